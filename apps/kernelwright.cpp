@@ -1,4 +1,4 @@
-// The program. Everything it does is in src/apps/cli.
-#include "cli/main.h"
+// The program. Everything it does is in src/apps/commands.
+#include "commands/main.h"
 
-int main(int argc, char** argv) { return kw::cli::main(argc, argv); }
+int main(int argc, char** argv) { return kw::commands::main(argc, argv); }

@@ -19,8 +19,8 @@ namespace {
 
 using kw::compile::NvrtcCompiler;
 using kw::compile::NvrtcOptions;
-using kw::exec::CompileRequest;
-using kw::exec::ImageKind;
+using kw::ports::CompileRequest;
+using kw::ports::ImageKind;
 
 struct Case {
   const char* name;

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/devices.h"
-#include "engine/verify_tools.h"
-#include "engine/workers.h"
+#include "commands/workers.h"
 #include "graph/builder.h"
-#include "oracle/interpreter.h"
+#include "machine/devices.h"
 #include "tensor/inputs.h"
+#include "truth/interpreter.h"
+#include "verification/verify_tools.h"
 
 namespace {
 
@@ -74,7 +74,7 @@ Case make_case(Body body, DType dtype, const std::vector<int64_t>& shape) {
   return made;
 }
 
-void measure(benchmark::State& state, const Case& c, kw::exec::Oracle& oracle) {
+void measure(benchmark::State& state, const Case& c, kw::ports::Oracle& oracle) {
   size_t out = 0;
   for (auto _ : state) {
     const auto truths = oracle.truth(c.graph, c.inputs, {}).value();
@@ -86,21 +86,21 @@ void measure(benchmark::State& state, const Case& c, kw::exec::Oracle& oracle) {
 }
 
 void truth(benchmark::State& state, Body body, DType dtype) {
-  kw::oracle::Interpreter interpreter;
+  kw::truth::Interpreter interpreter;
   measure(state, make_case(body, dtype, {16384, 1024}), interpreter);
 }
 
 void large(benchmark::State& state, Body body, bool on_gpu) {
   const Case c = make_case(body, DType::Fp16, {65536, 4096});
   if (!on_gpu) {
-    kw::oracle::Interpreter interpreter;
+    kw::truth::Interpreter interpreter;
     return measure(state, c, interpreter);
   }
-  const auto gpu = kw::engine::open_device({"gpu", "", 60, {}});
-  const auto compiler = kw::engine::open_compiler("");
+  const auto gpu = kw::machine::open_device({"gpu", "", 60, {}});
+  const auto compiler = kw::machine::open_compiler("");
   if (!gpu || !compiler)
     return state.SkipWithError((gpu ? compiler.error() : gpu.error()).message.c_str());
-  const auto oracle = kw::engine::open_oracle({compiler->get(), gpu->get(), 0});
+  const auto oracle = kw::verification::open_oracle({compiler->get(), gpu->get(), 0});
   // The first one starts the worker and compiles.
   benchmark::DoNotOptimize(oracle->truth(c.graph, c.inputs, {}).value().data());
   measure(state, c, *oracle);
@@ -118,7 +118,7 @@ void product(benchmark::State& state) {
   const std::vector<HostTensor> inputs = {
       kw::tensor::make_input(DType::Fp16, {n, n}, kw::tensor::Family::Normal, 1).value()};
   for (auto _ : state) {
-    const auto truths = kw::oracle::Interpreter().truth(graph, inputs, {}).value();
+    const auto truths = kw::truth::Interpreter().truth(graph, inputs, {}).value();
     benchmark::DoNotOptimize(truths[0].value.data());
   }
   state.counters["GFLOP/s"] = benchmark::Counter(
@@ -164,8 +164,8 @@ BENCHMARK(product)
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::engine::gpu_worker();
-  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::engine::compile_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::commands::gpu_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::commands::compile_worker();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

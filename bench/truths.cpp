@@ -11,23 +11,23 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/devices.h"
-#include "engine/verify_tools.h"
-#include "engine/workers.h"
-#include "exec/bound.h"
-#include "oracle/interpreter.h"
-#include "verify/families.h"
+#include "commands/workers.h"
+#include "gate/families.h"
+#include "machine/devices.h"
+#include "ports/bound.h"
+#include "truth/interpreter.h"
+#include "verification/verify_tools.h"
 
 namespace {
 
-using Truths = std::vector<kw::exec::Truth>;
+using Truths = std::vector<kw::ports::Truth>;
 
 struct Timed {
   double seconds = 0;
   kw::Result<Truths> truths;
 };
 
-Timed timed(kw::exec::Oracle& oracle, const kw::graph::Graph& graph,
+Timed timed(kw::ports::Oracle& oracle, const kw::graph::Graph& graph,
             const std::vector<kw::tensor::HostTensor>& inputs) {
   const auto start = std::chrono::steady_clock::now();
   auto truths = oracle.truth(graph, inputs, {});
@@ -46,8 +46,8 @@ Apart apart(const Truths& first, const Truths& second) {
   for (size_t t = 0; t < first.size(); ++t) {
     for (size_t k = 0; k < first[t].value.size(); ++k) {
       const auto at = static_cast<int64_t>(k);
-      const double b = kw::exec::bound_at(first[t], at, false);
-      const double other = kw::exec::bound_at(second[t], at, false);
+      const double b = kw::ports::bound_at(first[t], at, false);
+      const double other = kw::ports::bound_at(second[t], at, false);
       const bool jumps = !first[t].jump.empty() && first[t].jump[k] > 0;
       const bool also = !second[t].jump.empty() && second[t].jump[k] > 0;
       most.jumps += jumps ? 1 : 0;
@@ -67,10 +67,10 @@ struct Wanted {
   std::vector<std::string> paths;
 };
 
-int measure(const std::string& path, const Wanted& wanted, kw::exec::Oracle* kernels) {
-  kw::engine::ReferenceRequest request;
+int measure(const std::string& path, const Wanted& wanted, kw::ports::Oracle* kernels) {
+  kw::reference::ReferenceRequest request;
   request.path = path;
-  const auto task = kw::engine::load_reference(request);
+  const auto task = kw::reference::load_reference(request);
   if (!task) {
     fmt::print("{}: {}\n", path, task.error().message);
     return 1;
@@ -78,12 +78,12 @@ int measure(const std::string& path, const Wanted& wanted, kw::exec::Oracle* ker
   for (const kw::task::Dims& dims : task->benchmark_shapes) {
     const auto graph = task->reference->trace(dims);
     if (!graph) continue;
-    for (const std::string& family : kw::verify::families_for(*task)) {
+    for (const std::string& family : kw::gate::families_for(*task)) {
       const bool usual = &dims == task->benchmark_shapes.data() && family == "normal";
       if (wanted.quick && !usual) continue;
-      const auto inputs = kw::verify::draw_inputs(*task, *graph, dims, family, 1);
+      const auto inputs = kw::gate::draw_inputs(*task, *graph, dims, family, 1);
       if (!inputs) continue;
-      kw::oracle::Interpreter interpreter;
+      kw::truth::Interpreter interpreter;
       Timed cpu = {0, kw::input_error("not asked for")};
       if (wanted.cpu) cpu = timed(interpreter, *graph, *inputs);
       fmt::print("{:<36} {:<32} {:<8} cpu {:7.2f} s", task->name, kw::task::dims_text(dims), family,
@@ -118,8 +118,8 @@ std::vector<std::string> robust_tasks() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::engine::gpu_worker();
-  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::engine::compile_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::commands::gpu_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::commands::compile_worker();
   Wanted wanted;
   for (const std::string_view word : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (word == "--quick") {
@@ -131,12 +131,12 @@ int main(int argc, char** argv) {
     }
   }
   if (wanted.paths.empty()) wanted.paths = robust_tasks();
-  const auto gpu = kw::engine::open_device({"gpu", "", 60, {}});
-  const auto compiler = kw::engine::open_compiler("");
+  const auto gpu = kw::machine::open_device({"gpu", "", 60, {}});
+  const auto compiler = kw::machine::open_compiler("");
   int failed = 0;
   for (const std::string& path : wanted.paths) {
-    std::unique_ptr<kw::exec::Oracle> kernels;
-    if (gpu && compiler) kernels = kw::engine::open_oracle({compiler->get(), gpu->get(), 0});
+    std::unique_ptr<kw::ports::Oracle> kernels;
+    if (gpu && compiler) kernels = kw::verification::open_oracle({compiler->get(), gpu->get(), 0});
     failed |= measure(path, wanted, kernels.get());
   }
   return failed;

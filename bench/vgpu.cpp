@@ -146,9 +146,9 @@ Job tiny() {
 
 struct Device {
   std::unique_ptr<vgpu::VirtualGpu> gpu = vgpu::VirtualGpu::open("sm_90").value();
-  exec::ImageId image = 0;
+  ports::ImageId image = 0;
   Device() {
-    exec::Compiled compiled;
+    ports::Compiled compiled;
     compiled.image = ptx_text();
     image = gpu->load(compiled).value();
   }
@@ -161,7 +161,7 @@ Device& device() {
 
 // Work is measured once, by counting.
 record::CounterValues count(const Job& job) {
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.counters = true;
   return device()
       .gpu->run(device().image, job.program, job.inputs, options)
@@ -171,7 +171,7 @@ record::CounterValues count(const Job& job) {
 }
 
 void run(benchmark::State& state, const Job& job, const record::CounterValues& work) {
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.counters = state.range(1) != 0;
   options.threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
@@ -207,10 +207,10 @@ void parse_and_run(benchmark::State& state, const std::string& text) {
   const Job job = tiny();
   for (auto _ : state) {
     auto gpu = vgpu::VirtualGpu::open("sm_90").value();
-    exec::Compiled compiled;
+    ports::Compiled compiled;
     compiled.image = text;
     const auto image = gpu->load(compiled).value();
-    exec::RunOptions options;
+    ports::RunOptions options;
     options.threads = 1;
     benchmark::DoNotOptimize(gpu->run(image, job.program, job.inputs, options).value().status);
   }

@@ -150,13 +150,13 @@ function(kw_simd target folder dep_targets)
   endforeach()
 endfunction()
 
-# libkwclock.so of the module `capi` and all it stands on. It is loaded into foreign processes, so it shows them nothing
+# libkwclock.so of the module `clock_library` and all it stands on. It is loaded into foreign processes, so it shows them nothing
 # but its own few functions and brings its own libstdc++.
 function(kw_clock_library)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwclock.map)
   file(WRITE ${map} "{ global: kw_clock_*; local: *; };\n")
-  add_library(kwclock SHARED $<TARGET_OBJECTS:kw_capi>)
-  target_link_libraries(kwclock PRIVATE kw_capi kw_flags)
+  add_library(kwclock SHARED $<TARGET_OBJECTS:kw_clock_library>)
+  target_link_libraries(kwclock PRIVATE kw_clock_library kw_flags)
   target_link_options(kwclock PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
   if(NOT KW_SANITIZE)  # whose symbols come from the program that loads it
     target_link_options(kwclock PRIVATE -Wl,--no-undefined)
@@ -168,7 +168,7 @@ endfunction()
 function(kw_recorder_library)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwrecord.map)
   file(WRITE ${map} "{ global: cuda*; _cu*; __cuda*; kw_record_*; local: *; };\n")
-  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${KW_DISTRICT}/captive)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${KW_DISTRICT}/host_recording)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/recorder/*.cpp)
   add_library(kwrecord SHARED ${sources} ${folder}/confine.cpp)
   target_include_directories(kwrecord PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${KW_DISTRICT})

@@ -1,4 +1,4 @@
-"""kernelwright's clock (libkwclock), loaded into this process: see src/run/capi/clock_api.h, which this mirrors."""
+"""kernelwright's clock (libkwclock), loaded into this process: see src/run/clock_library/clock_api.h, which this mirrors."""
 import ctypes
 import os
 import tempfile

@@ -3,7 +3,7 @@ import traceback
 
 
 class Failure(Exception):
-    """Something we recognised ourselves; `kind` is one of the names in src/judge/oracle/torch_outcome.h."""
+    """Something we recognised ourselves; `kind` is one of the names in src/run/torch_worker/torch_outcome.h."""
 
     def __init__(self, kind, message):
         super().__init__(message)

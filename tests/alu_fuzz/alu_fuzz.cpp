@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 
+#include "commands/workers.h"
 #include "device_runner.h"
-#include "engine/devices.h"
-#include "engine/workers.h"
+#include "machine/devices.h"
 
 namespace kw::alu_fuzz {
 namespace {
@@ -48,7 +48,7 @@ struct Total {
   int64_t checked = 0, undefined = 0, wrong = 0, failed_kernels = 0;
 };
 
-void run_part(const Options& options, exec::Device& device, std::vector<Case> cases, uint64_t seed,
+void run_part(const Options& options, ports::Device& device, std::vector<Case> cases, uint64_t seed,
               Total& total) {
   const Batch batch(std::move(cases), options.threads, seed);
   const auto outputs = run_on_device(batch, device, options.ptx, options.target());
@@ -66,10 +66,10 @@ void run_part(const Options& options, exec::Device& device, std::vector<Case> ca
 }
 
 int run(const Options& options) {
-  engine::DeviceRequest request;
+  machine::DeviceRequest request;
   request.kind = options.device;
   request.target = options.target();
-  const auto device = engine::open_device(request);
+  const auto device = machine::open_device(request);
   if (!device) {
     fmt::print("no device: {}\n", device.error().message);
     return kSkipped;
@@ -94,7 +94,7 @@ int run(const Options& options) {
 }  // namespace kw::alu_fuzz
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-gpu") return kw::engine::gpu_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-gpu") return kw::commands::gpu_worker();
   kw::alu_fuzz::Options options;
   CLI::App app{"Random operands through every ALU instruction form, judged by an exact reference"};
   app.add_option("--device", options.device, "vgpu or gpu");

@@ -33,12 +33,12 @@ kernel::Program program_of(const Batch& batch) {
   return program;
 }
 
-exec::Compiled image_of(const Batch& batch, int ptx_version, const std::string& target) {
-  exec::Compiled compiled;
-  compiled.kind = exec::ImageKind::Ptx;
+ports::Compiled image_of(const Batch& batch, int ptx_version, const std::string& target) {
+  ports::Compiled compiled;
+  compiled.kind = ports::ImageKind::Ptx;
   compiled.image = batch.ptx(ptx_version, target);
   compiled.target = target;
-  exec::CompiledKernel kernel;
+  ports::CompiledKernel kernel;
   kernel.expression = kernel.entry = "alu_fuzz";
   compiled.kernels = {kernel};
   return compiled;
@@ -46,17 +46,17 @@ exec::Compiled image_of(const Batch& batch, int ptx_version, const std::string& 
 
 }  // namespace
 
-Result<std::vector<uint64_t>> run_on_device(const Batch& batch, exec::Device& device,
+Result<std::vector<uint64_t>> run_on_device(const Batch& batch, ports::Device& device,
                                             int ptx_version, const std::string& target) {
-  const exec::ImageId image = KW_TRY(device.load(image_of(batch, ptx_version, target)));
+  const ports::ImageId image = KW_TRY(device.load(image_of(batch, ptx_version, target)));
   const kernel::Program program = program_of(batch);
   tensor::HostTensor in =
       KW_TRY(tensor::make_tensor(tensor::DType::Uint64, program.buffers[0].shape));
   std::memcpy(in.data.data(), batch.inputs().data(), in.data.size());
-  const exec::RunOutcome outcome =
+  const ports::RunOutcome outcome =
       KW_TRY(device.run(image, program, std::vector<tensor::HostTensor>{in, {}}, {}));
-  if (outcome.status != exec::RunStatus::Completed)
-    return input_error(std::string(exec::run_status_name(outcome.status)) + ": " + outcome.message);
+  if (outcome.status != ports::RunStatus::Completed)
+    return input_error(std::string(ports::run_status_name(outcome.status)) + ": " + outcome.message);
   if (!outcome.findings.empty())
     return input_error(std::to_string(outcome.findings.size()) +
                        " findings, the first: " + outcome.findings[0].message);

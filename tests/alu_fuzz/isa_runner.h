@@ -1,8 +1,8 @@
 // Runs a batch straight through isa/, one case at a time, without a machine around it.
 #pragma once
 
-#include "base/result.h"
 #include "batch.h"
+#include "core/result.h"
 #include "isa/table.h"
 
 namespace kw::alu_fuzz {

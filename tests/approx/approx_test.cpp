@@ -10,19 +10,19 @@
 #include <fmt/core.h>
 
 #include "arch/arch.h"
-#include "base/text.h"
-#include "engine/devices.h"
-#include "engine/run.h"
-#include "engine/workers.h"
+#include "commands/workers.h"
+#include "core/text.h"
+#include "gate/metric.h"
 #include "graph/term.h"
 #include "kernel/instantiate.h"
 #include "kernel/module.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
-#include "oracle/interpreter.h"
+#include "machine/devices.h"
 #include "os/files.h"
-#include "verify/metric.h"
-#include "wording/approx.h"
+#include "single_run/run.h"
+#include "text/approx.h"
+#include "truth/interpreter.h"
 
 namespace kw::approx_tests {
 namespace {
@@ -204,17 +204,17 @@ tensor::HostTensor inputs_of(DType dtype) {
 
 struct Tools {
   std::string problem;
-  std::unique_ptr<exec::Compiler> compiler;
-  std::unique_ptr<exec::Device> device;
+  std::unique_ptr<ports::Compiler> compiler;
+  std::unique_ptr<ports::Device> device;
 
   Tools() {
-    auto opened = engine::open_compiler(os::env("KW_TEST_COMPILER"));
+    auto opened = machine::open_compiler(os::env("KW_TEST_COMPILER"));
     if (!opened) {
       problem = opened.error().message;
       return;
     }
     compiler = std::move(opened).value();
-    auto gpu = engine::open_device({"vgpu", "", 0, {}});
+    auto gpu = machine::open_device({"vgpu", "", 0, {}});
     if (!gpu) {
       problem = gpu.error().message;
       return;
@@ -236,20 +236,20 @@ Result<tensor::HostTensor> run(const std::string& text, const tensor::HostTensor
   bindings.tunes = {{"FAST_MATH", fast}};
   bindings.target = KW_TRY(arch::find_target("sm_90"));
   const kernel::Selection selection = KW_TRY(kernel::select(*parsed.module, bindings));
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = text;
   request.file_name = "approx.cu";
   request.target = "sm_90";
   request.defines = selection.defines;
   request.kernels = selection.kernels;
-  const exec::CompileOutcome outcome = KW_TRY(tools().compiler->compile(request));
+  const ports::CompileOutcome outcome = KW_TRY(tools().compiler->compile(request));
   if (outcome.failed) return input_error(outcome.failed->log);
-  const exec::ImageId image = KW_TRY(tools().device->load(*outcome.compiled));
+  const ports::ImageId image = KW_TRY(tools().device->load(*outcome.compiled));
   const kernel::Program program = KW_TRY(kernel::instantiate(
-      *parsed.module, bindings, selection, engine::kernel_infos(*outcome.compiled)));
+      *parsed.module, bindings, selection, single_run::kernel_infos(*outcome.compiled)));
   const std::vector<tensor::HostTensor> inputs = {x, {}};
-  exec::RunOutcome ran = KW_TRY(tools().device->run(image, program, inputs, {}));
-  if (ran.status != exec::RunStatus::Completed) return input_error(ran.message);
+  ports::RunOutcome ran = KW_TRY(tools().device->run(image, program, inputs, {}));
+  if (ran.status != ports::RunStatus::Completed) return input_error(ran.message);
   return std::move(ran.buffers[1]);
 }
 
@@ -265,14 +265,14 @@ TEST_P(Approximation, StaysWellInsideTheBound) {
   bool found = false;
   for (const std::string& name : writer.functions()) found |= name.ends_with(test.calls);
   EXPECT_TRUE(found || *test.calls == 0) << text;
-  oracle::Interpreter oracle;
+  truth::Interpreter oracle;
   const auto truths = oracle.truth(graph, {x}, {});
   ASSERT_TRUE(truths) << truths.error().message;
   double z[2] = {0, 0};  // accurate, fast
   for (const int fast : {0, 1}) {
     const auto got = run(text, x, fast);
     ASSERT_TRUE(got) << got.error().message;
-    const verify::Comparison judged = verify::compare(truths->front(), *got, {});
+    const gate::Comparison judged = gate::compare(truths->front(), *got, {});
     EXPECT_TRUE(judged.pass) << judged.reason << "\n" << text;
     z[fast] = judged.summary.max_z;
   }
@@ -295,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(All, Approximation,
 }  // namespace kw::approx_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -7,15 +7,15 @@
 #include <memory>
 #include <set>
 
-#include "base/text.h"
 #include "catalog/catalog.h"
-#include "engine/claims.h"
-#include "engine/devices.h"
-#include "engine/workers.h"
-#include "engine/workshop.h"
+#include "commands/workers.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
+#include "machine/devices.h"
 #include "os/files.h"
+#include "workflows/claims.h"
+#include "workflows/workshop.h"
 
 namespace kw {
 namespace {
@@ -69,20 +69,20 @@ std::vector<Plain> asked_for() {
 class AuthorOf : public testing::TestWithParam<Plain> {
  protected:
   void SetUp() override {
-    if (const auto compiler = engine::open_compiler(""); !compiler)
+    if (const auto compiler = machine::open_compiler(""); !compiler)
       GTEST_SKIP() << compiler.error().message;
     const std::string folder = std::string(KW_PLAIN) + "/" + GetParam().name;
-    engine::WorkshopRequest request;
+    workflows::WorkshopRequest request;
     request.reference = folder + "/reference.py";
     request.dims = GetParam().dims;
     request.device = "vgpu";
     request.target = "sm_90a";
     request.cross_check = "never";
     request.seed = 7;
-    auto opened = engine::open_workshop(request);
+    auto opened = workflows::open_workshop(request);
     ASSERT_TRUE(opened) << opened.error().message;
     workshop = std::move(opened).value();
-    auto made = engine::builtin_author(*workshop);
+    auto made = workflows::builtin_author(*workshop);
     ASSERT_TRUE(made) << made.error().message;
     author = std::move(made).value();
     auto text = os::read_file(folder + "/kernel.cu");
@@ -97,7 +97,7 @@ class AuthorOf : public testing::TestWithParam<Plain> {
     return ids;
   }
 
-  std::unique_ptr<engine::TaskWorkshop> workshop;
+  std::unique_ptr<workflows::TaskWorkshop> workshop;
   std::unique_ptr<optimize::Author> author;
   std::string parent;
 };
@@ -123,7 +123,7 @@ TEST_P(AuthorOf, EveryBranchIsRightWithAndWithoutItsMethods) {
     const auto claimed = kernel::active_methods(*parsed.module, *tunes);
     for (const std::string& id : written->applied)
       EXPECT_NE(std::ranges::find(claimed, id), claimed.end()) << branch.note << " lacks " << id;
-    const auto empty = engine::Claims(*workshop).empty(branch.text, parent);
+    const auto empty = workflows::Claims(*workshop).empty(branch.text, parent);
     ASSERT_TRUE(empty) << empty.error().message;
     EXPECT_EQ(join(*empty, " "), "") << "claimed and not there: " << branch.note;
     kernels.push_back(branch.text);
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(All, AuthorOf, testing::ValuesIn(asked_for()),
 }  // namespace kw
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -1,7 +1,7 @@
 #include "bug_file.h"
 
-#include "base/text.h"
-#include "engine/load.h"
+#include "binding/load.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::bugs {
@@ -79,7 +79,7 @@ Status read_line(BugFile& bug, int line, std::string_view text) {
 
 Result<BugFile> read_bug(const std::string& path) {
   BugFile bug;
-  bug.module = KW_TRY(engine::load_module(path));
+  bug.module = KW_TRY(binding::load_module(path));
   int line = 0;
   for (std::string_view text : split_lines(bug.module.text)) {
     ++line;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "case.h"
+#include "core/result.h"
 #include "kernel/module.h"
 #include "record/finding.h"
 

@@ -22,12 +22,12 @@ corpus::Tools& tools() {
 struct Run {
   std::string refused;  // why it was never run
   kernel::Program program;
-  exec::RunOutcome outcome;
+  ports::RunOutcome outcome;
   std::vector<tensor::HostTensor> expected;  // of the twin, when there is a reference
 };
 
-exec::RunOptions options_of(const BugFile& bug) {
-  exec::RunOptions options;
+ports::RunOptions options_of(const BugFile& bug) {
+  ports::RunOptions options;
   options.check_order = bug.order;
   options.max_warp_instructions = bug.budget;
   return options;
@@ -109,7 +109,7 @@ TEST_P(Bug, HasACleanTwin) {
   ASSERT_TRUE(ran) << ran.error().message;
   if (compiler_lacks_header(*ran)) GTEST_SKIP() << ran->refused;
   EXPECT_EQ(ran->refused, "");
-  EXPECT_EQ(ran->outcome.status, exec::RunStatus::Completed) << ran->outcome.message;
+  EXPECT_EQ(ran->outcome.status, ports::RunStatus::Completed) << ran->outcome.message;
   EXPECT_TRUE(ran->outcome.findings.empty()) << corpus::findings_text(ran->outcome.findings);
   if (!known) return;
   corpus::Entry entry;

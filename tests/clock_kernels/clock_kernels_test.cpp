@@ -4,7 +4,7 @@
 
 #include "cuda/calibrate_ptx.h"
 #include "cuda/jobs.h"
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 #include "vgpu/virtual_gpu.h"
 
 namespace kw {
@@ -43,10 +43,10 @@ class World {
     launch.params = std::move(params);
     program.launches.push_back(launch);
   }
-  exec::RunOutcome run(const std::string& ptx, const char* target = "sm_90") {
+  ports::RunOutcome run(const std::string& ptx, const char* target = "sm_90") {
     auto device = vgpu::VirtualGpu::open(target);
     EXPECT_TRUE(device.has_value());
-    exec::Compiled compiled;
+    ports::Compiled compiled;
     compiled.image = ptx;
     compiled.target = target;
     auto image = (*device)->load(compiled);
@@ -55,7 +55,7 @@ class World {
     auto outcome = (*device)->run(*image, program, inputs, {});
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message;
     if (!outcome) return {};
-    EXPECT_EQ(outcome->status, exec::RunStatus::Completed) << outcome->message;
+    EXPECT_EQ(outcome->status, ports::RunStatus::Completed) << outcome->message;
     for (const record::Finding& finding : outcome->findings) ADD_FAILURE() << finding.message;
     return *outcome;
   }
@@ -112,11 +112,11 @@ TEST_P(Jobs, HashAsTheHostDoes) {
                {pointer(table), pointer(data), pointer(data), value<uint64_t>(bytes),
                 value<uint64_t>(shift)});
   world.launch("kw_hash_jobs", 3, 1, 64, {pointer(table), value<uint64_t>(99), pointer(out)});
-  const exec::RunOutcome outcome = world.run(with_table(cuda::job_kernels_ptx()));
+  const ports::RunOutcome outcome = world.run(with_table(cuda::job_kernels_ptx()));
   ASSERT_EQ(outcome.buffers.size(), 3u);
   uint64_t hash = 0;
   std::memcpy(&hash, outcome.buffers[2].data.data(), 8);
-  EXPECT_EQ(hash, exec::audit_hash(std::span(world.inputs[1].data).subspan(shift, bytes), 99));
+  EXPECT_EQ(hash, ports::audit_hash(std::span(world.inputs[1].data).subspan(shift, bytes), 99));
 }
 
 TEST_P(Jobs, CopyEveryByte) {
@@ -129,7 +129,7 @@ TEST_P(Jobs, CopyEveryByte) {
       "make_table", 1, 1, 1,
       {pointer(table), pointer(to), pointer(from), value<uint64_t>(bytes), value<uint64_t>(shift)});
   world.launch("kw_copy_jobs", 2, 1, 64, {pointer(table)});
-  const exec::RunOutcome outcome = world.run(with_table(cuda::job_kernels_ptx()));
+  const ports::RunOutcome outcome = world.run(with_table(cuda::job_kernels_ptx()));
   ASSERT_EQ(outcome.buffers.size(), 3u);
   for (size_t i = 0; i < bytes + shift; ++i) {
     ASSERT_EQ(outcome.buffers[2].data[i], i < shift ? std::byte{0} : world.inputs[1].data[i]) << i;
@@ -146,7 +146,7 @@ TEST_P(Jobs, FillWithThePattern) {
                {pointer(table), pointer(to), value<uint64_t>(word - shift), value<uint64_t>(bytes),
                 value<uint64_t>(shift)});
   world.launch("kw_fill_jobs", 2, 1, 64, {pointer(table)});
-  const exec::RunOutcome outcome = world.run(with_table(cuda::job_kernels_ptx()));
+  const ports::RunOutcome outcome = world.run(with_table(cuda::job_kernels_ptx()));
   ASSERT_EQ(outcome.buffers.size(), 2u);
   for (size_t i = 0; i < bytes + shift; ++i) {
     const auto wanted = static_cast<std::byte>(i < shift ? 0 : word >> (8 * (i % 4)));
@@ -182,7 +182,7 @@ TEST_P(Traffic, ReadsCopiesAddsAndWritesWhatItSays) {
                {pointer(a), pointer(b), pointer(added), value(count)});
   world.launch("kw_write" + suffix, kBlocks, 1, kThreads, {pointer(written), value(count)});
   world.launch("kw_random", kBlocks, 1, kThreads, {pointer(random), value(count)});
-  const exec::RunOutcome outcome = world.run(cuda::traffic_ptx());
+  const ports::RunOutcome outcome = world.run(cuda::traffic_ptx());
   ASSERT_EQ(outcome.buffers.size(), 7u);
   EXPECT_EQ(outcome.buffers[2].data, world.inputs[0].data);
   for (size_t i = 0; i < bytes; i += 4) {

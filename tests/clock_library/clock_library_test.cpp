@@ -1,6 +1,6 @@
 // The clock's library, loaded as a foreign process would: a candidate and a graph captured by
 // somebody else, timed by the same code.
-#include "capi/clock_api.h"
+#include "clock_library/clock_api.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -16,11 +16,11 @@
 #include "cuda/driver.h"
 #include "cuda/image.h"
 #include "cuda/launch.h"
-#include "exec/audit_hash.h"
 #include "gpu/messages.h"
 #include "kernels.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "ports/audit_hash.h"
 #include "program_builder.h"
 
 namespace kw::capi {
@@ -125,7 +125,7 @@ TEST_F(ClockLibrary, TimesACandidateBesideAForeignGraph) {
   for (float factor : {1.0F, 2.0F, -3.0F, 5.0F}) pool.push_back(numbers(factor));
   const cuda::DeviceMemory a = numbers(0), b = numbers(0), c = numbers(0);
   const Case test = addition();
-  auto image = cuda::LoadedImage::load(*context_, exec::ImageKind::Ptx, gpu_suite::kKernels);
+  auto image = cuda::LoadedImage::load(*context_, ports::ImageKind::Ptx, gpu_suite::kKernels);
   ASSERT_TRUE(image) << image.error().message;
   auto function = (*image)->function("vector_add");
   ASSERT_TRUE(function);
@@ -144,7 +144,7 @@ TEST_F(ClockLibrary, TimesACandidateBesideAForeignGraph) {
   const kw_baseline baseline{"eager", 1, 2, 1, 2, graphs, inputs, outputs, entries.data()};
   const gpu::Reply reply = ask(timing_of(test, 2), entries, {baseline});
   ASSERT_EQ(reply.error, "");
-  ASSERT_EQ(reply.time.status, exec::RunStatus::Completed) << reply.time.message;
+  ASSERT_EQ(reply.time.status, ports::RunStatus::Completed) << reply.time.message;
   ASSERT_EQ(reply.time.results.size(), 2U);
   const auto& [candidate, foreign] = std::tie(reply.time.results[0], reply.time.results[1]);
   EXPECT_EQ(candidate.samples.microseconds.size(), foreign.samples.microseconds.size());
@@ -224,7 +224,7 @@ TEST_F(ClockLibrary, IsSpokenToByPython) {
   for (const record::CallAudit& audit : reply.time.results[0].audits) {
     const std::vector<std::byte> entry(256, static_cast<std::byte>(audit.entry + 1));
     ASSERT_EQ(audit.hashes.size(), 1U);
-    EXPECT_EQ(audit.hashes[0], exec::audit_hash(entry));
+    EXPECT_EQ(audit.hashes[0], ports::audit_hash(entry));
   }
 }
 #endif

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/text.h"
-#include "frontend/load.h"
+#include "core/text.h"
 #include "harness.h"
 #include "os/files.h"
+#include "task_formats/load.h"
 
 namespace kw::codegen_tests {
 namespace {
@@ -62,9 +62,9 @@ class Fused : public testing::TestWithParam<size_t> {
  protected:
   void SetUp() override {
     const FusedCase& one = kFused[GetParam()];
-    frontend::LoadOptions options;
+    task_formats::LoadOptions options;
     options.dims = one.benchmark;
-    auto loaded = frontend::load_task(path(".py").string(), options);
+    auto loaded = task_formats::load_task(path(".py").string(), options);
     ASSERT_TRUE(loaded) << loaded.error().message;
     task_ = std::move(loaded).value();
     for (auto& [name, range] : task_.dims) {
@@ -102,7 +102,7 @@ TEST_P(Fused, IsOneKernel) {
 TEST_P(Fused, PassesTheGate) {
   Harness& harness = Harness::get();
   if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
-  engine::VerifyPools pools;
+  verification::VerifyPools pools;
   EXPECT_EQ(harness.judge(text_, task_, pools), "") << text_;
 }
 
@@ -116,7 +116,7 @@ TEST_P(Kept, IsRightWithEverySwitchOff) {
   options.switches = true;
   const auto text = generate::generate(task_, design_, options);
   ASSERT_TRUE(text) << text.error().message;
-  engine::VerifyPools pools;
+  verification::VerifyPools pools;
   for (const char* name : {"SHUFFLE", "UNROLLED", "RESTRICT"}) {
     const std::string on = std::string(name) + " in 1, 0", off = std::string(name) + " in 0, 1";
     ASSERT_NE(text->find(on), std::string::npos) << name;
@@ -127,7 +127,7 @@ TEST_P(Kept, IsRightWithEverySwitchOff) {
 TEST_P(Kept, IsRightWithEveryTile) {
   Harness& harness = Harness::get();
   if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
-  engine::VerifyPools pools;
+  verification::VerifyPools pools;
   const std::pair<const char*, const char*> tiles[] = {
       {"TALL in 1, 2", "TALL in 2"},
       {"WARPS in 4, 8", "WARPS in 8"},

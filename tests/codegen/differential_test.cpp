@@ -9,12 +9,12 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/text.h"
-#include "engine/workers.h"
-#include "frontend/load.h"
+#include "commands/workers.h"
+#include "core/text.h"
 #include "harness.h"
 #include "os/files.h"
 #include "table.h"
+#include "task_formats/load.h"
 #include "tracing.h"
 
 namespace kw::codegen_tests {
@@ -122,8 +122,8 @@ std::vector<ReferenceCase> references() {
 }
 
 /// What the first line of a test reference asks for: "# options: --input x:fp32[N] --dims N=8".
-frontend::LoadOptions options_of(const std::string& path) {
-  frontend::LoadOptions options;
+task_formats::LoadOptions options_of(const std::string& path) {
+  task_formats::LoadOptions options;
   std::istringstream words(read_text(path).substr(0, read_text(path).find('\n')));
   std::string word;
   if (!(words >> word && word == "#" && words >> word && word == "options:")) return options;
@@ -146,14 +146,14 @@ TEST_P(References, PassTheGate) {
   Harness& harness = Harness::get();
   if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
   const std::string path = GetParam().path.string();
-  const auto task = frontend::load_task(
-      path, fs::is_directory(path) ? frontend::LoadOptions{} : options_of(path));
+  const auto task = task_formats::load_task(
+      path, fs::is_directory(path) ? task_formats::LoadOptions{} : options_of(path));
   ASSERT_TRUE(task) << task.error().message;
   const auto designs = generate::designs(*task, harness.options());
   ASSERT_TRUE(designs) << designs.error().message;
   if (is_floor((*designs)[0]))
     std::printf("floor: %s\n", generate::design_text((*designs)[0]).c_str());
-  engine::VerifyPools pools;
+  verification::VerifyPools pools;
   for (const generate::Design& design : *designs) {
     const std::string label = generate::design_text(design);
     const auto text = generate::generate(*task, design, harness.options());
@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(Gate, References, testing::ValuesIn(references()),
 }  // namespace kw::codegen_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what is known when a run is cut short stays known
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -8,13 +8,13 @@
 #include <sstream>
 
 #include "arch/arch.h"
-#include "base/text.h"
-#include "codegen/codegen.h"
-#include "codegen/passes.h"
-#include "frontend/load.h"
+#include "core/text.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
 #include "os/files.h"
+#include "plan/codegen.h"
+#include "plan/passes.h"
+#include "task_formats/load.h"
 
 namespace kw::codegen_tests {
 namespace {
@@ -57,7 +57,7 @@ generate::Options options(const char* target) {
 class Golden : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    auto loaded = frontend::load_task((folder() / (GetParam() + ".py")).string());
+    auto loaded = task_formats::load_task((folder() / (GetParam() + ".py")).string());
     ASSERT_TRUE(loaded) << loaded.error().message;
     task_ = std::move(loaded).value();
   }
@@ -110,7 +110,7 @@ TEST_P(Golden, EveryDesignIsAReadableModule) {
 }
 
 TEST(Designs, AreReplayedByName) {
-  auto task = frontend::load_task((folder() / "softmax.py").string());
+  auto task = task_formats::load_task((folder() / "softmax.py").string());
   ASSERT_TRUE(task) << task.error().message;
   const auto designs = generate::designs(*task, options("sm_90"));
   ASSERT_TRUE(designs) << designs.error().message;

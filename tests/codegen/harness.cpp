@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "arch/arch.h"
-#include "engine/devices.h"
-#include "engine/load.h"
-#include "engine/run.h"
+#include "binding/load.h"
+#include "gate/metric.h"
 #include "kernel/instantiate.h"
 #include "kernel/select.h"
+#include "machine/devices.h"
 #include "os/files.h"
-#include "verify/metric.h"
+#include "single_run/run.h"
 
 namespace kw::codegen_tests {
 
@@ -34,13 +34,13 @@ Harness& Harness::get() {
 }
 
 Harness::Harness() {
-  auto compiler = engine::open_compiler(os::env("KW_TEST_COMPILER"));
+  auto compiler = machine::open_compiler(os::env("KW_TEST_COMPILER"));
   if (!compiler) {
     problem_ = compiler.error().message;
     return;
   }
   compiler_ = std::move(compiler).value();
-  auto device = engine::open_device({"vgpu", "", 0, {}});
+  auto device = machine::open_device({"vgpu", "", 0, {}});
   if (!device) {
     problem_ = device.error().message;
     return;
@@ -55,20 +55,20 @@ generate::Options Harness::options() const {
 }
 
 std::string Harness::judge(const std::string& module_text, const task::Task& task,
-                           engine::VerifyPools& pools, const std::string& family) {
-  engine::VerifyRequest request;
+                           verification::VerifyPools& pools, const std::string& family) {
+  verification::VerifyRequest request;
   request.module_path = task.name + ".cu";
   request.reference_path = task.source_path;
   request.seed = 20;
   request.family = family;
-  engine::VerifyTools tools;
+  verification::VerifyTools tools;
   tools.compiler = compiler_.get();
   tools.virtual_gpu = device_.get();
   tools.oracle = &oracle_;
-  const auto report = engine::verify_module(module_text, task, request, tools, {}, &pools);
+  const auto report = verification::verify_module(module_text, task, request, tools, {}, &pools);
   if (!report) return "error: " + report.error().message;
   if (report->ok()) return "";
-  return engine::to_json(*report).dump().substr(0, 1500);
+  return to_json(*report).dump().substr(0, 1500);
 }
 
 Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_text,
@@ -76,23 +76,23 @@ Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_t
                                                      const std::vector<tensor::HostTensor>& inputs,
                                                      const task::Dims& dims,
                                                      const Setting& setting) {
-  const kernel::Module module = KW_TRY(engine::parse_module(module_text, "case.cu"));
+  const kernel::Module module = KW_TRY(binding::parse_module(module_text, "case.cu"));
   kernel::Bindings bindings;
   bindings.target = options().target;
   bindings.dims = dims;
   bindings.sms = setting.sms;
   bindings.tunes = setting.tunes;
   const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = module_text;
   request.file_name = "case.cu";
   request.target = bindings.target.name;
   request.defines = selection.defines;
   request.kernels = selection.kernels;
-  const exec::CompileOutcome compiled = KW_TRY(compiler_->compile(request));
+  const ports::CompileOutcome compiled = KW_TRY(compiler_->compile(request));
   if (compiled.failed) return input_error("does not compile:\n" + compiled.failed->log);
   const kernel::Program program = KW_TRY(
-      kernel::instantiate(module, bindings, selection, engine::kernel_infos(*compiled.compiled)));
+      kernel::instantiate(module, bindings, selection, single_run::kernel_infos(*compiled.compiled)));
   std::vector<tensor::HostTensor> given;
   for (const kernel::Buffer& buffer : program.buffers) {
     given.emplace_back();
@@ -101,14 +101,14 @@ Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_t
       if (buffer.name == name || buffer.name == name + "_") given.back() = inputs[i];
     }
   }
-  const exec::ImageId image = KW_TRY(device_->load(*compiled.compiled));
-  exec::RunOptions options;
+  const ports::ImageId image = KW_TRY(device_->load(*compiled.compiled));
+  ports::RunOptions options;
   options.timeout_seconds = 120;
-  exec::RunOutcome outcome = KW_TRY(device_->run(image, program, given, options));
-  if (outcome.status != exec::RunStatus::Completed || !outcome.findings.empty()) {
+  ports::RunOutcome outcome = KW_TRY(device_->run(image, program, given, options));
+  if (outcome.status != ports::RunStatus::Completed || !outcome.findings.empty()) {
     const std::string finding =
         outcome.findings.empty() ? outcome.message : outcome.findings[0].message;
-    return input_error(fmt::format("{}: {}", exec::run_status_name(outcome.status), finding));
+    return input_error(fmt::format("{}: {}", ports::run_status_name(outcome.status), finding));
   }
   std::vector<tensor::HostTensor> outputs;
   for (const graph::NamedNode& output : graph.outputs) {
@@ -122,7 +122,7 @@ Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_t
 std::string Harness::judge(const std::string& module_text, const graph::Graph& graph,
                            const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims,
                            const Setting& setting) {
-  exec::TruthOptions options;
+  ports::TruthOptions options;
   options.threads = 1;
   const auto truths = oracle_.truth(graph, inputs, options);
   if (!truths) return "no truth: " + truths.error().message;
@@ -131,11 +131,11 @@ std::string Harness::judge(const std::string& module_text, const graph::Graph& g
   if (outputs->size() != truths->size()) return "an output is missing";
   for (size_t i = 0; i < truths->size(); ++i) {
     (*outputs)[i].shape = (*truths)[i].shape;
-    const verify::Comparison comparison = verify::compare((*truths)[i], (*outputs)[i], {});
+    const gate::Comparison comparison = gate::compare((*truths)[i], (*outputs)[i], {});
     if (comparison.pass) continue;
     const auto& worst = comparison.summary.worst;
     return fmt::format("output {}: {}{}", i, comparison.reason,
-                       worst ? fmt::format(" ({}: got {}, want {})", verify::element_text(*worst),
+                       worst ? fmt::format(" ({}: got {}, want {})", gate::element_text(*worst),
                                            worst->got, worst->want)
                              : "");
   }

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "codegen/codegen.h"
-#include "engine/verify.h"
 #include "graph/graph.h"
-#include "oracle/interpreter.h"
+#include "plan/codegen.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
+#include "truth/interpreter.h"
+#include "verification/verify.h"
 
 namespace kw::codegen_tests {
 
@@ -31,7 +31,7 @@ class Harness {
   generate::Options options() const;
   /// "" when the gate passes the module, else what it says. `family`: of the inputs; "" = all.
   std::string judge(const std::string& module_text, const task::Task& task,
-                    engine::VerifyPools& pools, const std::string& family = "");
+                    verification::VerifyPools& pools, const std::string& family = "");
   /// "" when the module gives the graph's outputs for these inputs, else what is wrong.
   std::string judge(const std::string& module_text, const graph::Graph& graph,
                     const std::vector<tensor::HostTensor>& inputs, const task::Dims& dims = {},
@@ -45,9 +45,9 @@ class Harness {
                                               const task::Dims& dims, const Setting& setting);
 
   std::string problem_;
-  std::unique_ptr<exec::Compiler> compiler_;
-  std::unique_ptr<exec::Device> device_;
-  oracle::Interpreter oracle_;
+  std::unique_ptr<ports::Compiler> compiler_;
+  std::unique_ptr<ports::Device> device_;
+  truth::Interpreter oracle_;
 };
 
 /// A task around one graph with fixed shapes.

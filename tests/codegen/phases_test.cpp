@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "graph/builder.h"
 #include "graph/compose_conv.h"
 #include "graph/derive.h"

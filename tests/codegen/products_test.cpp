@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "graph/builder.h"
 #include "graph/compose_conv.h"
 #include "harness.h"

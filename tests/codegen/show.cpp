@@ -6,15 +6,15 @@
 #include <cstdlib>
 #include <string>
 
-#include "codegen/codegen.h"
-#include "frontend/load.h"
+#include "plan/codegen.h"
+#include "task_formats/load.h"
 
 namespace {
 constexpr size_t kMost = 24;  // of --all: regions multiply, and large references have thousands
 }
 
 int main(int argc, char** argv) {
-  kw::frontend::LoadOptions load;
+  kw::task_formats::LoadOptions load;
   std::string path, target = "sm_90";
   bool list = false, all = false;
   size_t which = 0;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", error.message);
     return 2;
   };
-  const auto task = kw::frontend::load_task(path, load);
+  const auto task = kw::task_formats::load_task(path, load);
   if (!task) return fail(task.error());
   kw::generate::Options options;
   const auto row = kw::arch::find_target(target);

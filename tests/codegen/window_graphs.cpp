@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "graph/builder.h"
 #include "graph/compose_pool.h"
 #include "graph/derive.h"

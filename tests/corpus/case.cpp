@@ -1,7 +1,7 @@
 #include "case.h"
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 
 namespace kw::corpus {
 

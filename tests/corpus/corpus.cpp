@@ -1,6 +1,6 @@
 #include "corpus.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::corpus {

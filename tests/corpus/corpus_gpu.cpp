@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "binding/load.h"
+#include "core/text.h"
 #include "corpus.h"
-#include "engine/devices.h"
-#include "engine/load.h"
+#include "machine/devices.h"
 #include "os/files.h"
 #include "run.h"
 #include "tools.h"
@@ -42,10 +42,10 @@ Status run_setting(Row& row, const Entry& entry, const kernel::Module& module,
   const Prepared on_virtual = KW_TRY(simulated.prepare(module, setting));
   Case made(module, on_virtual.program, setting, 1);
   if (entry.fill) entry.fill(made);
-  const exec::RunOutcome a = KW_TRY(real.run(on_real, made.inputs()));
-  const exec::RunOutcome b = KW_TRY(simulated.run(on_virtual, made.inputs()));
-  if (a.status != exec::RunStatus::Completed) return input_error("the GPU: " + a.message);
-  if (b.status != exec::RunStatus::Completed || !unexpected(entry, b.findings).empty())
+  const ports::RunOutcome a = KW_TRY(real.run(on_real, made.inputs()));
+  const ports::RunOutcome b = KW_TRY(simulated.run(on_virtual, made.inputs()));
+  if (a.status != ports::RunStatus::Completed) return input_error("the GPU: " + a.message);
+  if (b.status != ports::RunStatus::Completed || !unexpected(entry, b.findings).empty())
     return input_error("the virtual GPU: " + b.message + "\n" + findings_text(b.findings));
   entry.reference(made);
   row.devices += compare_outputs(on_virtual.program, b, a.buffers, entry);
@@ -61,7 +61,7 @@ Status run_setting(Row& row, const Entry& entry, const kernel::Module& module,
 Row run_entry(const Entry& entry, Workbench& real, Workbench& simulated) {
   Row row;
   row.name = entry.name;
-  const auto module = engine::load_module(module_path(entry));
+  const auto module = binding::load_module(module_path(entry));
   if (!module) {
     row.problems.push_back(module.error().message);
     return row;
@@ -78,7 +78,7 @@ Row run_entry(const Entry& entry, Workbench& real, Workbench& simulated) {
   return row;
 }
 
-std::string table(const std::vector<Row>& rows, const exec::DeviceInfo& info,
+std::string table(const std::vector<Row>& rows, const ports::DeviceInfo& info,
                   const std::string& compiler) {
   std::string text =
       fmt::format("{}, driver {}, {}, {}\n\n", info.name, info.driver, info.target, compiler);
@@ -99,12 +99,12 @@ std::string table(const std::vector<Row>& rows, const exec::DeviceInfo& info,
 
 int compare_devices(const std::string& output, const std::set<std::string>& only) {
   Tools tools;
-  auto device = engine::open_device({.kind = "gpu", .target = {}, .notice = {}});
+  auto device = machine::open_device({.kind = "gpu", .target = {}, .notice = {}});
   if (!device || !tools.problem().empty()) {
     fmt::print("skipped: {}\n", device ? tools.problem() : device.error().message);
     return kSkipped;
   }
-  const exec::DeviceInfo info = (*device)->info();
+  const ports::DeviceInfo info = (*device)->info();
   Workbench real(tools.compiler(), **device, info.target);
   Workbench& simulated = tools.virtual_bench(info.target);
   std::vector<Row> rows;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/load.h"
+#include "binding/load.h"
 #include "kernel/select.h"
 #include "run.h"
 #include "tools.h"
@@ -25,14 +25,14 @@ class Corpus : public testing::TestWithParam<const Entry*> {
     if (!tools().can_compile(GetParam()[0]))
       GTEST_SKIP() << tools().compiler().name() << " cannot serve "
                    << needs_text(GetParam()->needs);
-    auto loaded = engine::load_module(module_path(*GetParam()));
+    auto loaded = binding::load_module(module_path(*GetParam()));
     ASSERT_TRUE(loaded) << loaded.error().message;
     module_ = std::move(loaded).value();
   }
 
   /// Runs one setting and checks everything that can be checked about it.
-  exec::RunOutcome check(const std::string& target, const Setting& setting,
-                         const exec::RunOptions& options = {}) {
+  ports::RunOutcome check(const std::string& target, const Setting& setting,
+                         const ports::RunOptions& options = {}) {
     SCOPED_TRACE(target + " " + setting.text());
     Workbench& bench = tools().virtual_bench(target);
     auto prepared = bench.prepare(module_, setting);
@@ -43,8 +43,8 @@ class Corpus : public testing::TestWithParam<const Entry*> {
     auto outcome = bench.run(*prepared, made.inputs(), options);
     EXPECT_TRUE(outcome) << outcome.error().message;
     if (!outcome) return {};
-    EXPECT_EQ(exec::run_status_name(outcome->status),
-              std::string(exec::run_status_name(exec::RunStatus::Completed)))
+    EXPECT_EQ(ports::run_status_name(outcome->status),
+              std::string(ports::run_status_name(ports::RunStatus::Completed)))
         << outcome->message;
     EXPECT_EQ(findings_text(unexpected(*GetParam(), outcome->findings)), "");
     GetParam()->reference(made);
@@ -60,7 +60,7 @@ class Corpus : public testing::TestWithParam<const Entry*> {
 TEST_P(Corpus, MatchesTheReference) {
   bool first = true;
   for (const Setting& setting : GetParam()->settings) {
-    const exec::RunOutcome outcome = check("sm_90", setting);
+    const ports::RunOutcome outcome = check("sm_90", setting);
     if (first) {
       EXPECT_EQ(outcome.printed, GetParam()->prints);
     }
@@ -80,12 +80,12 @@ TEST_P(Corpus, MatchesOnAnOlderTarget) { check("sm_80", GetParam()->settings.bac
 
 TEST_P(Corpus, DoesNotDependOnOrderOrThreads) {
   const Setting& setting = GetParam()->settings.back();
-  exec::RunOptions one, several;
+  ports::RunOptions one, several;
   one.threads = 1;
   several.threads = 3;
   several.check_order = true;
   several.schedule_seed = 7;
-  const exec::RunOutcome a = check("sm_90", setting, one), b = check("sm_90", setting, several);
+  const ports::RunOutcome a = check("sm_90", setting, one), b = check("sm_90", setting, several);
   ASSERT_EQ(a.buffers.size(), b.buffers.size());
   for (size_t i = 0; i < a.buffers.size(); ++i) EXPECT_EQ(a.buffers[i].data, b.buffers[i].data);
 }

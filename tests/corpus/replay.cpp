@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::corpus {
@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::string_view kKernel = "// kernel ";
 
-std::string file_of(const std::string& folder, const exec::CompileRequest& request) {
+std::string file_of(const std::string& folder, const ports::CompileRequest& request) {
   return folder + "/" + request.file_name.substr(0, request.file_name.rfind('.')) + ".ptx";
 }
 
-std::string made_for(const exec::CompileRequest& request) {
+std::string made_for(const ports::CompileRequest& request) {
   std::string text = " for " + request.target + " with";
   for (const auto& [name, value] : request.defines) text += fmt::format(" {}={}", name, value);
   return text;
@@ -25,9 +25,9 @@ std::string made_for(const exec::CompileRequest& request) {
 
 }  // namespace
 
-Result<exec::CompileOutcome> ReplayCompiler::compile(const exec::CompileRequest& request) {
+Result<ports::CompileOutcome> ReplayCompiler::compile(const ports::CompileRequest& request) {
   const std::string path = file_of(folder_, request);
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   compiled.image = KW_TRY(os::read_file(path));
   compiled.target = request.target;
   compiled.compiler = name();
@@ -38,18 +38,18 @@ Result<exec::CompileOutcome> ReplayCompiler::compile(const exec::CompileRequest&
     if (!line.starts_with(kKernel)) continue;
     const auto fields = split(line.substr(kKernel.size()), '|');
     if (fields.size() != 4) return input_error(path + ": malformed kernel line");
-    exec::CompiledKernel kernel{fields[0], fields[1], fields[2], {}};
+    ports::CompiledKernel kernel{fields[0], fields[1], fields[2], {}};
     kernel.resources.max_threads = static_cast<int>(parse_int(fields[3]).value_or(-1));
     compiled.kernels.push_back(std::move(kernel));
   }
-  return exec::CompileOutcome{std::move(compiled), std::nullopt};
+  return ports::CompileOutcome{std::move(compiled), std::nullopt};
 }
 
-Result<exec::CompileOutcome> RecordingCompiler::compile(const exec::CompileRequest& request) {
-  exec::CompileOutcome outcome = KW_TRY(inner_.compile(request));
+Result<ports::CompileOutcome> RecordingCompiler::compile(const ports::CompileRequest& request) {
+  ports::CompileOutcome outcome = KW_TRY(inner_.compile(request));
   if (!outcome.compiled) return outcome;
   std::string text = "// made by " + outcome.compiled->compiler + made_for(request) + "\n";
-  for (const exec::CompiledKernel& kernel : outcome.compiled->kernels)
+  for (const ports::CompiledKernel& kernel : outcome.compiled->kernels)
     text += fmt::format("{}{}|{}|{}|{}\n", kKernel, kernel.expression, kernel.entry,
                         kernel.signature, kernel.resources.max_threads);
   KW_TRY(os::write_file(file_of(folder_, request), text + outcome.compiled->image));

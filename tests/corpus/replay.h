@@ -4,32 +4,32 @@
 
 #include <string>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
 namespace kw::corpus {
 
 /// Answers a request for NAME.cu from `folder`/NAME.ptx, or fails when that was made for other
 /// tunables or kernels.
-class ReplayCompiler : public exec::Compiler {
+class ReplayCompiler : public ports::Compiler {
  public:
   explicit ReplayCompiler(std::string folder) : folder_(std::move(folder)) {}
   std::string name() const override { return "committed PTX"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
 
  private:
   std::string folder_;
 };
 
 /// Passes requests on, and keeps each answer as a file that ReplayCompiler can read.
-class RecordingCompiler : public exec::Compiler {
+class RecordingCompiler : public ports::Compiler {
  public:
-  RecordingCompiler(exec::Compiler& inner, std::string folder)
+  RecordingCompiler(ports::Compiler& inner, std::string folder)
       : inner_(inner), folder_(std::move(folder)) {}
   std::string name() const override { return inner_.name(); }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
 
  private:
-  exec::Compiler& inner_;
+  ports::Compiler& inner_;
   std::string folder_;
 };
 

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "binding/load.h"
 #include "corpus.h"
-#include "engine/devices.h"
-#include "engine/load.h"
+#include "machine/devices.h"
 #include "os/files.h"
 #include "run.h"
 #include "tools.h"
@@ -27,9 +27,9 @@ class Replay : public testing::TestWithParam<const char*> {};
 TEST_P(Replay, MatchesTheReference) {
   const Entry* entry = find_entry(GetParam());
   ASSERT_NE(entry, nullptr);
-  const auto module = engine::load_module(module_path(*entry));
+  const auto module = binding::load_module(module_path(*entry));
   ASSERT_TRUE(module) << module.error().message;
-  auto device = engine::open_device({.kind = "vgpu", .target = "sm_90", .notice = {}});
+  auto device = machine::open_device({.kind = "vgpu", .target = "sm_90", .notice = {}});
   ASSERT_TRUE(device) << device.error().message;
   const Setting& setting = entry->settings.back();
   if (!os::env("KW_UPDATE_GOLDEN").empty()) {
@@ -47,7 +47,7 @@ TEST_P(Replay, MatchesTheReference) {
   if (entry->fill) entry->fill(made);
   const auto outcome = bench.run(*prepared, made.inputs());
   ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_EQ(outcome->status, exec::RunStatus::Completed) << outcome->message;
+  EXPECT_EQ(outcome->status, ports::RunStatus::Completed) << outcome->message;
   EXPECT_EQ(findings_text(unexpected(*entry, outcome->findings)), "");
   entry->reference(made);
   const Comparison against = compare_outputs(prepared->program, *outcome, made.expected(), *entry);

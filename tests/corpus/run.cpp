@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include "arch/arch.h"
-#include "base/text.h"
-#include "engine/run.h"
+#include "core/text.h"
 #include "kernel/instantiate.h"
 #include "kernel/select.h"
 #include "open_bits.h"
+#include "single_run/run.h"
 
 namespace kw::corpus {
 namespace {
@@ -16,7 +16,7 @@ bool is_result(const kernel::Buffer& buffer) {
   return buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout;
 }
 
-Error compile_error(const exec::CompileFailed& failed) {
+Error compile_error(const ports::CompileFailed& failed) {
   return input_error("does not compile with " + failed.compiler + ":\n" + failed.log);
 }
 
@@ -27,19 +27,19 @@ Result<Workbench::Image> Workbench::image_for(const kernel::Module& module,
   std::string key = module.text + "\n" + join(selection.kernels, ";");
   for (const auto& [name, value] : selection.defines) key += fmt::format(";{}={}", name, value);
   if (const auto found = images_.find(key); found != images_.end()) return found->second;
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = module.text;
   request.file_name = module.file_name;
   request.target = target_;
   request.image = device_.info().image;
   request.defines = selection.defines;
   request.kernels = selection.kernels;
-  const exec::CompileOutcome outcome = KW_TRY(compiler_.compile(request));
+  const ports::CompileOutcome outcome = KW_TRY(compiler_.compile(request));
   if (outcome.failed) return compile_error(*outcome.failed);
   Image image;
   image.id = KW_TRY(device_.load(*outcome.compiled));
-  image.kernels = engine::kernel_infos(*outcome.compiled);
-  if (outcome.compiled->kind == exec::ImageKind::Ptx)
+  image.kernels = single_run::kernel_infos(*outcome.compiled);
+  if (outcome.compiled->kind == ports::ImageKind::Ptx)
     image.open_bits = open_bits(outcome.compiled->image);
   images_.emplace(std::move(key), image);
   return image;
@@ -62,13 +62,13 @@ Result<Prepared> Workbench::prepare(const kernel::Module& module, const Setting&
   return prepared;
 }
 
-Result<exec::RunOutcome> Workbench::run(const Prepared& prepared,
+Result<ports::RunOutcome> Workbench::run(const Prepared& prepared,
                                         const std::vector<tensor::HostTensor>& inputs,
-                                        const exec::RunOptions& options) {
+                                        const ports::RunOptions& options) {
   return device_.run(prepared.image, prepared.program, inputs, options);
 }
 
-Comparison compare_outputs(const kernel::Program& program, const exec::RunOutcome& outcome,
+Comparison compare_outputs(const kernel::Program& program, const ports::RunOutcome& outcome,
                            const std::vector<tensor::HostTensor>& want, const Entry& entry) {
   Comparison total;
   for (size_t i = 0; i < program.buffers.size() && i < outcome.buffers.size(); ++i) {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 #include "run.h"
 
 namespace kw::corpus {
@@ -19,7 +19,7 @@ class Tools {
 
   /// Why there is no compiler; "" when there is one.
   const std::string& problem() const { return problem_; }
-  exec::Compiler& compiler() { return *compiler_; }
+  ports::Compiler& compiler() { return *compiler_; }
   /// clang with our own small device header serves only plain modules.
   bool can_compile(const Entry& entry) const;
   /// A workbench on a virtual GPU; kept, so that images are compiled once.
@@ -27,11 +27,11 @@ class Tools {
 
  private:
   struct Bench {
-    std::unique_ptr<exec::Device> device;
+    std::unique_ptr<ports::Device> device;
     std::unique_ptr<Workbench> bench;
   };
   std::string problem_;
-  std::unique_ptr<exec::Compiler> compiler_;
+  std::unique_ptr<ports::Compiler> compiler_;
   std::map<std::string, Bench> benches_;
 };
 

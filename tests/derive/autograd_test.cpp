@@ -12,16 +12,16 @@
 #include <map>
 #include <sstream>
 
-#include "exec/bound.h"
 #include "expected.h"
+#include "gate/metric.h"
 #include "graph/derive.h"
 #include "graph/promote.h"
-#include "oracle/interpreter.h"
-#include "oracle/torch_python.h"
 #include "os/process.h"
+#include "ports/bound.h"
 #include "table_cases.h"
 #include "tensor/convert.h"
-#include "verify/metric.h"
+#include "torch_worker/torch_python.h"
+#include "truth/interpreter.h"
 
 namespace kw::derive {
 namespace {
@@ -59,16 +59,16 @@ bool is_edge(const ops::Case& one) {
 
 /// PyTorch's CPU kernels round half types between steps where its CUDA kernels do not, and the
 /// truth itself is fp64.
-exec::Truth loosened(const exec::Truth& truth) {
-  const double unit = exec::unit_roundoff(truth.dtype);
-  exec::Truth loose = truth;
+ports::Truth loosened(const ports::Truth& truth) {
+  const double unit = ports::unit_roundoff(truth.dtype);
+  ports::Truth loose = truth;
   loose.exact = false;
   if (truth.dtype == tensor::DType::Fp64) {
     loose.a.resize(loose.value.size());
     for (size_t i = 0; i < loose.a.size(); ++i)
       loose.a[i] += static_cast<float>(1e-14 + 1e-14 * std::abs(loose.value[i]));
   }
-  if (unit <= exec::unit_roundoff(tensor::DType::Fp32)) return loose;
+  if (unit <= ports::unit_roundoff(tensor::DType::Fp32)) return loose;
   loose.h.resize(loose.value.size());
   for (size_t i = 0; i < loose.h.size(); ++i)
     loose.h[i] += static_cast<float>(unit * (8 + 4 * std::abs(loose.value[i])));
@@ -77,7 +77,7 @@ exec::Truth loosened(const exec::Truth& truth) {
 
 /// At the ends of the formats and beyond, formulas that mean the same give different infinities
 /// and NaN: only numbers count there.
-void skip_infinities(exec::Truth& truth, tensor::HostTensor& values) {
+void skip_infinities(ports::Truth& truth, tensor::HostTensor& values) {
   std::vector<double> got(static_cast<size_t>(tensor::value_count(values)));
   tensor::load_values(values, 0, got);
   for (size_t i = 0; i < got.size(); ++i) {
@@ -87,7 +87,7 @@ void skip_infinities(exec::Truth& truth, tensor::HostTensor& values) {
   tensor::store_floats(values, 0, got);
 }
 
-std::string judge(exec::Truth truth, const ops::ExpectedOutput& want, const tensor::HostTensor& by,
+std::string judge(ports::Truth truth, const ops::ExpectedOutput& want, const tensor::HostTensor& by,
                   bool edge) {
   if (truth.dtype != want.dtype || truth.shape != want.shape) return "another dtype or shape";
   tensor::HostTensor values = must(tensor::make_tensor(want.dtype, want.shape));
@@ -100,14 +100,14 @@ std::string judge(exec::Truth truth, const ops::ExpectedOutput& want, const tens
     }
     skip_infinities(truth, values);
   }
-  verify::CompareOptions options;
+  gate::CompareOptions options;
   options.precision.flush = true;
-  const verify::Comparison comparison = verify::compare(loosened(truth), values, options);
+  const gate::Comparison comparison = gate::compare(loosened(truth), values, options);
   if (comparison.pass) return "";
   if (!comparison.summary.worst) return comparison.reason;
   const record::Worst& worst = *comparison.summary.worst;
   return fmt::format("{} ({}: PyTorch {}, truth {}, z {})", comparison.reason,
-                     verify::element_text(worst), worst.got, worst.want, worst.z);
+                     gate::element_text(worst), worst.got, worst.want, worst.z);
 }
 
 bool all_zero(const ops::ExpectedOutput& want) {
@@ -122,14 +122,14 @@ bool is_computed(tensor::DType type) {
 
 /// "" when every gradient is PyTorch's; one that we have not must be 0 there.
 std::string check(const ops::Case& one, const Graph& forward, const ops::Expected& expected) {
-  std::vector<exec::Truth> truths;
+  std::vector<ports::Truth> truths;
   Graph backward;
   if (!graph::differentiable_inputs(forward).empty()) {
     Result<Graph> made = graph::backward(forward);
     if (!made) return made.error().message;
     backward = std::move(*made);
-    oracle::Interpreter interpreter;
-    exec::TruthOptions options;
+    truth::Interpreter interpreter;
+    ports::TruthOptions options;
     options.threads = 1;
     options.flush = true;
     auto values = interpreter.truth(backward, inputs_for(one, backward), options);
@@ -141,7 +141,7 @@ std::string check(const ops::Case& one, const Graph& forward, const ops::Expecte
     if (!is_computed(spec.dtype)) continue;
     if (at >= expected.outputs.size()) return "fewer gradients from PyTorch";
     const ops::ExpectedOutput& want = expected.outputs[at++];
-    const auto truth = std::find_if(truths.begin(), truths.end(), [&](const exec::Truth& mine) {
+    const auto truth = std::find_if(truths.begin(), truths.end(), [&](const ports::Truth& mine) {
       return mine.name == graph::gradient_name(spec.name);
     });
     if (truth == truths.end() && !all_zero(want)) return "no gradient by " + spec.name;
@@ -153,7 +153,7 @@ std::string check(const ops::Case& one, const Graph& forward, const ops::Expecte
 }
 
 TEST(TorchAutograd, AgreesOnTheOpTable) {
-  const oracle::FoundPython python = oracle::find_torch_python();
+  const torch_worker::FoundPython python = torch_worker::find_torch_python();
   if (python.path.empty()) GTEST_SKIP() << "no Python with PyTorch";
   const fs::path out = fs::path(testing::TempDir()) / "kw_autograd.txt";
   const bool all = std::getenv("KW_TORCH_ALL") != nullptr;

@@ -7,9 +7,9 @@
 
 #include "graph/builder.h"
 #include "graph/derive.h"
-#include "oracle/interpreter.h"
 #include "table_cases.h"
 #include "tensor/convert.h"
+#include "truth/interpreter.h"
 
 namespace kw::derive {
 namespace {
@@ -27,10 +27,10 @@ std::vector<double> values_of(const HostTensor& tensor) {
   return values;
 }
 
-std::vector<exec::Truth> evaluate(const Graph& graph, const std::vector<HostTensor>& inputs) {
-  exec::TruthOptions options;
+std::vector<ports::Truth> evaluate(const Graph& graph, const std::vector<HostTensor>& inputs) {
+  ports::TruthOptions options;
   options.threads = 1;
-  oracle::Interpreter interpreter;
+  truth::Interpreter interpreter;
   return must(interpreter.truth(graph, inputs, options));
 }
 
@@ -58,14 +58,14 @@ class Differences {
   /// "" or how they differ.
   std::string run(const std::vector<HostTensor>& inputs) {
     double along = 0, size = 1e-9;
-    const std::vector<exec::Truth> gradients = evaluate(backward_, all_);
+    const std::vector<ports::Truth> gradients = evaluate(backward_, all_);
     std::vector<HostTensor> up = inputs, down = inputs;
     size_t next = 0;
     for (size_t i = 0; i < forward_.inputs.size(); ++i) {
       const bool asked = next < gradients.size() &&
                          gradients[next].name == graph::gradient_name(forward_.inputs[i].name);
       if (!asked) continue;
-      const exec::Truth& gradient = gradients[next++];
+      const ports::Truth& gradient = gradients[next++];
       std::vector<double> higher = values_of(inputs[i]), lower = higher;
       for (size_t k = 0; k < higher.size(); ++k) {
         const double step = kStep * direction(i, k);
@@ -93,7 +93,7 @@ class Differences {
   /// The outputs weighted by the upstream gradients; `size` grows to the terms' rounding.
   double weighted(const std::vector<HostTensor>& inputs, double& size) {
     double total = 0, terms = 0;
-    for (const exec::Truth& output : evaluate(forward_, inputs)) {
+    for (const ports::Truth& output : evaluate(forward_, inputs)) {
       const std::string name = graph::gradient_name(output.name);
       bool seeded = false;
       for (const auto& input : backward_.inputs) seeded = seeded || input.name == name;

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "tracing.h"
 
 namespace kw::derive {

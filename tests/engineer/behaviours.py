@@ -22,7 +22,7 @@ WITHOUT_TORCH = {"KW_TORCH_PYTHON": "/nowhere/python"}  # which would be asked i
 COVERED = {
     1: {
         "src/search/stages/spec_test.cpp": ["PlanDefaults.AreOneThreeThreeThreeOne"],
-        "src/judge/verify/shapes_test.cpp": ["Shapes.AreTheTasksOwnAndAwkwardOnes"],
+        "src/judge/gate/shapes_test.cpp": ["Shapes.AreTheTasksOwnAndAwkwardOnes"],
     },
     2: {
         "src/search/stages/spec_test.cpp": ["KernelSpec.IsFrozen", "KernelSpec.ComesBackFromItsJson", "ReadSpec.NormalisesOrRefuses"],
@@ -43,7 +43,7 @@ COVERED = {
         "tests/stages/trouble.py": ["both in the trace"],
     },
     7: {
-        "src/judge/verify/gate_test.cpp": [
+        "src/judge/gate/gate_test.cpp": [
             "GateTest.EveryShapeHasItsSets",
             "GateTest.WrongNumbersCarryTheWorstElementAndALine",
             "Static.IsRejectedWithTheReason",
@@ -51,12 +51,12 @@ COVERED = {
         ],
     },
     8: {
-        "src/judge/verify/shapes_test.cpp": [
+        "src/judge/gate/shapes_test.cpp": [
             "Families.OffsetHasALargeMean",
             "Families.ProbeHasOneElementThatDwarfsTheRest",
             "Pool.ASeedReplaysAndEntropyDoesNot",
         ],
-        "src/judge/verify/families_test.cpp": ["Families.SpikesReachBeyondHalvesInEverySecondDraw"],
+        "src/judge/gate/families_test.cpp": ["Families.SpikesReachBeyondHalvesInEverySecondDraw"],
     },
     9: {
         "src/search/stages/stages_test.cpp": ["StagesTest.HardGateWithoutRepairs"],
@@ -66,8 +66,8 @@ COVERED = {
         "tests/engineer/personas.py": ["stage3_repair/attempt_01/correctness_report.md"],
     },
     11: {
-        "src/search/engine/eval_test.cpp": ["EvalRow.TakesTheBestBaseline", "EvalRow.WithoutAClockNothingIsClaimed"],
-        "src/search/engine/bench_test.cpp": ["BenchTest.AReferenceTorchCannotCallCostsOnlyTheBaselines"],
+        "src/search/workflows/eval_test.cpp": ["EvalRow.TakesTheBestBaseline", "EvalRow.WithoutAClockNothingIsClaimed"],
+        "src/judge/timing/bench_test.cpp": ["BenchTest.AReferenceTorchCannotCallCostsOnlyTheBaselines"],
     },
     12: {
         "src/search/stages/stages_test.cpp": [
@@ -77,24 +77,24 @@ COVERED = {
         ],
     },
     13: {
-        "src/search/engine/bench_test.cpp": ["BenchTest.WithoutAGpuThereIsAnEstimate"],
-        "src/judge/verify/gate_test.cpp": ["GateTest.TheGpuSeesTheBenchmarkShapeItself"],
+        "src/judge/timing/bench_test.cpp": ["BenchTest.WithoutAGpuThereIsAnEstimate"],
+        "src/judge/gate/gate_test.cpp": ["GateTest.TheGpuSeesTheBenchmarkShapeItself"],
     },
     14: {
-        "src/search/engine/torch_baselines_test.cpp": ["FakeBaselines.AFailingModeKeepsItsOutcome", "FakeBaselines.WithoutCudaIsAnOutcome"],
-        "src/search/engine/bench_test.cpp": ["BenchTest.TorchModesAreTimedBesideTheCandidate"],
+        "src/judge/timing/torch_baselines_test.cpp": ["FakeBaselines.AFailingModeKeepsItsOutcome", "FakeBaselines.WithoutCudaIsAnOutcome"],
+        "src/judge/timing/bench_test.cpp": ["BenchTest.TorchModesAreTimedBesideTheCandidate"],
     },
     15: {
-        "src/search/engine/cost_model_test.cpp": [
+        "src/judge/timing/cost_model_test.cpp": [
             "CostModel.ACopyIsBoundByMemoryNearTheFloor",
             "CostModel.NothingIsQuickerThanALaunch",
             "CostModel.FewBlocksLeaveTheGpuIdle",
         ],
-        "src/search/engine/model_bench_test.cpp": ["BoundText.GivesAdviceForTheBound"],
+        "src/search/workflows/model_bench_test.cpp": ["BoundText.GivesAdviceForTheBound"],
     },
     16: {
         "src/run/vgpu/counters_test.cpp": ["*"],
-        "src/search/engine/check_test.cpp": ["Doctor.KnowsWhetherAProfileReadCounters"],
+        "src/judge/single_run/check_test.cpp": ["Doctor.KnowsWhetherAProfileReadCounters"],
         "tests/cli/doctor.py": ["ncu"],
     },
     17: {
@@ -113,15 +113,15 @@ COVERED = {
         "tests/engineer/misfits.py": ["is wrong where it is timed"],
     },
     20: {
-        "src/apps/cli/synthesize_text_test.cpp": ["SynthesizeText.SaysWhatHowSureHowFastAndWhere", "SynthesizeText.AFailedSearchSaysWhy"],
+        "src/apps/commands/synthesize_text_test.cpp": ["SynthesizeText.SaysWhatHowSureHowFastAndWhere", "SynthesizeText.AFailedSearchSaysWhy"],
         "src/judge/store/index_test.cpp": ["FindRun.ByPathIdBeginningAndLatest"],
     },
     21: {
-        "src/search/evaluation/suite_test.cpp": ["SuiteFolder.FindsFoldersAndFilesInNaturalOrder", "SuiteFolder.SelectsByNameAndPattern"],
-        "src/search/evaluation/row_test.cpp": ["Row.TheFirstColumnsAreThoseOthersKnow", "Row.ReadsTheTablesOfOthers"],
-        "src/search/evaluation/totals_test.cpp": ["Totals.SpeedupsAreOrderedAndBracketed"],
-        "src/search/engine/eval_test.cpp": ["EvalFailure.IsToldApartByBlame"],
-        "src/search/evaluation/runner_test.cpp": ["RunnerTest.RegressionsAgainstAnEarlierRun"],
+        "src/read/task_formats/suite_test.cpp": ["SuiteFolder.FindsFoldersAndFilesInNaturalOrder", "SuiteFolder.SelectsByNameAndPattern"],
+        "src/search/suites/row_test.cpp": ["Row.TheFirstColumnsAreThoseOthersKnow", "Row.ReadsTheTablesOfOthers"],
+        "src/search/suites/totals_test.cpp": ["Totals.SpeedupsAreOrderedAndBracketed"],
+        "src/search/workflows/eval_test.cpp": ["EvalFailure.IsToldApartByBlame"],
+        "src/search/suites/runner_test.cpp": ["RunnerTest.RegressionsAgainstAnEarlierRun"],
     },
     22: {
         "src/search/llm/llm_test.cpp": ["ModelIds.AreProviderAndModel", "Config.KeysComeFromTheEnvironmentOnly"],
@@ -136,11 +136,11 @@ COVERED = {
     25: {
         "tests/verify/mutants_test.cpp": ["*"],
         "tests/verify/imposters_test.cpp": ["*"],
-        "src/search/engine/bench_test.cpp": ["BenchTest.WhatIsWrongIsNeverTimed"],
+        "src/judge/timing/bench_test.cpp": ["BenchTest.WhatIsWrongIsNeverTimed"],
         "tests/engineer/misfits.py": ["wrong at the timed shape"],
         "tests/exploits/027-cache-by-pointer/expect.txt": ["cached_for"],
         "tests/exploits/036-side-stream/expect.txt": ["host"],
-        "src/search/evaluation/runner_test.cpp": ["RunnerTest.ResumeKeepsWhatPassedAndTriesAgainWhatFailed"],
+        "src/search/suites/runner_test.cpp": ["RunnerTest.ResumeKeepsWhatPassedAndTriesAgainWhatFailed"],
     },
 }
 

@@ -13,7 +13,7 @@
 namespace kw::gpu_suite {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 /// A device of its own, opened with environment variables set.
 class Own : public ::testing::Test {
@@ -34,20 +34,20 @@ class Own : public ::testing::Test {
     auto opened = gpu::GpuDevice::open(0);
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     device_ = std::move(opened).value();
-    exec::Compiled compiled;
+    ports::Compiled compiled;
     compiled.image = kKernels;
     auto loaded = device_->load(compiled);
     ASSERT_TRUE(loaded.has_value()) << loaded.error().message;
     image_ = *loaded;
   }
-  Result<exec::TimeOutcome> time(const Case& test, const exec::TimeProtocol& protocol) {
+  Result<ports::TimeOutcome> time(const Case& test, const ports::TimeProtocol& protocol) {
     return device_->time({{image_, &test.program, {&test.inputs}}}, protocol);
   }
 
   std::vector<const char*> set_;
   std::vector<std::string> files_;
   std::unique_ptr<gpu::GpuDevice> device_;
-  exec::ImageId image_ = 0;
+  ports::ImageId image_ = 0;
 };
 
 /// Clock readings, one per line; the last stays.
@@ -68,7 +68,7 @@ TEST_F(Own, SamplesAtALowClockAreDiscarded) {
   write_clocks(clocks, {1980, 1980, 1980, 600, 600, 600, 1980});
   set("KW_FAKE_CLOCK", clocks);
   open();
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 60;
   protocol.max_seconds = 10;
   auto outcome = time(busy(), protocol);
@@ -86,7 +86,7 @@ TEST_F(Own, AClockThatStaysLowIsSaidSo) {
   write_clocks(clocks, {700});
   set("KW_FAKE_CLOCK", clocks);
   open();
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 6;
   auto outcome = time(busy(), protocol);
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
@@ -104,7 +104,7 @@ TEST_F(Own, AGpuLostInTheMiddleIsNobodysFault) {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     EXPECT_TRUE(os::write_file(sick, "sick").has_value());
   });
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 100000;
   protocol.max_seconds = 30;
   auto outcome = time(busy(), protocol);
@@ -140,7 +140,7 @@ TEST_F(Own, InputsOverwrittenInTheWorkerAreSentAgain) {
   // A kernel of the fake that writes over every allocation of this size, as a wild one might.
   Case wild;
   wild.launch("scribble", 1, 1, {value<uint64_t>(4000)});
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   compiled.image = std::string(kKernels) + ".visible .entry scribble(.param .u64 bytes) { ret; }\n";
   auto image = device_->load(compiled);
   ASSERT_TRUE(image.has_value());

@@ -89,14 +89,14 @@ class FakeOnly : public Suite {
 TEST_F(FakeOnly, AProcessThatAbortsIsAWorkerLost) {
   Case test;
   test.launch("abort_process", 1, 1, {});
-  const exec::RunOutcome outcome = run(test, {}, ptx_.c_str());
-  EXPECT_EQ(outcome.status, exec::RunStatus::WorkerLost);
+  const ports::RunOutcome outcome = run(test, {}, ptx_.c_str());
+  EXPECT_EQ(outcome.status, ports::RunStatus::WorkerLost);
   EXPECT_NE(outcome.message.find("SIGABRT"), std::string::npos) << outcome.message;
   expect_healthy();
 }
 
 TEST_F(FakeOnly, AnImageThatKillsTheDriverIsTheCallersFault) {
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   compiled.image = std::string(kKernels) + "// abort the driver\n";
   auto image = device().load(compiled);
   ASSERT_FALSE(image.has_value());
@@ -117,8 +117,8 @@ class Sick : public ::testing::Test {
   }
   void TearDown() override { ::unlink(file_.c_str()); }
   void fall_sick() { ASSERT_TRUE(os::write_file(file_, "sick").has_value()); }
-  Result<exec::RunOutcome> add() {
-    exec::Compiled compiled;
+  Result<ports::RunOutcome> add() {
+    ports::Compiled compiled;
     compiled.image = kKernels;
     auto image = device_->load(compiled);
     EXPECT_TRUE(image.has_value());
@@ -147,7 +147,7 @@ TEST_F(Sick, ADeviceThatIsLostIsNotTheCandidatesFault) {
   ::unlink(file_.c_str());
   auto well = add();
   ASSERT_TRUE(well.has_value()) << well.error().message;
-  EXPECT_EQ(well->status, exec::RunStatus::Completed);
+  EXPECT_EQ(well->status, ports::RunStatus::Completed);
 }
 
 TEST(Lock, WaitsForWhoeverHoldsTheGpu) {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "exec/audit_hash.h"
 #include "fake_state.h"
+#include "ports/audit_hash.h"
 
 namespace kw::fake {
 namespace {
@@ -73,7 +73,7 @@ CuResult hash_jobs(const Launch& launch) {
   auto* out = launch.pointer<uint64_t>(2);
   for (unsigned i = 0; i < launch.grid[1]; ++i) {
     const uint64_t* j = job(launch, i);
-    out[i] += exec::audit_hash({reinterpret_cast<const std::byte*>(j[0]), j[2]},
+    out[i] += ports::audit_hash({reinterpret_cast<const std::byte*>(j[0]), j[2]},
                                launch.param<uint64_t>(1));
   }
   return cuda::kSuccess;

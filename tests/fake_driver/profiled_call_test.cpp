@@ -27,7 +27,7 @@ class ProfiledCallTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
   Result<gpu::ProfiledCall> write(const Case& test, const char* image = kKernels) {
-    exec::Compiled compiled;
+    ports::Compiled compiled;
     compiled.image = image;
     return gpu::ProfiledCall::write(compiled, test.program, test.inputs, folder_ + "/call", 5);
   }

@@ -7,22 +7,22 @@
 #include <map>
 
 #include "cases.h"
-#include "engine/cross_check.h"
-#include "engine/torch_reference.h"
 #include "frontend/aten.h"
 #include "frontend/backward.h"
-#include "frontend/load.h"
+#include "gate/families.h"
 #include "graph/graph.h"
-#include "oracle/interpreter.h"
-#include "oracle/test_torch.h"
-#include "oracle/torch_export.h"
 #include "os/files.h"
-#include "verify/families.h"
+#include "task_formats/load.h"
+#include "torch_worker/test_torch.h"
+#include "torch_worker/torch_export.h"
+#include "truth/interpreter.h"
+#include "verification/cross_check.h"
+#include "verification/torch_reference.h"
 
 namespace kw::frontend {
 namespace {
 
-oracle::TorchProcess* process() { return oracle::shared_torch().get(); }
+torch_worker::TorchProcess* process() { return torch_worker::shared_torch().get(); }
 
 struct Prepared {
   task::Task task;
@@ -39,7 +39,7 @@ Prepared prepare(const std::string& path) {
   prepared.task = std::move(task).value();
   prepared.dims = prepared.task.correctness_shapes.at(0);
   prepared.graph = prepared.task.reference->trace(prepared.dims).value();
-  auto inputs = verify::draw_inputs(prepared.task, prepared.graph, prepared.dims, "normal", 1);
+  auto inputs = gate::draw_inputs(prepared.task, prepared.graph, prepared.dims, "normal", 1);
   EXPECT_TRUE(inputs) << inputs.error().message;
   if (inputs) prepared.inputs = std::move(inputs).value();
   return prepared;
@@ -82,15 +82,15 @@ TEST_P(TorchAgrees, OnEveryOutput) {
   if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
   const Prepared prepared = prepare(case_path("", GetParam() + ".py"));
   ASSERT_FALSE(testing::Test::HasFailure());
-  oracle::Interpreter interpreter;
-  const auto checked = engine::cross_check_task(prepared.task, prepared.dims, prepared.inputs,
+  truth::Interpreter interpreter;
+  const auto checked = verification::cross_check_task(prepared.task, prepared.dims, prepared.inputs,
                                                 interpreter, *process());
   ASSERT_TRUE(checked) << checked.error().message;
-  EXPECT_EQ(checked->outcome.kind, oracle::TorchKind::Ok)
-      << oracle::outcome_text(checked->outcome) << "\n"
+  EXPECT_EQ(checked->outcome.kind, torch_worker::TorchKind::Ok)
+      << torch_worker::outcome_text(checked->outcome) << "\n"
       << checked->outcome.traceback;
-  for (const oracle::Parting& parting : checked->partings)
-    ADD_FAILURE() << oracle::parting_text(parting);
+  for (const torch_worker::Parting& parting : checked->partings)
+    ADD_FAILURE() << torch_worker::parting_text(parting);
 }
 
 TEST_P(TorchExports, TheSameGraph) {
@@ -98,16 +98,16 @@ TEST_P(TorchExports, TheSameGraph) {
   const Prepared prepared = prepare(case_path("", GetParam() + ".py"));
   ASSERT_FALSE(testing::Test::HasFailure());
   const auto call =
-      engine::torch_call(prepared.task, prepared.dims, prepared.graph, prepared.inputs);
+      verification::torch_call(prepared.task, prepared.dims, prepared.graph, prepared.inputs);
   ASSERT_TRUE(call) << call.error().message;
-  const auto answer = oracle::export_graph(*process(), *call, {}, 120);
-  if (answer.outcome.kind == oracle::TorchKind::Unsupported)
-    GTEST_SKIP() << oracle::outcome_text(answer.outcome);
-  ASSERT_EQ(answer.outcome.kind, oracle::TorchKind::Ok) << oracle::outcome_text(answer.outcome);
+  const auto answer = torch_worker::export_graph(*process(), *call, {}, 120);
+  if (answer.outcome.kind == torch_worker::TorchKind::Unsupported)
+    GTEST_SKIP() << torch_worker::outcome_text(answer.outcome);
+  ASSERT_EQ(answer.outcome.kind, torch_worker::TorchKind::Ok) << torch_worker::outcome_text(answer.outcome);
   Exported exported;
   exported.name = "exported";
   exported.graph = answer.body["graph"];
-  for (const oracle::TorchTensor& constant : answer.outputs)
+  for (const torch_worker::TorchTensor& constant : answer.outputs)
     exported.constants[constant.name] = constant.tensor;
   const auto task = task_from_export(std::move(exported));
   if (const auto refused = kRefused.find(GetParam()); refused != kRefused.end()) {
@@ -138,12 +138,12 @@ TEST_P(TorchAgreesBackward, OnEveryGradient) {
   ASSERT_TRUE(forward) << forward.error().message;
   const auto task = backward_task(*forward);
   ASSERT_TRUE(task) << task.error().message;
-  oracle::Interpreter interpreter;
+  truth::Interpreter interpreter;
   const auto report =
-      engine::cross_check_reference(*task, {engine::CrossCheckMode::Always, "test", ""},
-                                    engine::cross_check_torch(interpreter, *process()));
+      verification::cross_check_reference(*task, {verification::CrossCheckMode::Always, "test", ""},
+                                    verification::cross_check_torch(interpreter, *process()));
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->state, engine::CrossCheckState::Agrees) << report->text();
+  EXPECT_EQ(report->state, verification::CrossCheckState::Agrees) << report->text();
 }
 
 /// What autograd does in a way of its own, and what it is told of gradients.

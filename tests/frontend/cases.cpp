@@ -1,6 +1,6 @@
 #include "cases.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::frontend {

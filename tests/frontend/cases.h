@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/load.h"
+#include "task_formats/load.h"
 
 namespace kw::frontend {
 

@@ -2,8 +2,8 @@
 // outputs become, and what is asked for when they cannot be read.
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "frontend/load.h"
+#include "core/text.h"
+#include "task_formats/load.h"
 
 namespace kw::frontend {
 namespace {

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "cases.h"
-#include "frontend/load.h"
+#include "core/text.h"
 #include "graph/graph.h"
 #include "os/files.h"
+#include "task_formats/load.h"
 
 namespace kw::frontend {
 namespace {

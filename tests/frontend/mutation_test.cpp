@@ -2,13 +2,13 @@
 // nothing may crash, hang or pass for sound when it is not.
 #include <gtest/gtest.h>
 
-#include "base/check.h"
-#include "base/hash.h"
-#include "base/text.h"
 #include "cases.h"
-#include "frontend/load.h"
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "graph/graph.h"
 #include "os/files.h"
+#include "task_formats/load.h"
 
 namespace kw::frontend {
 namespace {

@@ -1,12 +1,12 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
-#include "base/text.h"
 #include "cases.h"
-#include "frontend/load.h"
+#include "core/golden.h"
+#include "core/text.h"
 #include "graph/graph.h"
 #include "os/files.h"
+#include "task_formats/load.h"
 
 namespace kw::frontend {
 namespace {

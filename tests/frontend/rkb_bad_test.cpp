@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "base/text.h"
-#include "frontend/load_rkb.h"
+#include "core/text.h"
 #include "os/files.h"
+#include "task_formats/load_rkb.h"
 
 namespace kw::frontend {
 namespace {

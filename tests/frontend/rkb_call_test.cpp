@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "frontend/load_rkb.h"
+#include "core/text.h"
+#include "task_formats/load_rkb.h"
 
 namespace kw::frontend {
 namespace {

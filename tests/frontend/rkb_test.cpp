@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "frontend/load.h"
-#include "frontend/load_rkb.h"
+#include "core/text.h"
+#include "task_formats/load.h"
+#include "task_formats/load_rkb.h"
 
 namespace kw::frontend {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "foreign/import.h"
+#include "cuda_import/import.h"
 #include "kernel/parse.h"
 
 namespace {
@@ -24,22 +24,22 @@ void require(bool holds, const char* what) {
 }
 
 void check(const std::string& text) {
-  kw::foreign::ImportRequest request;
+  kw::cuda_import::ImportRequest request;
   request.text = text;
   request.file_name = "fuzz.cu";
   request.task = "fuzz";
   using kw::tensor::DType;
   for (const char* name : {"x", "y", "A", "B", "C", "w", "input", "output"})
     request.given.push_back({name, DType::Fp32, {"N"}});
-  const kw::foreign::Imported imported = kw::foreign::import_launcher(request);
+  const kw::cuda_import::Imported imported = kw::cuda_import::import_launcher(request);
   require(imported.module.empty() == !imported.problems.empty(), "a module or problems");
   const auto lines = 1 + std::count(text.begin(), text.end(), '\n');
-  for (const kw::kernel::Diagnostic& one : imported.problems) {
+  for (const kw::cuda_source::Diagnostic& one : imported.problems) {
     require(one.line >= 0 && one.line <= lines && one.column >= 0 && one.length >= 1,
             "a place inside the text");
     require(!one.message.empty(), "a problem says something");
   }
-  kw::kernel::render_diagnostics(imported.problems, text, "fuzz.cu");
+  kw::cuda_source::render_diagnostics(imported.problems, text, "fuzz.cu");
   if (imported.problems.empty())
     require(kw::kernel::parse(imported.module, "out.cu").module.has_value(),
             "a module that parses");

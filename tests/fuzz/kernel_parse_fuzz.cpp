@@ -22,7 +22,7 @@
 namespace {
 
 using kw::kernel::Bindings;
-using kw::kernel::Diagnostic;
+using kw::cuda_source::Diagnostic;
 using kw::kernel::Group;
 using kw::kernel::InjectionPoint;
 using kw::kernel::KernelInfo;
@@ -92,7 +92,7 @@ void check(const std::string& text) {
             "a place inside the text");
     require(!d.message.empty(), "a diagnostic says something");
   }
-  kw::kernel::render_diagnostics(outcome.diagnostics, text, "fuzz.cu");
+  kw::cuda_source::render_diagnostics(outcome.diagnostics, text, "fuzz.cu");
   const InjectionPoint point = kw::kernel::find_injection(text);
   require(point.offset <= text.size(), "the injection point lies inside the text");
   require(kw::kernel::inject_defines(text, {{"VEC", -1}}, true, "fuzz.cu").size() > text.size(),

@@ -27,8 +27,8 @@
 
 namespace {
 
-using kw::exec::RunOptions;
-using kw::exec::RunOutcome;
+using kw::ports::RunOptions;
+using kw::ports::RunOutcome;
 using kw::kernel::Buffer;
 using kw::kernel::Launch;
 using kw::kernel::Program;
@@ -129,7 +129,7 @@ void add_launch(Case& c, const kw::ptx::Function& entry, Random& random) {
 }
 
 std::string describe(const RunOutcome& outcome) {
-  std::string text = kw::exec::run_status_name(outcome.status);
+  std::string text = kw::ports::run_status_name(outcome.status);
   text += outcome.message + outcome.printed;
   for (const auto& finding : outcome.findings) text += kw::record::to_json(finding).dump() + "\n";
   for (const auto& counters : outcome.counters) text += kw::record::to_json(counters).dump() + "\n";
@@ -138,7 +138,7 @@ std::string describe(const RunOutcome& outcome) {
   return text;
 }
 
-std::string run_once(kw::vgpu::VirtualGpu& gpu, kw::exec::ImageId image, const Case& c,
+std::string run_once(kw::vgpu::VirtualGpu& gpu, kw::ports::ImageId image, const Case& c,
                      const RunOptions& options) {
   const std::clock_t start = std::clock();
   const auto outcome = gpu.run(image, c.program, c.inputs, options);
@@ -151,14 +151,14 @@ std::string run_once(kw::vgpu::VirtualGpu& gpu, kw::exec::ImageId image, const C
     require(!outcome.error().message.empty(), "an Error says something");
     return outcome.error().message;
   }
-  require(outcome->status == kw::exec::RunStatus::Completed || !outcome->message.empty(),
+  require(outcome->status == kw::ports::RunStatus::Completed || !outcome->message.empty(),
           "a run that did not complete says why");
   require(outcome->printed.size() < 2 << 20, "printf output is bounded");
   require(outcome->findings.size() <= 100, "findings are bounded");
   return describe(*outcome);
 }
 
-void run_entry(kw::vgpu::VirtualGpu& gpu, kw::exec::ImageId image, const kw::ptx::Function& entry,
+void run_entry(kw::vgpu::VirtualGpu& gpu, kw::ports::ImageId image, const kw::ptx::Function& entry,
                Random& random) {
   Case c;
   c.program.module_name = "fuzz.cu";
@@ -183,7 +183,7 @@ bool check(const std::string& text) {
   Random random(hash(text));
   const auto gpu = kw::vgpu::VirtualGpu::open(random.pick(kTargets));
   require(gpu.has_value(), "the virtual GPU opens");
-  kw::exec::Compiled compiled;
+  kw::ports::Compiled compiled;
   compiled.image = text;
   const auto image = (*gpu)->load(compiled);
   if (!image) {

@@ -3,14 +3,14 @@
 #include <cstring>
 #include <set>
 
-#include "bench/measure.h"
-#include "exec/audit_hash.h"
+#include "clock/measure.h"
+#include "ports/audit_hash.h"
 #include "suite.h"
 
 namespace kw::gpu_suite {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 using kernel::Role;
 using tensor::DType;
 
@@ -20,8 +20,8 @@ struct Pool {
   std::vector<std::vector<tensor::HostTensor>> sets;
   std::vector<std::vector<tensor::HostTensor>> outputs;  // parallel to the sets
 
-  exec::TimedProgram timed(exec::ImageId image) const {
-    exec::TimedProgram program{image, &test.program, {}};
+  ports::TimedProgram timed(ports::ImageId image) const {
+    ports::TimedProgram program{image, &test.program, {}};
     for (const auto& set : sets) program.pool.push_back(&set);
     return program;
   }
@@ -48,10 +48,10 @@ class Audit : public Suite {
     verify(pool);
     return pool;
   }
-  bench::AuditPlan plan(const Pool& pool, uint64_t hash_seed) {
-    bench::AuditPlan plan;
+  clock::AuditPlan plan(const Pool& pool, uint64_t hash_seed) {
+    clock::AuditPlan plan;
     for (const auto& outputs : pool.outputs)
-      plan.expected.push_back(bench::expected_hashes(pool.test.program, outputs, hash_seed));
+      plan.expected.push_back(clock::expected_hashes(pool.test.program, outputs, hash_seed));
     return plan;
   }
 };
@@ -64,12 +64,12 @@ TEST_F(Audit, DeviceAndHostHashAlike) {
       const int out = test.add("out", Role::Output, bytes, DType::Uint8);
       test.program.buffers[0].align = 1;
       test.launch("fill", 1, 1, {pointer(out), value<int32_t>(0), value(0u), value(0u)});
-      exec::RunOptions options;
+      ports::RunOptions options;
       options.misalign_bytes = shift;
-      const exec::RunOutcome outcome = run(test, options);
+      const ports::RunOutcome outcome = run(test, options);
       ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
       ASSERT_EQ(outcome.hashes.size(), 1u);
-      EXPECT_EQ(outcome.hashes[0], exec::audit_hash(outcome.buffers[0].data, 0))
+      EXPECT_EQ(outcome.hashes[0], ports::audit_hash(outcome.buffers[0].data, 0))
           << bytes << " bytes, shifted by " << shift;
     }
   }
@@ -77,28 +77,28 @@ TEST_F(Audit, DeviceAndHostHashAlike) {
 
 TEST_F(Audit, OutputsMayStayOnTheDevice) {
   Case test = addition(5000);
-  const exec::RunOutcome copied = run(test);
-  exec::RunOptions options;
+  const ports::RunOutcome copied = run(test);
+  ports::RunOptions options;
   options.copy_outputs = false;
-  const exec::RunOutcome hashed = run(test, options);
+  const ports::RunOutcome hashed = run(test, options);
   ASSERT_EQ(hashed.status, RunStatus::Completed) << hashed.message;
   EXPECT_TRUE(hashed.buffers.empty());
   EXPECT_EQ(hashed.hashes, copied.hashes);
-  EXPECT_EQ(hashed.hashes.at(2), exec::audit_hash(copied.buffers.at(2).data, 0));
+  EXPECT_EQ(hashed.hashes.at(2), ports::audit_hash(copied.buffers.at(2).data, 0));
 }
 
 TEST_F(Audit, EveryTimedCallIsHashedWithItsOwnInputs) {
   Pool pool = additions(10000, 3);
   for (double graph_below : {0.0, 1e9}) {
-    exec::TimeProtocol protocol;
+    ports::TimeProtocol protocol;
     protocol.max_samples = 12;
     protocol.graph_below_us = graph_below;
     protocol.hash_seed = 77;
     auto outcome = device().time({pool.timed(load())}, protocol);
     ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
     ASSERT_EQ(outcome->status, RunStatus::Completed) << outcome->message;
-    const exec::TimedResult& result = outcome->results.at(0);
-    EXPECT_EQ(bench::find_mismatch(pool.test.program, plan(pool, 77), result), std::nullopt);
+    const ports::TimedResult& result = outcome->results.at(0);
+    EXPECT_EQ(clock::find_mismatch(pool.test.program, plan(pool, 77), result), std::nullopt);
     std::set<int> entries;
     std::set<int> samples;
     for (const record::CallAudit& audit : result.audits) {
@@ -110,22 +110,22 @@ TEST_F(Audit, EveryTimedCallIsHashedWithItsOwnInputs) {
     EXPECT_TRUE(result.findings.empty()) << result.findings[0].message;
     EXPECT_GE(result.samples.buffer_sets, graph_below > 0 ? 10 : 1);
     // The audit would see a single wrong bit.
-    exec::TimedResult damaged = result;
+    ports::TimedResult damaged = result;
     damaged.audits.back().hashes[0] ^= 1;
-    EXPECT_NE(bench::find_mismatch(pool.test.program, plan(pool, 77), damaged), std::nullopt);
+    EXPECT_NE(clock::find_mismatch(pool.test.program, plan(pool, 77), damaged), std::nullopt);
   }
 }
 
 TEST_F(Audit, CopiesOutWhatTheJudgeWantsToSee) {
   Pool pool = additions(3000, 4);
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 10;
   protocol.copies_out = 3;
   auto outcome = device().time({pool.timed(load())}, protocol);
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
-  const exec::TimedResult& result = outcome->results.at(0);
+  const ports::TimedResult& result = outcome->results.at(0);
   ASSERT_EQ(result.copied.size(), 4u);
-  for (const exec::CopiedCall& call : result.copied) {
+  for (const ports::CopiedCall& call : result.copied) {
     ASSERT_LT(static_cast<size_t>(call.entry), pool.outputs.size());
     EXPECT_EQ(call.buffers.at(2).data, pool.outputs[static_cast<size_t>(call.entry)][2].data);
   }
@@ -138,10 +138,10 @@ TEST_F(Audit, StateCarriedFromCallToCallIsRejected) {
   pool.test.launch("bump_state", 1, 1, {pointer(out)});
   pool.sets = {pool.test.inputs};
   verify(pool);
-  bench::MeasureOptions options;
+  clock::MeasureOptions options;
   options.protocol.hash_seed = 5;
   options.audits = {plan(pool, 5)};
-  auto outcome = bench::measure(device(), {pool.timed(load())}, options);
+  auto outcome = clock::measure(device(), {pool.timed(load())}, options);
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   ASSERT_EQ(outcome->measurements.size(), 1u);
   EXPECT_TRUE(outcome->measurements[0].rejected.has_value());
@@ -173,7 +173,7 @@ TEST_F(Audit, GuardsAndInputsAreCheckedAfterTiming) {
   };
   for (const Row& row : rows) {
     const Case test = row.make();
-    exec::TimeProtocol protocol;
+    ports::TimeProtocol protocol;
     protocol.max_samples = 4;
     auto outcome = device().time({{load(), &test.program, {&test.inputs}}}, protocol);
     ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
@@ -181,7 +181,7 @@ TEST_F(Audit, GuardsAndInputsAreCheckedAfterTiming) {
     const auto& findings = outcome->results.at(0).findings;
     ASSERT_FALSE(findings.empty()) << row.what;
     EXPECT_STREQ(record::finding_name(findings[0].kind), row.found);
-    EXPECT_NE(bench::find_mismatch(test.program, {}, outcome->results[0]), std::nullopt);
+    EXPECT_NE(clock::find_mismatch(test.program, {}, outcome->results[0]), std::nullopt);
   }
 }
 
@@ -195,7 +195,7 @@ TEST_F(Audit, InputsKeptByTheWorkerAreTheOnesGiven) {
   }
   for (int round = 0; round < 2; ++round) {
     for (size_t c = 0; c < cases.size(); ++c) {
-      const exec::RunOutcome outcome = run(cases[c]);
+      const ports::RunOutcome outcome = run(cases[c]);
       ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
       const auto sum = values<float>(outcome.buffers.at(2));
       for (int64_t i : {int64_t{0}, n / 2, n - 1})
@@ -217,13 +217,13 @@ TEST_F(Audit, StridedOutputsAreAuditedToo) {
     pool.sets.push_back(pool.test.inputs);
   }
   verify(pool);
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 6;
   auto outcome = device().time({pool.timed(load())}, protocol);
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   ASSERT_EQ(outcome->status, RunStatus::Completed) << outcome->message;
   EXPECT_FALSE(outcome->results.at(0).audits.empty());
-  EXPECT_EQ(bench::find_mismatch(pool.test.program, plan(pool, 0), outcome->results[0]),
+  EXPECT_EQ(clock::find_mismatch(pool.test.program, plan(pool, 0), outcome->results[0]),
             std::nullopt);
 }
 

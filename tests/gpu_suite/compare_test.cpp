@@ -1,13 +1,13 @@
 // Comparisons on a real device: a program is not faster than itself, and one percent is seen.
 #include <cstdio>
 
-#include "bench/measure.h"
+#include "clock/measure.h"
 #include "suite.h"
 
 namespace kw::gpu_suite {
 namespace {
 
-using bench::Relation;
+using clock::Relation;
 using kernel::Role;
 
 // The fake driver shares its machine with everything else: there only the mechanics are shown.
@@ -21,19 +21,19 @@ constexpr int kSelfComparisons = 200;
 
 class Compare : public Suite {
  protected:
-  bench::Comparison compare(const Case& candidate, const Case& baseline, uint64_t seed) {
-    bench::MeasureOptions options;
+  clock::Comparison compare(const Case& candidate, const Case& baseline, uint64_t seed) {
+    clock::MeasureOptions options;
     options.rule.max_samples = 80;
     options.rule.relative_noise = 0;  // all of them
     options.batch_samples = 20;
     options.protocol.seed = seed;
-    const std::vector<exec::TimedProgram> programs = {
+    const std::vector<ports::TimedProgram> programs = {
         {load(), &candidate.program, {&candidate.inputs}},
         {load(), &baseline.program, {&baseline.inputs}}};
-    auto outcome = bench::measure(device(), programs, options);
+    auto outcome = clock::measure(device(), programs, options);
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message;
     if (!outcome || outcome->measurements.size() != 2) return {};
-    return bench::compare(bench::cycles_of(outcome->measurements[0], outcome->measurements[1], 0));
+    return clock::compare(clock::cycles_of(outcome->measurements[0], outcome->measurements[1], 0));
   }
 };
 
@@ -56,7 +56,7 @@ TEST_F(Compare, AProgramIsNotFasterThanItself) {
   int same = 0;
   double widest = 0;
   for (int i = 0; i < kSelfComparisons; ++i) {
-    const bench::Comparison result = compare(test, test, static_cast<uint64_t>(i) + 1);
+    const clock::Comparison result = compare(test, test, static_cast<uint64_t>(i) + 1);
     wrong += result.relation == Relation::Faster || result.relation == Relation::Slower;
     same += result.relation == Relation::Same;
     widest = std::max(widest, result.detectable);
@@ -71,14 +71,14 @@ TEST_F(Compare, AProgramIsNotFasterThanItself) {
 }
 
 TEST_F(Compare, OnePercentOfAMillisecondIsSeen) {
-  const bench::Comparison spun = compare(spinning(1'010'000), spinning(1'000'000), 1);
+  const clock::Comparison spun = compare(spinning(1'010'000), spinning(1'000'000), 1);
   std::printf("measured: 1.01 ms against 1.00 ms of spinning: %s, speedup %.4f [%.4f, %.4f]\n",
-              bench::relation_name(spun.relation), spun.speedup, spun.low, spun.high);
+              clock::relation_name(spun.relation), spun.speedup, spun.low, spun.high);
   const int64_t bytes =
       std::min(int64_t{2} << 30, device().info().memory_bytes / 64) / 16000 * 16000;
-  const bench::Comparison copied = compare(copying(bytes / 100 * 101), copying(bytes), 1);
+  const clock::Comparison copied = compare(copying(bytes / 100 * 101), copying(bytes), 1);
   std::printf("measured: a copy of 1 %% more bytes: %s, speedup %.4f [%.4f, %.4f]\n",
-              bench::relation_name(copied.relation), copied.speedup, copied.low, copied.high);
+              clock::relation_name(copied.relation), copied.speedup, copied.low, copied.high);
   if (!kQuiet) return;
   EXPECT_EQ(spun.relation, Relation::Slower) << spun.why;
   EXPECT_EQ(copied.relation, Relation::Slower) << copied.why;

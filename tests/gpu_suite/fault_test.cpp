@@ -9,16 +9,16 @@
 namespace kw::gpu_suite {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 using kernel::Role;
 
 class Fault : public Suite {
  protected:
   /// The outcome must be as told, in a worker that is then replaced.
-  void expect_fault(const Case& test, const exec::RunOptions& options, RunStatus status,
+  void expect_fault(const Case& test, const ports::RunOptions& options, RunStatus status,
                     const std::string& says) {
-    exec::RunOutcome outcome = run(test, options);
-    EXPECT_EQ(exec::run_status_name(outcome.status), std::string(exec::run_status_name(status)))
+    ports::RunOutcome outcome = run(test, options);
+    EXPECT_EQ(ports::run_status_name(outcome.status), std::string(ports::run_status_name(status)))
         << outcome.message;
     EXPECT_NE(outcome.message.find(says), std::string::npos) << outcome.message;
     EXPECT_EQ(device().worker_pid(), 0) << "the worker is still there";
@@ -29,7 +29,7 @@ class Fault : public Suite {
     expect_healthy();
   }
   void expect_refusal(const Case& test, const std::string& says) {
-    exec::RunOutcome outcome = run(test);
+    ports::RunOutcome outcome = run(test);
     EXPECT_EQ(outcome.status, RunStatus::Refused) << outcome.message;
     EXPECT_NE(outcome.message.find(says), std::string::npos) << outcome.message;
     EXPECT_NE(device().worker_pid(), 0) << "a refusal costs no worker";
@@ -64,7 +64,7 @@ TEST_F(Fault, Trap) {
 TEST_F(Fault, InfiniteLoop) {
   Case test;
   test.launch("spin", 1, 1, {value(~uint64_t{0})});
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.timeout_seconds = 2;
   const auto started = std::chrono::steady_clock::now();
   expect_fault(test, options, RunStatus::Hung,
@@ -85,7 +85,7 @@ TEST_F(Fault, KilledWorker) {
   });
   Case test;
   test.launch("spin", 1, 1, {value(~uint64_t{0})});
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.timeout_seconds = 20;
   expect_fault(test, options, RunStatus::WorkerLost, "killed by signal 9 (SIGKILL)");
   killer.join();
@@ -103,7 +103,7 @@ TEST_F(Fault, WorkerKilledWhileIdle) {
 TEST_F(Fault, OutOfMemory) {
   Case test = addition(10);
   test.add("huge", Role::Scratch, int64_t{1} << 38);  // 1 TiB
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   EXPECT_EQ(outcome.status, RunStatus::OutOfMemory) << outcome.message;
   EXPECT_NE(outcome.message.find("huge"), std::string::npos) << outcome.message;
   expect_healthy();
@@ -112,13 +112,13 @@ TEST_F(Fault, OutOfMemory) {
 TEST_F(Fault, OutputLargerThanTheDevice) {
   Case test = addition(10);
   test.add("huge", Role::Output, int64_t{1} << 38);
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   EXPECT_EQ(outcome.status, RunStatus::OutOfMemory) << outcome.message;
 }
 
 TEST_F(Fault, TimingOfAFaultingKernel) {
   Case test = poking(uint64_t{1} << 46);
-  const exec::TimedProgram timed{load(), &test.program, {&test.inputs}};
+  const ports::TimedProgram timed{load(), &test.program, {&test.inputs}};
   auto outcome = device().time({timed}, {});
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   EXPECT_EQ(outcome->status, RunStatus::Faulted) << outcome->message;
@@ -128,8 +128,8 @@ TEST_F(Fault, TimingOfAFaultingKernel) {
 TEST_F(Fault, TimingOfAHangingKernel) {
   Case test;
   test.launch("spin", 1, 1, {value(~uint64_t{0})});
-  const exec::TimedProgram timed{load(), &test.program, {&test.inputs}};
-  exec::TimeProtocol protocol;
+  const ports::TimedProgram timed{load(), &test.program, {&test.inputs}};
+  ports::TimeProtocol protocol;
   protocol.timeout_seconds = 1;
   auto outcome = device().time({timed}, protocol);
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
@@ -174,7 +174,7 @@ TEST_F(Fault, RefusesWrongParameters) {
   Case narrow = addition(10);
   narrow.program.launches[0].params[3] = value<uint16_t>(10);
   if (run(addition(10)).status != RunStatus::Completed) GTEST_FAIL();
-  exec::RunOutcome outcome = run(few);
+  ports::RunOutcome outcome = run(few);
   if (outcome.status == RunStatus::Completed)
     GTEST_SKIP() << "this driver does not tell parameter sizes";
   expect_refusal(few, "takes 4 parameters, the launch gives 3");
@@ -182,13 +182,13 @@ TEST_F(Fault, RefusesWrongParameters) {
 }
 
 TEST_F(Fault, BadImagesAreTheCallersFault) {
-  exec::Compiled compiled;
-  compiled.kind = exec::ImageKind::Cubin;
+  ports::Compiled compiled;
+  compiled.kind = ports::ImageKind::Cubin;
   compiled.image =
       "\x7f"
       "ELF";
   EXPECT_FALSE(device().load(compiled).has_value());
-  compiled.kind = exec::ImageKind::Ptx;
+  compiled.kind = ports::ImageKind::Ptx;
   for (const char* bytes : {"this is no PTX", "",
                             "\x7f"
                             "ELF"}) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/device.h"
 #include "kernel/program.h"
+#include "ports/device.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::gpu_suite {

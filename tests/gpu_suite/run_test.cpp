@@ -1,11 +1,11 @@
 // Runs that end well, and what the checks around them find.
-#include "exec/image_pack.h"
+#include "ports/image_pack.h"
 #include "suite.h"
 
 namespace kw::gpu_suite {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 using kernel::Fill;
 using kernel::Role;
 using tensor::DType;
@@ -13,7 +13,7 @@ using tensor::DType;
 class Run : public Suite {};
 
 TEST_F(Run, TellsWhatTheDeviceIs) {
-  const exec::DeviceInfo info = device().info();
+  const ports::DeviceInfo info = device().info();
   EXPECT_FALSE(info.name.empty());
   EXPECT_EQ(info.target.substr(0, 3), "sm_");
   EXPECT_FALSE(info.is_virtual);
@@ -22,7 +22,7 @@ TEST_F(Run, TellsWhatTheDeviceIs) {
   EXPECT_GE(info.shared_per_block_optin, 49152);
   EXPECT_GT(info.memory_bytes, 0);
   EXPECT_EQ(info.uuid.size(), 40u) << info.uuid;
-  EXPECT_EQ(info.image, exec::ImageKind::Cubin);
+  EXPECT_EQ(info.image, ports::ImageKind::Cubin);
   EXPECT_FALSE(info.driver.empty());
   RecordProperty("device", info.name + ", " + info.target + ", driver " + info.driver);
 }
@@ -35,11 +35,11 @@ TEST_F(Run, IsHealthy) {
 TEST_F(Run, AddsVectors) { expect_healthy(); }
 
 TEST_F(Run, FindsKernelsInAnyImageOfAPack) {
-  exec::Compiled compiled;
-  compiled.kind = exec::ImageKind::Ptx;
+  ports::Compiled compiled;
+  compiled.kind = ports::ImageKind::Ptx;
   const std::string other =
       ".version 6.4\n.target sm_75\n.address_size 64\n.visible .entry other()\n{\n  ret;\n}\n";
-  compiled.image = exec::pack_images({other, kKernels});
+  compiled.image = ports::pack_images({other, kKernels});
   const auto image = device().load(compiled);
   ASSERT_TRUE(image) << image.error().message;
   Case test = addition(100);
@@ -60,10 +60,10 @@ TEST_F(Run, KeepsTheWorkerFromRunToRun) {
 
 TEST_F(Run, ShiftsBuffersByTheirAlignment) {
   Case test = addition(1000);
-  exec::RunOptions options;
+  ports::RunOptions options;
   for (int shift : {4, 16, 100}) {
     options.misalign_bytes = shift;
-    exec::RunOutcome outcome = run(test, options);
+    ports::RunOutcome outcome = run(test, options);
     ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
     EXPECT_EQ(summary(outcome), "");
     EXPECT_EQ(values<float>(outcome.buffers[2])[999], 2997.0f);
@@ -74,7 +74,7 @@ TEST_F(Run, PassesNullForAnAbsentInput) {
   Case test = addition(100);
   test.program.buffers[1].present = false;
   test.inputs[1].data.clear();
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(values<float>(outcome.buffers[2])[99], 99.0f);
 }
@@ -85,7 +85,7 @@ TEST_F(Run, UpdatesInPlaceAndRunsLaunchesInOrder) {
   test.data<uint32_t>(x)[499] = 40;
   test.launch("increment", 2, 256, {pointer(x), value<uint32_t>(500)});
   test.launch("increment", 2, 256, {pointer(x), value<uint32_t>(500)});
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(values<uint32_t>(outcome.buffers[0])[499], 42u);
   EXPECT_EQ(values<uint32_t>(outcome.buffers[0])[0], 2u);
@@ -107,7 +107,7 @@ TEST_P(Guard, TellsWhatWasHit) {
   test.launch(
       "fill", 2, 256,
       {pointer(y), value<int32_t>(hit.first), value<uint32_t>(hit.count), value<uint32_t>(5)});
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(summary(outcome), hit.summary);
   ASSERT_FALSE(outcome.findings.empty());
@@ -128,7 +128,7 @@ TEST_F(Run, FindsWritesToInputs) {
   const int x = test.add("x", Role::Input, 100);
   test.launch("fill", 1, 256,
               {pointer(x), value<int32_t>(30), value<uint32_t>(1), value<uint32_t>(9)});
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   ASSERT_EQ(summary(outcome), "write-to-input x");
   EXPECT_EQ(outcome.findings[0].element, 30);
@@ -140,7 +140,7 @@ TEST_F(Run, ZeroesScratchWhereAskedFor) {
   const int y = test.add("y", Role::Output, 64);
   test.launch("increment", 1, 64, {pointer(zeroed), value<uint32_t>(64)});
   test.launch("copy16", 1, 64, {pointer(zeroed), pointer(y), value<uint64_t>(16)});
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(summary(outcome), "");
   EXPECT_EQ(values<uint32_t>(outcome.buffers[1])[63], 1u);
@@ -153,7 +153,7 @@ TEST_F(Run, FindsKeptScratchThatIsNotZeroAfterwards) {
     test.launch("increment", 1, 64, {pointer(kept), value<uint32_t>(64)});
     test.launch("fill", 1, 64,
                 {pointer(kept), value<int32_t>(0), value<uint32_t>(64), value<uint32_t>(left)});
-    exec::RunOutcome outcome = run(test);
+    ports::RunOutcome outcome = run(test);
     ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
     EXPECT_EQ(summary(outcome), left == 0 ? "" : "scratch-not-restored kept");
   }
@@ -164,7 +164,7 @@ TEST_F(Run, FindsStateKeptInTheModule) {
     Case test;
     const int out = test.add("out", Role::Output, 1);
     test.launch("bump_state", 1, 1, {pointer(out)});
-    exec::RunOutcome outcome = run(test);
+    ports::RunOutcome outcome = run(test);
     ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
     EXPECT_EQ(summary(outcome), "state-across-calls state");
     EXPECT_EQ(values<uint32_t>(outcome.buffers[0])[0], 1u) << "the state was not put back";
@@ -179,7 +179,7 @@ TEST_F(Run, SpreadsStridedTensors) {
   test.program.buffers[0].bytes = 7 * 4;
   for (uint32_t i = 0; i < 6; ++i) test.data<uint32_t>(x)[i] = 10 * i;
   test.launch("increment", 1, 32, {pointer(x), value<uint32_t>(3)});
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(values<uint32_t>(outcome.buffers[0]), (std::vector<uint32_t>{1, 11, 21, 30, 40, 50}));
 }
@@ -187,7 +187,7 @@ TEST_F(Run, SpreadsStridedTensors) {
 TEST_F(Run, CatchesPrintf) {
   Case test;
   test.launch("hello", 2, 1, {});
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_NE(outcome.printed.find("hello from block 0\n"), std::string::npos) << outcome.printed;
   EXPECT_NE(outcome.printed.find("hello from block 1\n"), std::string::npos) << outcome.printed;
@@ -199,7 +199,7 @@ TEST_F(Run, OptsInToLargeSharedMemory) {
   const int out = test.add("out", Role::Output, 1);
   test.launch("shared_last", 1, 32, {pointer(out), value<uint32_t>(words)}).shared_bytes =
       words * 4;
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(values<uint32_t>(outcome.buffers[0])[0], words);
 }
@@ -211,7 +211,7 @@ TEST_F(Run, LaunchesCooperatively) {
   const int out = test.add("out", Role::Output, blocks);
   test.launch("grid_meet", blocks, 1, {pointer(counter), pointer(out), value<uint32_t>(blocks)})
       .cooperative = true;
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   for (uint32_t seen : values<uint32_t>(outcome.buffers[1])) EXPECT_EQ(seen, blocks);
 }
@@ -223,7 +223,7 @@ TEST_F(Run, LaunchesClusters) {
   Case test;
   const int out = test.add("out", Role::Output, 8);
   test.launch("cluster_rank", 8, 1, {pointer(out)}).cluster.x = 4;
-  exec::RunOutcome outcome = run(test, {}, kClusterKernel);
+  ports::RunOutcome outcome = run(test, {}, kClusterKernel);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_EQ(values<uint32_t>(outcome.buffers[0]), (std::vector<uint32_t>{0, 1, 2, 3, 0, 1, 2, 3}));
 }

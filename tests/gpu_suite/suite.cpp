@@ -1,6 +1,6 @@
 #include "suite.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::gpu_suite {
 
@@ -16,29 +16,29 @@ void Suite::SetUp() {
   shared() = std::move(opened).value();
 }
 
-exec::ImageId Suite::load(const char* ptx) {
-  exec::Compiled compiled;
-  compiled.kind = exec::ImageKind::Ptx;
+ports::ImageId Suite::load(const char* ptx) {
+  ports::Compiled compiled;
+  compiled.kind = ports::ImageKind::Ptx;
   compiled.image = ptx;
   auto image = device().load(compiled);
   EXPECT_TRUE(image.has_value()) << image.error().message;
   return image ? *image : 0;
 }
 
-exec::RunOutcome Suite::run(const Case& test, const exec::RunOptions& options, const char* ptx) {
+ports::RunOutcome Suite::run(const Case& test, const ports::RunOptions& options, const char* ptx) {
   auto outcome = device().run(load(ptx), test.program, test.inputs, options);
   EXPECT_TRUE(outcome.has_value()) << outcome.error().message;
   if (outcome) return std::move(outcome).value();
-  exec::RunOutcome failed;
-  failed.status = exec::RunStatus::Refused;
+  ports::RunOutcome failed;
+  failed.status = ports::RunStatus::Refused;
   failed.message = outcome.error().message;
   return failed;
 }
 
 void Suite::expect_healthy() {
   Case test = addition(1000);
-  exec::RunOutcome outcome = run(test);
-  ASSERT_EQ(outcome.status, exec::RunStatus::Completed) << outcome.message;
+  ports::RunOutcome outcome = run(test);
+  ASSERT_EQ(outcome.status, ports::RunStatus::Completed) << outcome.message;
   EXPECT_EQ(summary(outcome), "");
   const auto c = values<float>(outcome.buffers[2]);
   for (size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 3.0f * static_cast<float>(i)) << "at " << i;
@@ -58,7 +58,7 @@ Case addition(int64_t n) {
   return test;
 }
 
-std::string summary(const exec::RunOutcome& outcome) {
+std::string summary(const ports::RunOutcome& outcome) {
   std::vector<std::string> found;
   for (const record::Finding& finding : outcome.findings) {
     found.push_back(std::string(record::finding_name(finding.kind)) + " " + finding.buffer);

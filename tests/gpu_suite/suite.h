@@ -18,8 +18,8 @@ class Suite : public ::testing::Test {
   void SetUp() override;
 
   gpu::GpuDevice& device() { return *shared(); }
-  exec::ImageId load(const char* ptx = kKernels);
-  exec::RunOutcome run(const Case& test, const exec::RunOptions& options = {},
+  ports::ImageId load(const char* ptx = kKernels);
+  ports::RunOutcome run(const Case& test, const ports::RunOptions& options = {},
                        const char* ptx = kKernels);
   /// A sound vector addition: shows that the device still works.
   void expect_healthy();
@@ -31,6 +31,6 @@ class Suite : public ::testing::Test {
 /// c = a + b over n elements.
 Case addition(int64_t n);
 /// "out-of-bounds-global y, output-not-written y": what was found, in order.
-std::string summary(const exec::RunOutcome& outcome);
+std::string summary(const ports::RunOutcome& outcome);
 
 }  // namespace kw::gpu_suite

@@ -7,7 +7,7 @@
 namespace kw::gpu_suite {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 using kernel::Role;
 
 // The fake's kernels share the machine with everything else that runs on it.
@@ -29,13 +29,13 @@ double median(std::vector<double> samples) {
 
 class Timing : public Suite {
  protected:
-  exec::TimeOutcome time(const std::vector<const Case*>& cases,
-                         const exec::TimeProtocol& protocol) {
-    std::vector<exec::TimedProgram> programs;
+  ports::TimeOutcome time(const std::vector<const Case*>& cases,
+                         const ports::TimeProtocol& protocol) {
+    std::vector<ports::TimedProgram> programs;
     for (const Case* test : cases) programs.push_back({load(), &test->program, {&test->inputs}});
     auto outcome = device().time(programs, protocol);
     EXPECT_TRUE(outcome.has_value()) << outcome.error().message;
-    return outcome ? *outcome : exec::TimeOutcome{RunStatus::Refused, outcome.error().message, {}};
+    return outcome ? *outcome : ports::TimeOutcome{RunStatus::Refused, outcome.error().message, {}};
   }
 };
 
@@ -51,9 +51,9 @@ Case copying(int64_t bytes, uint32_t blocks) {
 TEST_F(Timing, CopyBandwidthIsPossible) {
   const int64_t bytes = std::min(int64_t{1} << 30, device().info().memory_bytes / 16) / 16 * 16;
   Case test = copying(bytes, static_cast<uint32_t>(device().info().sms * 8));
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 50;
-  const exec::TimeOutcome outcome = time({&test}, protocol);
+  const ports::TimeOutcome outcome = time({&test}, protocol);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   const record::TimingSamples& samples = outcome.results.at(0).samples;
   ASSERT_GE(samples.microseconds.size(), 3u);
@@ -68,13 +68,13 @@ TEST_F(Timing, CopyBandwidthIsPossible) {
 
 TEST_F(Timing, EventsAndGraphAgree) {
   Case test = spinning(200'000);
-  exec::TimeProtocol events;
+  ports::TimeProtocol events;
   events.max_samples = 20;
   events.graph_below_us = 0;
-  exec::TimeProtocol graph = events;
+  ports::TimeProtocol graph = events;
   graph.graph_below_us = 1e9;
-  const exec::TimeOutcome by_events = time({&test}, events);
-  const exec::TimeOutcome by_graph = time({&test}, graph);
+  const ports::TimeOutcome by_events = time({&test}, events);
+  const ports::TimeOutcome by_graph = time({&test}, graph);
   ASSERT_EQ(by_events.status, RunStatus::Completed) << by_events.message;
   ASSERT_EQ(by_graph.status, RunStatus::Completed) << by_graph.message;
   EXPECT_EQ(by_events.results[0].samples.method, "events");
@@ -90,13 +90,13 @@ TEST_F(Timing, TheProfilingLibraryAgrees) {
   // Sole user of a device of its own: stamping slows what is timed afterwards.
   auto own = gpu::GpuDevice::open(0);
   ASSERT_TRUE(own.has_value()) << own.error().message;
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   compiled.image = kKernels;
   auto image = (*own)->load(compiled);
   ASSERT_TRUE(image.has_value());
   Case brief = spinning(20'000);
   Case longer = spinning(400'000);
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 20;
   protocol.span = true;
   auto outcome = (*own)->time(
@@ -104,7 +104,7 @@ TEST_F(Timing, TheProfilingLibraryAgrees) {
       protocol);
   ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   ASSERT_EQ(outcome->status, RunStatus::Completed) << outcome->message;
-  for (const exec::TimedResult& result : outcome->results) {
+  for (const ports::TimedResult& result : outcome->results) {
     const double ours = median(result.samples.microseconds);
     const double theirs = result.samples.span_us;
     if (theirs == 0) GTEST_SKIP() << "no profiling library here";
@@ -119,11 +119,11 @@ TEST_F(Timing, TheProfilingLibraryAgrees) {
 }
 
 TEST_F(Timing, ChoosesTheMethodByLength) {
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 10;
   Case brief = spinning(2'000);
   Case longer = spinning(500'000);
-  const exec::TimeOutcome outcome = time({&brief, &longer}, protocol);
+  const ports::TimeOutcome outcome = time({&brief, &longer}, protocol);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   ASSERT_EQ(outcome.results.size(), 2u);
   EXPECT_EQ(outcome.results[0].samples.method, "graph");
@@ -135,22 +135,22 @@ TEST_F(Timing, ChoosesTheMethodByLength) {
 }
 
 TEST_F(Timing, StopsAtTheTimeGiven) {
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 1000;
   protocol.max_seconds = 0.05;
   Case test = spinning(5'000'000);
-  const exec::TimeOutcome outcome = time({&test}, protocol);
+  const ports::TimeOutcome outcome = time({&test}, protocol);
   ASSERT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
   EXPECT_GE(outcome.results[0].samples.microseconds.size(), 3u);
   EXPECT_LE(outcome.results[0].samples.microseconds.size(), 15u);
 }
 
 TEST_F(Timing, SlowIsNotHung) {
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_seconds = 1000;
   protocol.timeout_seconds = 2;
   Case test = spinning(100'000'000);
-  const exec::TimeOutcome outcome = time({&test}, protocol);
+  const ports::TimeOutcome outcome = time({&test}, protocol);
   EXPECT_EQ(outcome.status, RunStatus::Completed) << outcome.message;
 }
 
@@ -161,10 +161,10 @@ TEST_F(Timing, RestoresInoutsAndZeroesScratchBetweenCalls) {
   Case test;
   const int x = test.add("x", Role::Inout, 64);
   test.launch("increment", 1, 64, {pointer(x), value<uint32_t>(64)});
-  exec::TimeProtocol protocol;
+  ports::TimeProtocol protocol;
   protocol.max_samples = 5;
   ASSERT_EQ(time({&test}, protocol).status, RunStatus::Completed);
-  exec::RunOutcome outcome = run(test);
+  ports::RunOutcome outcome = run(test);
   EXPECT_EQ(values<uint32_t>(outcome.buffers[0])[0], 1u);
 }
 
@@ -172,10 +172,10 @@ TEST_F(Timing, ColdIsNotFasterThanWarm) {
   const int64_t bytes =
       std::min(device().info().l2_bytes / 4, device().info().memory_bytes / 64) / 16 * 16;
   Case test = copying(bytes, static_cast<uint32_t>(device().info().sms * 4));
-  exec::TimeProtocol cold;
+  ports::TimeProtocol cold;
   cold.max_samples = 60;
   cold.graph_below_us = 1e9;
-  exec::TimeProtocol warm = cold;
+  ports::TimeProtocol warm = cold;
   warm.cold_cache = false;
   const double cold_us = median(time({&test}, cold).results.at(0).samples.microseconds);
   const double warm_us = median(time({&test}, warm).results.at(0).samples.microseconds);

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <stdlib.h>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::llm::test {
 

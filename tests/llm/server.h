@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "llm/client.h"
 #include "llm/config.h"
 #include "llm/http.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arithmetic.h"
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 
 namespace kw::metric {

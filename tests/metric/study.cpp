@@ -6,11 +6,11 @@
 #include <cmath>
 #include <map>
 
-#include "base/check.h"
-#include "oracle/interpreter.h"
+#include "core/check.h"
+#include "gate/families.h"
+#include "gate/metric.h"
 #include "tensor/convert.h"
-#include "verify/families.h"
-#include "verify/metric.h"
+#include "truth/interpreter.h"
 
 namespace kw::metric {
 
@@ -160,7 +160,7 @@ constexpr Forgery kForgeries[] = {
     {"tail unwritten", last_missing},
 };
 
-HostTensor stored(const exec::Truth& truth, const std::vector<float>& values) {
+HostTensor stored(const ports::Truth& truth, const std::vector<float>& values) {
   HostTensor out = must(tensor::make_tensor(truth.dtype, truth.shape));
   const std::vector<double> wide(values.begin(), values.end());
   tensor::store_floats(out, 0, wide);
@@ -182,8 +182,8 @@ class Cell {
       task.inputs.push_back(spec);
     }
     inputs_ =
-        must(verify::draw_inputs(task, graph_, {}, family, 20 + static_cast<uint64_t>(size.cols)));
-    truth_ = std::move(must(oracle::Interpreter().truth(graph_, inputs_, options()))[0]);
+        must(gate::draw_inputs(task, graph_, {}, family, 20 + static_cast<uint64_t>(size.cols)));
+    truth_ = std::move(must(truth::Interpreter().truth(graph_, inputs_, options()))[0]);
     problem_ = {size.rows, size.cols, dtype, {}};
     for (const HostTensor& input : inputs_) {
       std::vector<double> wide(static_cast<size_t>(tensor::value_count(input)));
@@ -200,20 +200,20 @@ class Cell {
   }
   /// Every node rounded as declared.
   void judge_unfused(Row& row) const {
-    judge(must(oracle::Interpreter().op_by_op(graph_, inputs_, options()))[0], row);
+    judge(must(truth::Interpreter().op_by_op(graph_, inputs_, options()))[0], row);
   }
 
  private:
-  static exec::TruthOptions options() {
-    exec::TruthOptions options;
+  static ports::TruthOptions options() {
+    ports::TruthOptions options;
     options.threads = 1;
     return options;
   }
 
   void judge(const HostTensor& got, Row& row) const {
-    verify::CompareOptions how;
+    gate::CompareOptions how;
     how.threads = 1;
-    const verify::Comparison result = verify::compare(truth_, got, how);
+    const gate::Comparison result = gate::compare(truth_, got, how);
     ++row.cells;
     row.refused += result.pass ? 0 : 1;
     const double z = result.summary.max_z;
@@ -226,7 +226,7 @@ class Cell {
   std::string text_;
   graph::Graph graph_;
   std::vector<HostTensor> inputs_;
-  exec::Truth truth_;
+  ports::Truth truth_;
   Problem problem_;
 };
 
@@ -281,7 +281,7 @@ class Study {
 
 const std::vector<std::string>& study_families() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = verify::all_families();
+    std::vector<std::string> names = gate::all_families();
     std::erase(names, "special");  // infinities and NaN have a class, not a distance
     return names;
   }();

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::ops {
 namespace {

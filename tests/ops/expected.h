@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::ops {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "tensor/convert.h"
 
 namespace kw::ops {

@@ -9,12 +9,12 @@
 #include <sstream>
 
 #include "expected.h"
-#include "oracle/interpreter.h"
-#include "oracle/torch_python.h"
+#include "gate/metric.h"
 #include "os/process.h"
 #include "table.h"
+#include "torch_worker/torch_python.h"
 #include "tracing.h"
-#include "verify/metric.h"
+#include "truth/interpreter.h"
 
 namespace kw::ops {
 namespace {
@@ -79,8 +79,8 @@ class Judge {
   std::string judge_values(const graph::Graph& graph) const {
     std::vector<tensor::HostTensor> inputs;
     for (const InputSpec& spec : one_.inputs) inputs.push_back(must(make_input(one_, spec)));
-    oracle::Interpreter interpreter;
-    exec::TruthOptions options;
+    truth::Interpreter interpreter;
+    ports::TruthOptions options;
     options.threads = 1;
     auto truths = interpreter.truth(graph, inputs, options);
     if (!truths) return "no truth: " + truths.error().message;
@@ -98,21 +98,21 @@ class Judge {
   }
 
   // Elements that were not recorded are taken from our own run in the declared precision.
-  std::string judge_output(const exec::Truth& truth, tensor::HostTensor values,
+  std::string judge_output(const ports::Truth& truth, tensor::HostTensor values,
                            const ExpectedOutput& want) const {
     if (truth.dtype != want.dtype || truth.shape != want.shape) {
       return fmt::format("{}, PyTorch has {}", signature(truth.dtype, truth.shape),
                          signature(want.dtype, want.shape));
     }
     if (auto laid = overlay(want, values); !laid) return laid.error().message;
-    verify::CompareOptions options;
+    gate::CompareOptions options;
     options.precision.flush = true;  // PyTorch's vector functions on the CPU do
-    const verify::Comparison comparison = verify::compare(truth, values, options);
+    const gate::Comparison comparison = gate::compare(truth, values, options);
     if (comparison.pass) return "";
     if (!comparison.summary.worst) return comparison.reason;
     const record::Worst& worst = *comparison.summary.worst;
     return fmt::format("{} ({}: PyTorch {}, truth {}, z {})", comparison.reason,
-                       verify::element_text(worst), worst.got, worst.want, worst.z);
+                       gate::element_text(worst), worst.got, worst.want, worst.z);
   }
 
   const Case& one_;
@@ -148,7 +148,7 @@ std::string table_name(const testing::TestParamInfo<const char*>& info) { return
 INSTANTIATE_TEST_SUITE_P(Recorded, OpTable, testing::ValuesIn(kTables), table_name);
 
 TEST(TorchOpTable, AgreesWithPyTorch) {
-  const oracle::FoundPython python = oracle::find_torch_python();
+  const torch_worker::FoundPython python = torch_worker::find_torch_python();
   if (python.path.empty()) {
     std::string looked;
     for (const std::string& line : python.looked_at) looked += "\n  " + line;

@@ -68,7 +68,7 @@ class Wheel(InFolder):
         with tarfile.open(self.folder / name) as archive:
             names = archive.getnames()
         stem = name.removesuffix(".tar.gz")
-        for wanted in ("pyproject.toml", "CMakeLists.txt", "src/apps/library/api.cpp", "python/kernelwright/api.py"):
+        for wanted in ("pyproject.toml", "CMakeLists.txt", "src/apps/clib/api.cpp", "python/kernelwright/api.py"):
             self.assertIn(f"{stem}/{wanted}", names)
 
 

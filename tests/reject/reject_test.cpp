@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "arch/arch.h"
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/instantiate.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"

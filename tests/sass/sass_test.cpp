@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "profile/sass.h"
 #include "profile/sass_verdict.h"

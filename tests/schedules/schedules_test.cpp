@@ -6,11 +6,11 @@
 
 #include <filesystem>
 
-#include "base/text.h"
-#include "engine/workers.h"
-#include "frontend/load.h"
+#include "commands/workers.h"
+#include "core/text.h"
 #include "harness.h"
 #include "os/files.h"
+#include "task_formats/load.h"
 
 namespace kw::codegen_tests {
 namespace {
@@ -113,7 +113,7 @@ class Schedules : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     const std::string path = fmt::format("{}/{}.py", KW_REFERENCES, GetParam().reference);
-    auto loaded = frontend::load_task(path);
+    auto loaded = task_formats::load_task(path);
     ASSERT_TRUE(loaded) << loaded.error().message;
     task_ = std::move(loaded).value();
     auto all = generate::designs(task_, Harness::get().options());
@@ -128,7 +128,7 @@ class Schedules : public testing::TestWithParam<Case> {
 TEST_P(Schedules, PassTheGate) {
   Harness& harness = Harness::get();
   if (!harness.problem().empty()) GTEST_SKIP() << harness.problem();
-  engine::VerifyPools pools;
+  verification::VerifyPools pools;
   const bool all = !os::env("KW_CODEGEN_ALL").empty();
   for (const std::string& schedule : GetParam().schedules) {
     const auto design = std::find_if(designs_.begin(), designs_.end(),
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(All, Schedules, testing::ValuesIn(cases()),
 }  // namespace kw::codegen_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -45,7 +45,7 @@ def main():
     if subprocess.run([binary, "doctor", "--has", "nvrtc"], env=environment, capture_output=True).returncode != 0:
         print("skipped: there is no NVRTC")
         return 77
-    rows = [json.loads(line) for line in (root / "src/search/soft/verifier_corpus.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (root / "src/search/review/verifier_corpus.jsonl").read_text().splitlines()]
     wrong = []
     for task in TASKS:
         sample = [(row, text) for row, text in texts(rows) if row["base"].rsplit(".", 1)[0] == task]

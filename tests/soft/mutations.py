@@ -12,7 +12,7 @@ from verifier_mutations import BUG, DEFENSIVE, MUTATIONS, device_code  # noqa: E
 NEVER_CAUGHT = {"accumulates_in_float"}
 
 problems = []
-rows = [json.loads(line) for line in (root / "src/search/soft/verifier_corpus.jsonl").read_text().splitlines()]
+rows = [json.loads(line) for line in (root / "src/search/review/verifier_corpus.jsonl").read_text().splitlines()]
 bases = {row["base"]: row["text"] for row in rows if "text" in row}
 entries = [row for row in rows if "entry" in row]
 

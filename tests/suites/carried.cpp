@@ -3,17 +3,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::suites_tests {
 
 Carried::Carried(const std::string& suite)
     : folder_(std::filesystem::path(testing::TempDir()) /
               ("kw_suites_" + suite + "_" + std::to_string(::getpid()))) {
-  auto opened = evaluation::open_suite(suite, folder_);
+  auto opened = task_formats::open_suite(suite, folder_);
   KW_CHECK(opened.has_value(), "carried suites can be opened");
   suite_ = std::move(opened).value();
-  KW_CHECK(evaluation::write_carried(suite, folder_).has_value(), "temporary files can be written");
+  KW_CHECK(task_formats::write_carried(suite, folder_).has_value(), "temporary files can be written");
 }
 
 Carried::~Carried() {
@@ -23,7 +23,7 @@ Carried::~Carried() {
 
 std::vector<std::string> suite_names() {
   std::vector<std::string> names;
-  for (const evaluation::SuiteInfo& suite : evaluation::carried_suites())
+  for (const task_formats::SuiteInfo& suite : task_formats::carried_suites())
     names.push_back(suite.name);
   return names;
 }

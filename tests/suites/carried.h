@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/suite.h"
 #include "task/task.h"
+#include "task_formats/suite.h"
 
 namespace kw::suites_tests {
 
@@ -17,11 +17,11 @@ class Carried {
   Carried(const Carried&) = delete;
   Carried& operator=(const Carried&) = delete;
 
-  const std::vector<evaluation::SuiteTask>& tasks() const { return suite_.tasks; }
+  const std::vector<task_formats::SuiteTask>& tasks() const { return suite_.tasks; }
 
  private:
   std::filesystem::path folder_;
-  evaluation::Suite suite_;
+  task_formats::Suite suite_;
 };
 
 std::vector<std::string> suite_names();

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "carried.h"
-#include "frontend/load.h"
 #include "lint/lint.h"
-#include "oracle/interpreter.h"
 #include "os/files.h"
+#include "task_formats/load.h"
+#include "truth/interpreter.h"
 
 namespace kw::suites_tests {
 namespace {
@@ -40,7 +40,7 @@ size_t lint_step(const std::string& suite) {
 }
 
 void expect_clean(const task::Task& task) {
-  oracle::Interpreter oracle;
+  truth::Interpreter oracle;
   const auto report = lint::lint(task, oracle, quick());
   ASSERT_TRUE(report) << report.error().message;
   for (const lint::Finding& finding : report->findings) {
@@ -55,9 +55,9 @@ class Suites : public testing::TestWithParam<std::string> {};
 TEST_P(Suites, TasksAreWorthAKernel) {
   const Carried suite(GetParam());
   for (size_t i = 0; i < suite.tasks().size(); ++i) {
-    const evaluation::SuiteTask& row = suite.tasks()[i];
+    const task_formats::SuiteTask& row = suite.tasks()[i];
     SCOPED_TRACE(row.name);
-    const auto task = frontend::load_task(row.path);
+    const auto task = task_formats::load_task(row.path);
     ASSERT_TRUE(task) << task.error().message;
     EXPECT_EQ(task->name, row.name);
     expect_described(*task, GetParam());

@@ -3,41 +3,41 @@
 #include <gtest/gtest.h>
 
 #include "carried.h"
-#include "engine/cross_check.h"
-#include "frontend/load.h"
-#include "oracle/interpreter.h"
-#include "oracle/torch_process.h"
-#include "oracle/torch_python.h"
 #include "os/files.h"
+#include "task_formats/load.h"
+#include "torch_worker/torch_process.h"
+#include "torch_worker/torch_python.h"
+#include "truth/interpreter.h"
+#include "verification/cross_check.h"
 
 namespace kw::suites_tests {
 namespace {
 
 /// One for all suites of a process: it takes seconds to start.
-oracle::TorchProcess& torch() {
-  static oracle::TorchProcess process({.many_references = true});
+torch_worker::TorchProcess& torch() {
+  static torch_worker::TorchProcess process({.many_references = true});
   return process;
 }
 
 class TorchSuites : public testing::TestWithParam<std::string> {};
 
 TEST_P(TorchSuites, AgreeWithPyTorch) {
-  if (oracle::find_torch_python().path.empty()) GTEST_SKIP() << "no Python with torch was found";
-  oracle::Interpreter oracle;
-  const engine::CrossCheckTorch tools = engine::cross_check_torch(oracle, torch());
+  if (torch_worker::find_torch_python().path.empty()) GTEST_SKIP() << "no Python with torch was found";
+  truth::Interpreter oracle;
+  const verification::CrossCheckTorch tools = verification::cross_check_torch(oracle, torch());
   const size_t step = os::env("KW_TORCH_ALL").empty() ? 8 : 1;
   const Carried suite(GetParam());
   const auto tasks = suite.tasks();
   for (size_t i = 0; i < tasks.size(); i += step) {
-    const evaluation::SuiteTask& row = tasks[i];
+    const task_formats::SuiteTask& row = tasks[i];
     SCOPED_TRACE(row.name);
-    const auto task = frontend::load_task(row.path);
+    const auto task = task_formats::load_task(row.path);
     ASSERT_TRUE(task) << task.error().message;
     const auto report =
-        engine::cross_check_reference(*task, {engine::CrossCheckMode::Always, "test", ""}, tools);
+        verification::cross_check_reference(*task, {verification::CrossCheckMode::Always, "test", ""}, tools);
     EXPECT_TRUE(report) << report.error().message;
     if (!report) continue;
-    EXPECT_EQ(report->state, engine::CrossCheckState::Agrees) << report->text();
+    EXPECT_EQ(report->state, verification::CrossCheckState::Agrees) << report->text();
   }
 }
 

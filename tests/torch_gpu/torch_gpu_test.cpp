@@ -4,15 +4,15 @@
 
 #include <map>
 
-#include "engine/torch_baselines.h"
 #include "kernels.h"
-#include "oracle/torch_python.h"
 #include "program_builder.h"
+#include "timing/torch_baselines.h"
+#include "torch_worker/torch_python.h"
 
 namespace kw::engine {
 namespace {
 
-using oracle::TorchKind;
+using torch_worker::TorchKind;
 using tensor::DType;
 using tensor::HostTensor;
 
@@ -28,10 +28,10 @@ HostTensor numbers(int64_t count, double factor) {
 }
 
 /// Empty when torch can use a GPU here, else why not.
-std::string why_not(oracle::TorchProcess& process) {
-  if (oracle::find_torch_python().path.empty()) return "no Python here can import torch";
-  const oracle::TorchAnswer answer = process.hello();
-  if (!answer.ok()) return oracle::outcome_text(answer.outcome);
+std::string why_not(torch_worker::TorchProcess& process) {
+  if (torch_worker::find_torch_python().path.empty()) return "no Python here can import torch";
+  const torch_worker::TorchAnswer answer = process.hello();
+  if (!answer.ok()) return torch_worker::outcome_text(answer.outcome);
   return answer.body["devices"].items().empty() ? "torch sees no GPU here" : "";
 }
 
@@ -41,12 +41,12 @@ class TorchGpu : public testing::Test {
     static const std::string reason = why_not(torch());
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
-  static oracle::TorchProcess& torch() {
-    static oracle::TorchProcess process({.many_references = true});
+  static torch_worker::TorchProcess& torch() {
+    static torch_worker::TorchProcess process({.many_references = true});
     return process;
   }
-  static oracle::TorchCall call_of(const std::string& text, const std::string& entry = "") {
-    oracle::TorchCall call;
+  static torch_worker::TorchCall call_of(const std::string& text, const std::string& entry = "") {
+    torch_worker::TorchCall call;
     call.source.text = text;
     call.source.path = text.empty() ? "" : "/nowhere/reference.py";
     call.source.entry = entry;
@@ -58,8 +58,8 @@ class TorchGpu : public testing::Test {
     EXPECT_TRUE(result) << result.error().message;
     return result ? std::move(result).value() : BaselinesTimed{};
   }
-  static exec::TimeProtocol quick() {
-    exec::TimeProtocol protocol;
+  static ports::TimeProtocol quick() {
+    ports::TimeProtocol protocol;
     protocol.max_samples = 20;
     protocol.max_seconds = 0.1;
     return protocol;
@@ -68,34 +68,34 @@ class TorchGpu : public testing::Test {
 
 TEST_F(TorchGpu, RunsThere) {
   const HostTensor x = numbers(1000, 0.25);
-  oracle::TorchCall call =
+  torch_worker::TorchCall call =
       call_of("import torch\ndef f(x):\n    assert x.is_cuda\n    return x * 2\n");
   call.arguments = {{"x", &x, {}}};
-  const oracle::TorchAnswer answer = torch().run(call, 120);
-  ASSERT_TRUE(answer.ok()) << oracle::outcome_text(answer.outcome);
+  const torch_worker::TorchAnswer answer = torch().run(call, 120);
+  ASSERT_TRUE(answer.ok()) << torch_worker::outcome_text(answer.outcome);
   EXPECT_EQ(tensor::get_element(answer.outputs[0].tensor, 7), 3.5);
 }
 
 TEST_F(TorchGpu, SaysThatThereIsNoSuchDevice) {
-  oracle::TorchCall call = call_of("", "torch.relu");
+  torch_worker::TorchCall call = call_of("", "torch.relu");
   call.device = "cuda:99";
   EXPECT_EQ(torch().run(call, 120).outcome.kind, TorchKind::NoCuda);
 }
 
 TEST_F(TorchGpu, ARuinedContextIsReplaced) {
   const HostTensor x = numbers(16, 1);
-  oracle::TorchCall call = call_of(
+  torch_worker::TorchCall call = call_of(
       "import torch\n"
       "def f(x):\n"
       "    index = torch.full((16,), 10 ** 6, device=x.device)\n"
       "    return x[index]\n");
   call.arguments = {{"x", &x, {}}};
   const int before = torch().started();
-  const oracle::TorchAnswer answer = torch().run(call, 120);
+  const torch_worker::TorchAnswer answer = torch().run(call, 120);
   EXPECT_FALSE(answer.ok());
   call.source.text = "def f(x):\n    return x + 1\n";
-  const oracle::TorchAnswer after = torch().run(call, 120);
-  ASSERT_TRUE(after.ok()) << oracle::outcome_text(after.outcome);
+  const torch_worker::TorchAnswer after = torch().run(call, 120);
+  ASSERT_TRUE(after.ok()) << torch_worker::outcome_text(after.outcome);
   EXPECT_EQ(torch().started(), before + 1);
 }
 
@@ -103,7 +103,7 @@ TEST_F(TorchGpu, ARuinedContextIsReplaced) {
 struct Addition {
   std::vector<std::vector<HostTensor>> entries;  // a, b, and an empty place for c
   gpu_suite::Case test;
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   BaselineRequest request;
 
   explicit Addition(int64_t count) {
@@ -119,7 +119,7 @@ struct Addition {
     for (double factor : {1.0, -0.5}) {
       entries.push_back({numbers(count, factor), numbers(count, 3 * factor), none});
     }
-    compiled.kind = exec::ImageKind::Ptx;
+    compiled.kind = ports::ImageKind::Ptx;
     compiled.image = gpu_suite::kKernels;
     BaselineCandidate candidate{&compiled, &test.program, {}};
     for (const auto& entry : entries) {
@@ -141,12 +141,12 @@ TEST_P(TorchGpuSizes, BaselinesWriteWhatACandidateWrites) {
   addition.request.protocol = quick();
   addition.request.want_outputs = true;
   const BaselinesTimed result = timed(addition.request);
-  ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << oracle::outcome_text(result.outcome);
-  ASSERT_EQ(result.rounds.at(0).status, exec::RunStatus::Completed) << result.rounds.at(0).message;
+  ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << torch_worker::outcome_text(result.outcome);
+  ASSERT_EQ(result.rounds.at(0).status, ports::RunStatus::Completed) << result.rounds.at(0).message;
   ASSERT_EQ(result.rounds.at(0).candidates.size(), 1U);
   ASSERT_EQ(result.rounds.at(0).baselines.size(), 3U);
   EXPECT_FALSE(result.device.uuid.empty());
-  std::vector<const exec::TimedResult*> all = {&result.rounds.at(0).candidates[0]};
+  std::vector<const ports::TimedResult*> all = {&result.rounds.at(0).candidates[0]};
   for (const BaselineResult& baseline : result.rounds.at(0).baselines) {
     ASSERT_EQ(baseline.outcome.kind, TorchKind::Ok)
         << baseline.mode << ": " << baseline.outcome.message << "\n"
@@ -158,7 +158,7 @@ TEST_P(TorchGpuSizes, BaselinesWriteWhatACandidateWrites) {
     all.push_back(&*baseline.timed);
   }
   std::map<int, uint64_t> by_entry;
-  for (const exec::TimedResult* each : all) {
+  for (const ports::TimedResult* each : all) {
     EXPECT_EQ(each->samples.microseconds.size(), all[0]->samples.microseconds.size());
     EXPECT_EQ(each->samples.method, all[0]->samples.method);
     EXPECT_EQ(each->samples.buffer_sets, all[0]->samples.buffer_sets);
@@ -193,12 +193,12 @@ TEST_F(TorchGpu, ModelsKeepTheirWeights) {
   request.protocol = quick();
   request.want_outputs = true;
   const BaselinesTimed result = timed(request);
-  ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << oracle::outcome_text(result.outcome);
-  ASSERT_EQ(result.rounds.at(0).status, exec::RunStatus::Completed) << result.rounds.at(0).message;
-  oracle::TorchCall on_cpu = request.call;
+  ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << torch_worker::outcome_text(result.outcome);
+  ASSERT_EQ(result.rounds.at(0).status, ports::RunStatus::Completed) << result.rounds.at(0).message;
+  torch_worker::TorchCall on_cpu = request.call;
   on_cpu.device = "cpu";
-  const oracle::TorchAnswer want = torch().run(on_cpu, 120);
-  ASSERT_TRUE(want.ok()) << oracle::outcome_text(want.outcome);
+  const torch_worker::TorchAnswer want = torch().run(on_cpu, 120);
+  ASSERT_TRUE(want.ok()) << torch_worker::outcome_text(want.outcome);
   for (size_t i = 0; i < 2; ++i) {
     const BaselineResult& baseline = result.rounds.at(0).baselines[i];
     ASSERT_EQ(baseline.outcome.kind, TorchKind::Ok) << baseline.outcome.message;
@@ -230,7 +230,7 @@ TEST_F(TorchGpu, ABadModeLeavesTheOthersAlone) {
   addition.request.modes = {"eager", "py:synchronises", "py:switches", "nonsense", "py:torch.add"};
   addition.request.protocol = quick();
   const BaselinesTimed result = timed(addition.request);
-  ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << oracle::outcome_text(result.outcome);
+  ASSERT_EQ(result.outcome.kind, TorchKind::Ok) << torch_worker::outcome_text(result.outcome);
   ASSERT_EQ(result.rounds.at(0).baselines.size(), 5U);
   EXPECT_TRUE(result.rounds.at(0).baselines[0].timed.has_value());
   EXPECT_NE(result.rounds.at(0).baselines[1].outcome.kind, TorchKind::Ok);

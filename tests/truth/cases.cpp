@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "exec/bound.h"
 #include "graph/compose_norm.h"
 #include "graph/compose_reduce.h"
+#include "ports/bound.h"
 
 namespace kw::truth_tests {
 
@@ -15,7 +15,7 @@ namespace {
 using graph::NodeId;
 using graph::Op;
 using graph::Operand;
-using oracle::TestGraph;
+using truth::TestGraph;
 using tensor::DType;
 
 NodeId wide(TestGraph& g, NodeId x) { return g.builder.cast(x, DType::Fp32); }
@@ -183,7 +183,7 @@ NodeId integer_result(TestGraph& g, NodeId x, NodeId w) {
 }
 
 graph::Attrs steps(int dim, int64_t stride, int64_t dilation) {
-  graph::Attrs attrs = oracle::along(dim);
+  graph::Attrs attrs = truth::along(dim);
   attrs.steps = {stride, dilation};
   return attrs;
 }
@@ -228,18 +228,18 @@ NodeId picked(TestGraph& g, NodeId x, NodeId w) {
   const NodeId column = g.builder.iota(shape, 1, DType::Int64);
   const NodeId turned = g.binary(Op::Add, g.binary(Op::Mul, row, number(g, 7)), column);
   const NodeId at = g.binary(Op::Remainder, turned, number(g, columns_of(g, x)));
-  return g.add(Op::Gather, {g.unary(Op::Tanh, relu_gradient(g, x, w)), at}, oracle::along(1));
+  return g.add(Op::Gather, {g.unary(Op::Tanh, relu_gradient(g, x, w)), at}, truth::along(1));
 }
 NodeId picked_near_a_step(TestGraph& g, NodeId x, NodeId w) {
   const NodeId y = g.binary(Op::Maximum, g.binary(Op::Minimum, shaky(g, x, w), 2.5), 0.25);
-  return g.add(Op::Gather, {x, g.builder.cast(y, DType::Int64)}, oracle::along(1));
+  return g.add(Op::Gather, {x, g.builder.cast(y, DType::Int64)}, truth::along(1));
 }
 NodeId selected(TestGraph& g, NodeId x, NodeId w) {
   const int64_t rows = g.builder[x].shape[0].value();
   const NodeId row = g.builder.iota({rows}, 0, DType::Int64);
   const NodeId third = g.binary(Op::FloorDiv, g.binary(Op::Sub, row, number(g, 11)), number(g, 3));
   const NodeId at = g.binary(Op::Remainder, third, number(g, rows));
-  return g.add(Op::IndexSelect, {g.binary(Op::Mul, x, w), at}, oracle::along(0));
+  return g.add(Op::IndexSelect, {g.binary(Op::Mul, x, w), at}, truth::along(0));
 }
 NodeId padded_gradient(TestGraph& g, NodeId x, NodeId w) {
   return g.reduce(Op::Sum, windows(g, relu_gradient(g, x, w), 0), {2});
@@ -290,7 +290,7 @@ double entry(const tensor::Large<float>& values, size_t k) {
   return values.empty() ? 0 : static_cast<double>(values[k]);
 }
 
-uint8_t mark(const exec::Truth& truth, size_t k) {
+uint8_t mark(const ports::Truth& truth, size_t k) {
   return truth.may_overflow.empty() ? 0 : truth.may_overflow[k];
 }
 
@@ -373,24 +373,24 @@ Made make(const Case& c, DType dtype, tensor::Family family, int64_t rows, int64
   return made;
 }
 
-std::string difference(const exec::Truth& want, const exec::Truth& got) {
+std::string difference(const ports::Truth& want, const ports::Truth& got) {
   if (want.value.size() != got.value.size() || want.shape != got.shape || want.dtype != got.dtype)
     return "another shape or type";
   if (want.exact != got.exact) return "exact or not";
   if (!(want.integers == got.integers)) return "other integers";
   for (size_t k = 0; k < want.value.size(); ++k) {
     const double x = want.value[k], z = got.value[k];
-    const double bound = exec::bound_at(want, static_cast<int64_t>(k), false);
+    const double bound = ports::bound_at(want, static_cast<int64_t>(k), false);
     // An exponent that is an integer but for its rounding: either has a power of a negative number,
     // or neither knows anything.
     if (std::isnan(x) != std::isnan(z) && !std::isfinite(bound) &&
-        !std::isfinite(exec::bound_at(got, static_cast<int64_t>(k), false)))
+        !std::isfinite(ports::bound_at(got, static_cast<int64_t>(k), false)))
       continue;
     if (mark(want, k) != mark(got, k)) return fmt::format("element {} may overflow, or not", k);
     bool right = same_class(x, z);
     if (!std::isfinite(bound)) {
       // Nothing is known of the element but its class.
-      right = right && !std::isfinite(exec::bound_at(got, static_cast<int64_t>(k), false));
+      right = right && !std::isfinite(ports::bound_at(got, static_cast<int64_t>(k), false));
     } else {
       // A bound larger than the value says that little of it is known. Another branch is a value
       // like any other.

@@ -9,22 +9,22 @@
 #include "compile/worker.h"
 #include "gpu/gpu_device.h"
 #include "gpu/worker.h"
-#include "oracle/gpu_oracle.h"
+#include "truth_gpu/gpu_oracle.h"
 
 namespace kw::truth_tests {
 namespace {
 
-using oracle::GpuOracle;
+using truth_gpu::GpuOracle;
 using tensor::DType;
 using tensor::Family;
 
-exec::Compiler* compiler() {
+ports::Compiler* compiler() {
   static const auto opened = compile::select_compiler();
   return opened ? opened->get() : nullptr;
 }
 
-Result<std::unique_ptr<exec::Device>> open_gpu() {
-  return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(0)));
+Result<std::unique_ptr<ports::Device>> open_gpu() {
+  return std::unique_ptr<ports::Device>(KW_TRY(gpu::GpuDevice::open(0)));
 }
 
 GpuOracle& shared() {
@@ -49,7 +49,7 @@ TEST_P(GpuTruth, SaysWhatTheInterpreterSays) {
   const Case& c = cases()[GetParam().which];
   for (const Family family : {Family::Normal, Family::Offset, Family::Spikes}) {
     const Made made = make(c, GetParam().dtype, family, 1024, 4096);
-    const auto want = oracle::Interpreter().truth(made.graph, made.inputs, {});
+    const auto want = truth::Interpreter().truth(made.graph, made.inputs, {});
     const auto got = shared().truth(made.graph, made.inputs, {});
     ASSERT_TRUE(want && got) << (got ? "" : got.error().message);
     EXPECT_EQ(difference((*want)[0], (*got)[0]), "") << tensor::family_name(family);

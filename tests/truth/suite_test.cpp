@@ -9,23 +9,23 @@
 #include "cases.h"
 #include "compile/select.h"
 #include "compile/worker.h"
-#include "engine/verify_tools.h"
-#include "oracle/gpu_oracle.h"
-#include "verify/families.h"
+#include "gate/families.h"
+#include "truth_gpu/gpu_oracle.h"
+#include "verification/verify_tools.h"
 #include "vgpu/virtual_gpu.h"
 
 namespace kw::truth_tests {
 namespace {
 
-using oracle::GpuOracle;
+using truth_gpu::GpuOracle;
 
-exec::Compiler* suite_compiler() {
+ports::Compiler* suite_compiler() {
   static const auto opened = compile::select_compiler();
   return opened ? opened->get() : nullptr;
 }
 
-Result<std::unique_ptr<exec::Device>> open_suite_device() {
-  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open("sm_90")));
+Result<std::unique_ptr<ports::Device>> open_suite_device() {
+  return std::unique_ptr<ports::Device>(KW_TRY(vgpu::VirtualGpu::open("sm_90")));
 }
 
 std::vector<std::string> task_folders() {
@@ -44,9 +44,9 @@ class SuiteTruth : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(SuiteTruth, IsMadeOnTheDeviceAndSaysWhatTheInterpreterSays) {
-  engine::ReferenceRequest request;
+  reference::ReferenceRequest request;
   request.path = std::string(KW_SOURCE_DIR) + "/suites/robust/" + GetParam();
-  const auto task = engine::load_reference(request);
+  const auto task = reference::load_reference(request);
   ASSERT_TRUE(task) << task.error().message;
   GpuOracle oracle(*suite_compiler(), open_suite_device, {0, 60});
   const std::vector<task::Dims>& shapes = task->correctness_shapes;
@@ -55,9 +55,9 @@ TEST_P(SuiteTruth, IsMadeOnTheDeviceAndSaysWhatTheInterpreterSays) {
     const auto graph = task->reference->trace(dims);
     ASSERT_TRUE(graph) << graph.error().message;
     for (const char* family : {"normal", "spikes"}) {
-      const auto inputs = verify::draw_inputs(*task, *graph, dims, family, 7);
+      const auto inputs = gate::draw_inputs(*task, *graph, dims, family, 7);
       ASSERT_TRUE(inputs) << inputs.error().message;
-      const auto want = oracle::Interpreter().truth(*graph, *inputs, {});
+      const auto want = truth::Interpreter().truth(*graph, *inputs, {});
       const auto got = oracle.truth(*graph, *inputs, {});
       ASSERT_TRUE(want && got) << (got ? "" : got.error().message);
       for (size_t k = 0; k < want->size(); ++k)

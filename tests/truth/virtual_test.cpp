@@ -6,26 +6,26 @@
 #include "cases.h"
 #include "compile/select.h"
 #include "compile/worker.h"
-#include "oracle/gpu_oracle.h"
-#include "oracle/random_graph.h"
+#include "truth/random_graph.h"
+#include "truth_gpu/gpu_oracle.h"
 #include "vgpu/virtual_gpu.h"
 
 namespace kw::truth_tests {
 namespace {
 
-using exec::Truth;
-using oracle::GpuOracle;
+using ports::Truth;
+using truth_gpu::GpuOracle;
 using tensor::DType;
 using tensor::Family;
 
 // One compiler for all: its caches are worth keeping.
-exec::Compiler* compiler() {
+ports::Compiler* compiler() {
   static const auto opened = compile::select_compiler();
   return opened ? opened->get() : nullptr;
 }
 
-Result<std::unique_ptr<exec::Device>> open_virtual() {
-  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open("sm_90")));
+Result<std::unique_ptr<ports::Device>> open_virtual() {
+  return std::unique_ptr<ports::Device>(KW_TRY(vgpu::VirtualGpu::open("sm_90")));
 }
 
 GpuOracle everything_on_device() { return GpuOracle(*compiler(), open_virtual, {0, 60}); }
@@ -50,7 +50,7 @@ TEST_P(GpuOracleTest, SaysWhatTheInterpreterSays) {
   size_t near = 0;
   for (const Family family : kFamilies) {
     const Made made = make(c, GetParam().dtype, family, 37, 75);
-    const auto want = oracle::Interpreter().truth(made.graph, made.inputs, {});
+    const auto want = truth::Interpreter().truth(made.graph, made.inputs, {});
     const auto got = oracle.truth(made.graph, made.inputs, {});
     ASSERT_TRUE(want && got) << (got ? "" : got.error().message);
     EXPECT_EQ(difference((*want)[0], (*got)[0]), "") << tensor::family_name(family);
@@ -85,7 +85,7 @@ TEST(GpuOracleShapes, HoldForReductionsOfEveryShape) {
          {std::pair{1, 5000}, {3000, 3}, {5000, 1}, {1, 1}, {2, 20000}}) {
       GpuOracle oracle = everything_on_device();
       const Made made = make(*found, DType::Fp16, Family::Heavy, rows, columns);
-      const auto want = oracle::Interpreter().truth(made.graph, made.inputs, {});
+      const auto want = truth::Interpreter().truth(made.graph, made.inputs, {});
       const auto got = oracle.truth(made.graph, made.inputs, {});
       ASSERT_TRUE(want && got);
       EXPECT_EQ(difference((*want)[0], (*got)[0]), "") << name << " " << rows << "x" << columns;
@@ -99,16 +99,16 @@ uint32_t graphs_to_draw() {
   return wanted == nullptr ? 60 : static_cast<uint32_t>(std::strtoul(wanted, nullptr, 10));
 }
 
-class GpuOracleRandom : public testing::TestWithParam<oracle::RandomGraph::Mix> {};
+class GpuOracleRandom : public testing::TestWithParam<truth::RandomGraph::Mix> {};
 
 TEST_P(GpuOracleRandom, GraphsSayWhatTheInterpreterSays) {
   if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
   int on_device = 0;
   for (uint32_t seed = 0; seed < graphs_to_draw() && !HasFailure(); ++seed) {
-    oracle::RandomGraph random(seed, GetParam());
+    truth::RandomGraph random(seed, GetParam());
     const graph::Graph graph = random.graph().finish(random.outputs());
     GpuOracle oracle = everything_on_device();
-    const auto want = oracle::Interpreter().truth(graph, random.graph().inputs(), {});
+    const auto want = truth::Interpreter().truth(graph, random.graph().inputs(), {});
     const auto got = oracle.truth(graph, random.graph().inputs(), {});
     ASSERT_EQ(want.has_value(), got.has_value());
     if (!want) continue;
@@ -122,10 +122,10 @@ TEST_P(GpuOracleRandom, GraphsSayWhatTheInterpreterSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixes, GpuOracleRandom,
-                         testing::Values(oracle::RandomGraph::Mix::Plain,
-                                         oracle::RandomGraph::Mix::Sliding),
+                         testing::Values(truth::RandomGraph::Mix::Plain,
+                                         truth::RandomGraph::Mix::Sliding),
                          [](const auto& mix) {
-                           return mix.param == oracle::RandomGraph::Mix::Plain ? "Plain"
+                           return mix.param == truth::RandomGraph::Mix::Plain ? "Plain"
                                                                                : "Sliding";
                          });
 
@@ -136,7 +136,7 @@ TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {
   ASSERT_TRUE(small.truth(made.graph, made.inputs, {}));
   EXPECT_EQ(small.made_by(), "CPU");
   int opened = 0;
-  const auto nothing = [&opened]() -> Result<std::unique_ptr<exec::Device>> {
+  const auto nothing = [&opened]() -> Result<std::unique_ptr<ports::Device>> {
     ++opened;
     return environment_error("no GPU at all");
   };
@@ -150,14 +150,14 @@ TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {
 TEST(GpuOracle, LeavesMistakesToTheInterpreter) {
   if (compiler() == nullptr) GTEST_SKIP() << "no compiler for device code here";
   for (const bool divides : {false, true}) {
-    oracle::TestGraph g;
-    const auto x = g.input(oracle::integers(DType::Int64, {3}, {5, -7, 9}));
-    const auto z = g.input(oracle::integers(DType::Int64, {3}, {2, 0, 3}));
+    truth::TestGraph g;
+    const auto x = g.input(truth::integers(DType::Int64, {3}, {5, -7, 9}));
+    const auto z = g.input(truth::integers(DType::Int64, {3}, {2, 0, 3}));
     const auto y = divides ? g.binary(graph::Op::FloorDiv, x, z)
-                           : g.add(graph::Op::Gather, {x, z}, oracle::along(0));
+                           : g.add(graph::Op::Gather, {x, z}, truth::along(0));
     const graph::Graph graph = g.finish({y});
     GpuOracle oracle = everything_on_device();
-    const auto want = oracle::Interpreter().truth(graph, g.inputs(), {});
+    const auto want = truth::Interpreter().truth(graph, g.inputs(), {});
     const auto got = oracle.truth(graph, g.inputs(), {});
     ASSERT_FALSE(want || got);
     EXPECT_EQ(want.error().message, got.error().message);
@@ -169,14 +169,14 @@ TEST(GpuOracle, LeavesMistakesToTheInterpreter) {
 TEST(GpuOracle, CountsWhatLiesBetweenInputsAndOutputs) {
   const auto work = [](auto build) {
     const Made made = make({"", build}, DType::Fp32, Family::Normal, 8, 64);
-    return oracle::work_of_truth(made.graph);
+    return truth_gpu::work_of_truth(made.graph);
   };
-  EXPECT_EQ(work(+[](oracle::TestGraph&, graph::NodeId x, graph::NodeId) { return x; }), 0);
-  EXPECT_EQ(work(+[](oracle::TestGraph& g, graph::NodeId x, graph::NodeId) {
+  EXPECT_EQ(work(+[](truth::TestGraph&, graph::NodeId x, graph::NodeId) { return x; }), 0);
+  EXPECT_EQ(work(+[](truth::TestGraph& g, graph::NodeId x, graph::NodeId) {
               return g.reduce(graph::Op::Sum, g.unary(graph::Op::Exp, x), {1});
             }),
             2 * 8 * 64);
-  EXPECT_EQ(work(+[](oracle::TestGraph& g, graph::NodeId x, graph::NodeId) {
+  EXPECT_EQ(work(+[](truth::TestGraph& g, graph::NodeId x, graph::NodeId) {
               return g.got(g.builder.matmul(x, g.got(g.builder.permute(x, {1, 0}))));
             }),
             8 * 64 + 8 * 8 * 64 / 16);
@@ -187,7 +187,7 @@ TEST(GpuOracle, MakesTruthsOfManyOperationsOnTheDevice) {
   const auto found =
       std::ranges::find_if(cases(), [](const Case& c) { return std::string(c.name) == "product"; });
   const Made made = make(*found, DType::Fp32, Family::Normal, 4, 8);
-  const double work = oracle::work_of_truth(made.graph);
+  const double work = truth_gpu::work_of_truth(made.graph);
   for (const bool large : {false, true}) {
     GpuOracle oracle(*compiler(), open_virtual, {1 << 20, 60, large ? work : work + 1});
     ASSERT_TRUE(oracle.truth(made.graph, made.inputs, {}));

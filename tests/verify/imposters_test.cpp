@@ -1,15 +1,15 @@
 // Every imposter that applies to a task must be stopped by one of its cells; which apply, and why
 // the others do not, is part of what is tested.
-#include "verify/imposters.h"
+#include "gate/imposters.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "oracle/interpreter.h"
+#include "gate/shapes.h"
 #include "tasks.h"
-#include "verify/shapes.h"
+#include "truth/interpreter.h"
 
 namespace kw::verify_tests {
 
@@ -25,20 +25,20 @@ class Imposters : public testing::TestWithParam<Row> {};
 
 TEST_P(Imposters, AreStoppedBySomeCell) {
   const task::Task task = make_task(GetParam().task);
-  oracle::Interpreter oracle;
-  verify::ShapeLimits limits = verify::virtual_limits();
+  truth::Interpreter oracle;
+  gate::ShapeLimits limits = gate::virtual_limits();
   limits.work = 1e5;  // small shapes are enough to tell them apart
   limits.large_work = 3e5;
   uint64_t seed = 77;
-  auto plan = verify::plan_shapes(task, limits);
+  auto plan = gate::plan_shapes(task, limits);
   ASSERT_TRUE(plan) << plan.error().message;
-  auto pool = verify::Pool::make(task, oracle, std::move(plan).value(), {},
+  auto pool = gate::Pool::make(task, oracle, std::move(plan).value(), {},
                                  [&]() -> Result<uint64_t> { return ++seed; });
   ASSERT_TRUE(pool) << pool.error().message;
-  const auto report = verify::kill_rate(*pool, oracle);
+  const auto report = gate::kill_rate(*pool, oracle);
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->rows.size(), 14U);
-  for (const verify::ImposterRow& row : report->rows) {
+  for (const gate::ImposterRow& row : report->rows) {
     EXPECT_FALSE(row.survived()) << row.name << " passed all of " << row.tried << " cells";
     const bool applies = row.applies();
     if (GetParam().must_apply.count(row.name) > 0) {
@@ -76,16 +76,16 @@ INSTANTIATE_TEST_SUITE_P(
 // A formula that is right on paper and keeps the bound in every cell says nothing about the task;
 // one that is wrong on paper does.
 TEST(ImposterRows, WhatIsRightOnPaperCountsOnlyWhenItIsStopped) {
-  const verify::ImposterRow right{"one-pass-variance", "", 5, 0, "", true};
+  const gate::ImposterRow right{"one-pass-variance", "", 5, 0, "", true};
   EXPECT_FALSE(right.applies());
   EXPECT_FALSE(right.survived());
-  const verify::ImposterRow wrong{"zero", "", 5, 0, "", false};
+  const gate::ImposterRow wrong{"zero", "", 5, 0, "", false};
   EXPECT_TRUE(wrong.survived());
-  verify::KillReport report;
+  gate::KillReport report;
   report.rows = {right, {"zero", "", 5, 2, "N=3, normal", false}};
   EXPECT_EQ(report.applicable(), 1);
   EXPECT_TRUE(report.complete());
-  EXPECT_TRUE(verify::to_json(report)["imposters"].items()[0]["equivalent"].as_bool());
+  EXPECT_TRUE(gate::to_json(report)["imposters"].items()[0]["equivalent"].as_bool());
   report.rows.push_back(wrong);
   EXPECT_FALSE(report.complete());
 }

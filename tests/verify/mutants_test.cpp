@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "base/text.h"
-#include "engine/devices.h"
-#include "engine/verify.h"
-#include "engine/workers.h"
-#include "oracle/interpreter.h"
+#include "commands/workers.h"
+#include "core/text.h"
+#include "machine/devices.h"
 #include "os/files.h"
 #include "tasks.h"
+#include "truth/interpreter.h"
+#include "verification/verify.h"
 
 namespace kw::verify_tests {
 
@@ -37,18 +37,18 @@ struct Case {
 /// What every test needs, opened once.
 struct Tools {
   std::string problem;
-  std::unique_ptr<exec::Compiler> compiler;
-  std::unique_ptr<exec::Device> device;
-  oracle::Interpreter oracle;
+  std::unique_ptr<ports::Compiler> compiler;
+  std::unique_ptr<ports::Device> device;
+  truth::Interpreter oracle;
 
   Tools() {
-    auto opened = engine::open_compiler(os::env("KW_TEST_COMPILER"));
+    auto opened = machine::open_compiler(os::env("KW_TEST_COMPILER"));
     if (!opened) {
       problem = opened.error().message;
       return;
     }
     compiler = std::move(opened).value();
-    auto gpu = engine::open_device({"vgpu", "", 0, {}});
+    auto gpu = machine::open_device({"vgpu", "", 0, {}});
     if (!gpu) {
       problem = gpu.error().message;
       return;
@@ -348,9 +348,9 @@ std::string reason_of(const record::Verdict& verdict) {
   return "";
 }
 
-std::string story(const engine::VerifyReport& report) {
+std::string story(const verification::VerifyReport& report) {
   std::string text;
-  for (const verify::StageReport& stage : report.gate.stages) {
+  for (const gate::StageReport& stage : report.gate.stages) {
     text += std::string("\n  ") + record::stage_name(stage.stage) + " " + stage.outcome;
     for (const std::string& line : stage.lines) text += "\n    " + line;
   }
@@ -362,16 +362,16 @@ class Gate : public testing::TestWithParam<Case> {};
 TEST_P(Gate, StopsWhatIsWrongAndNothingElse) {
   if (!tools().problem.empty()) GTEST_SKIP() << tools().problem;
   const Case& test = GetParam();
-  engine::VerifyRequest request;
+  verification::VerifyRequest request;
   request.module_path = std::string(test.task) + ".cu";
   request.reference_path = std::string(test.task) + ".py";
   task::Task task = make_task(test.task);
   task.precision.deterministic = test.deterministic;
-  const auto report = engine::verify_module(
+  const auto report = verification::verify_module(
       source_of(test), task, request,
       {tools().compiler.get(), tools().device.get(), nullptr, &tools().oracle});
   ASSERT_TRUE(report) << report.error().message;
-  const Json json = engine::to_json(*report);
+  const Json json = to_json(*report);
   const std::string reason = reason_of(report->gate.verdict);
   EXPECT_EQ(json["verdict"].as_string(), test.verdict) << reason << story(*report);
   if (test.stage[0] != '\0') {
@@ -392,7 +392,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Gate, testing::ValuesIn(cases()),
 
 // NVRTC compiles in a worker process, which is this program again.
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::engine::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -3,26 +3,26 @@
 #include <new>
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "cli/io.h"
-#include "library/job.h"
-#include "library/kernel.h"
-#include "library/kernelwright.h"
-#include "library/own_workers.h"
-#include "library/plan.h"
+#include "clib/job.h"
+#include "clib/kernel.h"
+#include "clib/kernelwright.h"
+#include "clib/own_workers.h"
+#include "clib/plan.h"
+#include "commands/io.h"
+#include "core/json.h"
+#include "core/result.h"
 
 #define KW_EXPORT __attribute__((visibility("default")))
 
 struct kw_job {
-  std::shared_ptr<kw::library::Job> job;
+  std::shared_ptr<kw::clib::Job> job;
   std::string told;
 };
 struct kw_kernel {
-  std::unique_ptr<kw::library::Kernel> kernel;
+  std::unique_ptr<kw::clib::Kernel> kernel;
 };
 struct kw_plan {
-  std::unique_ptr<kw::library::Plan> plan;
+  std::unique_ptr<kw::clib::Plan> plan;
 };
 
 namespace {
@@ -68,21 +68,21 @@ Result<Json> object_of(const char* text, const char* what) {
 }  // namespace
 
 KW_EXPORT int kw_abi_version(void) { return KW_ABI_VERSION; }
-KW_EXPORT const char* kw_version(void) { return kw::cli::version(); }
+KW_EXPORT const char* kw_version(void) { return kw::commands::version(); }
 KW_EXPORT const char* kw_last_error(void) { return last_error().c_str(); }
 
 KW_EXPORT int kw_check(void) {
   return guarded<int>(-1, []() -> Result<int> {
-    KW_TRY(kw::library::find_workers());
+    KW_TRY(kw::clib::find_workers());
     return 0;
   });
 }
 
 KW_EXPORT kw_job* kw_job_start(const char* command, const char* options) {
   return guarded<kw_job*>(nullptr, [&]() -> Result<kw_job*> {
-    KW_TRY(kw::library::find_workers());
+    KW_TRY(kw::clib::find_workers());
     if (command == nullptr) return kw::input_error("no command was named");
-    auto job = KW_TRY(kw::library::Job::start(command, options == nullptr ? "{}" : options));
+    auto job = KW_TRY(kw::clib::Job::start(command, options == nullptr ? "{}" : options));
     return new kw_job{std::move(job), {}};
   });
 }
@@ -116,9 +116,9 @@ KW_EXPORT void kw_job_free(kw_job* job) {
 
 KW_EXPORT kw_kernel* kw_kernel_open(const char* options) {
   return guarded<kw_kernel*>(nullptr, [&]() -> Result<kw_kernel*> {
-    KW_TRY(kw::library::find_workers());
+    KW_TRY(kw::clib::find_workers());
     const Json given = KW_TRY(object_of(options, "the kernel's options"));
-    return new kw_kernel{KW_TRY(kw::library::Kernel::open(given))};
+    return new kw_kernel{KW_TRY(kw::clib::Kernel::open(given))};
   });
 }
 

@@ -1,4 +1,4 @@
-#include "library/job.h"
+#include "clib/job.h"
 
 #include <fmt/core.h>
 
@@ -8,11 +8,11 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.h"
-#include "library/words.h"
+#include "clib/words.h"
+#include "core/text.h"
 #include "os/interrupt.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 constexpr const char* kInterruptedText = "interrupted";
@@ -23,7 +23,7 @@ std::mutex& turn() {
 }
 
 /// Commands that end in a document and ask nobody.
-bool is_job(const cli::Command& command) {
+bool is_job(const commands::Command& command) {
   for (const char* other : {"help", "version", "demo", "mcp"})
     if (std::string_view(command.name) == other) return false;
   return !command.hidden;
@@ -31,7 +31,7 @@ bool is_job(const cli::Command& command) {
 
 Json failed(int code, const char* blame, const std::string& message) {
   return Json::object()
-      .set("kernelwright", cli::version())
+      .set("kernelwright", commands::version())
       .set("ok", false)
       .set("exit_code", code)
       .set("error", Json::object().set("blame", blame).set("message", message));
@@ -40,10 +40,10 @@ Json failed(int code, const char* blame, const std::string& message) {
 }  // namespace
 
 Result<std::shared_ptr<Job>> Job::start(const std::string& command, const std::string& options) {
-  const cli::Command* found = cli::find_command(command);
+  const commands::Command* found = commands::find_command(command);
   if (found == nullptr || !is_job(*found)) {
     std::vector<std::string> names;
-    for (const cli::Command& one : cli::commands())
+    for (const commands::Command& one : commands::commands())
       if (is_job(one)) names.emplace_back(one.name);
     return input_error(
         fmt::format("there is no command '{}'{}", command, did_you_mean(command, names)));
@@ -65,27 +65,27 @@ bool Job::begin() {
 
 void Job::run() {
   const std::lock_guard alone(turn());
-  cli::Listener listener;
+  commands::Listener listener;
   listener.progress = [this](const std::string& text) { tell("progress", text); };
   listener.note = [this](const std::string& text) { tell("note", text); };
-  listener.document = failed(cli::kInterrupted, "user", kInterruptedText);
+  listener.document = failed(commands::kInterrupted, "user", kInterruptedText);
   if (begin()) execute(listener);
   end(listener.document.dump());
 }
 
-void Job::execute(cli::Listener& listener) {
+void Job::execute(commands::Listener& listener) {
   try {
-    cli::Io io(command_.name, listener);
-    const Result<cli::Args> args = cli::parse_args(command_, words_);
+    commands::Io io(command_.name, listener);
+    const Result<commands::Args> args = commands::parse_args(command_, words_);
     if (args) {
-      cli::perform(command_, *args, io);
+      commands::perform(command_, *args, io);
     } else {
       io.fail(args.error());
     }
   } catch (const std::bad_alloc&) {
-    listener.document = failed(cli::kEnvironment, "environment", "out of memory");
+    listener.document = failed(commands::kEnvironment, "environment", "out of memory");
   } catch (const std::exception& bug) {
-    listener.document = failed(cli::kBug, "bug", bug.what());
+    listener.document = failed(commands::kBug, "bug", bug.what());
   }
 }
 
@@ -121,4 +121,4 @@ void Job::stop() {
   if (state_ == State::Running) os::request_interrupt();
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

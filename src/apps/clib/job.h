@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "cli/command.h"
+#include "commands/command.h"
+#include "core/json.h"
+#include "core/result.h"
 
-namespace kw::library {
+namespace kw::clib {
 
 class Job {
  public:
@@ -31,15 +31,15 @@ class Job {
  private:
   enum class State : uint8_t { Waiting, Running, Ended };
 
-  Job(const cli::Command& command, std::vector<std::string> words)
+  Job(const commands::Command& command, std::vector<std::string> words)
       : command_(command), words_(std::move(words)) {}
   void run();
-  void execute(cli::Listener& listener);
+  void execute(commands::Listener& listener);
   void tell(const char* kind, const std::string& text);
   bool begin();
   void end(std::string result);
 
-  const cli::Command& command_;
+  const commands::Command& command_;
   const std::vector<std::string> words_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -49,4 +49,4 @@ class Job {
   std::string result_;
 };
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -1,4 +1,4 @@
-#include "library/kernel.h"
+#include "clib/kernel.h"
 
 #include <fmt/core.h>
 
@@ -6,15 +6,15 @@
 #include <set>
 
 #include "arch/arch.h"
-#include "base/text.h"
-#include "engine/best_image.h"
-#include "engine/devices.h"
-#include "engine/load.h"
-#include "engine/run.h"
+#include "binding/load.h"
+#include "clib/seat.h"
+#include "core/text.h"
 #include "kernel/instantiate.h"
-#include "library/seat.h"
+#include "machine/best_image.h"
+#include "machine/devices.h"
+#include "single_run/run.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 Json shape_json(const std::vector<kernel::Expr>& shape) {
@@ -44,9 +44,9 @@ std::map<std::string, std::vector<int64_t>> lists(const Json& object) {
   return values;
 }
 
-std::string log_of(const exec::CompileFailed& failed) {
-  for (const exec::CompileMessage& message : failed.messages) {
-    if (message.severity == exec::CompileMessage::Severity::Error)
+std::string log_of(const ports::CompileFailed& failed) {
+  for (const ports::CompileMessage& message : failed.messages) {
+    if (message.severity == ports::CompileMessage::Severity::Error)
       return fmt::format("the module does not compile: line {}: {}", message.line, message.text);
   }
   return "the module does not compile: " + failed.log.substr(0, 2000);
@@ -54,7 +54,7 @@ std::string log_of(const exec::CompileFailed& failed) {
 
 /// Everything an image depends on beside the module's text.
 std::string image_key(const kernel::Selection& selection, const std::string& target,
-                      exec::ImageKind kind) {
+                      ports::ImageKind kind) {
   std::string key = fmt::format("{} {}", target, static_cast<int>(kind));
   for (const auto& [name, value] : selection.defines) key += fmt::format(" {}={}", name, value);
   return key + "\n" + join(selection.kernels, "\n");
@@ -65,7 +65,7 @@ std::string image_key(const kernel::Selection& selection, const std::string& tar
 Result<std::unique_ptr<Kernel>> Kernel::open(const Json& options) {
   const std::string name = options["file_name"].as_string();
   kernel::Module module =
-      KW_TRY(engine::parse_module(options["text"].as_string(), name.empty() ? "kernel.cu" : name));
+      KW_TRY(binding::parse_module(options["text"].as_string(), name.empty() ? "kernel.cu" : name));
   std::unique_ptr<Kernel> made(new Kernel(std::move(module)));
   made->tunes_ = integers(options["tunes"]);
   made->compiler_ = options["compiler"].as_string();
@@ -99,7 +99,7 @@ void Kernel::describe() {
 }
 
 /// Dims that only strides name are what the tensors' strides are.
-Status Kernel::infer_strides(const Json& request, engine::BindingRequest& names) const {
+Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names) const {
   const std::vector<std::string> dims = module_.dims(names.absent);
   for (const auto& [name, strides] : lists(request["strides"])) {
     const kernel::TensorDecl* decl = module_.find_tensor(name);
@@ -119,8 +119,8 @@ Status Kernel::infer_strides(const Json& request, engine::BindingRequest& names)
   return Done{};
 }
 
-Result<engine::BindingRequest> Kernel::names(const Json& request) const {
-  engine::BindingRequest names;
+Result<binding::BindingRequest> Kernel::names(const Json& request) const {
+  binding::BindingRequest names;
   names.tunes = tunes_;
   names.dims = integers(request["dims"]);
   for (const Json& name : request["absent"].items()) names.absent.insert(name.as_string());
@@ -137,25 +137,25 @@ Result<engine::BindingRequest> Kernel::names(const Json& request) const {
   return names;
 }
 
-Result<std::shared_ptr<exec::Device>> Kernel::virtual_gpu(const std::string& target) {
-  std::shared_ptr<exec::Device>& device = virtual_gpus_[target];
-  if (device == nullptr) device = KW_TRY(engine::open_device({"vgpu", target, 0, {}}));
+Result<std::shared_ptr<ports::Device>> Kernel::virtual_gpu(const std::string& target) {
+  std::shared_ptr<ports::Device>& device = virtual_gpus_[target];
+  if (device == nullptr) device = KW_TRY(machine::open_device({"vgpu", target, 0, {}}));
   return device;
 }
 
-Result<const exec::Compiled*> Kernel::compile(const kernel::Selection& selection,
-                                              const kernel::Bindings& bindings,
-                                              exec::ImageKind kind, std::string* fault) {
+Result<const ports::Compiled*> Kernel::compile(const kernel::Selection& selection,
+                                               const kernel::Bindings& bindings,
+                                               ports::ImageKind kind, std::string* fault) {
   const std::string key = image_key(selection, bindings.target.name, kind);
   if (const auto found = compiled_.find(key); found != compiled_.end()) return &found->second;
-  const exec::CompileRequest request =
-      exec::compile_request(module_, selection, bindings.target.name, timeout_seconds_);
-  const auto compiler = KW_TRY(engine::open_compiler(compiler_));
-  engine::BestImage best(*compiler, kind);
-  exec::CompileOutcome outcome = KW_TRY(best.compile(request));
+  const ports::CompileRequest request =
+      ports::compile_request(module_, selection, bindings.target.name, timeout_seconds_);
+  const auto compiler = KW_TRY(machine::open_compiler(compiler_));
+  machine::BestImage best(*compiler, kind);
+  ports::CompileOutcome outcome = KW_TRY(best.compile(request));
   if (outcome.compiled) return &compiled_.emplace(key, std::move(*outcome.compiled)).first->second;
   *fault = log_of(*outcome.failed);
-  return static_cast<const exec::Compiled*>(nullptr);
+  return static_cast<const ports::Compiled*>(nullptr);
 }
 
 Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fault) {
@@ -165,8 +165,8 @@ Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fau
     return input_error(fmt::format("'{}' is neither cuda nor virtual", where));
   const bool cuda = where == "cuda";
   const int ordinal = static_cast<int>(request["ordinal"].as_int());
-  std::shared_ptr<exec::Device> device;
-  exec::DeviceInfo info;
+  std::shared_ptr<ports::Device> device;
+  ports::DeviceInfo info;
   if (cuda) {
     const Seat* seat = KW_TRY(Seat::of(ordinal));
     info = seat->context().info();
@@ -174,16 +174,16 @@ Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fau
     device = KW_TRY(virtual_gpu(request["target"].as_string()));
     info = device->info();
   }
-  const engine::BindingRequest said = KW_TRY(names(request));
+  const binding::BindingRequest said = KW_TRY(names(request));
   const arch::Target target = KW_TRY(arch::find_target(info.target));
-  const kernel::Bindings bindings = KW_TRY(engine::bind_names(module_, said, {}, target, info));
+  const kernel::Bindings bindings = KW_TRY(binding::bind_names(module_, said, {}, target, info));
   const kernel::Selection selection = KW_TRY(kernel::select(module_, bindings));
-  const exec::Compiled* image = KW_TRY(compile(selection, bindings, info.image, fault));
+  const ports::Compiled* image = KW_TRY(compile(selection, bindings, info.image, fault));
   if (image == nullptr) return std::unique_ptr<Plan>();
   kernel::Program program =
-      KW_TRY(kernel::instantiate(module_, bindings, selection, engine::kernel_infos(*image)));
+      KW_TRY(kernel::instantiate(module_, bindings, selection, single_run::kernel_infos(*image)));
   return cuda ? make_cuda_plan(std::move(program), *image, ordinal)
               : make_virtual_plan(std::move(program), *image, std::move(device));
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -6,16 +6,16 @@
 #include <mutex>
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/bind.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "binding/bind.h"
+#include "clib/plan.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "kernel/module.h"
 #include "kernel/select.h"
-#include "library/plan.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 
-namespace kw::library {
+namespace kw::clib {
 
 class Kernel {
  public:
@@ -30,20 +30,20 @@ class Kernel {
  private:
   explicit Kernel(kernel::Module module) : module_(std::move(module)) {}
   void describe();
-  Result<engine::BindingRequest> names(const Json& request) const;
-  Status infer_strides(const Json& request, engine::BindingRequest& names) const;
-  Result<std::shared_ptr<exec::Device>> virtual_gpu(const std::string& target);
-  Result<const exec::Compiled*> compile(const kernel::Selection& selection,
-                                        const kernel::Bindings& bindings, exec::ImageKind image,
-                                        std::string* fault);
+  Result<binding::BindingRequest> names(const Json& request) const;
+  Status infer_strides(const Json& request, binding::BindingRequest& names) const;
+  Result<std::shared_ptr<ports::Device>> virtual_gpu(const std::string& target);
+  Result<const ports::Compiled*> compile(const kernel::Selection& selection,
+                                         const kernel::Bindings& bindings, ports::ImageKind image,
+                                         std::string* fault);
 
   const kernel::Module module_;
   std::map<std::string, int64_t> tunes_;
   std::string compiler_, description_;
   double timeout_seconds_ = 60;
   std::mutex mutex_;
-  std::map<std::string, exec::Compiled> compiled_;                     // by selection and target
-  std::map<std::string, std::shared_ptr<exec::Device>> virtual_gpus_;  // by target
+  std::map<std::string, ports::Compiled> compiled_;                     // by selection and target
+  std::map<std::string, std::shared_ptr<ports::Device>> virtual_gpus_;  // by target
 };
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -1,18 +1,18 @@
-#include "library/own_workers.h"
+#include "clib/own_workers.h"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <string>
 
-#include "base/json.h"
-#include "cli/io.h"
-#include "library/kernelwright.h"
+#include "clib/kernelwright.h"
+#include "commands/io.h"
+#include "core/json.h"
 #include "os/files.h"
 #include "os/own_program.h"
 #include "os/process.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 constexpr double kAnswerSeconds = 30;
@@ -35,10 +35,10 @@ Status check_program(const std::string& program) {
   const auto said = KW_TRY(os::run_process({program, "version", "--json"}, {}, limits));
   const Result<Json> answer = Json::parse(said.out);
   const std::string version = answer ? (*answer)["kernelwright"].as_string() : "";
-  if (version == cli::version()) return Done{};
+  if (version == commands::version()) return Done{};
   return environment_error(
       fmt::format("the library is kernelwright {}, but {} is {}; install them together",
-                  cli::version(), program, version.empty() ? "none" : "version " + version));
+                  commands::version(), program, version.empty() ? "none" : "version " + version));
 }
 
 Status look_for_workers() {
@@ -63,4 +63,4 @@ Status find_workers() {
   return found;
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -2,12 +2,12 @@
 // running binary, which is somebody else's.
 #pragma once
 
-#include "base/result.h"
+#include "core/result.h"
 
-namespace kw::library {
+namespace kw::clib {
 
 /// Once per process; the same answer ever after. Environment Error: it is missing, or of another
 /// version.
 Status find_workers();
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -1,4 +1,4 @@
-#include "library/plan.h"
+#include "clib/plan.h"
 
 #include <fmt/core.h>
 
@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "binding/inputs.h"
+#include "clib/seat.h"
 #include "cuda/launch.h"
 #include "cuda/layout.h"
 #include "cuda/run.h"
-#include "engine/inputs.h"
-#include "library/seat.h"
 #include "os/memory.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 using kernel::Buffer;
@@ -73,7 +73,7 @@ class CudaPlan : public Plan {
   CudaPlan(kernel::Program program, Seat& seat)
       : Plan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}), seat_(seat) {}
 
-  Status prepare(const exec::Compiled& compiled) {
+  Status prepare(const ports::Compiled& compiled) {
     cuda::LoadedImage* image = KW_TRY(seat_.image(compiled));
     const Seated here(seat_);
     auto ready = cuda::ready_launches(seat_.context(), *image, program());
@@ -116,11 +116,11 @@ class CudaPlan : public Plan {
 
 class VirtualPlan : public Plan {
  public:
-  VirtualPlan(kernel::Program program, std::shared_ptr<exec::Device> device)
+  VirtualPlan(kernel::Program program, std::shared_ptr<ports::Device> device)
       : Plan(std::move(program), device->info(), Room{}), device_(std::move(device)) {}
 
-  Status prepare(const exec::Compiled& compiled) {
-    KW_TRY(engine::check_memory(program(), os::available_memory(), 3, "this machine's memory"));
+  Status prepare(const ports::Compiled& compiled) {
+    KW_TRY(binding::check_memory(program(), os::available_memory(), 3, "this machine's memory"));
     image_ = KW_TRY(device_->load(compiled));
     return Done{};
   }
@@ -132,7 +132,7 @@ class VirtualPlan : public Plan {
     for (size_t i = 0; i < tensors.size(); ++i)
       inputs.push_back(taken(program().buffers[i], tensors[i]));
     const std::lock_guard lock(mutex_);
-    exec::RunOutcome outcome = KW_TRY(device_->run(image_, program(), inputs, {}));
+    ports::RunOutcome outcome = KW_TRY(device_->run(image_, program(), inputs, {}));
     if (std::string fault = fault_of(outcome); !fault.empty()) return fault;
     for (size_t i = 0; i < tensors.size(); ++i) give(outcome.buffers[i], i, tensors[i]);
     device_->recycle(std::move(outcome.buffers));
@@ -158,24 +158,24 @@ class VirtualPlan : public Plan {
                   std::span(address_of(*to), static_cast<size_t>(buffer.bytes)));
   }
 
-  static std::string fault_of(const exec::RunOutcome& outcome) {
+  static std::string fault_of(const ports::RunOutcome& outcome) {
     for (const record::Finding& finding : outcome.findings) {
       if (finding.certainty != record::Certainty::Certain) continue;
       return fmt::format("{}: {}{}", record::finding_name(finding.kind), finding.message,
                          finding.at.line > 0 ? fmt::format(" (line {})", finding.at.line) : "");
     }
-    if (outcome.status == exec::RunStatus::Completed) return "";
-    return fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+    if (outcome.status == ports::RunStatus::Completed) return "";
+    return fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message);
   }
 
-  std::shared_ptr<exec::Device> device_;
-  exec::ImageId image_ = 0;
+  std::shared_ptr<ports::Device> device_;
+  ports::ImageId image_ = 0;
   std::mutex mutex_;
 };
 
 }  // namespace
 
-Plan::Plan(kernel::Program program, const exec::DeviceInfo& device, Room room)
+Plan::Plan(kernel::Program program, const ports::DeviceInfo& device, Room room)
     : program_(std::move(program)), room_(room) {
   Json buffers = Json::array();
   for (const Buffer& buffer : program_.buffers) buffers.push(describe(buffer));
@@ -201,7 +201,7 @@ Status Plan::check(std::span<const kw_tensor* const> tensors, bool needs_scratch
   return Done{};
 }
 
-Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const exec::Compiled& image,
+Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
                                              int ordinal) {
   KW_TRY(settle_empty(program));
   Seat* seat = KW_TRY(Seat::of(ordinal));
@@ -211,12 +211,12 @@ Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const exec
 }
 
 Result<std::unique_ptr<Plan>> make_virtual_plan(kernel::Program program,
-                                                const exec::Compiled& image,
-                                                std::shared_ptr<exec::Device> device) {
+                                                const ports::Compiled& image,
+                                                std::shared_ptr<ports::Device> device) {
   KW_TRY(settle_empty(program));
   auto plan = std::make_unique<VirtualPlan>(std::move(program), std::move(device));
   KW_TRY(plan->prepare(image));
   return std::unique_ptr<Plan>(std::move(plan));
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -5,15 +5,15 @@
 #include <span>
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "clib/kernelwright.h"
+#include "clib/tensors.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "kernel/program.h"
-#include "library/kernelwright.h"
-#include "library/tensors.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 
-namespace kw::library {
+namespace kw::clib {
 
 /// What the candidate did wrong, in words; "" when it did not. Errors are the caller's or the
 /// machine's.
@@ -28,7 +28,7 @@ class Plan {
   const std::string& description() const { return description_; }
 
  protected:
-  Plan(kernel::Program program, const exec::DeviceInfo& device, Room room);
+  Plan(kernel::Program program, const ports::DeviceInfo& device, Room room);
   /// The caller's tensors against the buffers; `needs_scratch` where the caller brings it.
   Status check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const;
   const kernel::Program& program() const { return program_; }
@@ -40,11 +40,11 @@ class Plan {
 };
 
 /// On the GPU of that number, in the context the CUDA runtime uses.
-Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const exec::Compiled& image,
+Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
                                              int ordinal);
 /// On the virtual GPU, every access checked.
 Result<std::unique_ptr<Plan>> make_virtual_plan(kernel::Program program,
-                                                const exec::Compiled& image,
-                                                std::shared_ptr<exec::Device> device);
+                                                const ports::Compiled& image,
+                                                std::shared_ptr<ports::Device> device);
 
-}  // namespace kw::library
+}  // namespace kw::clib

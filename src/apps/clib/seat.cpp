@@ -1,13 +1,13 @@
-#include "library/seat.h"
+#include "clib/seat.h"
 
 #include <fmt/core.h>
 
 #include <map>
 #include <mutex>
 
-#include "base/hash.h"
+#include "core/hash.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 std::mutex& seats_mutex() {
@@ -64,7 +64,7 @@ Result<Seat*> Seat::of(int ordinal) {
   return seats()[ordinal] = seat.release();
 }
 
-Result<cuda::LoadedImage*> Seat::image(const exec::Compiled& compiled) {
+Result<cuda::LoadedImage*> Seat::image(const ports::Compiled& compiled) {
   const std::lock_guard lock(images_->mutex);
   auto& image = images_->by_hash[hash_hex(compiled.image)];
   if (image == nullptr) {
@@ -93,4 +93,4 @@ Seated::~Seated() {
   if (pushed_) api_.context_pop(&popped);
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

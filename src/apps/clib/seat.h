@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/image.h"
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
-namespace kw::library {
+namespace kw::clib {
 
 class Seat {
  public:
@@ -22,7 +22,7 @@ class Seat {
   const cuda::Context& context() const { return *context_; }
   int ordinal() const { return ordinal_; }
   /// The image in this context, loaded when first asked for.
-  Result<cuda::LoadedImage*> image(const exec::Compiled& compiled);
+  Result<cuda::LoadedImage*> image(const ports::Compiled& compiled);
 
  private:
   struct Images;
@@ -49,4 +49,4 @@ class Seated {
   bool pushed_ = false;
 };
 
-}  // namespace kw::library
+}  // namespace kw::clib

@@ -1,13 +1,13 @@
-#include "library/tensors.h"
+#include "clib/tensors.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 using kernel::Buffer;
@@ -132,4 +132,4 @@ Status check_scratch(const Buffer& buffer, const kw_tensor& given, const Room& r
   return check_alignment(buffer, given);
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

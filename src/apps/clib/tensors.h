@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
-#include "base/result.h"
+#include "clib/kernelwright.h"
+#include "core/result.h"
 #include "kernel/program.h"
-#include "library/kernelwright.h"
 
-namespace kw::library {
+namespace kw::clib {
 
 /// Where a plan's tensors lie.
 struct Room {
@@ -29,4 +29,4 @@ inline std::byte* address_of(const kw_tensor& tensor) {
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

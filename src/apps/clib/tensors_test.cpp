@@ -1,8 +1,8 @@
-#include "library/tensors.h"
+#include "clib/tensors.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 constexpr int64_t kShape[] = {2, 3};
@@ -124,4 +124,4 @@ INSTANTIATE_TEST_SUITE_P(All, Tensors, testing::ValuesIn(kTensorCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
-}  // namespace kw::library
+}  // namespace kw::clib

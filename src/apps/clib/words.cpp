@@ -1,12 +1,12 @@
-#include "library/words.h"
+#include "clib/words.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 constexpr const char* kArguments = "arguments";
@@ -25,10 +25,11 @@ Result<std::string> word_of(const std::string& key, const Json& value) {
       fmt::format("option '{}': {} is neither text nor a number", key, value.dump().substr(0, 80)));
 }
 
-bool takes_one(const cli::Command& command, const std::string& name) {
-  return std::any_of(
-      command.options.begin(), command.options.end(),
-      [&](const cli::OptionRow& row) { return name == row.name && row.takes == cli::Takes::One; });
+bool takes_one(const commands::Command& command, const std::string& name) {
+  return std::any_of(command.options.begin(), command.options.end(),
+                     [&](const commands::OptionRow& row) {
+                       return name == row.name && row.takes == commands::Takes::One;
+                     });
 }
 
 /// The values an option is given, in order.
@@ -48,7 +49,7 @@ Result<std::vector<std::string>> values_of(const std::string& key, const Json& v
 
 }  // namespace
 
-Result<std::vector<std::string>> words_of(const cli::Command& command, const Json& options) {
+Result<std::vector<std::string>> words_of(const commands::Command& command, const Json& options) {
   if (!options.is_object() && !options.is_null())
     return input_error("the options are no JSON object");
   std::vector<std::string> words;
@@ -70,4 +71,4 @@ Result<std::vector<std::string>> words_of(const cli::Command& command, const Jso
   return words;
 }
 
-}  // namespace kw::library
+}  // namespace kw::clib

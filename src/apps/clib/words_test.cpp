@@ -1,8 +1,8 @@
-#include "library/words.h"
+#include "clib/words.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::library {
+namespace kw::clib {
 namespace {
 
 struct WordsCase {
@@ -15,7 +15,7 @@ class Words : public testing::TestWithParam<WordsCase> {};
 
 TEST_P(Words, AreWhatAPersonWouldType) {
   const Json options = Json::parse(GetParam().options).value();
-  const auto words = words_of(*cli::find_command("synthesize"), options);
+  const auto words = words_of(*commands::find_command("synthesize"), options);
   ASSERT_TRUE(words) << words.error().message;
   EXPECT_EQ(*words, GetParam().words);
 }
@@ -40,7 +40,8 @@ INSTANTIATE_TEST_SUITE_P(All, Words, testing::ValuesIn(kWordsCases),
 class NoWords : public testing::TestWithParam<const char*> {};
 
 TEST_P(NoWords, AreRefused) {
-  const auto words = words_of(*cli::find_command("synthesize"), Json::parse(GetParam()).value());
+  const auto words =
+      words_of(*commands::find_command("synthesize"), Json::parse(GetParam()).value());
   ASSERT_FALSE(words);
   EXPECT_EQ(words.error().blame, Blame::Input);
 }
@@ -50,4 +51,4 @@ INSTANTIATE_TEST_SUITE_P(All, NoWords,
                                          R"({"arguments": [true]})"));
 
 }  // namespace
-}  // namespace kw::library
+}  // namespace kw::clib

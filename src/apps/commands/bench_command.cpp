@@ -1,17 +1,17 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/bench_text.h"
-#include "cli/candidate_file.h"
-#include "cli/command.h"
-#include "cli/values.h"
-#include "engine/bench_tools.h"
-#include "engine/load.h"
-#include "engine/load_reference.h"
-#include "engine/verify_tools.h"
+#include "binding/load.h"
+#include "commands/bench_text.h"
+#include "commands/candidate_file.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "os/files.h"
+#include "reference/load_reference.h"
+#include "timing/bench_tools.h"
+#include "verification/verify_tools.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr const char* kModes[] = {"eager", "compile", "max-autotune-no-cudagraph
                                   "reduce-overhead", "max-autotune"};
 
 /// --versus: commas between modes of torch, modules and py: names.
-Status read_versus(const Args& args, engine::BenchRequest& request) {
+Status read_versus(const Args& args, timing::BenchRequest& request) {
   for (const std::string& given : args.all("--versus")) {
     for (const std::string& word : split(given, ',')) {
       const std::string name(trim(word));
@@ -40,9 +40,9 @@ Status read_versus(const Args& args, engine::BenchRequest& request) {
   return Done{};
 }
 
-Result<engine::BenchRequest> bench_request(const Args& args, const std::string& module) {
-  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
-  engine::BenchRequest request;
+Result<timing::BenchRequest> bench_request(const Args& args, const std::string& module) {
+  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
+  timing::BenchRequest request;
   request.verify.module_path = module;
   request.verify.reference_path = args.one("--reference");
   request.verify.task_options = task_options(args);
@@ -60,21 +60,21 @@ Result<engine::BenchRequest> bench_request(const Args& args, const std::string& 
   return request;
 }
 
-Result<std::unique_ptr<engine::BenchMachine>> open_machine(const Args& args, Io& io, bool torch) {
-  engine::BenchOpenRequest open;
+Result<std::unique_ptr<timing::BenchMachine>> open_machine(const Args& args, Io& io, bool torch) {
+  timing::BenchOpenRequest open;
   open.device = args.one("--device", "auto");
   open.target = args.one("--target");
   open.compiler = args.one("--compiler");
   open.notice = [&io](const std::string& what) { io.note(what); };
   open.torch = torch;
-  return engine::BenchMachine::open(open);
+  return timing::BenchMachine::open(open);
 }
 
-engine::BenchReport refused_bench(const engine::CandidateText& candidate, const task::Task& task,
-                                  const engine::BenchRequest& request,
-                                  const exec::DeviceInfo& device) {
-  engine::BenchReport report;
-  report.gate = engine::refused_report(candidate, task, request.verify);
+timing::BenchReport refused_bench(const verification::CandidateText& candidate,
+                                  const task::Task& task, const timing::BenchRequest& request,
+                                  const ports::DeviceInfo& device) {
+  timing::BenchReport report;
+  report.gate = verification::refused_report(candidate, task, request.verify);
   report.verdict = report.gate.gate.verdict;
   report.device = device;
   report.candidate.name = report.gate.module_name;
@@ -83,61 +83,61 @@ engine::BenchReport refused_bench(const engine::CandidateText& candidate, const 
   return report;
 }
 
-Result<engine::BenchReport> bench(const Args& args, Io& io, engine::BenchRequest request) {
+Result<timing::BenchReport> bench(const Args& args, Io& io, timing::BenchRequest request) {
   const std::string text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
   KW_TRY(check_tunes(text, request.verify.tunes));
   const bool foreign = needs_reading(request.verify.module_path, text);
   const auto progress = [&io](const std::string& what) { io.progress(what); };
-  const engine::CrossCheckMode mode =
-      KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));
-  const auto torch = engine::open_torch();
+  const verification::CrossCheckMode mode =
+      KW_TRY(verification::cross_check_mode(args.one("--cross-check", "auto")));
+  const auto torch = reference::open_torch();
   progress("reading the reference");
-  const task::Task task = KW_TRY(engine::load_reference(
+  const task::Task task = KW_TRY(reference::load_reference(
       {request.verify.reference_path, args.one("--function"),
        foreign ? task_inputs(args.all("--input")) : args.all("--input"), request.dims, torch}));
   const auto machine = KW_TRY(open_machine(args, io, !request.torch_modes.empty()));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
-  engine::BenchTools tools = machine->tools();
-  tools.verify.cross_check = engine::open_cross_check(mode, KW_VERSION, torch);
-  if (!foreign) return engine::bench_module(text, task, request, tools, progress);
-  tools.verify.cross_check = engine::begin_cross_check(
-      tools.verify.cross_check, KW_TRY(engine::with_dims(task, request.dims)));
-  const exec::Device& judge =
+  timing::BenchTools tools = machine->tools();
+  tools.verify.cross_check = verification::open_cross_check(mode, KW_VERSION, torch);
+  if (!foreign) return timing::bench_module(text, task, request, tools, progress);
+  tools.verify.cross_check = verification::begin_cross_check(
+      tools.verify.cross_check, KW_TRY(verification::with_dims(task, request.dims)));
+  const ports::Device& judge =
       tools.verify.gpu != nullptr ? *tools.verify.gpu : *tools.verify.virtual_gpu;
-  const engine::CandidateText candidate = KW_TRY(
+  const verification::CandidateText candidate = KW_TRY(
       read_candidate_file(request.verify.module_path, args, task, request.dims, judge.info(), io));
   if (candidate.refused) return refused_bench(candidate, task, request, judge.info());
-  return engine::bench_module(candidate.text, task, request, tools, progress);
+  return timing::bench_module(candidate.text, task, request, tools, progress);
 }
 
-int bench_code(const engine::BenchReport& report) {
+int bench_code(const timing::BenchReport& report) {
   if (std::holds_alternative<record::Unknown>(report.verdict)) return kEnvironment;
   if (!record::passed(report.verdict)) return kCandidateFailed;
   return report.candidate.problem.empty() ? kOk : kEnvironment;
 }
 
-int finish(const Result<engine::BenchReport>& report, Io& io) {
+int finish(const Result<timing::BenchReport>& report, Io& io) {
   if (!report) return io.fail(report.error());
   io.print(bench_text(*report, io.style()));
-  return io.finish(bench_code(*report), engine::to_json(*report));
+  return io.finish(bench_code(*report), to_json(*report));
 }
 
-Result<engine::CompareReport> compare(const Args& args, Io& io) {
-  engine::CompareRequest request;
+Result<timing::CompareReport> compare(const Args& args, Io& io) {
+  timing::CompareRequest request;
   request.bindings = KW_TRY(binding_options(args));
   request.inputs = KW_TRY(input_options(args));
   request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
   request.target = args.one("--target");
   request.timeout_seconds = KW_TRY(timeout_option(args));
   request.quick = args.has("--quick");
-  const kernel::Module first = KW_TRY(engine::load_module(args.positionals[0]));
-  const kernel::Module second = KW_TRY(engine::load_module(args.positionals[1]));
+  const kernel::Module first = KW_TRY(binding::load_module(args.positionals[0]));
+  const kernel::Module second = KW_TRY(binding::load_module(args.positionals[1]));
   const auto machine = KW_TRY(open_machine(args, io, false));
   if (!machine->no_gpu().empty()) {
     return environment_error("compare times modules, and there is no GPU: " + machine->no_gpu());
   }
-  const engine::BenchTools& tools = machine->tools();
-  return engine::compare_modules(first, second, request, *tools.verify.compiler, *tools.verify.gpu,
+  const timing::BenchTools& tools = machine->tools();
+  return timing::compare_modules(first, second, request, *tools.verify.compiler, *tools.verify.gpu,
                                  tools.renew,
                                  [&io](const std::string& what) { io.progress(what); });
 }
@@ -145,7 +145,7 @@ Result<engine::CompareReport> compare(const Args& args, Io& io) {
 }  // namespace
 
 int bench_command(const Args& args, Io& io) {
-  const Result<engine::BenchRequest> request = bench_request(args, args.positionals.front());
+  const Result<timing::BenchRequest> request = bench_request(args, args.positionals.front());
   if (!request) return io.fail(request.error());
   if (request->verify.reference_path.empty())
     return io.fail(input_error("bench wants --reference REF: a Python file or a task folder"));
@@ -156,15 +156,15 @@ int compare_command(const Args& args, Io& io) {
   if (args.positionals.size() != 2)
     return io.fail(input_error("compare wants two modules: compare A.cu B.cu"));
   if (!args.one("--reference").empty()) {
-    Result<engine::BenchRequest> request = bench_request(args, args.positionals[0]);
+    Result<timing::BenchRequest> request = bench_request(args, args.positionals[0]);
     if (!request) return io.fail(request.error());
     request->modules.push_back(args.positionals[1]);
     return finish(bench(args, io, std::move(request).value()), io);
   }
-  const Result<engine::CompareReport> report = compare(args, io);
+  const Result<timing::CompareReport> report = compare(args, io);
   if (!report) return io.fail(report.error());
   io.print(compare_text(*report, io.style()));
-  return io.finish(report->ok() ? kOk : kCandidateFailed, engine::to_json(*report));
+  return io.finish(report->ok() ? kOk : kCandidateFailed, to_json(*report));
 }
 
 int calibrate_command(const Args& args, Io& io) {
@@ -173,9 +173,9 @@ int calibrate_command(const Args& args, Io& io) {
   if (!(*machine)->no_gpu().empty())
     return io.fail(environment_error("there is nothing to calibrate: " + (*machine)->no_gpu()));
   io.progress("measuring bandwidths and peaks");
-  const engine::BenchTools& tools = (*machine)->tools();
+  const timing::BenchTools& tools = (*machine)->tools();
   const auto report =
-      engine::calibration_of(tools.verify.gpu->info(), tools.calibrate, engine::Freshness::New);
+      timing::calibration_of(tools.verify.gpu->info(), tools.calibrate, timing::Freshness::New);
   if (!report) return io.fail(report.error());
   io.print(calibration_text(*report));
   Json json = record::to_json(report->calibration);
@@ -183,4 +183,4 @@ int calibrate_command(const Args& args, Io& io) {
   return io.finish(kOk, json);
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

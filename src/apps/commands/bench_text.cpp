@@ -1,18 +1,18 @@
-#include "cli/bench_text.h"
+#include "commands/bench_text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "cli/verify_text.h"
+#include "commands/verify_text.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
-using bench::Relation;
-using engine::BenchReport;
-using engine::TimedEntry;
+using clock::Relation;
+using timing::BenchReport;
+using timing::TimedEntry;
 
 std::string us_text(double us) {
   if (us >= 1e4) return fmt::format("{:.2f} ms", us * 1e-3);
@@ -32,23 +32,23 @@ report::Paint paint_of(Relation relation) {
   return report::Paint::Warning;
 }
 
-std::string timing_line(const std::string& name, const bench::Measurement& measured) {
-  const bench::Summary& s = measured.summary;
+std::string timing_line(const std::string& name, const clock::Measurement& measured) {
+  const clock::Summary& s = measured.summary;
   return fmt::format("  {:<28} {:>11}  [{}, {}]  noise {:.2f} %, {} samples\n", name,
                      us_text(s.median), us_text(s.low), us_text(s.high), 100 * s.relative_noise,
                      s.count);
 }
 
-std::string comparison_line(const bench::Comparison& c, const report::Style& style) {
+std::string comparison_line(const clock::Comparison& c, const report::Style& style) {
   std::string line = fmt::format(
       "    {} {:.3f}x [{:.3f}, {:.3f}], least detectable {:.2g} %, {} pairs, {} processes\n",
-      report::paint(style, paint_of(c.relation), bench::relation_name(c.relation)), c.speedup,
+      report::paint(style, paint_of(c.relation), clock::relation_name(c.relation)), c.speedup,
       c.low, c.high, 100 * c.detectable, c.pairs, c.workers);
   if (!c.why.empty()) line += "    " + c.why + "\n";
   return line;
 }
 
-std::string how_line(const bench::Measurement& measured) {
+std::string how_line(const clock::Measurement& measured) {
   const record::TimingSamples& s = measured.samples;
   std::string line = fmt::format("  measured by {}", s.method);
   if (s.calls_per_sample > 1)
@@ -89,7 +89,7 @@ std::string rival_lines(const TimedEntry& rival, const report::Style& style) {
     out += timing_line(name, *rival.measurement);
   } else if (!rival.host_us.empty()) {
     out += fmt::format("  {:<28} {:>11}  as the host sees it\n", name,
-                       us_text(bench::summarise(rival.host_us).median));
+                       us_text(clock::summarise(rival.host_us).median));
   } else {
     const bool failed = rival.problem.starts_with("failed");
     out += fmt::format("  {:<28} {}{}\n", name, failed ? "" : "not timed: ", rival.problem);
@@ -101,7 +101,7 @@ std::string rival_lines(const TimedEntry& rival, const report::Style& style) {
 }
 
 std::string environment_lines(const BenchReport& report) {
-  const exec::DeviceInfo& d = report.device;
+  const ports::DeviceInfo& d = report.device;
   std::string out = fmt::format("  {} {}, driver {}\n", d.name, d.uuid, d.driver);
   if (report.candidate.measurement) {
     const record::TimingSamples& s = report.candidate.measurement->samples;
@@ -120,7 +120,7 @@ std::string environment_lines(const BenchReport& report) {
 }
 
 std::string estimate_lines(const BenchReport& report) {
-  const engine::Estimate& e = *report.estimate;
+  const timing::Estimate& e = *report.estimate;
   return fmt::format(
       "\nno GPU here: nothing was timed. ESTIMATE from counters of the virtual GPU at {}:\n"
       "  about {} on an {} ({}-bound; memory {}, L2 {}, issue {}, compute {}, shared memory {})\n"
@@ -133,9 +133,9 @@ std::string estimate_lines(const BenchReport& report) {
 std::string verdict_line(const BenchReport& report, const report::Style& style) {
   const TimedEntry* best = report.best_rival();
   if (best == nullptr) return "";
-  const bench::Comparison& c = *best->comparison;
+  const clock::Comparison& c = *best->comparison;
   const std::string what =
-      report::paint(style, paint_of(c.relation), bench::relation_name(c.relation));
+      report::paint(style, paint_of(c.relation), clock::relation_name(c.relation));
   return fmt::format("\n{} than the best of the others ({}): {:.3f}x [{:.3f}, {:.3f}]\n", what,
                      best->name, c.speedup, c.low, c.high);
 }
@@ -166,9 +166,9 @@ std::string bench_text(const BenchReport& report, const report::Style& style) {
   return out + "\nmeasured on:\n" + environment_lines(report);
 }
 
-std::string compare_text(const engine::CompareReport& report, const report::Style& style) {
+std::string compare_text(const timing::CompareReport& report, const report::Style& style) {
   std::string out;
-  for (const engine::ComparedModule& module : report.modules) {
+  for (const timing::ComparedModule& module : report.modules) {
     if (module.measurement) out += timing_line(module.name, *module.measurement);
     if (!module.problem.empty()) out += fmt::format("  {}: {}\n", module.name, module.problem);
   }
@@ -180,7 +180,7 @@ std::string compare_text(const engine::CompareReport& report, const report::Styl
                            report.device.driver);
 }
 
-std::string calibration_text(const engine::CalibrationReport& report) {
+std::string calibration_text(const timing::CalibrationReport& report) {
   const record::Calibration& c = report.calibration;
   std::string out = fmt::format("{} ({}), driver {}, {}\n", c.gpu, c.uuid, c.driver,
                                 report.measured ? "measured now" : "measured " + c.date);
@@ -198,4 +198,4 @@ std::string calibration_text(const engine::CalibrationReport& report) {
   return out + (report.path.empty() ? "it could not be kept\n" : "kept in " + report.path + "\n");
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

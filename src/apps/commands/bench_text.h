@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "engine/bench.h"
-#include "engine/compare.h"
 #include "report/style.h"
+#include "timing/bench.h"
+#include "timing/compare.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
-std::string bench_text(const engine::BenchReport& report, const report::Style& style);
-std::string compare_text(const engine::CompareReport& report, const report::Style& style);
-std::string calibration_text(const engine::CalibrationReport& report);
+std::string bench_text(const timing::BenchReport& report, const report::Style& style);
+std::string compare_text(const timing::CompareReport& report, const report::Style& style);
+std::string calibration_text(const timing::CalibrationReport& report);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

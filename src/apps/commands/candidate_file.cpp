@@ -1,17 +1,17 @@
-#include "cli/candidate_file.h"
+#include "commands/candidate_file.h"
 
 #include <fmt/core.h>
 
 #include <filesystem>
 
-#include "base/text.h"
-#include "cli/values.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "os/files.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 bool needs_reading(const std::string& path, const std::string& text) {
-  return engine::is_foreign(path, text);
+  return verification::is_foreign(path, text);
 }
 
 Result<std::vector<std::string>> include_folders(const Args& args) {
@@ -42,10 +42,11 @@ std::vector<std::string> task_inputs(const std::vector<std::string>& inputs) {
   return out;
 }
 
-Result<engine::CandidateText> read_candidate_file(const std::string& path, const Args& args,
-                                                  const task::Task& task, const task::Dims& dims,
-                                                  const exec::DeviceInfo& device, Io& io) {
-  engine::ForeignRequest request;
+Result<verification::CandidateText> read_candidate_file(const std::string& path, const Args& args,
+                                                        const task::Task& task,
+                                                        const task::Dims& dims,
+                                                        const ports::DeviceInfo& device, Io& io) {
+  verification::ForeignRequest request;
   request.path = path;
   request.import.reference = args.one("--reference");
   request.import.function = args.one("--function");
@@ -59,9 +60,9 @@ Result<engine::CandidateText> read_candidate_file(const std::string& path, const
   request.target = args.one("--target");
   request.timeout_seconds = KW_TRY(timeout_option(args));
   io.progress("reading " + path);
-  engine::CandidateText text = KW_TRY(engine::read_candidate(request));
+  verification::CandidateText text = KW_TRY(verification::read_candidate(request));
   for (const std::string& note : text.notes) io.note(note);
   return text;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

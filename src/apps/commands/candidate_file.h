@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
-#include "engine/foreign_tier.h"
+#include "commands/command.h"
+#include "verification/foreign_tier.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 /// Whether the file is no module, so that it needs the task and a device to become one.
 bool needs_reading(const std::string& path, const std::string& text);
@@ -20,8 +20,9 @@ Result<std::vector<std::string>> include_folders(const Args& args);
 std::vector<std::string> task_inputs(const std::vector<std::string>& inputs);
 
 /// `device` will judge. Notes are shown.
-Result<engine::CandidateText> read_candidate_file(const std::string& path, const Args& args,
-                                                  const task::Task& task, const task::Dims& dims,
-                                                  const exec::DeviceInfo& device, Io& io);
+Result<verification::CandidateText> read_candidate_file(const std::string& path, const Args& args,
+                                                        const task::Task& task,
+                                                        const task::Dims& dims,
+                                                        const ports::DeviceInfo& device, Io& io);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "catalog/metric.h"
-#include "cli/command.h"
+#include "commands/command.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -143,4 +143,4 @@ int catalog_command(const Args& args, Io& io) {
   return io.finish(kOk, Json().set("methods", std::move(list)).set("metrics", std::move(metrics)));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,12 +1,12 @@
-#include "cli/command.h"
-#include "cli/text.h"
-#include "cli/values.h"
-#include "engine/check.h"
-#include "engine/devices.h"
-#include "engine/json.h"
-#include "engine/load.h"
+#include "binding/load.h"
+#include "commands/command.h"
+#include "commands/text.h"
+#include "commands/values.h"
+#include "machine/devices.h"
+#include "single_run/check.h"
+#include "single_run/json.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -14,23 +14,23 @@ constexpr int64_t kMostAssignments = 100000;
 
 struct Checked {
   kernel::Module module;
-  engine::CheckReport report;
+  single_run::CheckReport report;
 };
 
 Result<Checked> check(const Args& args, Io& io) {
-  engine::CheckRequest request;
+  single_run::CheckRequest request;
   request.bindings = KW_TRY(binding_options(args));
   request.target = args.one("--target", request.target);
   request.all_tunes = args.has("--all-tunes");
   request.tune_limit = static_cast<size_t>(KW_TRY(integer_option(
       args, "--limit", static_cast<int64_t>(request.tune_limit), 1, kMostAssignments)));
   request.timeout_seconds = KW_TRY(timeout_option(args));
-  kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
-  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  const auto virtual_gpu = KW_TRY(engine::open_device({"vgpu", request.target, 0, {}}));
+  kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
+  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
+  const auto virtual_gpu = KW_TRY(machine::open_device({"vgpu", request.target, 0, {}}));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
-  engine::CheckReport report =
-      KW_TRY(engine::check_module(module, request, *compiler, virtual_gpu.get(), progress));
+  single_run::CheckReport report =
+      KW_TRY(single_run::check_module(module, request, *compiler, virtual_gpu.get(), progress));
   return Checked{std::move(module), std::move(report)};
 }
 
@@ -42,7 +42,7 @@ int check_command(const Args& args, Io& io) {
   for (const std::string& note : checked->report.notes) io.note(note);
   io.print(check_text(checked->report, checked->module, io.style()));
   return io.finish(checked->report.ok() ? kOk : kCandidateFailed,
-                   engine::to_json(checked->report, checked->module));
+                   to_json(checked->report, checked->module));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

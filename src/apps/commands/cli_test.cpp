@@ -6,10 +6,10 @@
 #include <set>
 #include <sstream>
 
-#include "cli/command.h"
-#include "cli/values.h"
+#include "commands/command.h"
+#include "commands/values.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -164,4 +164,4 @@ TEST(Backward, IsAFunctionsName) {
   EXPECT_NE(refusal("sass", {"x.cu", "--backward"}), "");
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

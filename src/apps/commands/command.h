@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "cli/io.h"
+#include "commands/io.h"
+#include "core/result.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 enum class Takes : uint8_t { Nothing, One, Many };
 
@@ -90,4 +90,4 @@ int job_worker(const Args& args, Io& io);
 /// Whether a command that users can call exists and, when an option is named, takes it.
 bool knows_command(const std::string& name, const std::string& option);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -3,20 +3,20 @@
 // the binary, so it needs no files.
 #include <fmt/core.h>
 
-#include "cli/command.h"
-#include "cli/synthesize_text.h"
-#include "cli/text.h"
-#include "engine/devices.h"
-#include "engine/json.h"
-#include "engine/load.h"
-#include "engine/run.h"
-#include "engine/synthesize.h"
+#include "binding/load.h"
+#include "commands/command.h"
+#include "commands/synthesize_text.h"
+#include "commands/text.h"
 #include "kBugText.inc"
 #include "kReferenceText.inc"
+#include "machine/devices.h"
 #include "os/files.h"
 #include "report/findings.h"
+#include "single_run/json.h"
+#include "single_run/run.h"
+#include "workflows/synthesize.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -31,8 +31,8 @@ Result<std::string> write_reference() {
   return path;
 }
 
-Result<engine::SynthesisReport> synthesize(const Args& args, Io& io) {
-  engine::SynthesizeRequest request;
+Result<workflows::SynthesisReport> synthesize(const Args& args, Io& io) {
+  workflows::SynthesizeRequest request;
   request.reference = KW_TRY(write_reference());
   request.prompt = "fp16 RMSNorm over the last dim, without gamma";
   request.device = "vgpu";
@@ -40,25 +40,26 @@ Result<engine::SynthesisReport> synthesize(const Args& args, Io& io) {
   request.out = args.one("--out");
   request.cross_check = "never";
   request.version = version();
-  return engine::synthesize(request, [&io](const engine::SynthesisProgress& progress) {
+  return workflows::synthesize(request, [&io](const workflows::SynthesisProgress& progress) {
     io.progress(progress_text(progress));
   });
 }
 
 struct Bug {
   kernel::Module module;
-  engine::RunReport report;
+  single_run::RunReport report;
   bool caught() const { return !report.compile_failed && !report.passed(); }
 };
 
 Result<Bug> run_bug(const Args& args, Io& io) {
-  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  const auto device = KW_TRY(engine::open_device({"vgpu", "", 0, {}}));
-  engine::RunRequest request;
+  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
+  const auto device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
+  single_run::RunRequest request;
   request.bindings.dims = {{"B", kRows}, {"D", kColumns}};
-  Bug bug{KW_TRY(engine::parse_module(kBugText, "rms_norm_bug.cu")), {}};
-  bug.report = KW_TRY(engine::run_module(bug.module, request, *compiler, *device,
-                                         [&io](const std::string& what) { io.progress(what); }));
+  Bug bug{KW_TRY(binding::parse_module(kBugText, "rms_norm_bug.cu")), {}};
+  bug.report =
+      KW_TRY(single_run::run_module(bug.module, request, *compiler, *device,
+                                    [&io](const std::string& what) { io.progress(what); }));
   return bug;
 }
 
@@ -72,7 +73,7 @@ int demo_command(const Args& args, Io& io) {
   io.print(heading(
       io, "1. A PyTorch function becomes a verified CUDA kernel, with no GPU and no model"));
   io.print(std::string(kReferenceText) + "\n");
-  const Result<engine::SynthesisReport> made = synthesize(args, io);
+  const Result<workflows::SynthesisReport> made = synthesize(args, io);
   if (!made) return io.fail(made.error());
   io.print(synthesis_text(*made, io.style()));
   if (made->error_blame) {
@@ -90,8 +91,8 @@ int demo_command(const Args& args, Io& io) {
          : "\nThe demonstration did not go as it should.\n");
   Json json = Json::object();
   json.set("synthesis", made->document).set("kernel", made->kernel_path);
-  json.set("bad", engine::to_json(bug->report, bug->module));
+  json.set("bad", to_json(bug->report, bug->module));
   return io.finish(ok ? kOk : kCandidateFailed, json);
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,18 +1,19 @@
-#include "engine/describe.h"
+#include "verification/describe.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/values.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-std::string tensor_lines(const char* label, const std::vector<engine::DescribedTensor>& tensors) {
+std::string tensor_lines(const char* label,
+                         const std::vector<verification::DescribedTensor>& tensors) {
   std::string text;
-  for (const engine::DescribedTensor& tensor : tensors) {
+  for (const verification::DescribedTensor& tensor : tensors) {
     std::vector<std::string> extents;
     for (const int64_t extent : tensor.extents) extents.push_back(fmt::format("{}", extent));
     text += fmt::format("  {:<8} {}: {}[{}]  = [{}]\n", label, tensor.name, tensor.dtype,
@@ -21,7 +22,7 @@ std::string tensor_lines(const char* label, const std::vector<engine::DescribedT
   return text;
 }
 
-std::string description_text(const engine::Description& made, const report::Style& style) {
+std::string description_text(const verification::Description& made, const report::Style& style) {
   std::string text =
       fmt::format("{}  ({}) at {}\n", paint(style, report::Paint::Strong, made.task.name),
                   made.task.format, task::dims_text(made.dims));
@@ -47,13 +48,13 @@ std::string description_text(const engine::Description& made, const report::Styl
 }  // namespace
 
 int describe_command(const Args& args, Io& io) {
-  const Result<engine::BindingRequest> bindings = binding_options(args);
+  const Result<binding::BindingRequest> bindings = binding_options(args);
   if (!bindings) return io.fail(bindings.error());
-  const Result<engine::Description> made = engine::describe_task(
+  const Result<verification::Description> made = verification::describe_task(
       {args.positionals.front(), args.one("--function"), args.all("--input"), bindings->dims});
   if (!made) return io.fail(made.error());
   io.print(description_text(*made, io.style()));
-  return io.finish(kOk, engine::to_json(*made));
+  return io.finish(kOk, to_json(*made));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,17 +1,17 @@
-#include "engine/doctor.h"
+#include "commands/doctor.h"
 
 #include <sys/utsname.h>
 
 #include <thread>
 
-#include "engine/devices.h"
-#include "engine/probes.h"
 #include "llm/config.h"
 #include "llm/http.h"
+#include "machine/devices.h"
+#include "machine/probes.h"
 #include "os/files.h"
 #include "os/memory.h"
 
-namespace kw::engine {
+namespace kw::commands {
 
 namespace {
 
@@ -41,8 +41,8 @@ Json models_json(const DoctorReport& report) {
 
 }  // namespace
 
-const Tool* DoctorReport::find(const std::string& name) const {
-  for (const Tool& tool : tools) {
+const machine::Tool* DoctorReport::find(const std::string& name) const {
+  for (const machine::Tool& tool : tools) {
     if (tool.name == name) return &tool;
   }
   return nullptr;
@@ -50,11 +50,13 @@ const Tool* DoctorReport::find(const std::string& name) const {
 
 DoctorReport examine() {
   DoctorReport report;
-  Examination examination;
-  for (const ToolRow& row : tool_rows()) report.tools.push_back(examine_row(row, examination));
-  if (const Result<exec::DeviceInfo>& gpu = examination.gpu(); gpu) report.gpu = *gpu;
+  machine::Examination examination;
+  for (const machine::ToolRow& row : machine::tool_rows())
+    report.tools.push_back(machine::examine_row(row, examination));
+  if (const Result<ports::DeviceInfo>& gpu = examination.gpu(); gpu) report.gpu = *gpu;
   report.looked_at = examination.compilers().looked_at;
-  if (const auto compiler = open_compiler(""); compiler) report.compiler = (*compiler)->name();
+  if (const auto compiler = machine::open_compiler(""); compiler)
+    report.compiler = (*compiler)->name();
   utsname system{};
   if (::uname(&system) == 0)
     report.kernel = std::string(system.sysname) + " " + system.release + " " + system.machine;
@@ -67,13 +69,14 @@ DoctorReport examine() {
 
 Json to_json(const DoctorReport& report) {
   Json tools = Json::object();
-  for (const Tool& tool : report.tools) {
+  for (const machine::Tool& tool : report.tools) {
     Json json = Json::object();
     json.set("title", tool.title)
-        .set("state", tool_state_name(tool.state))
+        .set("state", machine::tool_state_name(tool.state))
         .set("version", tool.version);
     json.set("path", tool.path).set("note", tool.note);
-    if (tool.state != ToolState::Found) json.set("cost", tool.cost).set("remedy", tool.remedy);
+    if (tool.state != machine::ToolState::Found)
+      json.set("cost", tool.cost).set("remedy", tool.remedy);
     tools.set(tool.name, json);
   }
   Json looked = Json::array();
@@ -85,11 +88,11 @@ Json to_json(const DoctorReport& report) {
   host.set("cache_folder", report.cache_folder);
   Json json = Json::object();
   json.set("host", host).set("compiler", report.compiler.empty() ? Json() : Json(report.compiler));
-  json.set("gpu", report.gpu ? to_json(*report.gpu) : Json())
+  json.set("gpu", report.gpu ? machine::to_json(*report.gpu) : Json())
       .set("tools", tools)
       .set("models", models_json(report))
       .set("looked_at", looked);
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::commands

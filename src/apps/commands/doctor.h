@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "engine/probes.h"
+#include "core/json.h"
+#include "machine/probes.h"
 
-namespace kw::engine {
+namespace kw::commands {
 
 /// Whether the provider of a language model can be called, and where its key is; never the key.
 struct ModelProvider {
@@ -19,8 +19,8 @@ struct ModelProvider {
 };
 
 struct DoctorReport {
-  std::vector<Tool> tools;
-  std::optional<exec::DeviceInfo> gpu;
+  std::vector<machine::Tool> tools;
+  std::optional<ports::DeviceInfo> gpu;
   std::string compiler;                // the one `run` will use; "" = none
   std::vector<std::string> looked_at;  // where compilers were looked for
   std::string kernel;                  // of the operating system
@@ -30,7 +30,7 @@ struct DoctorReport {
   std::vector<ModelProvider> models;
   std::string models_problem;  // no libcurl, a broken providers.toml; "" = none
 
-  const Tool* find(const std::string& name) const;
+  const machine::Tool* find(const std::string& name) const;
 };
 
 /// Asks everything; takes a second or two where there is a GPU.
@@ -38,4 +38,4 @@ DoctorReport examine();
 
 Json to_json(const DoctorReport& report);
 
-}  // namespace kw::engine
+}  // namespace kw::commands

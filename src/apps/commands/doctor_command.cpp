@@ -1,16 +1,15 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "engine/doctor.h"
+#include "commands/command.h"
+#include "commands/doctor.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-using engine::DoctorReport;
-using engine::Tool;
-using engine::ToolState;
+using machine::Tool;
+using machine::ToolState;
 
 std::string state_text(const Tool& tool, const report::Style& style) {
   switch (tool.state) {
@@ -45,7 +44,7 @@ std::string tool_text(const Tool& tool, const report::Style& style) {
 
 std::string models_text(const DoctorReport& report, const report::Style& style) {
   std::vector<std::string> keys;
-  for (const engine::ModelProvider& model : report.models) {
+  for (const ModelProvider& model : report.models) {
     if (model.has_key) keys.push_back(model.name + " (" + model.note + ")");
   }
   std::string out = "language models (optional): ";
@@ -84,16 +83,16 @@ std::string report_text(const DoctorReport& report, bool looked, const report::S
 }
 
 int has_tool(const std::string& name, Io& io) {
-  const auto tool = engine::examine_one(name);
+  const auto tool = machine::examine_one(name);
   if (!tool) {
     return io.fail(input_error(fmt::format("--has: doctor knows no '{}'{}; it knows {}", name,
-                                           did_you_mean(name, engine::tool_names()),
-                                           join(engine::tool_names(), ", "))));
+                                           did_you_mean(name, machine::tool_names()),
+                                           join(machine::tool_names(), ", "))));
   }
   const bool there = tool->state != ToolState::Missing;
   io.print(fmt::format("{}: {}\n", name, there ? tool->version + " " + tool->path : "missing"));
   Json json = Json::object();
-  json.set("name", name).set("state", engine::tool_state_name(tool->state));
+  json.set("name", name).set("state", machine::tool_state_name(tool->state));
   json.set("version", tool->version).set("path", tool->path).set("note", tool->note);
   return io.finish(there ? kOk : kCandidateFailed, json);
 }
@@ -103,9 +102,9 @@ int has_tool(const std::string& name, Io& io) {
 int doctor_command(const Args& args, Io& io) {
   if (!args.all("--has").empty()) return has_tool(args.one("--has"), io);
   io.progress("looking");
-  const DoctorReport report = engine::examine();
+  const DoctorReport report = examine();
   io.print(report_text(report, args.has("--looked") || report.compiler.empty(), io.style()));
-  return io.finish(report.compiler.empty() ? kEnvironment : kOk, engine::to_json(report));
+  return io.finish(report.compiler.empty() ? kEnvironment : kOk, to_json(report));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

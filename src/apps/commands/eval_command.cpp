@@ -5,20 +5,20 @@
 #include <ctime>
 #include <filesystem>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/job.h"
-#include "cli/model_options.h"
-#include "cli/values.h"
-#include "cli/watch.h"
-#include "engine/eval.h"
+#include "commands/command.h"
+#include "commands/job.h"
+#include "commands/model_options.h"
+#include "commands/values.h"
+#include "commands/watch.h"
+#include "core/text.h"
 #include "os/files.h"
+#include "workflows/eval.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-using evaluation::RunnerEvent;
+using suites::RunnerEvent;
 
 constexpr int64_t kMostJobs = 256;
 constexpr size_t kAskedAbove = 5;  // tasks
@@ -72,9 +72,9 @@ std::string continue_line(const Args& args, const std::string& folder) {
   return text + fmt::format(" --out {} --resume", shell_quote(folder));
 }
 
-Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {
-  engine::EvalRequest request;
-  evaluation::RunnerRequest& runner = request.runner;
+Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
+  workflows::EvalRequest request;
+  suites::RunnerRequest& runner = request.runner;
   runner.suite = args.one("--suite", "internal");
   runner.only = args.one("--only");
   runner.limit = KW_TRY(integer_option(args, "--limit", 0, 1, INT64_MAX));
@@ -84,7 +84,7 @@ Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {
   runner.out = KW_TRY(results_folder(args));
   runner.version = version();
   runner.command = continue_line(args, runner.out);
-  engine::SynthesizeRequest& each = request.each;
+  workflows::SynthesizeRequest& each = request.each;
   if (args.has("--backward")) each.function = "backward";
   each.dims = KW_TRY(binding_options(args)).dims;
   each.target = args.one("--target", each.target);
@@ -111,7 +111,7 @@ Result<engine::EvalRequest> eval_request(const Args& args, Io& io) {
   return request;
 }
 
-std::string row_text(const evaluation::Row& row, const report::Style& style) {
+std::string row_text(const suites::Row& row, const report::Style& style) {
   if (!row.passed) {
     return fmt::format("{} {}: {}", paint(style, report::Paint::Error, "failed"), row.failure_kind,
                        printable(std::string(
@@ -147,20 +147,20 @@ void show(const RunnerEvent& event, Io& io) {
 }
 
 /// Compared with an earlier evaluation only what got worse counts; else every task must pass.
-int verdict(const evaluation::Evaluation& evaluation) {
+int verdict(const suites::Evaluation& evaluation) {
   if (!evaluation.against.empty()) return evaluation.regressions() > 0 ? kCandidateFailed : kOk;
   const bool all = evaluation.totals.passed.count == evaluation.totals.passed.of;
   return all ? kOk : kCandidateFailed;
 }
 
 /// Above a few tasks what models may cost is said, and somebody must agree.
-Status agree_to_cost(const engine::EvalRequest& request, const Args& args, Io& io) {
-  const auto cost = KW_TRY(engine::eval_cost(request));
+Status agree_to_cost(const workflows::EvalRequest& request, const Args& args, Io& io) {
+  const auto cost = KW_TRY(workflows::eval_cost(request));
   if (!cost || cost->tasks <= kAskedAbove) return Done{};
-  io.note(engine::cost_text(*cost));
+  io.note(workflows::cost_text(*cost));
   if (args.has("--yes")) return Done{};
   if (!person_there()) {
-    return input_error(engine::cost_text(*cost) +
+    return input_error(workflows::cost_text(*cost) +
                        "; say --yes to go on, because there is no terminal to ask on");
   }
   const auto answer = ask_person(io, "Go on? [y/N]");
@@ -172,26 +172,26 @@ Status agree_to_cost(const engine::EvalRequest& request, const Args& args, Io& i
 }  // namespace
 
 int eval_command(const Args& args, Io& io) {
-  const Result<engine::EvalRequest> request = eval_request(args, io);
+  const Result<workflows::EvalRequest> request = eval_request(args, io);
   if (!request) return io.fail(request.error());
   if (const Status agreed = agree_to_cost(*request, args, io); !agreed)
     return io.fail(agreed.error());
   const std::string& folder = request->runner.out;
   InterruptWatch::last_words("to go on: " + request->runner.command + "\n");
   const auto watch = [&io](const RunnerEvent& event) { show(event, io); };
-  const Result<evaluation::Evaluation> evaluation =
-      engine::eval_suite(*request, engine::eval_tools(request->each), watch);
+  const Result<suites::Evaluation> evaluation =
+      workflows::eval_suite(*request, workflows::eval_tools(request->each), watch);
   if (!evaluation) return io.fail(evaluation.error());
-  io.print("\n" + evaluation::summary_text(*evaluation));
+  io.print("\n" + suites::summary_text(*evaluation));
   io.print(fmt::format("results     {}/results.csv\nsummary     {}/summary.md\n", folder, folder));
   if (!evaluation->complete()) {
     io.print(fmt::format("{} of {} tasks have a row; to go on:\n  {}\n", evaluation->rows.size(),
                          evaluation->selected, request->runner.command));
   }
-  Json document = evaluation::to_json(*evaluation);
+  Json document = suites::to_json(*evaluation);
   document.set("folder", folder);
   return io.finish(evaluation->interrupted ? kInterrupted : verdict(*evaluation),
                    std::move(document));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

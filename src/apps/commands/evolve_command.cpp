@@ -2,19 +2,19 @@
 
 #include <array>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/job.h"
-#include "cli/model_options.h"
-#include "cli/synthesize_text.h"
-#include "cli/values.h"
-#include "engine/evolve.h"
-#include "engine/synthesize.h"
+#include "commands/command.h"
+#include "commands/job.h"
+#include "commands/model_options.h"
+#include "commands/synthesize_text.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "evolve/ensemble.h"
 #include "os/files.h"
 #include "os/permissions.h"
+#include "workflows/evolve.h"
+#include "workflows/synthesize.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 constexpr uint64_t kMostEnsembleBytes = uint64_t{1} << 16;
@@ -36,8 +36,8 @@ Result<std::vector<std::string>> ensemble_option(const Args& args) {
   return names;
 }
 
-Result<engine::EvolveRequest> generations_option(const Args& args) {
-  engine::EvolveRequest evolve;
+Result<workflows::EvolveRequest> generations_option(const Args& args) {
+  workflows::EvolveRequest evolve;
   evolve.generations =
       KW_TRY(integer_option(args, "--generations", evolve.generations, -kMostCount, kMostCount));
   evolve.proposals =
@@ -58,12 +58,12 @@ Result<engine::EvolveRequest> generations_option(const Args& args) {
   evolve.ensemble = KW_TRY(ensemble_option(args));
   if (!args.one("--seed").empty())
     evolve.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
-  KW_TRY(engine::check_evolve(evolve));
+  KW_TRY(workflows::check_evolve(evolve));
   return evolve;
 }
 
-Result<engine::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
-  engine::SynthesizeRequest request;
+Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
+  workflows::SynthesizeRequest request;
   if (args.positionals.size() != 1)
     return input_error("evolve wants one TASK: a Python file or a task folder");
   KW_TRY(name_reference(args.positionals.front(), args.one("--function"), request));
@@ -90,9 +90,9 @@ Result<engine::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   return request;
 }
 
-std::string evolution_words(const Result<engine::SynthesisReport>& report) {
+std::string evolution_words(const Result<workflows::SynthesisReport>& report) {
   if (!report || report->document["evolution"].is_null()) return "";
-  return "\n" + engine::evolution_text(report->document["evolution"], false);
+  return "\n" + workflows::evolution_text(report->document["evolution"], false);
 }
 
 constexpr const char* kEvolveAnew[] = {"--generations", "--ensemble", "--budget", "--time",
@@ -100,13 +100,13 @@ constexpr const char* kEvolveAnew[] = {"--generations", "--ensemble", "--budget"
                                        "--timeout",     "--out",      "--allow-commands"};
 
 int resume_evolution(const Args& args, Io& io) {
-  engine::ContinueRequest request;
+  workflows::ContinueRequest request;
   const auto fill = [&]() -> Status {
     KW_TRY(check_said_anew(args, kEvolveAnew));
     if (!args.positionals.empty())
       return input_error("evolve --resume RUN takes no TASK: the run has its own");
-    request.folder = KW_TRY(engine::named_run(args.one("--out"), args.one("--resume")));
-    engine::EvolveAgain again;
+    request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.one("--resume")));
+    workflows::EvolveAgain again;
     again.ensemble = KW_TRY(ensemble_option(args));
     if (!args.one("--generations").empty())
       again.generations = KW_TRY(integer_option(args, "--generations", 0, 1, kMostCount));
@@ -120,7 +120,7 @@ int resume_evolution(const Args& args, Io& io) {
   return finish_job(report, io, evolution_words(report));
 }
 
-int show_comparison(const Result<engine::EvolveComparison>& comparison, int code, Json runs,
+int show_comparison(const Result<workflows::EvolveComparison>& comparison, int code, Json runs,
                     Io& io) {
   if (!comparison) return io.fail(comparison.error());
   io.print(comparison->text + (comparison->page_path.empty()
@@ -135,7 +135,7 @@ int show_comparison(const Result<engine::EvolveComparison>& comparison, int code
 
 int compare_runs(const Args& args, Io& io) {
   const std::vector<std::string> names(args.positionals.begin() + 1, args.positionals.end());
-  return show_comparison(engine::compare_evolutions(args.one("--out"), names), kOk, Json(), io);
+  return show_comparison(workflows::compare_evolutions(args.one("--out"), names), kOk, Json(), io);
 }
 
 /// What is switched on in each run of a comparison.
@@ -149,15 +149,15 @@ constexpr std::array kArmsRows = {ArmsRow{"base", false, false, false},
                                   ArmsRow{"verifiers+shapes+profile", true, true, true}};
 
 /// The same evolution with more and more switched on.
-int compare_arms(engine::SynthesizeRequest request, Io& io) {
-  std::vector<engine::NamedReport> reports;
+int compare_arms(workflows::SynthesizeRequest request, Io& io) {
+  std::vector<workflows::NamedReport> reports;
   Json runs = Json::array();
   int code = kOk;
-  const engine::SoftVerifyOptions readers = request.evolve->readers;
+  const review::SoftVerifyOptions readers = request.evolve->readers;
   for (const ArmsRow& row : kArmsRows) {
     request.evolve->verifiers = row.verifiers;
     // Readers are verifiers, too: without any nobody reads.
-    request.evolve->readers = row.verifiers ? readers : engine::SoftVerifyOptions{};
+    request.evolve->readers = row.verifiers ? readers : review::SoftVerifyOptions{};
     request.evolve->shape_info = row.shape_info;
     request.evolve->profile_feedback = row.profile_feedback;
     const auto report = make_kernel(request, io);
@@ -175,7 +175,7 @@ int compare_arms(engine::SynthesizeRequest request, Io& io) {
       request.evolve->seed =
           static_cast<uint64_t>(report->document["search"]["order_seed"].as_int());
   }
-  return show_comparison(engine::compare_reports(reports), code, std::move(runs), io);
+  return show_comparison(workflows::compare_reports(reports), code, std::move(runs), io);
 }
 
 }  // namespace
@@ -191,4 +191,4 @@ int evolve_command(const Args& args, Io& io) {
   return finish_job(report, io, evolution_words(report));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

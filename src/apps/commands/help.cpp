@@ -1,9 +1,9 @@
 #include "kHelpText.inc"
 
-#include "base/text.h"
-#include "cli/command.h"
+#include "commands/command.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 std::string help_text(const std::string& section) {
   std::string out;
@@ -38,4 +38,4 @@ int version_command(const Args&, Io& io) {
   return io.finish(kOk, Json::object().set("version", version()));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,17 +1,17 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/values.h"
-#include "engine/import.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "os/files.h"
+#include "reference/import.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-Result<engine::ImportReport> import_file(const Args& args) {
-  engine::ImportOptions options;
+Result<reference::ImportReport> import_file(const Args& args) {
+  reference::ImportOptions options;
   options.reference = args.one("--reference");
   options.function = args.one("--function");
   options.launcher = args.one("--launcher");
@@ -20,10 +20,10 @@ Result<engine::ImportReport> import_file(const Args& args) {
   options.dims = KW_TRY(binding_options(args)).dims;
   const std::string& path = args.positionals.front();
   if (!os::exists(path)) return input_error(fmt::format("{}: no such file", path));
-  return engine::import_module(path, options);
+  return reference::import_module(path, options);
 }
 
-std::string next_step(const engine::ImportReport& report, const std::string& out,
+std::string next_step(const reference::ImportReport& report, const std::string& out,
                       const std::string& reference) {
   std::string words = "kernelwright verify " + shell_quote(out);
   words += " --reference " + (reference.empty() ? "REF" : shell_quote(reference));
@@ -34,11 +34,11 @@ std::string next_step(const engine::ImportReport& report, const std::string& out
 }  // namespace
 
 int import_command(const Args& args, Io& io) {
-  const Result<engine::ImportReport> report = import_file(args);
+  const Result<reference::ImportReport> report = import_file(args);
   if (!report) return io.fail(report.error());
-  Json document = engine::to_json(*report);
+  Json document = to_json(*report);
   if (!report->result.problems.empty()) {
-    io.complain(engine::problems_text(*report));
+    io.complain(reference::problems_text(*report));
     return io.finish(kBadInput, std::move(document));
   }
   for (const std::string& note : report->result.notes) io.note(note);
@@ -54,4 +54,4 @@ int import_command(const Args& args, Io& io) {
   return io.finish(kOk, std::move(document.set("out", out)));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,12 +1,12 @@
-#include "cli/inspect_text.h"
+#include "commands/inspect_text.h"
 
 #include <fmt/core.h>
 
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -51,7 +51,7 @@ std::string first_line(const std::string& text, size_t most) {
   return one.size() <= most ? one : one.substr(0, one.find_last_of(' ', most)) + " …";
 }
 
-std::string counts_text(const engine::RunView& view) {
+std::string counts_text(const workflows::RunView& view) {
   std::map<std::string, int> stopped;
   for (const store::CandidateRow& row : view.candidates) {
     if (row.verdict.empty() || row.verdict == "passed") continue;
@@ -64,7 +64,7 @@ std::string counts_text(const engine::RunView& view) {
   return words.empty() ? text : text + "; stopped: " + join(words, ", ");
 }
 
-std::string sessions_text(const engine::RunView& view) {
+std::string sessions_text(const workflows::RunView& view) {
   std::string text = fmt::format("{} UTC, {:.1f} s", time_text(view.run.created), view.run.seconds);
   if (view.sessions > 1) text += fmt::format(" in {} sessions", view.sessions);
   if (view.crashes > 0) {
@@ -73,7 +73,7 @@ std::string sessions_text(const engine::RunView& view) {
   return text;
 }
 
-std::string result_text(const engine::RunView& view) {
+std::string result_text(const workflows::RunView& view) {
   const Json& performance = view.report["performance"];
   std::string text = speed_text(view.run);
   if (text == "-") return "";
@@ -86,7 +86,7 @@ std::string result_text(const engine::RunView& view) {
   return text;
 }
 
-std::string correctness_text(const engine::RunView& view) {
+std::string correctness_text(const workflows::RunView& view) {
   const Json& correctness = view.report["correctness"];
   if (!correctness["passed"].as_bool()) return "";
   const size_t shapes = correctness["shapes_tested"].items().size();
@@ -98,7 +98,7 @@ std::string correctness_text(const engine::RunView& view) {
   return text + (correctness["certified"].as_bool() ? ", certified" : "");
 }
 
-std::string candidates_table(const engine::RunView& view, size_t most, const Style& style) {
+std::string candidates_table(const workflows::RunView& view, size_t most, const Style& style) {
   Table table({{"candidate"},
                {"verdict"},
                {"us", Table::Align::Right},
@@ -120,7 +120,7 @@ std::string candidates_table(const engine::RunView& view, size_t most, const Sty
   return text;
 }
 
-std::string events_text(const engine::RunView& view) {
+std::string events_text(const workflows::RunView& view) {
   std::string text = "\n";
   for (const record::Event& event : view.events) {
     text += fmt::format("  {:>9.3f} s  {:<10} {}\n", event.seconds, printable(event.kind),
@@ -129,16 +129,16 @@ std::string events_text(const engine::RunView& view) {
   return text;
 }
 
-std::string next_text(const engine::RunView& view) {
+std::string next_text(const workflows::RunView& view) {
   if (view.run.status != "interrupted") return "";
   return fmt::format("\ngo on with: kernelwright resume {}\n", shell_quote(view.run.folder));
 }
 
-std::string differences_text(const char* title, const std::vector<engine::Difference>& list,
+std::string differences_text(const char* title, const std::vector<workflows::Difference>& list,
                              const Style& style) {
   if (list.empty()) return "";
   Table table({{title}, {"before"}, {"after"}});
-  for (const engine::Difference& one : list) {
+  for (const workflows::Difference& one : list) {
     table.add({printable(one.what), first_line(one.before.empty() ? "-" : one.before, 60),
                first_line(one.after.empty() ? "-" : one.after, 60)});
   }
@@ -160,7 +160,7 @@ std::string coloured_diff(const std::string& diff, const Style& style) {
 }
 
 /// Who was asked, what for, and what that cost; "" where no model was.
-std::string models_lines(const engine::RunView& view) {
+std::string models_lines(const workflows::RunView& view) {
   const Json& models = view.report["models"];
   if (!models.is_object()) return "";
   const Json& total = models["ledger"]["total"];
@@ -203,7 +203,7 @@ std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style
   return table.text(style, 0);
 }
 
-std::string inspect_text(const engine::RunView& view, size_t most, bool events,
+std::string inspect_text(const workflows::RunView& view, size_t most, bool events,
                          const Style& style) {
   std::string text =
       fmt::format("{}  {}  {}\n", printable(view.run.id), printable(view.run.name),
@@ -225,7 +225,7 @@ std::string inspect_text(const engine::RunView& view, size_t most, bool events,
   return text + next_text(view);
 }
 
-std::string candidate_text(const engine::CandidateView& view, const Style& style) {
+std::string candidate_text(const workflows::CandidateView& view, const Style& style) {
   const record::Candidate& one = view.candidate;
   std::string verdict = view.verdict["verdict"].as_string();
   if (verdict.empty()) verdict = "not judged";
@@ -246,7 +246,7 @@ std::string candidate_text(const engine::CandidateView& view, const Style& style
   return text + "\n" + printable(one.text);
 }
 
-std::string diff_text(const engine::RunDiff& diff, const Style& style) {
+std::string diff_text(const workflows::RunDiff& diff, const Style& style) {
   if (diff.same()) return "the two runs asked for the same and came to the same\n";
   Table table(
       {{"run"}, {"task"}, {"status"}, {"best", Table::Align::Right}, {"passed"}, {"tried"}});
@@ -278,4 +278,4 @@ std::string gc_text(const store::GcReport& report, bool removed, const Style& st
                             removed ? "" : "; do it with --delete");
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

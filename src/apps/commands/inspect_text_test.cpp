@@ -1,10 +1,10 @@
-#include "cli/inspect_text.h"
+#include "commands/inspect_text.h"
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
+#include "core/golden.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 void expect_golden(const std::string& name, const std::string& got) {
@@ -55,8 +55,8 @@ store::CandidateRow row(int number, const std::string& verdict) {
   return one;
 }
 
-engine::RunView view() {
-  engine::RunView view;
+workflows::RunView view() {
+  workflows::RunView view;
   view.run = measured();
   view.sessions = 3, view.crashes = 1;
   view.prompt = "fp16, throughput\n";
@@ -86,7 +86,7 @@ TEST(InspectText, ShowsResultCandidatesAndDamage) {
 }
 
 TEST(InspectText, ShowsEventsAndHowToGoOn) {
-  engine::RunView interrupted = view();
+  workflows::RunView interrupted = view();
   interrupted.run = estimated();
   interrupted.kernel_path.clear();
   interrupted.damage.clear();
@@ -94,7 +94,7 @@ TEST(InspectText, ShowsEventsAndHowToGoOn) {
 }
 
 TEST(InspectText, ShowsWhyARunFailed) {
-  engine::RunView failed;
+  workflows::RunView failed;
   failed.run = measured();
   failed.run.status = "failed";
   failed.run.best_us = failed.run.estimate_us = failed.run.speedup = std::nullopt;
@@ -105,7 +105,7 @@ TEST(InspectText, ShowsWhyARunFailed) {
 }
 
 TEST(CandidateText, ShowsEverythingButTheNumbers) {
-  engine::CandidateView one;
+  workflows::CandidateView one;
   one.candidate = record::make_candidate("__global__ void k() {}\n", {{"VEC", 4}}, "builtin",
                                          "row program", {"00000000000000a1"});
   one.candidate.id = "00000000000000a2";
@@ -118,7 +118,7 @@ TEST(CandidateText, ShowsEverythingButTheNumbers) {
 }
 
 TEST(DiffText, ShowsSettingsResultsAndLines) {
-  engine::RunDiff diff;
+  workflows::RunDiff diff;
   diff.before = measured();
   diff.after = estimated();
   diff.asked = {{"config.target", "\"sm_90\"", "\"sm_80\""}, {"env.gpu", "", "null"}};
@@ -138,4 +138,4 @@ TEST(GcText, SaysWhatWouldGoAndWhatCouldNot) {
 }
 
 }  // namespace
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,14 +1,14 @@
-#include "cli/io.h"
+#include "commands/io.h"
 
 #include <unistd.h>
 
 #include <cstdio>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -121,4 +121,4 @@ int Io::finish(int code, Json document) {
   return code;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "report/style.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 enum Exit : int {
   kOk = 0,
@@ -72,4 +72,4 @@ class Io {
 /// The version of this program, "0.1.0".
 const char* version();
 
-}  // namespace kw::cli
+}  // namespace kw::commands

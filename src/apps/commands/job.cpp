@@ -1,12 +1,12 @@
-#include "cli/job.h"
+#include "commands/job.h"
 
-#include "base/text.h"
-#include "cli/synthesize_text.h"
-#include "cli/values.h"
-#include "cli/watch.h"
+#include "commands/synthesize_text.h"
+#include "commands/values.h"
+#include "commands/watch.h"
+#include "core/text.h"
 #include "os/files.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 constexpr double kLineSeconds = 2;  // between lines of progress where no terminal shows them
@@ -15,7 +15,7 @@ constexpr double kLineSeconds = 2;  // between lines of progress where no termin
 class ProgressLines {
  public:
   explicit ProgressLines(Io& io) : io_(io) {}
-  void operator()(const engine::SynthesisProgress& progress);
+  void operator()(const workflows::SynthesisProgress& progress);
 
  private:
   Io& io_;
@@ -23,23 +23,23 @@ class ProgressLines {
   double last_ = 0;
 };
 
-void ProgressLines::operator()(const engine::SynthesisProgress& progress) {
+void ProgressLines::operator()(const workflows::SynthesisProgress& progress) {
   if (!progress.notice.empty()) io_.note(progress.notice);
   if (io_.live()) {
-    io_.progress(cli::progress_text(progress));
+    io_.progress(progress_text(progress));
     return;
   }
   const bool due = progress.stage != stage_ || progress.seconds >= last_ + kLineSeconds;
   if (!due) return;
   stage_ = progress.stage;
   last_ = progress.seconds;
-  io_.line(cli::progress_text(progress));
+  io_.line(progress_text(progress));
 }
 
 }  // namespace
 
 Status name_reference(const std::string& named, const std::string& function,
-                      engine::SynthesizeRequest& request) {
+                      workflows::SynthesizeRequest& request) {
   request.reference = named;
   request.function = function;
   const size_t colon = request.reference.rfind(':');
@@ -62,22 +62,23 @@ std::vector<std::string> baseline_names(const std::string& list) {
   return names;
 }
 
-Result<engine::SynthesisReport> make_kernel(const engine::SynthesizeRequest& request, Io& io) {
+Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeRequest& request,
+                                               Io& io) {
   ProgressLines lines(io);
-  return engine::synthesize(request, [&](const engine::SynthesisProgress& progress) {
+  return workflows::synthesize(request, [&](const workflows::SynthesisProgress& progress) {
     if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
     lines(progress);
   });
 }
 
-Result<engine::SynthesisReport> go_on_with(const engine::ContinueRequest& request, Io& io) {
+Result<workflows::SynthesisReport> go_on_with(const workflows::ContinueRequest& request, Io& io) {
   ProgressLines lines(io);
   InterruptWatch::last_words(resume_hint(request.folder));
-  return engine::continue_run(request,
-                              [&](const engine::SynthesisProgress& progress) { lines(progress); });
+  return workflows::continue_run(
+      request, [&](const workflows::SynthesisProgress& progress) { lines(progress); });
 }
 
-Status continue_options(const Args& args, engine::ContinueRequest& request) {
+Status continue_options(const Args& args, workflows::ContinueRequest& request) {
   if (!args.one("--time").empty()) request.seconds = KW_TRY(duration_option(args, "--time", 0));
   if (!args.one("--budget").empty())
     request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
@@ -91,13 +92,13 @@ Status continue_options(const Args& args, engine::ContinueRequest& request) {
   return Done{};
 }
 
-int report_code(const engine::SynthesisReport& report) {
+int report_code(const workflows::SynthesisReport& report) {
   if (report.interrupted) return kInterrupted;
   if (report.error_blame) return exit_code(static_cast<Blame>(*report.error_blame));
   return report.passed ? kOk : kCandidateFailed;
 }
 
-Json report_document(const engine::SynthesisReport& report) {
+Json report_document(const workflows::SynthesisReport& report) {
   Json document = report.document;
   if (report.error_blame) {
     const Blame blame = static_cast<Blame>(*report.error_blame);
@@ -108,11 +109,11 @@ Json report_document(const engine::SynthesisReport& report) {
   return document;
 }
 
-int finish_job(const Result<engine::SynthesisReport>& report, Io& io, const std::string& more) {
+int finish_job(const Result<workflows::SynthesisReport>& report, Io& io, const std::string& more) {
   if (!report) return io.fail(report.error());
   io.print(synthesis_text(*report, io.style()) + more);
   if (report->error_blame && !report->interrupted) io.complain(report->failure_reason);
   return io.finish(report_code(*report), report_document(*report));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -5,31 +5,32 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "cli/command.h"
-#include "cli/io.h"
-#include "engine/synthesize.h"
+#include "commands/command.h"
+#include "commands/io.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "workflows/synthesize.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 /// "rms_norm.py:rms_norm" -> file and function. A file that exists under the whole name wins.
 Status name_reference(const std::string& named, const std::string& function,
-                      engine::SynthesizeRequest& request);
+                      workflows::SynthesizeRequest& request);
 
 /// "eager,compile" or "none".
 std::vector<std::string> baseline_names(const std::string& list);
 
 /// The job with its progress shown; an interrupt says how to go on with it.
-Result<engine::SynthesisReport> make_kernel(const engine::SynthesizeRequest& request, Io& io);
-Result<engine::SynthesisReport> go_on_with(const engine::ContinueRequest& request, Io& io);
+Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeRequest& request, Io& io);
+Result<workflows::SynthesisReport> go_on_with(const workflows::ContinueRequest& request, Io& io);
 /// --time, --budget, --device, --record, --replay, --timeout, --threads of a run that goes on.
-Status continue_options(const Args& args, engine::ContinueRequest& request);
+Status continue_options(const Args& args, workflows::ContinueRequest& request);
 
-int report_code(const engine::SynthesisReport& report);
+int report_code(const workflows::SynthesisReport& report);
 /// report.json, with the Error that ended the job if one did.
-Json report_document(const engine::SynthesisReport& report);
+Json report_document(const workflows::SynthesisReport& report);
 /// Prints what came of it, `more` behind it, and gives the exit code.
-int finish_job(const Result<engine::SynthesisReport>& report, Io& io, const std::string& more = "");
+int finish_job(const Result<workflows::SynthesisReport>& report, Io& io,
+               const std::string& more = "");
 
-}  // namespace kw::cli
+}  // namespace kw::commands

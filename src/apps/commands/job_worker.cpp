@@ -3,13 +3,13 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/command.h"
-#include "cli/watch.h"
+#include "commands/command.h"
+#include "commands/watch.h"
 #include "mcp/run_command.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -77,4 +77,4 @@ int job_worker(const Args&, Io& io) {
   return kOk;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/values.h"
-#include "engine/lint.h"
-#include "engine/verify_tools.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "os/files.h"
+#include "verification/lint.h"
+#include "verification/verify_tools.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -80,16 +80,16 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   options.seconds =
       static_cast<double>(KW_TRY(integer_option(args, "--seconds", kTaskSeconds, 1, kMostSeconds)));
   options.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
-  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
-  std::vector<engine::ReferenceRequest> references;
+  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
+  std::vector<reference::ReferenceRequest> references;
   for (const std::string& path : args.positionals) {
     // What cannot be read is a finding; what is not there was mistyped.
     if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
     references.push_back({path, args.one("--function"), args.all("--input"), bindings.dims});
   }
-  const auto oracle = engine::open_oracle();
+  const auto oracle = verification::open_oracle();
   const auto progress = [&io](const std::string& what) { io.progress(what); };
-  return engine::lint_tasks(references, options, *oracle, progress);
+  return verification::lint_tasks(references, options, *oracle, progress);
 }
 
 }  // namespace
@@ -114,4 +114,4 @@ int lint_command(const Args& args, Io& io) {
   return io.finish(usable ? kOk : kCandidateFailed, Json().set("tasks", std::move(list)));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,4 +1,4 @@
-#include "cli/main.h"
+#include "commands/main.h"
 
 #include <fmt/core.h>
 
@@ -7,17 +7,17 @@
 #include <cstdio>
 #include <new>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/watch.h"
-#include "engine/workers.h"
-#include "oracle/torch_walls.h"
+#include "commands/command.h"
+#include "commands/watch.h"
+#include "commands/workers.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
+#include "torch_worker/torch_walls.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -321,17 +321,17 @@ void tell_relative_variables(Io& io) {
   }
 }
 
-int compile_worker(const Args&, Io&) { return engine::compile_worker(); }
-int gpu_worker(const Args&, Io&) { return engine::gpu_worker(); }
-int captive_worker(const Args&, Io&) { return engine::captive_worker(); }
+int compile_worker(const Args&, Io&) { return commands::compile_worker(); }
+int gpu_worker(const Args&, Io&) { return commands::gpu_worker(); }
+int captive_worker(const Args&, Io&) { return commands::captive_worker(); }
 int gpu_canary(const Args&, Io& io) {
-  const Status healthy = engine::gpu_canary();
+  const Status healthy = commands::gpu_canary();
   return healthy ? kOk : io.fail(healthy.error());
 }
 int gpu_profiled_call(const Args& args, Io& io) {
   const auto& files = args.positionals;
   if (files.size() != 2) return io.fail(input_error("a call is named by two files"));
-  const Status called = engine::gpu_profiled_call(files[0], files[1]);
+  const Status called = commands::gpu_profiled_call(files[0], files[1]);
   return called ? kOk : io.fail(called.error());
 }
 
@@ -442,7 +442,7 @@ const Command* find_command(const std::string& name) {
 }
 
 int perform(const Command& command, const Args& args, Io& io) {
-  const oracle::ExecutionListener listener([&io](const std::string& what) { io.note(what); });
+  const torch_worker::ExecutionListener listener([&io](const std::string& what) { io.note(what); });
   return command.run(args, io);
 }
 
@@ -463,4 +463,4 @@ int main(int argc, char** argv) {
   return code;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,9 +1,9 @@
 // The command line: kernelwright COMMAND [options]. The only thing apps/kernelwright.cpp calls.
 #pragma once
 
-namespace kw::cli {
+namespace kw::commands {
 
 /// Runs one command and returns the process's exit code. Never throws.
 int main(int argc, char** argv);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

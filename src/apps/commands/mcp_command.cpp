@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "cli/command.h"
-#include "cli/values.h"
+#include "commands/command.h"
+#include "commands/values.h"
 #include "mcp/http_server.h"
 #include "mcp/run_command.h"
 #include "mcp/scratch.h"
@@ -11,7 +11,7 @@
 #include "mcp/stdio.h"
 #include "mcp/token.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -70,4 +70,4 @@ int mcp_command(const Args& args, Io& io) {
   return kOk;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "cli/command.h"
+#include "commands/command.h"
 #include "mcp/tool.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 TEST(McpTools, StandOnCommandsAndOptionsThatExist) {
   const std::vector<const mcp::Tool*> offered = mcp::offered_tools(knows_command, false);
@@ -44,4 +44,4 @@ TEST(McpTools, AgreeWithTheirCommandsOnWhatTakesAValue) {
   }
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

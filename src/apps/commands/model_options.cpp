@@ -1,15 +1,15 @@
-#include "cli/model_options.h"
+#include "commands/model_options.h"
 
 #include <unistd.h>
 
 #include <cstdio>
 #include <optional>
 
-#include "base/text.h"
-#include "cli/values.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "report/style.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 bool person_there() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
 
@@ -25,8 +25,8 @@ std::optional<std::string> ask_person(Io& io, const std::string& question) {
   return line;
 }
 
-Result<engine::ModelOptions> model_options(const Args& args, Io& io) {
-  engine::ModelOptions options;
+Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
+  stages::ModelOptions options;
   options.model_id = args.one("--model-id");
   if (options.model_id.empty() && !args.all("--model-id").empty())
     return input_error("--model-id names no model");
@@ -53,8 +53,8 @@ Result<VerifierOptions> verifier_options(const Args& args) {
   options.on = KW_TRY(switch_option(args, "--verifiers"));
   options.readers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
                      args.has("--verifier-reflect"), args.has("--verifier-reject")};
-  KW_TRY(engine::check_readers(options.readers, options.on));
+  KW_TRY(review::check_readers(options.readers, options.on));
   return options;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/model_options.h"
-#include "cli/optimize_run.h"
-#include "cli/values.h"
+#include "commands/command.h"
+#include "commands/model_options.h"
+#include "commands/optimize_run.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "optimize/loop.h"
 #include "optimize/summary.h"
 #include "os/interrupt.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 using optimize::Folder;
@@ -36,16 +36,16 @@ Result<Folder> open_folder(const Args& args) {
   return Folder::open(path);
 }
 
-using Shop = std::unique_ptr<engine::TaskWorkshop>;
+using Shop = std::unique_ptr<workflows::TaskWorkshop>;
 
 Result<Shop> new_workshop(const Args& args, Io& io) {
-  const engine::WorkshopRequest request = KW_TRY(workshop_request(args));
+  const workflows::WorkshopRequest request = KW_TRY(workshop_request(args));
   return open_optimize_workshop(request, io);
 }
 
 /// The one a run was set up in.
 Result<Shop> same_workshop(const optimize::State& state, const Args& args, Io& io) {
-  const engine::WorkshopRequest request = KW_TRY(workshop_request(state.settings, args));
+  const workflows::WorkshopRequest request = KW_TRY(workshop_request(state.settings, args));
   return open_optimize_workshop(request, io);
 }
 
@@ -181,19 +181,20 @@ constexpr StepRow kSteps[] = {
 
 /// `folder` keeps what a model is told and says; "": nowhere yet.
 Result<std::unique_ptr<optimize::Author>> open_author(const std::string& proposer,
-                                                      engine::TaskWorkshop& workshop,
+                                                      workflows::TaskWorkshop& workshop,
                                                       const std::string& folder, const Args& args,
                                                       Io& io) {
-  if (proposer == "builtin") return engine::builtin_author(workshop);
+  if (proposer == "builtin") return workflows::builtin_author(workshop);
   if (proposer == "llm") {
-    return engine::model_author(workshop, KW_TRY(model_options(args, io)), folder,
-                                [&io](const std::string& what) { io.progress(what); });
+    return workflows::model_author(workshop, KW_TRY(model_options(args, io)), folder,
+                                   [&io](const std::string& what) { io.progress(what); });
   }
   return input_error(fmt::format("--proposer: '{}' is none of builtin, llm, agent{}", proposer,
                                  did_you_mean(proposer, {"builtin", "llm", "agent"})));
 }
 
-Result<Outcome> run_all(Folder& folder, engine::TaskWorkshop& workshop, const Args& args, Io& io) {
+Result<Outcome> run_all(Folder& folder, workflows::TaskWorkshop& workshop, const Args& args,
+                        Io& io) {
   const auto author =
       KW_TRY(open_author(folder.state.settings.proposer, workshop, folder.at("models"), args, io));
   optimize::LoopOptions options;
@@ -257,4 +258,4 @@ int optimize_command(const Args& args, Io& io) {
   return finish_outcome(whole_run(args, io), io);
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,19 +1,19 @@
-#include "cli/optimize_run.h"
+#include "commands/optimize_run.h"
 
 #include <fmt/core.h>
 
 #include <filesystem>
 
-#include "base/text.h"
-#include "cli/candidate_file.h"
-#include "cli/values.h"
-#include "engine/devices.h"
-#include "engine/import.h"
-#include "engine/load_reference.h"
+#include "commands/candidate_file.h"
+#include "commands/values.h"
+#include "core/text.h"
+#include "machine/devices.h"
 #include "os/files.h"
 #include "os/permissions.h"
+#include "reference/import.h"
+#include "reference/load_reference.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 std::string absolute_path(const std::string& path) {
@@ -41,7 +41,7 @@ Result<std::string> reference_path(const Args& args, std::string& function) {
   return absolute_path(path);
 }
 
-Json machine_json(const engine::WorkshopRequest& request) {
+Json machine_json(const workflows::WorkshopRequest& request) {
   Json inputs = Json::array(), dims = Json::object();
   for (const std::string& input : request.inputs) inputs.push(input);
   for (const auto& [name, value] : request.dims) dims.set(name, value);
@@ -87,12 +87,12 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
 
 /// What import cannot read is recorded, as verify does it.
 Result<std::string> recorded_text(const std::string& path, const Args& args,
-                                  const engine::WorkshopRequest& machine,
+                                  const workflows::WorkshopRequest& machine,
                                   std::vector<std::string>* notes) {
-  const task::Task task = KW_TRY(engine::load_reference(
+  const task::Task task = KW_TRY(reference::load_reference(
       {machine.reference, machine.function, task_inputs(machine.inputs), machine.dims}));
-  const auto device = KW_TRY(engine::open_device({machine.device, machine.target, 60, {}}));
-  engine::ForeignRequest request;
+  const auto device = KW_TRY(machine::open_device({machine.device, machine.target, 60, {}}));
+  verification::ForeignRequest request;
   request.path = path;
   request.import = {machine.reference, machine.function, args.one("--launcher"), machine.inputs,
                     machine.dims};
@@ -102,7 +102,7 @@ Result<std::string> recorded_text(const std::string& path, const Args& args,
   request.device = device->info();
   request.target = machine.target;
   request.timeout_seconds = machine.timeout_seconds;
-  engine::CandidateText candidate = KW_TRY(engine::read_candidate(request));
+  verification::CandidateText candidate = KW_TRY(verification::read_candidate(request));
   if (candidate.refused)
     return input_error(fmt::format("{} cannot be recorded: {}", path, candidate.refused->reason));
   notes->insert(notes->end(), candidate.notes.begin(), candidate.notes.end());
@@ -111,14 +111,14 @@ Result<std::string> recorded_text(const std::string& path, const Args& args,
 
 /// The baseline as a module; another CUDA file is converted, and kept as it was beside it.
 Status read_kernel(const std::string& path, const Args& args,
-                   const engine::WorkshopRequest& machine, optimize::SetupRequest& request,
+                   const workflows::WorkshopRequest& machine, optimize::SetupRequest& request,
                    Io& io) {
   const std::string text = KW_TRY(os::read_file(path, kMostModuleBytes));
-  const engine::ImportOptions options{machine.reference, machine.function, args.one("--launcher"),
-                                      machine.inputs, machine.dims};
+  const reference::ImportOptions options{machine.reference, machine.function,
+                                         args.one("--launcher"), machine.inputs, machine.dims};
   std::vector<std::string> notes;
-  Result<std::string> module = engine::read_kernel_text(path, options, &notes);
-  if (!module && engine::is_foreign(path, text))
+  Result<std::string> module = reference::read_kernel_text(path, options, &notes);
+  if (!module && verification::is_foreign(path, text))
     module = recorded_text(path, args, machine, &notes);
   request.text = KW_TRY(std::move(module));
   for (const std::string& note : notes) io.note(note);
@@ -129,8 +129,8 @@ Status read_kernel(const std::string& path, const Args& args,
 
 }  // namespace
 
-Result<engine::WorkshopRequest> workshop_request(const Args& args) {
-  engine::WorkshopRequest request;
+Result<workflows::WorkshopRequest> workshop_request(const Args& args) {
+  workflows::WorkshopRequest request;
   request.function = args.one("--function");
   request.reference = KW_TRY(reference_path(args, request.function));
   request.inputs = args.all("--input");
@@ -149,10 +149,10 @@ Result<engine::WorkshopRequest> workshop_request(const Args& args) {
   return request;
 }
 
-Result<engine::WorkshopRequest> workshop_request(const optimize::Settings& settings,
-                                                 const Args& args) {
+Result<workflows::WorkshopRequest> workshop_request(const optimize::Settings& settings,
+                                                    const Args& args) {
   const Json& kept = settings.machine;
-  engine::WorkshopRequest request;
+  workflows::WorkshopRequest request;
   KW_TRY(os::check_named(settings.reference));
   request.reference = settings.reference;
   request.function = kept["function"].as_string();
@@ -173,10 +173,10 @@ Result<engine::WorkshopRequest> workshop_request(const optimize::Settings& setti
   return request;
 }
 
-Result<std::unique_ptr<engine::TaskWorkshop>> open_optimize_workshop(
-    const engine::WorkshopRequest& request, Io& io) {
-  auto workshop =
-      KW_TRY(engine::open_workshop(request, [&io](const std::string& what) { io.progress(what); }));
+Result<std::unique_ptr<workflows::TaskWorkshop>> open_optimize_workshop(
+    const workflows::WorkshopRequest& request, Io& io) {
+  auto workshop = KW_TRY(
+      workflows::open_workshop(request, [&io](const std::string& what) { io.progress(what); }));
   if (!workshop->no_gpu().empty())
     io.note("no GPU, so all times are estimates: " + workshop->no_gpu());
   return workshop;
@@ -184,8 +184,8 @@ Result<std::unique_ptr<engine::TaskWorkshop>> open_optimize_workshop(
 
 Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
                                              const std::string& proposer,
-                                             engine::TaskWorkshop& workshop, Io& io) {
-  const engine::WorkshopRequest machine = KW_TRY(workshop_request(args));
+                                             workflows::TaskWorkshop& workshop, Io& io) {
+  const workflows::WorkshopRequest machine = KW_TRY(workshop_request(args));
   optimize::SetupRequest request;
   KW_TRY(read_kernel(kernel, args, machine, request, io));
   optimize::Settings& settings = request.settings;
@@ -202,4 +202,4 @@ Result<optimize::SetupRequest> setup_request(const Args& args, const std::string
   return request;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

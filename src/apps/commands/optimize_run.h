@@ -5,24 +5,24 @@
 #include <memory>
 #include <string>
 
-#include "cli/command.h"
-#include "engine/workshop.h"
+#include "commands/command.h"
 #include "optimize/steps.h"
+#include "workflows/workshop.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 /// How a workshop is opened, from options and from what a run keeps about it.
-Result<engine::WorkshopRequest> workshop_request(const Args& args);
+Result<workflows::WorkshopRequest> workshop_request(const Args& args);
 /// As kept in state.json; options given now (--device, --compiler, --threads, --timeout) win.
-Result<engine::WorkshopRequest> workshop_request(const optimize::Settings& settings,
-                                                 const Args& args);
+Result<workflows::WorkshopRequest> workshop_request(const optimize::Settings& settings,
+                                                    const Args& args);
 
-Result<std::unique_ptr<engine::TaskWorkshop>> open_optimize_workshop(
-    const engine::WorkshopRequest& request, Io& io);
+Result<std::unique_ptr<workflows::TaskWorkshop>> open_optimize_workshop(
+    const workflows::WorkshopRequest& request, Io& io);
 
 /// A new run: kernel, settings, folder. `kernel` is the path of the baseline.
 Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
                                              const std::string& proposer,
-                                             engine::TaskWorkshop& workshop, Io& io);
+                                             workflows::TaskWorkshop& workshop, Io& io);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

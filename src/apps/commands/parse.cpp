@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "base/text.h"
-#include "cli/command.h"
+#include "commands/command.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -181,4 +181,4 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
   return args;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,24 +1,24 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/values.h"
-#include "engine/bench_tools.h"
-#include "engine/judge.h"
-#include "engine/load_reference.h"
-#include "engine/profile.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "core/text.h"
+#include "evidence/profile.h"
+#include "judge/judge.h"
 #include "os/files.h"
 #include "profile/sass_text.h"
 #include "profile/text.h"
+#include "reference/load_reference.h"
+#include "timing/bench_tools.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 constexpr double kProfilerSeconds = 120;
 
-Result<engine::ProfileRequest> profile_request(const Args& args, bool plan) {
-  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
-  engine::ProfileRequest request;
+Result<evidence::ProfileRequest> profile_request(const Args& args, bool plan) {
+  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
+  evidence::ProfileRequest request;
   request.verify.module_path = args.positionals.front();
   request.verify.reference_path = args.one("--reference");
   if (request.verify.reference_path.empty())
@@ -38,24 +38,24 @@ Result<engine::ProfileRequest> profile_request(const Args& args, bool plan) {
   return request;
 }
 
-Result<engine::ProfileReport> profile(const Args& args, Io& io, bool plan) {
-  const engine::ProfileRequest request = KW_TRY(profile_request(args, plan));
+Result<evidence::ProfileReport> profile(const Args& args, Io& io, bool plan) {
+  const evidence::ProfileRequest request = KW_TRY(profile_request(args, plan));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   progress("reading the reference");
-  const task::Task task =
-      KW_TRY(engine::load_reference({request.verify.reference_path, args.one("--function"),
-                                     args.all("--input"), request.dims, engine::open_torch()}));
-  engine::BenchOpenRequest open;
+  const task::Task task = KW_TRY(
+      reference::load_reference({request.verify.reference_path, args.one("--function"),
+                                 args.all("--input"), request.dims, reference::open_torch()}));
+  timing::BenchOpenRequest open;
   open.device = args.one("--device", "auto");
   open.target = request.verify.target;
   open.compiler = args.one("--compiler");
   open.notice = [&io](const std::string& what) { io.note(what); };
-  const auto machine = KW_TRY(engine::BenchMachine::open(open));
+  const auto machine = KW_TRY(timing::BenchMachine::open(open));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
-  return engine::profile_module(task, request, machine->tools(), progress);
+  return evidence::profile_module(task, request, machine->tools(), progress);
 }
 
-std::string head_text(const engine::ProfileReport& report, const engine::Evidence& evidence) {
+std::string head_text(const evidence::ProfileReport& report, const evidence::Evidence& evidence) {
   std::string text =
       fmt::format("{}  {}  {}  {}\n", report.module.substr(report.module.rfind('/') + 1),
                   report.task_name, task::dims_text(evidence.dims), evidence.target.name);
@@ -71,11 +71,11 @@ std::string head_text(const engine::ProfileReport& report, const engine::Evidenc
   return text;
 }
 
-std::string launches_text(const engine::Evidence& evidence) {
+std::string launches_text(const evidence::Evidence& evidence) {
   if (evidence.launches.size() < 2) return "";
   std::string text = "launches\n";
   for (size_t i = 0; i < evidence.launches.size(); ++i) {
-    const engine::LaunchEvidence& launch = evidence.launches[i];
+    const evidence::LaunchEvidence& launch = evidence.launches[i];
     text += fmt::format("  {:>2}  {:>10.2f} us {}  {}{}\n", i + 1, launch.us,
                         launch.measured ? "profiled " : "estimated", launch.kernel,
                         i == evidence.dearest ? "  <- the metrics below" : "");
@@ -83,8 +83,8 @@ std::string launches_text(const engine::Evidence& evidence) {
   return text;
 }
 
-std::string evidence_text(const engine::ProfileReport& report) {
-  const engine::Evidence& evidence = *report.evidence;
+std::string evidence_text(const evidence::ProfileReport& report) {
+  const evidence::Evidence& evidence = *report.evidence;
   const profile::Examined& examined = evidence.examined;
   std::string text = head_text(report, evidence) + launches_text(evidence) + "\n";
   if (report.plan) text += profile::metrics_text(examined.metrics);
@@ -100,15 +100,15 @@ std::string evidence_text(const engine::ProfileReport& report) {
 }
 
 int finish(const Args& args, Io& io, bool plan) {
-  const Result<engine::ProfileReport> report = profile(args, io, plan);
+  const Result<evidence::ProfileReport> report = profile(args, io, plan);
   if (!report) return io.fail(report.error());
   if (!report->ok()) {
     io.complain("it did not pass, so there is nothing to make faster: " +
-                engine::verdict_reason(*report->verdict));
-    return io.finish(kCandidateFailed, engine::to_json(*report));
+                judge::verdict_reason(*report->verdict));
+    return io.finish(kCandidateFailed, to_json(*report));
   }
   io.print(evidence_text(*report));
-  return io.finish(kOk, engine::to_json(*report));
+  return io.finish(kOk, to_json(*report));
 }
 
 }  // namespace
@@ -116,4 +116,4 @@ int finish(const Args& args, Io& io, bool plan) {
 int profile_command(const Args& args, Io& io) { return finish(args, io, true); }
 int roofline_command(const Args& args, Io& io) { return finish(args, io, false); }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,20 +1,20 @@
 #include <algorithm>
 
-#include "cli/command.h"
-#include "cli/text.h"
-#include "cli/values.h"
-#include "engine/devices.h"
-#include "engine/json.h"
-#include "engine/load.h"
-#include "engine/run.h"
+#include "binding/load.h"
+#include "commands/command.h"
+#include "commands/text.h"
+#include "commands/values.h"
+#include "machine/devices.h"
 #include "os/files.h"
+#include "single_run/json.h"
+#include "single_run/run.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-Result<engine::RunRequest> run_request(const Args& args) {
-  engine::RunRequest request;
+Result<single_run::RunRequest> run_request(const Args& args) {
+  single_run::RunRequest request;
   request.bindings = KW_TRY(binding_options(args));
   request.inputs = KW_TRY(input_options(args));
   request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
@@ -29,38 +29,38 @@ Result<engine::RunRequest> run_request(const Args& args) {
 
 struct Ran {
   kernel::Module module;
-  engine::RunReport report;
+  single_run::RunReport report;
 };
 
 // Everything the user typed is checked before anything slow begins.
 Result<Ran> run(const Args& args, Io& io) {
-  const engine::RunRequest request = KW_TRY(run_request(args));
-  kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
+  const single_run::RunRequest request = KW_TRY(run_request(args));
+  kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
   if (const std::string folder = args.one("--output"); !folder.empty())
     KW_TRY(os::make_directories(folder));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const auto device = KW_TRY(
-      engine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
-                           [&io](const std::string& what) { io.note(what); }}));
-  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  engine::RunReport report =
-      KW_TRY(engine::run_module(module, request, *compiler, *device, progress));
+      machine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
+                            [&io](const std::string& what) { io.note(what); }}));
+  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
+  single_run::RunReport report =
+      KW_TRY(single_run::run_module(module, request, *compiler, *device, progress));
   return Ran{std::move(module), std::move(report)};
 }
 
-int outcome_code(const engine::RunReport& report) {
+int outcome_code(const single_run::RunReport& report) {
   if (report.passed()) return kOk;
   if (!report.outcome) return kCandidateFailed;
-  const exec::RunStatus status = report.outcome->status;
+  const ports::RunStatus status = report.outcome->status;
   // That the virtual GPU is too slow or lacks an instruction says nothing about the candidate,
   // unless something was found before.
-  const bool lacking = (status == exec::RunStatus::Hung || status == exec::RunStatus::Refused) &&
+  const bool lacking = (status == ports::RunStatus::Hung || status == ports::RunStatus::Refused) &&
                        report.device.is_virtual &&
                        std::ranges::none_of(report.outcome->findings, [](const auto& finding) {
                          return finding.certainty == record::Certainty::Certain;
                        });
   const bool machine =
-      lacking || status == exec::RunStatus::OutOfMemory || status == exec::RunStatus::WorkerLost;
+      lacking || status == ports::RunStatus::OutOfMemory || status == ports::RunStatus::WorkerLost;
   return machine ? kEnvironment : kCandidateFailed;
 }
 
@@ -71,9 +71,9 @@ int run_command(const Args& args, Io& io) {
   if (!ran) return io.fail(ran.error());
   for (const std::string& note : ran->report.notes) io.note(note);
   io.print(run_text(ran->report, ran->module, io.style()));
-  Json json = engine::to_json(ran->report, ran->module);
+  Json json = to_json(ran->report, ran->module);
   if (const std::string folder = args.one("--output"); !folder.empty()) {
-    const auto written = engine::write_outputs(ran->report, folder);
+    const auto written = single_run::write_outputs(ran->report, folder);
     if (!written) return io.fail(written.error());
     Json files = Json::array();
     for (const std::string& path : *written) {
@@ -86,4 +86,4 @@ int run_command(const Args& args, Io& io) {
   return io.finish(outcome_code(ran->report), json);
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/inspect_text.h"
-#include "cli/values.h"
+#include "commands/command.h"
+#include "commands/inspect_text.h"
+#include "commands/values.h"
+#include "core/text.h"
 #include "store/find.h"
 #include "store/run.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -66,7 +66,7 @@ Result<store::GcRequest> gc_request(const Args& args) {
 Json gc_json(const store::GcReport& report, bool removed) {
   Json items = Json::array();
   for (const store::GcItem& item : report.items) {
-    Json row = engine::to_json(item.run);
+    Json row = workflows::to_json(item.run);
     items.push(row.set("why", item.why).set("problem", item.problem));
   }
   Json json = Json::object();
@@ -100,35 +100,35 @@ int runs_command(const Args& args, Io& io) {
   const std::string root = root_option(args);
   io.print(runs->empty() ? fmt::format("no runs in {}\n", root) : runs_text(*runs, io.style()));
   Json list = Json::array();
-  for (const store::RunRow& run : *runs) list.push(engine::to_json(run));
+  for (const store::RunRow& run : *runs) list.push(workflows::to_json(run));
   return io.finish(kOk, Json::object().set("root", root).set("runs", std::move(list)));
 }
 
 int inspect_command(const Args& args, Io& io) {
   const std::string name = args.positionals.empty() ? "latest" : args.positionals.front();
   if (const std::string id = args.one("--candidate"); !id.empty()) {
-    const auto view = engine::inspect_candidate(root_option(args), name, id);
+    const auto view = workflows::inspect_candidate(root_option(args), name, id);
     if (!view) return io.fail(view.error());
     io.print(candidate_text(*view, io.style()));
-    return io.finish(kOk, engine::to_json(*view));
+    return io.finish(kOk, to_json(*view));
   }
   const Result<int64_t> most = integer_option(args, "--limit", 20, 0, kMostShown);
   if (!most) return io.fail(most.error());
-  const Result<engine::RunView> view = engine::inspect_run(root_option(args), name);
+  const Result<workflows::RunView> view = workflows::inspect_run(root_option(args), name);
   if (!view) return io.fail(view.error());
   io.print(inspect_text(*view, static_cast<size_t>(*most), args.has("--events"), io.style()));
-  return io.finish(kOk, engine::to_json(*view));
+  return io.finish(kOk, to_json(*view));
 }
 
 int diff_command(const Args& args, Io& io) {
   if (args.positionals.size() != 2) {
     return io.fail(input_error("diff wants two runs: diff RUN_A RUN_B"));
   }
-  const Result<engine::RunDiff> diff =
-      engine::diff_runs(root_option(args), args.positionals[0], args.positionals[1]);
+  const Result<workflows::RunDiff> diff =
+      workflows::diff_runs(root_option(args), args.positionals[0], args.positionals[1]);
   if (!diff) return io.fail(diff.error());
   io.print(diff_text(*diff, io.style()));
-  return io.finish(kOk, engine::to_json(*diff));
+  return io.finish(kOk, to_json(*diff));
 }
 
 int gc_command(const Args& args, Io& io) {
@@ -141,4 +141,4 @@ int gc_command(const Args& args, Io& io) {
   return io.finish(all ? kOk : kEnvironment, gc_json(*report, request->remove));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

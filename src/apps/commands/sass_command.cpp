@@ -1,38 +1,38 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/values.h"
-#include "engine/devices.h"
-#include "engine/load.h"
-#include "engine/sass.h"
+#include "binding/load.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "core/text.h"
+#include "evidence/sass.h"
+#include "machine/devices.h"
 #include "profile/sass_text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 constexpr const char* kUsualTarget = "sm_90";
 
-Result<engine::SassReport> sass(const Args& args, Io& io) {
-  engine::SassRequest request;
+Result<evidence::SassReport> sass(const Args& args, Io& io) {
+  evidence::SassRequest request;
   request.bindings = KW_TRY(binding_options(args));
   request.target = args.one("--target", kUsualTarget);
   request.function = args.one("--function");
   request.method = args.one("--method");
   request.timeout_seconds = KW_TRY(timeout_option(args));
-  const kernel::Module module = KW_TRY(engine::load_module(args.positionals.front()));
+  const kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
   KW_TRY(check_tunes(module.text, request.bindings.tunes));
   std::optional<kernel::Module> other;
   if (const std::string path = args.one("--against"); !path.empty()) {
-    other = KW_TRY(engine::load_module(path));
+    other = KW_TRY(binding::load_module(path));
     request.against = &*other;
   }
-  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  return engine::show_sass(module, request, *compiler,
-                           [&io](const std::string& what) { io.progress(what); });
+  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
+  return evidence::show_sass(module, request, *compiler,
+                             [&io](const std::string& what) { io.progress(what); });
 }
 
-std::string kernel_text(const engine::SassKernel& kernel, bool raw, const report::Style& style) {
+std::string kernel_text(const evidence::SassKernel& kernel, bool raw, const report::Style& style) {
   std::string text = paint(style, report::Paint::Strong, kernel.name) + "\n" +
                      profile::facts_text(profile::sass_facts(kernel.code), "  ");
   if (!raw) return text;
@@ -44,10 +44,10 @@ std::string kernel_text(const engine::SassKernel& kernel, bool raw, const report
   return text;
 }
 
-std::string sass_text(const engine::SassReport& report, bool raw, const report::Style& style) {
+std::string sass_text(const evidence::SassReport& report, bool raw, const report::Style& style) {
   std::string text =
       fmt::format("{} for {} by {}\n\n", report.module, report.target, report.compiler);
-  for (const engine::SassKernel& kernel : report.kernels) text += kernel_text(kernel, raw, style);
+  for (const evidence::SassKernel& kernel : report.kernels) text += kernel_text(kernel, raw, style);
   if (!report.other.empty()) {
     const auto changes = profile::fact_changes(report.other_facts(), report.facts());
     text += fmt::format("\nagainst {}{}\n", report.other,
@@ -62,11 +62,11 @@ std::string sass_text(const engine::SassReport& report, bool raw, const report::
 }  // namespace
 
 int sass_command(const Args& args, Io& io) {
-  const Result<engine::SassReport> report = sass(args, io);
+  const Result<evidence::SassReport> report = sass(args, io);
   if (!report) return io.fail(report.error());
   const bool raw = args.has("--raw");
   io.print(sass_text(*report, raw, io.style()));
-  return io.finish(kOk, engine::to_json(*report, raw));
+  return io.finish(kOk, to_json(*report, raw));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

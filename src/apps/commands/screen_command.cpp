@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "engine/load_reference.h"
-#include "engine/screen.h"
+#include "commands/command.h"
+#include "core/text.h"
+#include "reference/load_reference.h"
+#include "verification/screen.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-using engine::Scope;
-using engine::Screened;
+using verification::Scope;
+using verification::Screened;
 
 constexpr Scope kOrder[] = {Scope::InScope, Scope::NeedsReview, Scope::OutOfScope};
 
@@ -25,8 +25,8 @@ std::string group_text(const std::vector<Screened>& all, Scope scope, const repo
   const report::Paint paint_as = scope == Scope::InScope       ? report::Paint::Good
                                  : scope == Scope::NeedsReview ? report::Paint::Warning
                                                                : report::Paint::Error;
-  std::string text = fmt::format("{} ({})\n", paint(style, paint_as, engine::scope_name(scope)),
-                                 count(all, scope));
+  std::string text = fmt::format(
+      "{} ({})\n", paint(style, paint_as, verification::scope_name(scope)), count(all, scope));
   for (const Screened& one : all) {
     if (one.scope != scope) continue;
     text += fmt::format("  {}: {}{}\n", printable(one.name), printable(one.reason),
@@ -40,16 +40,16 @@ std::string group_text(const std::vector<Screened>& all, Scope scope, const repo
 int screen_command(const Args& args, Io& io) {
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const Result<std::vector<Screened>> all =
-      engine::screen(args.positionals.front(), progress, engine::open_torch());
+      verification::screen(args.positionals.front(), progress, reference::open_torch());
   if (!all) return io.fail(all.error());
   Json files = Json::array(), counts = Json::object();
-  for (const Screened& one : *all) files.push(engine::to_json(one));
+  for (const Screened& one : *all) files.push(to_json(one));
   for (const Scope scope : kOrder) {
     io.print(group_text(*all, scope, io.style()));
-    counts.set(engine::scope_name(scope), count(*all, scope));
+    counts.set(verification::scope_name(scope), count(*all, scope));
   }
   return io.finish(kOk,
                    Json::object().set("counts", std::move(counts)).set("files", std::move(files)));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

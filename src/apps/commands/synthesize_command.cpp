@@ -1,12 +1,12 @@
-#include "cli/command.h"
-#include "cli/job.h"
-#include "cli/model_options.h"
-#include "cli/synthesize_text.h"
-#include "cli/values.h"
-#include "engine/synthesize.h"
+#include "commands/command.h"
+#include "commands/job.h"
+#include "commands/model_options.h"
+#include "commands/synthesize_text.h"
+#include "commands/values.h"
 #include "os/files.h"
+#include "workflows/synthesize.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -21,12 +21,12 @@ Result<std::string> prompt_option(const Args& args) {
   return os::read_file(file, kMostPromptBytes);
 }
 
-Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
-  engine::SynthesizeRequest request;
+Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
+  workflows::SynthesizeRequest request;
   KW_TRY(name_reference(args.one("--reference"), args.one("--function"), request));
   request.prompt = KW_TRY(prompt_option(args));
   request.inputs = args.all("--input");
-  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
+  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   request.dims = bindings.dims;
   request.elements = KW_TRY(integer_option(args, "--elements", 0, 1, int64_t{1} << 40));
   request.target = args.one("--target", "auto");
@@ -56,9 +56,9 @@ Result<engine::SynthesizeRequest> synthesize_request(const Args& args, Io& io) {
 }
 
 int go_on(const Args& args, Io& io, bool only_measure) {
-  engine::ContinueRequest request;
+  workflows::ContinueRequest request;
   const auto fill = [&]() -> Status {
-    request.folder = KW_TRY(engine::named_run(args.one("--out"), args.positionals.front()));
+    request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.positionals.front()));
     request.reference = args.one("--reference");
     KW_TRY(continue_options(args, request));
     if (!args.one("--candidates").empty())
@@ -84,4 +84,4 @@ int synthesize_command(const Args& args, Io& io) {
 int resume_command(const Args& args, Io& io) { return go_on(args, io, false); }
 int tune_command(const Args& args, Io& io) { return go_on(args, io, true); }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,10 +1,10 @@
-#include "cli/synthesize_text.h"
+#include "commands/synthesize_text.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -14,14 +14,14 @@ std::string row(const char* name, const std::string& text) {
   return fmt::format("  {:<10} {}\n", name, text);
 }
 
-std::string right_text(const engine::SynthesisReport& report) {
+std::string right_text(const workflows::SynthesisReport& report) {
   return fmt::format("{} cells on {}, worst error {:.2f} of its bound; {}", report.cells,
                      report.device, report.max_z,
                      report.certified ? "certified: inputs drawn anew from the system's entropy"
                                       : "a replay or a quick look, so not certified");
 }
 
-std::string fast_text(const engine::SynthesisReport& report) {
+std::string fast_text(const workflows::SynthesisReport& report) {
   if (report.us <= 0) return "";
   const std::string share = report.of_floor > 0
                                 ? fmt::format(", {:.0f} % of the floor ({:.2f} us)",
@@ -32,21 +32,21 @@ std::string fast_text(const engine::SynthesisReport& report) {
                      report.dims, share);
 }
 
-std::string baseline_text(const engine::BaselineLine& line) {
+std::string baseline_text(const workflows::BaselineLine& line) {
   if (line.speedup <= 0)
     return line.problem.empty() ? line.name + ": not compared"
-                                : engine::baseline_problem(line.name, line.problem);
+                                : workflows::baseline_problem(line.name, line.problem);
   return fmt::format("{}: {:.2f} us, {:.2f} times as fast ({})", line.name, line.us, line.speedup,
                      line.relation);
 }
 
-std::string tunes_text(const engine::SynthesisReport& report) {
+std::string tunes_text(const workflows::SynthesisReport& report) {
   std::string out;
   for (const auto& [name, value] : report.tunes) out += fmt::format(" {}={}", name, value);
   return out;
 }
 
-std::string failure_text(const engine::SynthesisReport& report, const report::Style& style) {
+std::string failure_text(const workflows::SynthesisReport& report, const report::Style& style) {
   std::string out =
       report::paint(style, report::Paint::Error, report.interrupted ? "INTERRUPTED" : "FAILED");
   out += fmt::format(" {}at stage {}", report.task_name.empty() ? "" : report.task_name + " ",
@@ -62,7 +62,7 @@ std::string failure_text(const engine::SynthesisReport& report, const report::St
 
 }  // namespace
 
-std::string progress_text(const engine::SynthesisProgress& progress) {
+std::string progress_text(const workflows::SynthesisProgress& progress) {
   std::string out = fmt::format("[{:5.1f} s] {}", progress.seconds, progress.stage);
   if (progress.tried > 0)
     out += fmt::format(": {} tried, {} rejected", progress.tried, progress.rejected);
@@ -81,7 +81,7 @@ std::string resume_hint(const std::string& folder) {
   return "what was judged is kept; go on with: kernelwright resume " + shell_quote(folder);
 }
 
-std::string synthesis_text(const engine::SynthesisReport& report, const report::Style& style) {
+std::string synthesis_text(const workflows::SynthesisReport& report, const report::Style& style) {
   std::string out;
   if (report.passed) {
     out += report::paint(style, report::Paint::Good, "PASSED") + " " + report.task_name + "\n";
@@ -89,7 +89,7 @@ std::string synthesis_text(const engine::SynthesisReport& report, const report::
     out += row("design", report.design + tunes_text(report));
     out += row("right", right_text(report));
     if (const std::string fast = fast_text(report); !fast.empty()) out += row("fast", fast);
-    for (const engine::BaselineLine& line : report.baselines)
+    for (const workflows::BaselineLine& line : report.baselines)
       out += row("versus", baseline_text(line));
   } else {
     out += failure_text(report, style);
@@ -111,4 +111,4 @@ std::string synthesis_text(const engine::SynthesisReport& report, const report::
   return out;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "engine/synthesize.h"
 #include "report/style.h"
+#include "workflows/synthesize.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
-std::string progress_text(const engine::SynthesisProgress& progress);
-std::string synthesis_text(const engine::SynthesisReport& report, const report::Style& style);
+std::string progress_text(const workflows::SynthesisProgress& progress);
+std::string synthesis_text(const workflows::SynthesisReport& report, const report::Style& style);
 /// How to go on after an interrupt.
 std::string resume_hint(const std::string& folder);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,14 +1,14 @@
-#include "cli/synthesize_text.h"
+#include "commands/synthesize_text.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 constexpr report::Style kPlain{false};
 
-engine::SynthesisReport measured_report() {
-  engine::SynthesisReport report;
+workflows::SynthesisReport measured_report() {
+  workflows::SynthesisReport report;
   report.passed = report.measured = report.certified = true;
   report.task_name = "rms_norm";
   report.run_id = "20261115-1";
@@ -28,12 +28,12 @@ engine::SynthesisReport measured_report() {
   report.cells = 64;
   report.max_z = 0.487;
   report.wall_seconds = 31.25;
-  engine::BaselineLine eager;
+  workflows::BaselineLine eager;
   eager.name = "eager";
   eager.us = 40;
   eager.speedup = 2.424;
   eager.relation = "FASTER";
-  engine::BaselineLine compiled;
+  workflows::BaselineLine compiled;
   compiled.name = "compile";
   compiled.problem = "not there";
   report.baselines = {eager, compiled};
@@ -56,7 +56,7 @@ TEST(SynthesizeText, SaysWhatHowSureHowFastAndWhere) {
 }
 
 TEST(SynthesizeText, AnEstimateIsCalledOneAndSaysHowToMeasure) {
-  engine::SynthesisReport report = measured_report();
+  workflows::SynthesisReport report = measured_report();
   report.measured = false;
   report.baselines.clear();
   const std::string text = synthesis_text(report, kPlain);
@@ -65,7 +65,7 @@ TEST(SynthesizeText, AnEstimateIsCalledOneAndSaysHowToMeasure) {
 }
 
 TEST(SynthesizeText, AnInterruptSaysHowToGoOn) {
-  engine::SynthesisReport report;
+  workflows::SynthesisReport report;
   report.interrupted = true;
   report.failed_stage = "search";
   report.error_blame = 1;
@@ -76,7 +76,7 @@ TEST(SynthesizeText, AnInterruptSaysHowToGoOn) {
 }
 
 TEST(SynthesizeText, SoDoesATroubleOfTheMachine) {
-  engine::SynthesisReport report;
+  workflows::SynthesisReport report;
   report.failed_stage = "search";
   report.folder = "/runs/a";
   report.error_blame = static_cast<int>(Blame::Environment);
@@ -86,7 +86,7 @@ TEST(SynthesizeText, SoDoesATroubleOfTheMachine) {
 }
 
 TEST(SynthesizeText, AFailedSearchSaysWhy) {
-  engine::SynthesisReport report;
+  workflows::SynthesisReport report;
   report.task_name = "odd";
   report.failed_stage = "certify";
   report.failure_reason = "none of 3 candidates passed; the last: wrong: \x1b[31m";
@@ -96,7 +96,7 @@ TEST(SynthesizeText, AFailedSearchSaysWhy) {
 }
 
 TEST(SynthesizeText, ProgressIsOneShortLine) {
-  engine::SynthesisProgress progress;
+  workflows::SynthesisProgress progress;
   progress.stage = "measuring";
   progress.seconds = 12.34;
   EXPECT_EQ(progress_text(progress), "[ 12.3 s] measuring");
@@ -118,4 +118,4 @@ TEST(SynthesizeText, ProgressIsOneShortLine) {
 }
 
 }  // namespace
-}  // namespace kw::cli
+}  // namespace kw::commands

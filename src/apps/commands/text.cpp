@@ -1,18 +1,18 @@
-#include "cli/text.h"
+#include "commands/text.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "report/counters.h"
 #include "report/excerpt.h"
 #include "report/findings.h"
 #include "tensor/npy.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-using exec::CompileMessage;
+using ports::CompileMessage;
 using report::Paint;
 using report::Style;
 using report::Table;
@@ -45,7 +45,7 @@ std::string log_tail(const std::string& log) {
   return out;
 }
 
-std::string outputs_text(const engine::RunReport& report, const Style& style) {
+std::string outputs_text(const single_run::RunReport& report, const Style& style) {
   if (report.outputs.empty()) return "";
   Table table({{"output"},
                {"dtype"},
@@ -55,7 +55,7 @@ std::string outputs_text(const engine::RunReport& report, const Style& style) {
                {"mean", Table::Align::Right},
                {"nan", Table::Align::Right},
                {"inf", Table::Align::Right}});
-  for (const engine::TensorSummary& o : report.outputs) {
+  for (const binding::TensorSummary& o : report.outputs) {
     const auto number = [&](double value) {
       return o.finite > 0 ? report::short_number(value) : "-";
     };
@@ -71,10 +71,10 @@ std::string guard_text(const kernel::Module& module, int group) {
   return when ? when->text : "always";
 }
 
-std::string status_text(const exec::RunOutcome& outcome, const Style& style) {
-  if (outcome.status == exec::RunStatus::Completed) return "";
+std::string status_text(const ports::RunOutcome& outcome, const Style& style) {
+  if (outcome.status == ports::RunStatus::Completed) return "";
   const std::string word =
-      report::paint(style, Paint::Error, exec::run_status_name(outcome.status));
+      report::paint(style, Paint::Error, ports::run_status_name(outcome.status));
   // The findings below say it better, with the place.
   const bool told =
       !outcome.findings.empty() && outcome.findings.front().message == outcome.message;
@@ -82,8 +82,8 @@ std::string status_text(const exec::RunOutcome& outcome, const Style& style) {
          "\n";
 }
 
-std::string ran_text(const engine::RunReport& report) {
-  if (report.outcome->status == exec::RunStatus::Refused) return "";
+std::string ran_text(const single_run::RunReport& report) {
+  if (report.outcome->status == ports::RunStatus::Refused) return "";
   const size_t launches = report.program.launches.size();
   std::string out =
       fmt::format("ran {} launch{} on {}", launches, launches == 1 ? "" : "es", report.device.name);
@@ -102,10 +102,10 @@ std::string printed_text(const std::string& printed) {
   return out;
 }
 
-std::string timing_text(const engine::RunReport& report, const Style& style) {
+std::string timing_text(const single_run::RunReport& report, const Style& style) {
   if (!report.timing_problem.empty()) return "not timed: " + report.timing_problem + "\n";
   if (!report.timing) return "";
-  const bench::Summary& s = report.timing->summary;
+  const clock::Summary& s = report.timing->summary;
   return report::paint(style, Paint::Strong, fmt::format("{:.2f} µs", s.median)) +
          fmt::format(
              " on {} (median of {} by {}, 95 % sure of {:.2f} to {:.2f}; min {:.2f}, p95 {:.2f})\n",
@@ -120,9 +120,9 @@ std::string dim3_text(const kernel::Dim3& d) {
   return d.y > 1 ? fmt::format("{}x{}", d.x, d.y) : std::to_string(d.x);
 }
 
-void add_launches(const engine::VariantCheck& variant, Table* table) {
-  for (const engine::LaunchCheck& launch : variant.launches) {
-    const exec::KernelResources& r = launch.resources;
+void add_launches(const single_run::VariantCheck& variant, Table* table) {
+  for (const single_run::LaunchCheck& launch : variant.launches) {
+    const ports::KernelResources& r = launch.resources;
     const bool spills = r.spill_store_bytes >= 0 || r.spill_load_bytes >= 0;
     table->add({std::to_string(variant.group + 1), launch.kernel, dim3_text(launch.grid),
                 dim3_text(launch.block), resource(r.registers), resource(r.static_shared),
@@ -133,10 +133,10 @@ void add_launches(const engine::VariantCheck& variant, Table* table) {
   }
 }
 
-std::string groups_text(const engine::CheckReport& report) {
+std::string groups_text(const single_run::CheckReport& report) {
   std::string out = "domain\n";
   for (size_t i = 0; i < report.groups.size(); ++i) {
-    const engine::GroupCheck& group = report.groups[i];
+    const single_run::GroupCheck& group = report.groups[i];
     out += fmt::format("  group {}  line {}  when {}", i + 1, group.line,
                        group.guard.empty() ? "true" : group.guard);
     out += group.example
@@ -147,7 +147,7 @@ std::string groups_text(const engine::CheckReport& report) {
   return out;
 }
 
-std::string problems_text(const engine::VariantCheck& variant, const kernel::Module& module,
+std::string problems_text(const single_run::VariantCheck& variant, const kernel::Module& module,
                           const Style& style) {
   std::string out;
   const std::string where =
@@ -178,7 +178,7 @@ std::string assignment_text(const std::map<std::string, int64_t>& values) {
   return join(pieces, " ");
 }
 
-std::string compile_failure_text(const exec::CompileFailed& failed, const kernel::Module& module,
+std::string compile_failure_text(const ports::CompileFailed& failed, const kernel::Module& module,
                                  const Style& style) {
   std::string out;
   if (failed.messages.empty() && failed.timed_out)
@@ -193,7 +193,7 @@ std::string compile_failure_text(const exec::CompileFailed& failed, const kernel
   return failed.messages.empty() ? out + log_tail(failed.log) : out;
 }
 
-std::string run_text(const engine::RunReport& report, const kernel::Module& module,
+std::string run_text(const single_run::RunReport& report, const kernel::Module& module,
                      const Style& style) {
   std::string out = report::paint(style, Paint::Strong, module.file_name) + "  " +
                     assignment_text(report.bindings.dims);
@@ -222,7 +222,7 @@ std::string run_text(const engine::RunReport& report, const kernel::Module& modu
   return out + timing_text(report, style);
 }
 
-std::string check_text(const engine::CheckReport& report, const kernel::Module& module,
+std::string check_text(const single_run::CheckReport& report, const kernel::Module& module,
                        const Style& style) {
   std::string out = report::paint(style, Paint::Strong, module.file_name) + "  task " +
                     module.task + "  dims " + join(report.dims, " ") + "\n" + groups_text(report);
@@ -237,7 +237,7 @@ std::string check_text(const engine::CheckReport& report, const kernel::Module& 
                {"spill st/ld", Table::Align::Right},
                {"stack", Table::Align::Right},
                {"occupancy", Table::Align::Right}});
-  for (const engine::VariantCheck& variant : report.variants) {
+  for (const single_run::VariantCheck& variant : report.variants) {
     add_launches(variant, &table);
     problems += problems_text(variant, module, style);
   }
@@ -256,4 +256,4 @@ std::string check_text(const engine::CheckReport& report, const kernel::Module& 
                      report.variants.size() == 1 ? "s" : "");
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -5,20 +5,20 @@
 #include <map>
 #include <string>
 
-#include "engine/check.h"
-#include "engine/run.h"
 #include "report/style.h"
+#include "single_run/check.h"
+#include "single_run/run.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 /// "B=4096 D=1024".
 std::string assignment_text(const std::map<std::string, int64_t>& values);
 /// Why a candidate does not compile: each message with its line of source.
-std::string compile_failure_text(const exec::CompileFailed& failed, const kernel::Module& module,
+std::string compile_failure_text(const ports::CompileFailed& failed, const kernel::Module& module,
                                  const report::Style& style);
-std::string run_text(const engine::RunReport& report, const kernel::Module& module,
+std::string run_text(const single_run::RunReport& report, const kernel::Module& module,
                      const report::Style& style);
-std::string check_text(const engine::CheckReport& report, const kernel::Module& module,
+std::string check_text(const single_run::CheckReport& report, const kernel::Module& module,
                        const report::Style& style);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,14 +1,14 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/model_options.h"
-#include "cli/values.h"
-#include "cli/watch.h"
-#include "engine/soft_tune.h"
+#include "commands/command.h"
+#include "commands/model_options.h"
+#include "commands/values.h"
+#include "commands/watch.h"
+#include "core/text.h"
 #include "os/interrupt.h"
+#include "review/soft_tune.h"
 
-namespace kw::cli {
+namespace kw::commands {
 namespace {
 
 constexpr int64_t kMostGenerations = 1000, kMostPopulation = 100, kMostSample = 100'000;
@@ -17,8 +17,8 @@ constexpr const char* kTuneAnew[] = {"--generations", "--budget", "--second-mode
                                      "--in-flight",   "--record", "--replay",       "--runs",
                                      "--no-install",  "--out",    "--allow-commands"};
 
-Result<engine::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
-  engine::TuneVerifiersRequest request;
+Result<review::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
+  review::TuneVerifiersRequest request;
   if (!args.all("--resume").empty()) KW_TRY(check_said_anew(args, kTuneAnew));
   request.models = KW_TRY(model_options(args, io));
   request.models.model_id = args.one("--model");
@@ -49,8 +49,8 @@ Result<engine::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   return request;
 }
 
-int tuning_code(const engine::TuneVerifiersReport& report) {
-  const soft::Tuned* open = report.unfinished();
+int tuning_code(const review::TuneVerifiersReport& report) {
+  const review::Tuned* open = report.unfinished();
   if (open == nullptr) return kOk;
   if (os::interrupted()) return kInterrupted;
   return open->failure ? exit_code(open->failure->blame()) : kCandidateFailed;
@@ -64,11 +64,11 @@ int tune_verifiers_command(const Args& args, Io& io) {
   const auto watch = [&io](const std::string& what, bool notice) {
     notice ? io.note(what) : io.progress(what);
   };
-  const auto report = engine::tune_verifiers(std::move(request).value(), watch);
+  const auto report = review::tune_verifiers(std::move(request).value(), watch);
   io.progress("");
   if (!report) return io.fail(report.error());
-  io.print(engine::tune_text(*report));
-  if (const soft::Tuned* open = report->unfinished()) {
+  io.print(review::tune_text(*report));
+  if (const review::Tuned* open = report->unfinished()) {
     io.complain(fmt::format("not finished: {}", open->stopped));
     io.note(fmt::format("to go on: kernelwright tune-verifiers --resume {}",
                         shell_quote(report->folder)));
@@ -76,4 +76,4 @@ int tune_verifiers_command(const Args& args, Io& io) {
   return io.finish(tuning_code(*report), report->document);
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

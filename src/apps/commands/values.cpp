@@ -1,15 +1,15 @@
-#include "cli/values.h"
+#include "commands/values.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/json.h"
-#include "base/text.h"
-#include "engine/load.h"
+#include "binding/load.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "kernel/bind.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -121,8 +121,8 @@ Result<double> timeout_option(const Args& args) {
   return *value;
 }
 
-Result<engine::BindingRequest> binding_options(const Args& args) {
-  engine::BindingRequest request;
+Result<binding::BindingRequest> binding_options(const Args& args) {
+  binding::BindingRequest request;
   KW_TRY(dims_object(args, &request.dims));
   KW_TRY(integers(args, "--dim", &request.dims));
   KW_TRY(integers(args, "--tune", &request.tunes));
@@ -134,11 +134,11 @@ Result<engine::BindingRequest> binding_options(const Args& args) {
   return request;
 }
 
-Result<engine::InputSources> input_options(const Args& args) {
-  engine::InputSources sources;
+Result<binding::InputSources> input_options(const Args& args) {
+  binding::InputSources sources;
   for (const std::string& text : args.all("--input")) {
     const auto [name, value] = KW_TRY(parse_assignment("--input", text));
-    Result<engine::InputSource> source = engine::parse_input_source(value);
+    Result<binding::InputSource> source = binding::parse_input_source(value);
     if (!source) return std::move(source).error().context("--input " + name);
     if (!sources.emplace(name, std::move(source).value()).second) {
       return input_error("--input " + name + " is given twice");
@@ -159,7 +159,7 @@ std::vector<std::string> task_options(const Args& args) {
 }
 
 Status check_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes) {
-  const Result<kernel::Module> module = engine::parse_module(text, "module");
+  const Result<kernel::Module> module = binding::parse_module(text, "module");
   if (!module || tunes.empty()) return Done{};
   auto resolved = kernel::resolve_tunes(*module, tunes);
   if (!resolved) return std::move(resolved).error().context("--tune");
@@ -188,4 +188,4 @@ Status check_said_anew(const Args& args, std::span<const char* const> options) {
   return Done{};
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
-#include "cli/command.h"
-#include "engine/bind.h"
-#include "engine/inputs.h"
+#include "binding/bind.h"
+#include "binding/inputs.h"
+#include "commands/command.h"
+#include "core/result.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 inline constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
 
@@ -33,17 +33,17 @@ Result<double> timeout_option(const Args& args);
 /// "on" (also when nothing is said) or "off".
 Result<bool> switch_option(const Args& args, const std::string& option);
 /// --dim, --dims, --tune, --scalar, --absent.
-Result<engine::BindingRequest> binding_options(const Args& args);
+Result<binding::BindingRequest> binding_options(const Args& args);
 /// What a repro line must repeat of the command line.
 std::vector<std::string> task_options(const Args& args);
 /// With --resume what was begun goes on as it began: an Error for an option that is none of these
 /// and would be passed over.
 Status check_said_anew(const Args& args, std::span<const char* const> options);
 /// --input.
-Result<engine::InputSources> input_options(const Args& args);
+Result<binding::InputSources> input_options(const Args& args);
 
 /// Whether the module in `text` has these tunables, with these values. A text that is no module is
 /// the judge's business.
 Status check_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,20 +1,20 @@
-#include "cli/candidate_file.h"
-#include "cli/command.h"
-#include "cli/values.h"
-#include "cli/verify_text.h"
-#include "engine/devices.h"
-#include "engine/load_reference.h"
-#include "engine/verify.h"
-#include "engine/verify_tools.h"
+#include "commands/candidate_file.h"
+#include "commands/command.h"
+#include "commands/values.h"
+#include "commands/verify_text.h"
+#include "machine/devices.h"
 #include "os/files.h"
+#include "reference/load_reference.h"
+#include "verification/verify.h"
+#include "verification/verify_tools.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
-Result<engine::VerifyRequest> verify_request(const Args& args) {
-  const engine::BindingRequest bindings = KW_TRY(binding_options(args));
-  engine::VerifyRequest request;
+Result<verification::VerifyRequest> verify_request(const Args& args) {
+  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
+  verification::VerifyRequest request;
   request.reference_path = args.one("--reference");
   if (request.reference_path.empty())
     return input_error("verify wants --reference REF: a Python file or a task folder");
@@ -22,7 +22,7 @@ Result<engine::VerifyRequest> verify_request(const Args& args) {
   request.dims = bindings.dims;
   request.tunes = bindings.tunes;
   request.family = args.one("--family");
-  if (!request.family.empty()) KW_TRY(engine::check_family(request.family));
+  if (!request.family.empty()) KW_TRY(verification::check_family(request.family));
   if (!args.one("--seed").empty())
     request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
   request.target = args.one("--target");
@@ -34,20 +34,20 @@ Result<engine::VerifyRequest> verify_request(const Args& args) {
 
 /// The device that judges, and beside a real one the virtual GPU that looks first.
 struct Devices {
-  std::unique_ptr<exec::Device> virtual_gpu, gpu;
+  std::unique_ptr<ports::Device> virtual_gpu, gpu;
 };
 
-Result<Devices> open_devices(const Args& args, const engine::VerifyRequest& request, Io& io) {
+Result<Devices> open_devices(const Args& args, const verification::VerifyRequest& request, Io& io) {
   Devices devices;
   auto chosen = KW_TRY(
-      engine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
-                           [&io](const std::string& what) { io.note(what); }}));
+      machine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
+                            [&io](const std::string& what) { io.note(what); }}));
   if (chosen->info().is_virtual) {
     devices.virtual_gpu = std::move(chosen);
     return devices;
   }
   const std::string target = request.target.empty() ? chosen->info().target : request.target;
-  devices.virtual_gpu = KW_TRY(engine::open_device({"vgpu", target, 0, {}}));
+  devices.virtual_gpu = KW_TRY(machine::open_device({"vgpu", target, 0, {}}));
   devices.gpu = std::move(chosen);
   return devices;
 }
@@ -72,55 +72,57 @@ std::vector<std::string> inputs_for(const Args& args, const std::vector<std::str
 }
 
 /// One report per module, printed as it is made. They share devices, workers, inputs and truths.
-Result<std::vector<engine::VerifyReport>> verify(const Args& args, Io& io) {
-  engine::VerifyRequest request = KW_TRY(verify_request(args));
+Result<std::vector<verification::VerifyReport>> verify(const Args& args, Io& io) {
+  verification::VerifyRequest request = KW_TRY(verify_request(args));
   const std::vector<std::string> texts = KW_TRY(module_texts(args, request.tunes));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
-  const engine::CrossCheckMode mode =
-      KW_TRY(engine::cross_check_mode(args.one("--cross-check", "auto")));
-  const auto torch = engine::open_torch();
+  const verification::CrossCheckMode mode =
+      KW_TRY(verification::cross_check_mode(args.one("--cross-check", "auto")));
+  const auto torch = reference::open_torch();
   progress("reading the reference");
-  Result<task::Task> task = engine::load_reference({request.reference_path, args.one("--function"),
-                                                    inputs_for(args, texts), request.dims, torch});
+  Result<task::Task> task =
+      reference::load_reference({request.reference_path, args.one("--function"),
+                                 inputs_for(args, texts), request.dims, torch});
   if (!task) return std::move(task).error();
   const Devices devices = KW_TRY(open_devices(args, request, io));
-  const auto compiler = KW_TRY(engine::open_compiler(args.one("--compiler")));
-  const auto oracle = engine::open_oracle({compiler.get(), devices.gpu.get(), 0});
-  engine::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
-                            oracle.get(), engine::open_cross_check(mode, KW_VERSION, torch)};
+  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
+  const auto oracle = verification::open_oracle({compiler.get(), devices.gpu.get(), 0});
+  verification::VerifyTools tools{compiler.get(), devices.virtual_gpu.get(), devices.gpu.get(),
+                                  oracle.get(),
+                                  verification::open_cross_check(mode, KW_VERSION, torch)};
   if (needs_reading(args.positionals.front(), texts.front()))
-    tools.cross_check = engine::begin_cross_check(tools.cross_check,
-                                                  KW_TRY(engine::with_dims(*task, request.dims)));
-  engine::VerifyPools pools;
-  std::vector<engine::VerifyReport> reports;
+    tools.cross_check = verification::begin_cross_check(
+        tools.cross_check, KW_TRY(verification::with_dims(*task, request.dims)));
+  verification::VerifyPools pools;
+  std::vector<verification::VerifyReport> reports;
   for (size_t i = 0; i < texts.size(); ++i) {
     request.module_path = args.positionals[i];
-    engine::CandidateText candidate{texts[i], std::nullopt, std::nullopt, {}};
+    verification::CandidateText candidate{texts[i], std::nullopt, std::nullopt, {}};
     if (needs_reading(request.module_path, texts[i])) {
-      const exec::Device& judge = devices.gpu ? *devices.gpu : *devices.virtual_gpu;
+      const ports::Device& judge = devices.gpu ? *devices.gpu : *devices.virtual_gpu;
       candidate = KW_TRY(
           read_candidate_file(request.module_path, args, *task, request.dims, judge.info(), io));
     }
     reports.push_back(candidate.refused
-                          ? engine::refused_report(candidate, *task, request)
-                          : KW_TRY(engine::verify_module(candidate.text, *task, request, tools,
-                                                         progress, &pools)));
+                          ? verification::refused_report(candidate, *task, request)
+                          : KW_TRY(verification::verify_module(candidate.text, *task, request,
+                                                               tools, progress, &pools)));
     if (i > 0) io.print("\n");
     io.print(verify_text(reports.back(), args.has("--explain"), io.style()));
   }
   return reports;
 }
 
-int verdict_code(const engine::VerifyReport& report) {
+int verdict_code(const verification::VerifyReport& report) {
   if (report.ok()) return kOk;
   const bool unknown = std::holds_alternative<record::Unknown>(report.gate.verdict);
   return unknown ? kEnvironment : kCandidateFailed;
 }
 
 /// A failed candidate outweighs one that could not be judged.
-int verdict_code(const std::vector<engine::VerifyReport>& reports) {
+int verdict_code(const std::vector<verification::VerifyReport>& reports) {
   int code = kOk;
-  for (const engine::VerifyReport& report : reports) {
+  for (const verification::VerifyReport& report : reports) {
     const int own = verdict_code(report);
     if (code == kOk || own == kCandidateFailed) code = own == kOk ? code : own;
   }
@@ -130,13 +132,12 @@ int verdict_code(const std::vector<engine::VerifyReport>& reports) {
 }  // namespace
 
 int verify_command(const Args& args, Io& io) {
-  const Result<std::vector<engine::VerifyReport>> reports = verify(args, io);
+  const Result<std::vector<verification::VerifyReport>> reports = verify(args, io);
   if (!reports) return io.fail(reports.error());
-  if (reports->size() == 1)
-    return io.finish(verdict_code(*reports), engine::to_json(reports->front()));
+  if (reports->size() == 1) return io.finish(verdict_code(*reports), to_json(reports->front()));
   Json list = Json::array();
-  for (const engine::VerifyReport& report : *reports) list.push(engine::to_json(report));
+  for (const verification::VerifyReport& report : *reports) list.push(to_json(report));
   return io.finish(verdict_code(*reports), Json().set("candidates", std::move(list)));
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

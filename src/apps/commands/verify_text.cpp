@@ -1,13 +1,13 @@
-#include "cli/verify_text.h"
+#include "commands/verify_text.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "cli/text.h"
-#include "exec/bound.h"
+#include "commands/text.h"
+#include "core/text.h"
+#include "ports/bound.h"
 #include "report/verdict.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -33,9 +33,9 @@ std::string list_rows(const char* title, const std::vector<std::string>& lines, 
   return text;
 }
 
-std::string stages_text(const engine::VerifyReport& report, const Style& style) {
+std::string stages_text(const verification::VerifyReport& report, const Style& style) {
   std::string text = "\n" + report::paint(style, Paint::Strong, "what each stage did") + "\n";
-  for (const verify::StageReport& stage : report.gate.stages) {
+  for (const gate::StageReport& stage : report.gate.stages) {
     text += fmt::format("  {:<12} {:<9} {:.2f} s\n", record::stage_name(stage.stage), stage.outcome,
                         stage.seconds);
     for (const std::string& line : stage.lines) text += "    " + printable(line) + "\n";
@@ -43,7 +43,7 @@ std::string stages_text(const engine::VerifyReport& report, const Style& style) 
   return text;
 }
 
-std::string cells_text(const engine::VerifyReport& report, const Style& style) {
+std::string cells_text(const verification::VerifyReport& report, const Style& style) {
   if (report.gate.cells.empty()) return "";
   Table table({{"shape"},
                {"family"},
@@ -54,7 +54,7 @@ std::string cells_text(const engine::VerifyReport& report, const Style& style) {
                {"elements", Table::Align::Right},
                {"ms", Table::Align::Right},
                {""}});
-  for (const verify::CellReport& cell : report.gate.cells) {
+  for (const gate::CellReport& cell : report.gate.cells) {
     const std::string seed =
         report.gate.replay_seeded ? fmt::format(" (seed {})", cell.cell.seed) : "";
     table.add({cell.cell.shape, cell.cell.family + seed, cell.why,
@@ -66,9 +66,9 @@ std::string cells_text(const engine::VerifyReport& report, const Style& style) {
   return "\n" + report::paint(style, Paint::Strong, "cells") + "\n" + table.text(style);
 }
 
-std::string imposters_text(const verify::KillReport& report, const Style& style) {
+std::string imposters_text(const gate::KillReport& report, const Style& style) {
   Table table({{"imposter"}, {"stopped in", Table::Align::Right}, {"first at, or why not"}});
-  for (const verify::ImposterRow& row : report.rows) {
+  for (const gate::ImposterRow& row : report.rows) {
     const bool applies = row.inapplicable.empty();
     table.add({row.name, applies ? fmt::format("{} of {}", row.killed, row.tried) : "-",
                !applies         ? "does not apply: " + row.inapplicable
@@ -84,7 +84,7 @@ std::string imposters_text(const verify::KillReport& report, const Style& style)
 }
 
 std::string constants_text() {
-  const exec::BoundConstants& k = exec::bound_constants();
+  const ports::BoundConstants& k = ports::bound_constants();
   return fmt::format(
       "B = {:g} a + h + jump + u|t| + eta; sums {:g} sqrt(n) + {:g} or in turn to {:g}, halves "
       "{:g}; max z {:g}, rms "
@@ -94,15 +94,16 @@ std::string constants_text() {
       k.max_share * 100);
 }
 
-std::string seeds_text(const verify::GateReport& gate) {
+std::string seeds_text(const gate::GateReport& gate) {
   return gate.replay_seeded ? "replay-seeded by --seed: not certified"
                             : "drawn anew from the system's entropy";
 }
 
 }  // namespace
 
-std::string verify_text(const engine::VerifyReport& report, bool explain, const Style& style) {
-  const verify::GateReport& gate = report.gate;
+std::string verify_text(const verification::VerifyReport& report, bool explain,
+                        const Style& style) {
+  const gate::GateReport& gate = report.gate;
   std::string text = fmt::format("{} against {}", report.module_name, report.task_name);
   if (!gate.device.empty()) text += fmt::format(" on {}", gate.device);
   if (!gate.compiler.empty()) text += fmt::format(", {}", gate.compiler);
@@ -135,4 +136,4 @@ std::string verify_text(const engine::VerifyReport& report, bool explain, const 
   return text;
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

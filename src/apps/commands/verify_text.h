@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "engine/verify.h"
 #include "report/style.h"
+#include "verification/verify.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
-std::string verify_text(const engine::VerifyReport& report, bool explain,
+std::string verify_text(const verification::VerifyReport& report, bool explain,
                         const report::Style& style);
 
-}  // namespace kw::cli
+}  // namespace kw::commands

@@ -1,4 +1,4 @@
-#include "cli/watch.h"
+#include "commands/watch.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -7,10 +7,10 @@
 #include <chrono>
 #include <mutex>
 
-#include "cli/io.h"
+#include "commands/io.h"
 #include "os/interrupt.h"
 
-namespace kw::cli {
+namespace kw::commands {
 
 namespace {
 
@@ -59,4 +59,4 @@ void InterruptWatch::wait() {
   ::_exit(kInterrupted);
 }
 
-}  // namespace kw::cli
+}  // namespace kw::commands

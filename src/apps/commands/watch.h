@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-namespace kw::cli {
+namespace kw::commands {
 
 /// Installs the handler of os/interrupt.h for its lifetime's work. After an interrupt the work has
 /// a moment to end cleanly; then the process leaves with code 130. Workers die with it, files are
@@ -28,4 +28,4 @@ class InterruptWatch {
   std::thread thread_;
 };
 
-}  // namespace kw::cli
+}  // namespace kw::commands

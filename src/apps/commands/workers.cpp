@@ -1,17 +1,17 @@
-#include "engine/workers.h"
+#include "commands/workers.h"
 
-#include "captive/worker.h"
 #include "compile/worker.h"
 #include "gpu/gpu_device.h"
 #include "gpu/output_capture.h"
 #include "gpu/profiled_call.h"
 #include "gpu/worker.h"
+#include "host_recording/worker.h"
 
-namespace kw::engine {
+namespace kw::commands {
 
 int compile_worker() { return compile::compile_worker_main(); }
 int gpu_worker() { return gpu::gpu_worker_main(); }
-int captive_worker() { return captive::captive_worker_main(); }
+int captive_worker() { return host_recording::captive_worker_main(); }
 
 Status gpu_canary() {
   const auto device = KW_TRY(gpu::GpuDevice::open(0));
@@ -23,4 +23,4 @@ Status gpu_profiled_call(const std::string& file, const std::string& memory) {
   return gpu::profiled_call(file, memory);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::commands

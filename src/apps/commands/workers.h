@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 
-namespace kw::engine {
+namespace kw::commands {
 
 int compile_worker();
 int gpu_worker();
@@ -17,4 +17,4 @@ Status gpu_canary();
 /// print is thrown away.
 Status gpu_profiled_call(const std::string& file, const std::string& memory);
 
-}  // namespace kw::engine
+}  // namespace kw::commands

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "mcp/outcome.h"
 #include "mcp/schema.h"
 #include "mcp/server.h"

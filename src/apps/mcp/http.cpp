@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cstdint>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::mcp {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "mcp/server.h"
 
 namespace kw::mcp {

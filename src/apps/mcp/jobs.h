@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "mcp/tool.h"
 #include "mcp/words.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::mcp {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "mcp/jobs.h"
 
 namespace kw::mcp {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::mcp {
 namespace {

@@ -1,7 +1,7 @@
 // Prompts: texts with gaps that a person picks and a client fills in.
 #pragma once
 
-#include "base/json.h"
+#include "core/json.h"
 #include "mcp/rpc.h"
 
 namespace kw::mcp {

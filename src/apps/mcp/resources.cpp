@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kDocs.inc"
 #include "kSkill.inc"
 #include "os/files.h"

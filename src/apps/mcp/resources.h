@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "mcp/jobs.h"
 #include "mcp/rpc.h"
 

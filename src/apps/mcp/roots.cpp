@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 
 namespace kw::mcp {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "mcp/scratch.h"
 #include "os/files.h"
 #include "os/process.h"

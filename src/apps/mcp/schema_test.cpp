@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::mcp {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "os/scratch.h"
 
 namespace kw::mcp {

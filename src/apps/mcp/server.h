@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "mcp/jobs.h"
 #include "mcp/revision.h"
 #include "mcp/roots.h"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "mcp/revision.h"
 
 namespace kw::mcp {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/entropy.h"
 #include "os/files.h"
 

@@ -2,7 +2,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "mcp/tool.h"
 
 namespace kw::mcp {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "mcp/roots.h"
 #include "mcp/scratch.h"
 #include "mcp/tool.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "mcp/schema.h"
 #include "os/files.h"
 

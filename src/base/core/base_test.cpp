@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "base/check.h"
-#include "base/hash.h"
-#include "base/json.h"
-#include "base/result.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "core/text.h"
 
 namespace kw {
 namespace {

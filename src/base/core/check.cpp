@@ -1,4 +1,4 @@
-#include "base/check.h"
+#include "core/check.h"
 
 #include <cstring>
 

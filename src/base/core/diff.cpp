@@ -1,7 +1,7 @@
 // Myers' greedy search for the shortest edit script, over the lines between the common head and
 // tail. Texts that differ in more than kMostEdits lines are shown as one replaced block: nobody
 // reads such a diff line by line.
-#include "base/diff.h"
+#include "core/diff.h"
 
 #include <fmt/core.h>
 

@@ -1,11 +1,11 @@
-#include "base/diff.h"
+#include "core/diff.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/hash.h"
+#include "core/hash.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw {
 

@@ -1,4 +1,4 @@
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw {
 

@@ -1,11 +1,11 @@
-#include "base/text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <numeric>
 
-#include "base/utf8.h"
+#include "core/utf8.h"
 
 namespace kw {
 

@@ -1,2 +1,2 @@
 #define TOML_IMPLEMENTATION
-#include "base/toml.h"
+#include "core/toml.h"

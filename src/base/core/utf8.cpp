@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include "core/utf8.h"
 
 namespace kw {
 

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
 #include "os/process.h"

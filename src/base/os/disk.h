@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "os/files.h"
 
 namespace kw::os {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw::os {
 

@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/file_error.h"
 #include "os/own_program.h"
 #include "os/permissions.h"

@@ -2,7 +2,7 @@
 // temporary files go. A second Ctrl-C ends the process at once. Not for timeouts.
 #pragma once
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw::os {
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/file_error.h"
 #include "os/files.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "os/spawn.h"
 
 namespace kw::os {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/file_error.h"
 #include "os/files.h"
 #include "os/inside.h"

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
 #include "os/process.h"

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::os {

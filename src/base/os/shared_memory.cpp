@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::os {
 namespace {

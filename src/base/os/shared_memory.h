@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw::os {
 

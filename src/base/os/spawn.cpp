@@ -27,7 +27,7 @@
 #include <set>
 #include <thread>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/call_filter.h"
 #include "os/files.h"
 #include "os/interrupt.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "os/process.h"
 
 namespace kw::os {

@@ -1,12 +1,12 @@
-#include "moves/attention.h"
+#include "attention/attention.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "attention/causal.h"
 #include "emit/emit.h"
-#include "moves/causal.h"
 
 namespace kw::generate {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "attention/causal.h"
 #include "emit/emit.h"
-#include "moves/causal.h"
-#include "moves/matmul.h"
+#include "matmul/matmul.h"
 
 namespace kw::generate {
 

@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "attention/attention.h"
+#include "attention/attention_steps.h"
+#include "attention/schedules.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "moves/attention.h"
-#include "moves/attention_steps.h"
-#include "moves/schedules.h"
 
 namespace kw::generate {
 

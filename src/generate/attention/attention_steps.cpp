@@ -1,6 +1,6 @@
-#include "moves/attention_steps.h"
+#include "attention/attention_steps.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::generate {
 

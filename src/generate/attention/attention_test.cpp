@@ -1,5 +1,5 @@
 // Which graphs are attention, and which keys their masks hide.
-#include "moves/attention.h"
+#include "attention/attention.h"
 
 #include <gtest/gtest.h>
 

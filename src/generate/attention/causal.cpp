@@ -1,4 +1,4 @@
-#include "moves/causal.h"
+#include "attention/causal.h"
 
 #include <cmath>
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "elements/schedules.h"
 #include "emit/emit.h"
-#include "moves/schedules.h"
 
 namespace kw::generate {
 

@@ -2,8 +2,8 @@
 // region. Sorted elements are written to their rank, so that each is looked at once.
 #include <fmt/core.h>
 
+#include "elements/schedules.h"
 #include "emit/emit.h"
-#include "moves/schedules.h"
 
 namespace kw::generate {
 

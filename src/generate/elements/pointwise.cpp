@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "elements/schedules.h"
 #include "emit/emit.h"
-#include "moves/schedules.h"
 
 namespace kw::generate {
 

@@ -11,9 +11,9 @@
 // the same in every order.
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "elements/schedules.h"
 #include "emit/emit.h"
-#include "moves/schedules.h"
 
 namespace kw::generate {
 

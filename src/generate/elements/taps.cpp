@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "elements/schedules.h"
 #include "emit/emit.h"
-#include "moves/matmul.h"
-#include "moves/schedules.h"
+#include "matmul/matmul.h"
 
 namespace kw::generate {
 

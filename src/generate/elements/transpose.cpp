@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
+#include "elements/schedules.h"
 #include "emit/emit.h"
-#include "moves/schedules.h"
 
 namespace kw::generate {
 

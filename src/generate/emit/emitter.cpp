@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "emit/reshapes.h"
-#include "wording/wording.h"
+#include "text/wording.h"
 
 namespace kw::generate {
 

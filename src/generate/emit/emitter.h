@@ -12,7 +12,7 @@
 
 #include "emit/index.h"
 #include "emit/region.h"
-#include "wording/wording.h"
+#include "text/wording.h"
 
 namespace kw::generate {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::generate {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "wording/wording.h"
+#include "core/text.h"
+#include "text/wording.h"
 
 namespace kw::generate {
 

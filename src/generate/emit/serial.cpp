@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emitter.h"
-#include "wording/wording.h"
+#include "text/wording.h"
 
 namespace kw::generate {
 

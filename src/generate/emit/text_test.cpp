@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "emit/kernel.h"
-#include "wording/wording.h"
+#include "text/wording.h"
 
 namespace kw::generate {
 namespace {

@@ -4,17 +4,17 @@
 // ask for nothing but their elements; the last ones have a loop of their own. Results go through
 // shared memory, so that neighbouring threads store neighbours. Tiles that would not fill a wave
 // are shared along k by several blocks, and a second launch adds what they found.
-#include "moves/matmul.h"
+#include "matmul/matmul.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "moves/matmul_operand.h"
-#include "moves/matmul_split.h"
-#include "moves/schedules.h"
+#include "matmul/matmul_operand.h"
+#include "matmul/matmul_split.h"
+#include "matmul/schedules.h"
 
 namespace kw::generate {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "moves/matmul_phases.h"
+#include "matmul/matmul_phases.h"
 
 namespace kw::generate {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "moves/matmul.h"
+#include "matmul/matmul.h"
 
 namespace kw::generate {
 

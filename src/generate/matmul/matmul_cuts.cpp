@@ -1,4 +1,4 @@
-#include "moves/matmul_cuts.h"
+#include "matmul/matmul_cuts.h"
 
 #include <algorithm>
 

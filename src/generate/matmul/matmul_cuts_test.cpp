@@ -1,5 +1,5 @@
 // What the model of products makes of shapes whose better cut is known.
-#include "moves/matmul_cuts.h"
+#include "matmul/matmul_cuts.h"
 
 #include <gtest/gtest.h>
 

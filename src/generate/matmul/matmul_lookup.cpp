@@ -1,8 +1,8 @@
-#include "moves/matmul_lookup.h"
+#include "matmul/matmul_lookup.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "graph/movement.h"
 
 namespace kw::generate {

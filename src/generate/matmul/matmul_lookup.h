@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "moves/matmul.h"
+#include "matmul/matmul.h"
 
 namespace kw::generate {
 

@@ -1,10 +1,10 @@
-#include "moves/matmul_operand.h"
+#include "matmul/matmul_operand.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::generate {
 

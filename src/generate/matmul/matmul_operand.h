@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "moves/matmul.h"
-#include "moves/matmul_lookup.h"
+#include "matmul/matmul.h"
+#include "matmul/matmul_lookup.h"
 
 namespace kw::generate {
 

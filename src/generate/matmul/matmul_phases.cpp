@@ -1,12 +1,12 @@
-#include "moves/matmul_phases.h"
+#include "matmul/matmul_phases.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "moves/matmul.h"
-#include "moves/matmul_lookup.h"
+#include "core/text.h"
+#include "matmul/matmul.h"
+#include "matmul/matmul_lookup.h"
 
 namespace kw::generate {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "moves/matmul_cuts.h"
+#include "matmul/matmul_cuts.h"
 
 namespace kw::generate {
 

@@ -1,5 +1,5 @@
 // What phases leave of k and of columns: bounds become ranges, device code and averages.
-#include "moves/matmul_phases.h"
+#include "matmul/matmul_phases.h"
 
 #include <gtest/gtest.h>
 

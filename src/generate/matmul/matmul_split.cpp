@@ -1,4 +1,4 @@
-#include "moves/matmul_split.h"
+#include "matmul/matmul_split.h"
 
 #include <fmt/core.h>
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "moves/matmul.h"
-#include "moves/matmul_cuts.h"
+#include "matmul/matmul.h"
+#include "matmul/matmul_cuts.h"
 
 namespace kw::generate {
 

@@ -6,12 +6,12 @@
 // not fill a wave are shared along k by several blocks.
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "moves/matmul.h"
-#include "moves/matmul_lookup.h"
-#include "moves/matmul_split.h"
-#include "moves/schedules.h"
+#include "matmul/matmul.h"
+#include "matmul/matmul_lookup.h"
+#include "matmul/matmul_split.h"
+#include "matmul/schedules.h"
 
 namespace kw::generate {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emit/emit.h"
-#include "moves/matmul.h"
+#include "matmul/matmul.h"
 
 namespace kw::generate {
 

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "moves/matmul.h"
-#include "moves/schedules.h"
+#include "matmul/matmul.h"
+#include "matmul/schedules.h"
 
 namespace kw::generate {
 

@@ -1,4 +1,4 @@
-#include "codegen/codegen.h"
+#include "plan/codegen.h"
 
 #include <fmt/core.h>
 
@@ -7,13 +7,13 @@
 #include <memory>
 #include <optional>
 
-#include "base/text.h"
-#include "codegen/distinct.h"
-#include "codegen/even.h"
-#include "codegen/module_text.h"
-#include "codegen/partition.h"
-#include "codegen/schedule.h"
-#include "codegen/switches.h"
+#include "core/text.h"
+#include "plan/distinct.h"
+#include "plan/even.h"
+#include "plan/module_text.h"
+#include "plan/partition.h"
+#include "plan/schedule.h"
+#include "plan/switches.h"
 
 namespace kw::generate {
 

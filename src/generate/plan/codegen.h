@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arch/arch.h"
-#include "base/result.h"
+#include "core/result.h"
 #include "task/task.h"
 
 namespace kw::generate {

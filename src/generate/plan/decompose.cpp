@@ -2,9 +2,9 @@
 // of two as a product. Nothing here rounds more than what it replaces.
 #include <cmath>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

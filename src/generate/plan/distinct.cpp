@@ -1,4 +1,4 @@
-#include "codegen/distinct.h"
+#include "plan/distinct.h"
 
 #include <fmt/core.h>
 

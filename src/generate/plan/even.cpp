@@ -1,4 +1,4 @@
-#include "codegen/even.h"
+#include "plan/even.h"
 
 #include <fmt/core.h>
 

@@ -1,10 +1,10 @@
 // Quotients that come out even, and names that several traces give to different things.
-#include "codegen/even.h"
+#include "plan/even.h"
 
 #include <gtest/gtest.h>
 
-#include "codegen/distinct.h"
 #include "graph/builder.h"
+#include "plan/distinct.h"
 
 namespace kw::generate {
 namespace {

@@ -1,9 +1,9 @@
 // Arithmetic on constants, done once here: in double, rounded to the node's precision.
 #include <cmath>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

@@ -1,4 +1,4 @@
-#include "codegen/groups.h"
+#include "plan/groups.h"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "codegen/module_text.h"
+#include "plan/module_text.h"
 #include "task/task.h"
 
 namespace kw::generate {

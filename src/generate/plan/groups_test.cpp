@@ -1,5 +1,5 @@
 // Which variants of a module's kernels run together.
-#include "codegen/groups.h"
+#include "plan/groups.h"
 
 #include <gtest/gtest.h>
 

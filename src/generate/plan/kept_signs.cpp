@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

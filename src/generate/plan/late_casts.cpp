@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
 #include "graph/movement.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

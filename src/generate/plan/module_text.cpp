@@ -1,14 +1,14 @@
-#include "codegen/module_text.h"
+#include "plan/module_text.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "codegen/groups.h"
-#include "codegen/switches.h"
+#include "core/text.h"
 #include "emit/emit.h"
+#include "plan/groups.h"
+#include "plan/switches.h"
 
 namespace kw::generate {
 

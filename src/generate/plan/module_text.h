@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/partition.h"
 #include "emit/emit.h"
+#include "plan/partition.h"
 
 namespace kw::generate {
 

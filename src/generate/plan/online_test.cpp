@@ -1,9 +1,9 @@
 // Which sums of squares are taken in the same pass as the mean they are about.
 #include <gtest/gtest.h>
 
-#include "codegen/passes.h"
 #include "emit/emit.h"
 #include "graph/builder.h"
+#include "plan/passes.h"
 #include "rows/row_plan.h"
 
 namespace kw::generate {

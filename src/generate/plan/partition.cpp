@@ -1,4 +1,4 @@
-#include "codegen/partition.h"
+#include "plan/partition.h"
 
 #include <fmt/core.h>
 

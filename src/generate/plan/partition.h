@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "codegen/program.h"
-#include "codegen/schedule.h"
+#include "plan/program.h"
+#include "plan/schedule.h"
 
 namespace kw::generate {
 

@@ -1,10 +1,10 @@
-#include "codegen/passes.h"
+#include "plan/passes.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::generate {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 
 namespace kw::generate {

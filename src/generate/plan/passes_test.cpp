@@ -1,5 +1,5 @@
 // Each pass by what it does to a small graph, printed.
-#include "codegen/passes.h"
+#include "plan/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "codegen/program.h"
+#include "plan/program.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/passes.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
 
 namespace kw::generate {
 

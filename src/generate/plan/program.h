@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/codegen.h"
 #include "emit/emit.h"
+#include "plan/codegen.h"
 
 namespace kw::generate {
 

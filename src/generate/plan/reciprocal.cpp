@@ -1,8 +1,8 @@
 // Softmax divides every element by its row's sum. That sum is at least 1, because the largest
 // exponential in it is exp(0), so that its reciprocal is safe and one division per row is enough.
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

@@ -1,4 +1,4 @@
-#include "codegen/rewrite.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "codegen/passes.h"
 #include "emit/emit.h"
 #include "graph/builder.h"
 #include "graph/compose_conv.h"
-#include "lines/joining.h"
-#include "lines/selection.h"
-#include "moves/matmul.h"
+#include "matmul/matmul.h"
+#include "plan/passes.h"
+#include "scans/joining.h"
+#include "scans/selection.h"
 
 namespace kw::generate {
 

@@ -1,10 +1,12 @@
-#include "codegen/schedule.h"
+#include "plan/schedule.h"
 
 #include <algorithm>
 
-#include "lines/schedules.h"
-#include "moves/schedules.h"
+#include "attention/schedules.h"
+#include "elements/schedules.h"
+#include "matmul/schedules.h"
 #include "rows/schedules.h"
+#include "scans/schedules.h"
 
 namespace kw::generate {
 

@@ -2,9 +2,9 @@
 // a byte is what they should find in memory, not the eight that an index has.
 #include <algorithm>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

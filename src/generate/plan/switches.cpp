@@ -1,10 +1,10 @@
-#include "codegen/switches.h"
+#include "plan/switches.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::generate {
 namespace {

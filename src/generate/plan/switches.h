@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/module_text.h"
+#include "plan/module_text.h"
 
 namespace kw::generate {
 

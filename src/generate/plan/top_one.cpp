@@ -1,9 +1,9 @@
 // The largest one of a row is a reduction, however it was asked for. NaN is above all numbers in
 // both; the smallest ones of floats stay what they are, because there NaN loses and in a min it
 // wins.
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

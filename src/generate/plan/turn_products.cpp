@@ -2,8 +2,8 @@
 // can be read either way, results are best written along memory.
 #include <numeric>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

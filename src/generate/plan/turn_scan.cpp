@@ -1,6 +1,6 @@
 // A scan between two flips of its dim is a scan from the other end: one kernel that moves nothing.
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/passes.h"
-#include "codegen/rewrite.h"
 #include "emit/emit.h"
+#include "plan/passes.h"
+#include "plan/rewrite.h"
 
 namespace kw::generate {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/schedules.h"

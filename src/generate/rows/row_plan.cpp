@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "emit/emit.h"
 
 namespace kw::generate {

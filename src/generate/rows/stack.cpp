@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
 #include "rows/schedules.h"
 #include "rows/stack_kernel.h"

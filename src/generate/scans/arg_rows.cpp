@@ -10,12 +10,12 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "lines/joining.h"
-#include "lines/own_row.h"
-#include "lines/schedules.h"
-#include "lines/siblings.h"
+#include "scans/joining.h"
+#include "scans/own_row.h"
+#include "scans/schedules.h"
+#include "scans/siblings.h"
 
 namespace kw::generate {
 

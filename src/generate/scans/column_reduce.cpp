@@ -9,11 +9,11 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "lines/joining.h"
-#include "lines/own_row.h"
-#include "lines/schedules.h"
+#include "scans/joining.h"
+#include "scans/own_row.h"
+#include "scans/schedules.h"
 
 namespace kw::generate {
 

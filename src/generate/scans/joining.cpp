@@ -1,10 +1,10 @@
-#include "lines/joining.h"
+#include "scans/joining.h"
 
 #include <fmt/core.h>
 
 #include <limits>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
 
 namespace kw::generate {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "wording/writer.h"
+#include "text/writer.h"
 
 namespace kw::generate {
 

@@ -14,11 +14,11 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "lines/joining.h"
-#include "lines/scan.h"
-#include "lines/schedules.h"
+#include "scans/joining.h"
+#include "scans/scan.h"
+#include "scans/schedules.h"
 
 namespace kw::generate {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "emit/emit.h"
-#include "lines/joining.h"
-#include "lines/siblings.h"
+#include "scans/joining.h"
+#include "scans/siblings.h"
 
 namespace kw::generate {
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "emit/emit.h"
-#include "lines/scan.h"
+#include "scans/scan.h"
 
 namespace kw::generate {
 

@@ -10,10 +10,10 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "lines/scan.h"
-#include "lines/schedules.h"
+#include "scans/scan.h"
+#include "scans/schedules.h"
 
 namespace kw::generate {
 

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "emit/emit.h"
-#include "lines/scan.h"
+#include "scans/scan.h"
 
 namespace kw::generate {
 

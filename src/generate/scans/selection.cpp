@@ -1,8 +1,8 @@
-#include "lines/selection.h"
+#include "scans/selection.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
 
 namespace kw::generate {

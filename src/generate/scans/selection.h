@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "lines/siblings.h"
+#include "scans/siblings.h"
 
 namespace kw::generate {
 

@@ -1,4 +1,4 @@
-#include "lines/siblings.h"
+#include "scans/siblings.h"
 
 namespace kw::generate {
 

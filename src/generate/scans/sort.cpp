@@ -2,13 +2,13 @@
 // fit its shared memory by bitonic exchange; longer rows are sorted in such tiles and merged pass
 // by pass, every element finding its new place by a search in the run beside its own. Keys carry
 // their places, so that no two are equal and the order of equals is kept.
-#include "lines/sort.h"
+#include "scans/sort.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "lines/schedules.h"
+#include "scans/schedules.h"
 
 namespace kw::generate {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emit/emit.h"
-#include "lines/selection.h"
+#include "scans/selection.h"
 
 namespace kw::generate {
 

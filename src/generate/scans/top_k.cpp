@@ -10,11 +10,11 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "emit/emit.h"
-#include "lines/schedules.h"
-#include "lines/selection.h"
-#include "lines/sort.h"
+#include "scans/schedules.h"
+#include "scans/selection.h"
+#include "scans/sort.h"
 
 namespace kw::generate {
 

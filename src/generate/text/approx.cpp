@@ -1,6 +1,6 @@
 // Patterns are looked for through rounding casts: a kernel that keeps more precision than an
 // intermediate tensor of the reference is closer to the truth, never further.
-#include "wording/approx.h"
+#include "text/approx.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "wording/types.h"
+#include "text/types.h"
 
 namespace kw::generate {
 namespace {

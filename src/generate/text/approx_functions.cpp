@@ -11,8 +11,8 @@
 // absolute for the normal distribution (whose users add it to 1).
 #include <string_view>
 
-#include "base/check.h"
-#include "wording/approx.h"
+#include "core/check.h"
+#include "text/approx.h"
 
 namespace kw::generate {
 namespace {

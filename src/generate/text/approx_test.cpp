@@ -1,6 +1,6 @@
 // Which patterns are seen, and which are left alone. That the functions are accurate enough is
 // proven in tests/approx.
-#include "wording/approx.h"
+#include "text/approx.h"
 
 #include <gtest/gtest.h>
 

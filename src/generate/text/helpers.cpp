@@ -1,10 +1,10 @@
-#include "wording/helpers.h"
+#include "text/helpers.h"
 
 #include <vector>
 
-#include "base/text.h"
-#include "wording/joins.h"
-#include "wording/layout_texts.h"
+#include "core/text.h"
+#include "text/joins.h"
+#include "text/layout_texts.h"
 
 namespace kw::generate {
 

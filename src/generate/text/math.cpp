@@ -1,12 +1,12 @@
-#include "wording/math.h"
+#include "text/math.h"
 
 #include <fmt/core.h>
 
 #include <map>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "wording/types.h"
+#include "core/check.h"
+#include "core/text.h"
+#include "text/types.h"
 
 namespace kw::generate {
 

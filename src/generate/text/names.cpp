@@ -1,4 +1,4 @@
-#include "wording/names.h"
+#include "text/names.h"
 
 #include <fmt/core.h>
 

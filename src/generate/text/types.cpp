@@ -1,4 +1,4 @@
-#include "wording/types.h"
+#include "text/types.h"
 
 #include <fmt/core.h>
 

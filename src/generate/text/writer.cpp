@@ -1,4 +1,4 @@
-#include "wording/writer.h"
+#include "text/writer.h"
 
 namespace kw::generate {
 

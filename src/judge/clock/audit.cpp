@@ -1,10 +1,10 @@
-#include "bench/audit.h"
+#include "clock/audit.h"
 
 #include <fmt/core.h>
 
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 bool is_returned(const kernel::Buffer& buffer) {
@@ -28,13 +28,13 @@ std::vector<uint64_t> expected_hashes(const kernel::Program& program,
   std::vector<uint64_t> hashes;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     if (is_returned(program.buffers[i]))
-      hashes.push_back(exec::audit_hash(outputs[i].data, hash_seed));
+      hashes.push_back(ports::audit_hash(outputs[i].data, hash_seed));
   }
   return hashes;
 }
 
 std::optional<std::string> find_mismatch(const kernel::Program& program, const AuditPlan& plan,
-                                         const exec::TimedResult& result) {
+                                         const ports::TimedResult& result) {
   for (const record::Finding& finding : result.findings) {
     if (finding.certainty == record::Certainty::Certain)
       return "after the timed calls: " + finding.message;
@@ -60,4 +60,4 @@ std::optional<std::string> find_mismatch(const kernel::Program& program, const A
   return std::nullopt;
 }
 
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "exec/device.h"
+#include "ports/device.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 /// Why a copied call's outputs are wrong, or nothing. `entry` of the call names its inputs.
 using JudgeCall =
-    std::function<std::optional<std::string>(size_t program, const exec::CopiedCall& call)>;
+    std::function<std::optional<std::string>(size_t program, const ports::CopiedCall& call)>;
 
 /// What is known about one program's outputs.
 struct AuditPlan {
@@ -31,6 +31,6 @@ std::vector<uint64_t> expected_hashes(const kernel::Program& program,
 
 /// The first thing that is not as verified, in words; nothing when all is well.
 std::optional<std::string> find_mismatch(const kernel::Program& program, const AuditPlan& plan,
-                                         const exec::TimedResult& result);
+                                         const ports::TimedResult& result);
 
-}  // namespace kw::bench
+}  // namespace kw::clock

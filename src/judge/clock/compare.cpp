@@ -1,4 +1,4 @@
-#include "bench/compare.h"
+#include "clock/compare.h"
 
 #include <fmt/core.h>
 
@@ -7,11 +7,11 @@
 #include <map>
 #include <numeric>
 
-#include "base/check.h"
-#include "bench/random.h"
-#include "bench/statistics.h"
+#include "clock/random.h"
+#include "clock/statistics.h"
+#include "core/check.h"
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 constexpr int kResamples = 2000;
@@ -228,4 +228,4 @@ Json to_json(const Comparison& comparison) {
   return json;
 }
 
-}  // namespace kw::bench
+}  // namespace kw::clock

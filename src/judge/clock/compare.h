@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 /// Samples of two programs from one timing call, equally many.
 struct Cycle {
@@ -48,4 +48,4 @@ struct Comparison {
 Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options = {});
 Json to_json(const Comparison& comparison);
 
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -1,13 +1,13 @@
-#include "bench/compare.h"
+#include "clock/compare.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
-#include "bench/random.h"
+#include "clock/random.h"
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
@@ -230,4 +230,4 @@ TEST(Compare, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -1,10 +1,10 @@
-#include "bench/floor.h"
+#include "clock/floor.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 // Of the L2: what is larger cannot come from it.
@@ -45,7 +45,7 @@ Floor floor_of(const Work& work, const record::Calibration& calibration) {
   return floor;
 }
 
-std::string implausible(const Work& work, double us, const exec::DeviceInfo& device) {
+std::string implausible(const Work& work, double us, const ports::DeviceInfo& device) {
   const double certain = work.bytes() - work.gathered_bytes;
   if (device.dram_gbps <= 0 || us <= 0) return "";
   if (certain <= kSurelyCold * static_cast<double>(device.l2_bytes)) return "";
@@ -73,4 +73,4 @@ Json to_json(const Floor& floor) {
   return json;
 }
 
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "base/json.h"
-#include "exec/device.h"
+#include "core/json.h"
+#include "ports/device.h"
 #include "record/calibration.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 /// What a task cannot avoid at one shape.
 struct Work {
@@ -33,9 +33,9 @@ Floor floor_of(const Work& work, const record::Calibration& calibration);
 /// Why a time is too short to be true, or "": faster than the data sheet's rate allows for bytes
 /// that must come from memory. Gathers do not count, nor do tasks that mostly fit in the L2.
 /// Arithmetic never makes a time implausible: algebra is legal.
-std::string implausible(const Work& work, double us, const exec::DeviceInfo& device);
+std::string implausible(const Work& work, double us, const ports::DeviceInfo& device);
 
 Json to_json(const Work& work);
 Json to_json(const Floor& floor);
 
-}  // namespace kw::bench
+}  // namespace kw::clock

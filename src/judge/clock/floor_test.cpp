@@ -1,8 +1,8 @@
-#include "bench/floor.h"
+#include "clock/floor.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 record::Calibration h200() {
@@ -63,7 +63,7 @@ TEST(Floor, OfAlmostNothingIsALaunch) {
 }
 
 TEST(Implausible, OnlyWhereMemoryMustHaveBeenRead) {
-  exec::DeviceInfo device;
+  ports::DeviceInfo device;
   device.l2_bytes = 60 << 20;
   device.dram_gbps = 4800;
   Work work;
@@ -85,4 +85,4 @@ TEST(Implausible, OnlyWhereMemoryMustHaveBeenRead) {
 }
 
 }  // namespace
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -1,13 +1,13 @@
-#include "bench/measure.h"
+#include "clock/measure.h"
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 constexpr double kLaterWarmup = 0.03;
 
@@ -22,8 +22,8 @@ bool all_deterministic(const MeasureOptions& options) {
 }
 
 /// The next batch's protocol: no more samples than may still be taken.
-exec::TimeProtocol batch_protocol(const MeasureOptions& options, size_t taken, uint64_t batch) {
-  exec::TimeProtocol protocol = options.protocol;
+ports::TimeProtocol batch_protocol(const MeasureOptions& options, size_t taken, uint64_t batch) {
+  ports::TimeProtocol protocol = options.protocol;
   const int64_t left = options.rule.max_samples - static_cast<int64_t>(taken);
   protocol.max_samples =
       static_cast<int>(std::clamp<int64_t>(left, 1, std::max(1, options.batch_samples)));
@@ -35,7 +35,7 @@ exec::TimeProtocol batch_protocol(const MeasureOptions& options, size_t taken, u
   return protocol;
 }
 
-void add_samples(Measurement& measurement, const exec::TimedResult& result) {
+void add_samples(Measurement& measurement, const ports::TimedResult& result) {
   const std::vector<double> before = std::move(measurement.samples.microseconds);
   const int64_t discarded = measurement.samples.discarded;
   measurement.samples = result.samples;
@@ -45,14 +45,14 @@ void add_samples(Measurement& measurement, const exec::TimedResult& result) {
   measurement.batches.push_back(result.samples.microseconds.size());
 }
 
-void audit(const MeasureOptions& options, size_t index, const exec::TimedProgram& program,
-           const exec::TimedResult& result, Measurement& measurement) {
+void audit(const MeasureOptions& options, size_t index, const ports::TimedProgram& program,
+           const ports::TimedResult& result, Measurement& measurement) {
   if (options.audits.empty()) return;
   const AuditPlan& plan = options.audits[index];
   measurement.rejected = find_mismatch(*program.program, plan, result);
   measurement.audited += static_cast<int64_t>(plan.expected.empty() ? 0 : result.audits.size());
   if (plan.deterministic || !options.judge) return;
-  for (const exec::CopiedCall& call : result.copied) {
+  for (const ports::CopiedCall& call : result.copied) {
     ++measurement.judged;
     if (measurement.rejected) return;
     measurement.rejected = options.judge(index, call);
@@ -61,8 +61,8 @@ void audit(const MeasureOptions& options, size_t index, const exec::TimedProgram
 
 }  // namespace
 
-Result<MeasureOutcome> measure(exec::Device& device,
-                               const std::vector<exec::TimedProgram>& programs,
+Result<MeasureOutcome> measure(ports::Device& device,
+                               const std::vector<ports::TimedProgram>& programs,
                                const MeasureOptions& options) {
   KW_CHECK(options.audits.empty() || options.audits.size() == programs.size(),
            "one audit plan per program");
@@ -71,7 +71,7 @@ Result<MeasureOutcome> measure(exec::Device& device,
   outcome.measurements.resize(programs.size());
   bool rejected = false;
   for (uint64_t batch = 0; !rejected && !all_stopped(criteria); ++batch) {
-    const exec::TimeOutcome timed =
+    const ports::TimeOutcome timed =
         KW_TRY(device.time(programs, batch_protocol(options, criteria[0].samples().size(), batch)));
     if (timed.status != RunStatus::Completed) {
       outcome.status = timed.status;
@@ -81,7 +81,7 @@ Result<MeasureOutcome> measure(exec::Device& device,
     }
     KW_CHECK(timed.results.size() == programs.size(), "a device answers for every program");
     for (size_t i = 0; i < programs.size(); ++i) {
-      const exec::TimedResult& result = timed.results[i];
+      const ports::TimedResult& result = timed.results[i];
       KW_CHECK(!result.samples.microseconds.empty(), "a completed batch has samples");
       // All go on until all are done: an interleaved pair stays a pair.
       criteria[i].add(result.samples.microseconds);
@@ -157,4 +157,4 @@ Json to_json(const Measurement& measurement) {
   return json;
 }
 
-}  // namespace kw::bench
+}  // namespace kw::clock

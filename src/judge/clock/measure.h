@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "bench/audit.h"
-#include "bench/compare.h"
-#include "bench/statistics.h"
-#include "bench/stopping.h"
-#include "exec/device.h"
+#include "clock/audit.h"
+#include "clock/compare.h"
+#include "clock/statistics.h"
+#include "clock/stopping.h"
+#include "ports/device.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 struct MeasureOptions {
   StoppingRule rule;
-  exec::TimeProtocol protocol;    // its sample and time limits and its seed are set batch by batch
+  ports::TimeProtocol protocol;   // its sample and time limits and its seed are set batch by batch
   int batch_samples = 40;         // each batch has buffers, addresses and a capture of its own
   std::vector<AuditPlan> audits;  // parallel to the programs; empty: nothing is known of outputs
   JudgeCall judge;                // of calls of programs that are not deterministic
@@ -35,15 +35,15 @@ struct Measurement {
 };
 
 struct MeasureOutcome {
-  exec::RunStatus status = exec::RunStatus::Completed;
+  ports::RunStatus status = ports::RunStatus::Completed;
   std::string message;                    // why, when not Completed
   std::vector<Measurement> measurements;  // parallel to the programs, when Completed
 };
 
 /// An Error only for what is not the candidates' doing. Stops when every program has reason to, or
 /// at the first that fails its audit.
-Result<MeasureOutcome> measure(exec::Device& device,
-                               const std::vector<exec::TimedProgram>& programs,
+Result<MeasureOutcome> measure(ports::Device& device,
+                               const std::vector<ports::TimedProgram>& programs,
                                const MeasureOptions& options);
 /// Adds the samples of another process; the first becomes the whole.
 void extend(std::optional<Measurement>& whole, const Measurement& more);
@@ -52,4 +52,4 @@ std::vector<Cycle> cycles_of(const Measurement& candidate, const Measurement& ba
 /// With method, raw samples, clock and temperature.
 Json to_json(const Measurement& measurement);
 
-}  // namespace kw::bench
+}  // namespace kw::clock

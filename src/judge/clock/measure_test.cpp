@@ -1,36 +1,36 @@
-#include "bench/measure.h"
+#include "clock/measure.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 /// Answers with samples made by a function of (program, sample number).
-class FakeDevice : public exec::Device {
+class FakeDevice : public ports::Device {
  public:
   std::function<double(size_t program, int sample)> clock = [](size_t, int) { return 100.0; };
   RunStatus status = RunStatus::Completed;
-  std::vector<exec::TimeProtocol> asked;
-  exec::TimedResult template_result;  // audits, copies and findings of every answer
+  std::vector<ports::TimeProtocol> asked;
+  ports::TimedResult template_result;  // audits, copies and findings of every answer
 
-  exec::DeviceInfo info() const override { return {}; }
-  Result<exec::ImageId> load(const exec::Compiled&) override { return exec::ImageId{1}; }
-  Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program&, const exec::InputViews&,
-                               const exec::RunOptions&) override {
-    return exec::RunOutcome{};
+  ports::DeviceInfo info() const override { return {}; }
+  Result<ports::ImageId> load(const ports::Compiled&) override { return ports::ImageId{1}; }
+  Result<ports::RunOutcome> run(ports::ImageId, const kernel::Program&, const ports::InputViews&,
+                                const ports::RunOptions&) override {
+    return ports::RunOutcome{};
   }
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
-                                 const exec::TimeProtocol& protocol) override {
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>& programs,
+                                  const ports::TimeProtocol& protocol) override {
     asked.push_back(protocol);
-    exec::TimeOutcome outcome;
+    ports::TimeOutcome outcome;
     outcome.status = status;
     outcome.message = status == RunStatus::Completed ? "" : "it broke";
     for (size_t p = 0; p < programs.size(); ++p) {
-      exec::TimedResult result = template_result;
+      ports::TimedResult result = template_result;
       result.samples.method = "events";
       for (int i = 0; i < protocol.max_samples; ++i)
         result.samples.microseconds.push_back(clock(p, taken_ + i));
@@ -144,4 +144,4 @@ TEST(Measure, JsonCarriesTheRawSamples) {
 }
 
 }  // namespace
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -1,10 +1,10 @@
 // The generator behind intervals and orders of samples.
 #pragma once
 
-#include "base/random.h"
+#include "core/random.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 using kw::Random;
 
-}  // namespace kw::bench
+}  // namespace kw::clock

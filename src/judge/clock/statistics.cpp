@@ -1,13 +1,13 @@
-#include "bench/statistics.h"
+#include "clock/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "base/check.h"
-#include "bench/random.h"
+#include "clock/random.h"
+#include "core/check.h"
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 constexpr int kMedianResamples = 1000;
@@ -107,4 +107,4 @@ Json to_json(const Summary& summary) {
   return json;
 }
 
-}  // namespace kw::bench
+}  // namespace kw::clock

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "base/json.h"
+#include "core/json.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 struct Summary {
   int64_t count = 0;
@@ -29,4 +29,4 @@ Json to_json(const Summary& summary);
 /// The q-th quantile (0 … 1) of sorted samples, interpolated linearly.
 double quantile(std::span<const double> sorted, double q);
 
-}  // namespace kw::bench
+}  // namespace kw::clock

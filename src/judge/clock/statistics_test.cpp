@@ -1,4 +1,4 @@
-#include "bench/statistics.h"
+#include "clock/statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace kw::bench {
+namespace kw::clock {
 namespace {
 
 std::vector<double> ramp(int n) {
@@ -113,4 +113,4 @@ TEST(Statistics, JsonHasStableKeys) {
 }
 
 }  // namespace
-}  // namespace kw::bench
+}  // namespace kw::clock

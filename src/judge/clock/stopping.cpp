@@ -1,6 +1,6 @@
-#include "bench/stopping.h"
+#include "clock/stopping.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 const char* stop_reason_name(StopReason reason) {
   switch (reason) {
@@ -45,4 +45,4 @@ std::optional<StopReason> StoppingCriterion::reason() const {
   return std::nullopt;
 }
 
-}  // namespace kw::bench
+}  // namespace kw::clock

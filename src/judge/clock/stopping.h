@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/statistics.h"
+#include "clock/statistics.h"
 
-namespace kw::bench {
+namespace kw::clock {
 
 struct StoppingRule {
   int64_t min_samples = 10;
@@ -46,4 +46,4 @@ class StoppingCriterion {
   bool judged_ = false;
 };
 
-}  // namespace kw::bench
+}  // namespace kw::clock

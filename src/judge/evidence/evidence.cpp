@@ -1,24 +1,24 @@
-#include "engine/evidence.h"
+#include "evidence/evidence.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "catalog/catalog.h"
-#include "engine/counting.h"
-#include "engine/evidence_build.h"
+#include "evidence/evidence_build.h"
+#include "gate/programs.h"
 #include "kernel/methods.h"
 #include "os/interrupt.h"
 #include "profile/sources.h"
-#include "verify/programs.h"
+#include "timing/counting.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 /// One gathering under way: each source adds what it knows.
 class Gathering {
  public:
-  Gathering(const EvidenceRequest& request, const BenchTools& tools, const Progress& progress)
+  Gathering(const EvidenceRequest& request, const timing::BenchTools& tools, const single_run::Progress& progress)
       : request_(request), tools_(tools), progress_(progress) {}
 
   Result<Evidence> run() {
@@ -28,7 +28,7 @@ class Gathering {
     out_.target = build_.fixed.target;
     out_.compiler = build_.best().compiler;
     out_.claimed = kernel::active_methods(build_.module, build_.tunes());
-    out_.work = work_at(*request_.task, build_.graph);
+    out_.work = timing::work_at(*request_.task, build_.graph);
     KW_TRY(find_rates());
     for (const kernel::Launch& launch : build_.program.launches) add_launch(launch);
     if (request_.count) KW_TRY(count());
@@ -45,10 +45,10 @@ class Gathering {
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
   Status find_rates() {
-    exec::Device* gpu = tools_.verify.gpu;
-    rates_ = request_.calibration != nullptr ? *request_.calibration : reference_gpu();
+    ports::Device* gpu = tools_.verify.gpu;
+    rates_ = request_.calibration != nullptr ? *request_.calibration : timing::reference_gpu();
     if (request_.calibration == nullptr && gpu != nullptr && tools_.calibrate) {
-      auto measured = calibration_of(gpu->info(), tools_.calibrate, Freshness::Kept);
+      auto measured = timing::calibration_of(gpu->info(), tools_.calibrate, timing::Freshness::Kept);
       KW_TRY(os::check_interrupted());
       if (measured)
         rates_ = std::move(measured->calibration);
@@ -56,7 +56,7 @@ class Gathering {
         note("the GPU's own rates are not known: " + measured.error().message);
     }
     out_.rates_of = rates_.gpu;
-    out_.floor = bench::floor_of(out_.work, rates_);
+    out_.floor = clock::floor_of(out_.work, rates_);
     return Done{};
   }
 
@@ -78,7 +78,7 @@ class Gathering {
 
   Status count() {
     tell("counting on the virtual GPU");
-    const auto at = counting_shape(*request_.task, build_.dims);
+    const auto at = timing::counting_shape(*request_.task, build_.dims);
     if (!at) {
       note("nothing was counted: " + at.error().message);
       return Done{};
@@ -87,13 +87,13 @@ class Gathering {
     if (counted.empty()) return Done{};
     out_.counted_at = task::dims_text(at->small.dims);
     out_.scale = at->scale;
-    const std::vector<CostLaunch> launches = with_resources(counted);
-    CostRequest ask;
+    const std::vector<timing::CostLaunch> launches = with_resources(counted);
+    timing::CostRequest ask;
     ask.launches = launches;
     ask.scale = at->scale;
     ask.target = build_.fixed.target;
     ask.gpu = &rates_;
-    const Cost cost = cost_of(ask);
+    const timing::Cost cost = timing::cost_of(ask);
     const bool one_to_one = counted.size() == out_.launches.size();
     if (!one_to_one)
       note("the smaller shape launches other kernels: its counts stand for the first launch");
@@ -106,12 +106,12 @@ class Gathering {
   }
 
   /// At the smaller shape; empty when the virtual GPU could not.
-  Result<std::vector<record::LaunchCounters>> count_at(const CountingShape& at) {
+  Result<std::vector<record::LaunchCounters>> count_at(const timing::CountingShape& at) {
     std::vector<record::LaunchCounters> nothing;
-    exec::Device& device = *tools_.verify.virtual_gpu;
-    verify::Programs programs(build_.module, *tools_.verify.compiler, device, build_.fixed,
+    ports::Device& device = *tools_.verify.virtual_gpu;
+    gate::Programs programs(build_.module, *tools_.verify.compiler, device, build_.fixed,
                               request_.timeout_seconds);
-    const verify::Built built =
+    const gate::Built built =
         KW_TRY(programs.build(build_.matching, *request_.task, at.small.graph, at.small.dims));
     if (!built.ready) {
       note(fmt::format("nothing was counted at {}: {}", task::dims_text(at.small.dims),
@@ -120,25 +120,25 @@ class Gathering {
                                                   : built.not_loaded));
       return nothing;
     }
-    exec::RunOptions options;
+    ports::RunOptions options;
     options.counters = true;
     options.threads = request_.threads;
     options.timeout_seconds = request_.timeout_seconds;
-    options.max_warp_instructions = counting_budget(at.small);
-    const exec::RunOutcome outcome = KW_TRY(device.run(
+    options.max_warp_instructions = timing::counting_budget(at.small);
+    const ports::RunOutcome outcome = KW_TRY(device.run(
         built.ready->image, built.ready->program,
-        verify::program_inputs(built.ready->program, build_.matching, at.inputs), options));
-    if (outcome.status == exec::RunStatus::Completed) return outcome.counters;
+        gate::program_inputs(built.ready->program, build_.matching, at.inputs), options));
+    if (outcome.status == ports::RunStatus::Completed) return outcome.counters;
     note(fmt::format("nothing was counted: the virtual GPU {} it{}",
-                     exec::run_status_name(outcome.status),
+                     ports::run_status_name(outcome.status),
                      outcome.message.empty() ? "" : ": " + outcome.message));
     return nothing;
   }
 
-  std::vector<CostLaunch> with_resources(const std::vector<record::LaunchCounters>& counted) const {
-    std::vector<CostLaunch> launches = cost_launches(counted, build_.program);
+  std::vector<timing::CostLaunch> with_resources(const std::vector<record::LaunchCounters>& counted) const {
+    std::vector<timing::CostLaunch> launches = timing::cost_launches(counted, build_.program);
     for (size_t i = 0; i < launches.size(); ++i) {
-      const exec::KernelResources resources = build_.resources(build_.program.launches[i]);
+      const ports::KernelResources resources = build_.resources(build_.program.launches[i]);
       launches[i].registers = resources.registers;
       launches[i].shared_bytes += std::max<int64_t>(resources.static_shared, 0);
     }
@@ -234,7 +234,7 @@ class Gathering {
   }
 
   profile::Ceilings ceilings() const {
-    const bench::Work& work = out_.work;
+    const clock::Work& work = out_.work;
     profile::Ceilings ceilings;
     ceilings.tera_flops = rates_.peak(work.tensor_flops > 0 ? work.product : work.other);
     ceilings.fp32_tera = rates_.peak("fp32", "fma");
@@ -244,8 +244,8 @@ class Gathering {
   }
 
   const EvidenceRequest& request_;
-  const BenchTools& tools_;
-  const Progress& progress_;
+  const timing::BenchTools& tools_;
+  const single_run::Progress& progress_;
   ExaminedBuild build_;
   record::Calibration rates_;
   std::vector<std::string> notes_;
@@ -254,19 +254,19 @@ class Gathering {
 
 }  // namespace
 
-Result<Evidence> gather_evidence(const EvidenceRequest& request, const BenchTools& tools,
-                                 const Progress& progress) {
+Result<Evidence> gather_evidence(const EvidenceRequest& request, const timing::BenchTools& tools,
+                                 const single_run::Progress& progress) {
   return Gathering(request, tools, progress).run();
 }
 
-Result<profile::Examined> examine_module(const EvidenceRequest& request, const BenchTools& tools,
-                                          const Progress& progress) {
+Result<profile::Examined> examine_module(const EvidenceRequest& request, const timing::BenchTools& tools,
+                                          const single_run::Progress& progress) {
   Evidence evidence = KW_TRY(gather_evidence(request, tools, progress));
   return std::move(evidence.examined);
 }
 
 Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
-    const EvidenceRequest& request, const BenchTools& tools, std::string* why) {
+    const EvidenceRequest& request, const timing::BenchTools& tools, std::string* why) {
   std::string reason;
   const ExaminedBuild build = KW_TRY(build_examined(request, tools, false));
   return code_of(build, request, why != nullptr ? why : &reason);
@@ -281,4 +281,4 @@ profile::Plan plan_for(const Evidence& evidence, const task::Task& task) {
   return profile::plan_methods(catalog::methods(), input);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

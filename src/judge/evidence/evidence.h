@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "compile/disassemble.h"
-#include "engine/bench.h"
 #include "profile/call.h"
 #include "profile/examined.h"
 #include "profile/plan.h"
+#include "timing/bench.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 
 struct EvidenceRequest {
   std::string module_text, module_name = "module.cu";
@@ -54,8 +54,8 @@ struct Evidence {
   size_t dearest = 0;       // whose metrics `examined` has
   profile::MetricSet call;  // of all launches together: what the roofline was made of
   task::Dims dims;
-  bench::Work work;
-  bench::Floor floor;
+  clock::Work work;
+  clock::Floor floor;
   std::string rates_of;    // whose rates the floor is made of
   std::string counted_at;  // dims; "" when nothing was counted
   double scale = 1;        // from these to `dims`
@@ -65,18 +65,18 @@ struct Evidence {
 };
 
 /// Errors: a module or a shape that cannot be used (Blame::Input), the machine's.
-Result<Evidence> gather_evidence(const EvidenceRequest& request, const BenchTools& tools,
-                                 const Progress& progress = {});
+Result<Evidence> gather_evidence(const EvidenceRequest& request, const timing::BenchTools& tools,
+                                 const single_run::Progress& progress = {});
 /// The part that optimising needs.
-Result<profile::Examined> examine_module(const EvidenceRequest& request, const BenchTools& tools,
-                                          const Progress& progress = {});
+Result<profile::Examined> examine_module(const EvidenceRequest& request, const timing::BenchTools& tools,
+                                          const single_run::Progress& progress = {});
 
 /// Machine code alone, of all kernels that the shape needs. Nothing when no tool here can show it;
 /// `why` says so in words.
 Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
-    const EvidenceRequest& request, const BenchTools& tools, std::string* why = nullptr);
+    const EvidenceRequest& request, const timing::BenchTools& tools, std::string* why = nullptr);
 
 /// What the catalogue would try on it, by the evidence alone.
 profile::Plan plan_for(const Evidence& evidence, const task::Task& task);
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

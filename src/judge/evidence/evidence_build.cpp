@@ -1,15 +1,14 @@
-#include "engine/evidence_build.h"
+#include "evidence/evidence_build.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "engine/judge_counting.h"
-#include "engine/load.h"
-#include "engine/run.h"
+#include "binding/load.h"
 #include "os/interrupt.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 task::Dims examined_dims(const EvidenceRequest& request) {
@@ -25,17 +24,17 @@ Error does_not_fit(const Error& error, const ExaminedBuild& build) {
 }
 
 /// The image, or nothing and why not; an input Error when the module itself does not compile.
-Result<std::optional<exec::Compiled>> compile_as(exec::ImageKind kind, const ExaminedBuild& build,
-                                                 const EvidenceRequest& request,
-                                                 exec::Compiler& compiler, std::string* why) {
-  exec::CompileRequest ask = exec::compile_request(
+Result<std::optional<ports::Compiled>> compile_as(ports::ImageKind kind, const ExaminedBuild& build,
+                                                  const EvidenceRequest& request,
+                                                  ports::Compiler& compiler, std::string* why) {
+  ports::CompileRequest ask = ports::compile_request(
       build.module, build.selection, build.fixed.target.name, request.timeout_seconds);
   ask.image = kind;
-  Result<exec::CompileOutcome> outcome = compiler.compile(ask);
+  Result<ports::CompileOutcome> outcome = compiler.compile(ask);
   KW_TRY(os::check_interrupted());
   if (!outcome) {
     *why = outcome.error().message;
-    return std::optional<exec::Compiled>();
+    return std::optional<ports::Compiled>();
   }
   if (outcome->failed)
     return input_error(fmt::format("{} does not compile: {}", build.module.file_name,
@@ -44,11 +43,11 @@ Result<std::optional<exec::Compiled>> compile_as(exec::ImageKind kind, const Exa
 }
 
 Status select_kernels(const EvidenceRequest& request, ExaminedBuild& build) {
-  auto matching = verify::match_tensors(build.module, *request.task, build.graph);
+  auto matching = gate::match_tensors(build.module, *request.task, build.graph);
   if (!matching) return does_not_fit(matching.error(), build);
   build.matching = std::move(matching).value();
-  auto bindings = verify::bind_shape(build.module, build.matching, *request.task, build.graph,
-                                     build.dims, build.fixed);
+  auto bindings = gate::bind_shape(build.module, build.matching, *request.task, build.graph,
+                                   build.dims, build.fixed);
   if (!bindings) return does_not_fit(bindings.error(), build);
   build.bindings = std::move(bindings).value();
   auto selection = kernel::select(build.module, build.bindings);
@@ -70,37 +69,37 @@ void drop_idle(const kernel::Program& program, std::vector<profile::SassFunction
 
 }  // namespace
 
-exec::KernelResources ExaminedBuild::resources(const kernel::Launch& launch) const {
-  for (const exec::CompiledKernel& kernel : best().kernels) {
+ports::KernelResources ExaminedBuild::resources(const kernel::Launch& launch) const {
+  for (const ports::CompiledKernel& kernel : best().kernels) {
     if (kernel.entry == launch.entry) return kernel.resources;
   }
   return {};
 }
 
-Result<ExaminedBuild> build_examined(const EvidenceRequest& request, const BenchTools& tools,
-                                     bool with_ptx) {
+Result<ExaminedBuild> build_examined(const EvidenceRequest& request,
+                                     const timing::BenchTools& tools, bool with_ptx) {
   ExaminedBuild build;
-  build.module = KW_TRY(parse_module(request.module_text, request.module_name));
+  build.module = KW_TRY(binding::parse_module(request.module_text, request.module_name));
   build.dims = examined_dims(request);
   build.graph = KW_TRY(request.task->graph_at(build.dims));
-  const exec::Device& device =
+  const ports::Device& device =
       tools.verify.gpu != nullptr ? *tools.verify.gpu : *tools.verify.virtual_gpu;
-  const exec::DeviceInfo info = device.info();
+  const ports::DeviceInfo info = device.info();
   build.fixed.target =
       KW_TRY(arch::find_target(request.target.empty() ? info.target : request.target));
   build.fixed.sms = info.sms;
   build.fixed.l2_bytes = info.l2_bytes;
   build.fixed.tunes = request.tunes;
   KW_TRY(select_kernels(request, build));
-  exec::Compiler& compiler = *tools.verify.compiler;
+  ports::Compiler& compiler = *tools.verify.compiler;
   build.cubin =
-      KW_TRY(compile_as(exec::ImageKind::Cubin, build, request, compiler, &build.no_cubin));
+      KW_TRY(compile_as(ports::ImageKind::Cubin, build, request, compiler, &build.no_cubin));
   std::string no_ptx;
   if (with_ptx || !build.cubin)
-    build.ptx = KW_TRY(compile_as(exec::ImageKind::Ptx, build, request, compiler, &no_ptx));
+    build.ptx = KW_TRY(compile_as(ports::ImageKind::Ptx, build, request, compiler, &no_ptx));
   if (!build.cubin && !build.ptx) return environment_error(no_ptx);
   auto program = kernel::instantiate(build.module, build.bindings, build.selection,
-                                     kernel_infos(build.best()));
+                                     single_run::kernel_infos(build.best()));
   if (!program) return does_not_fit(program.error(), build);
   build.program = std::move(program).value();
   return build;
@@ -131,4 +130,4 @@ Result<std::optional<std::vector<profile::SassFunction>>> code_of(const Examined
   return Functions(std::move(functions).value());
 }
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

@@ -4,35 +4,35 @@
 #include <optional>
 #include <string>
 
-#include "engine/evidence.h"
+#include "evidence/evidence.h"
+#include "gate/binding.h"
 #include "kernel/instantiate.h"
-#include "verify/binding.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 
 struct ExaminedBuild {
   kernel::Module module;
   task::Dims dims;
   graph::Graph graph;
-  verify::Matching matching;
+  gate::Matching matching;
   kernel::Bindings fixed;     // target, tunables, the device's numbers
   kernel::Bindings bindings;  // and the shape's
   kernel::Selection selection;
-  std::optional<exec::Compiled> cubin, ptx;  // at least one
-  std::string no_cubin;                      // why there is none
+  std::optional<ports::Compiled> cubin, ptx;  // at least one
+  std::string no_cubin;                       // why there is none
   kernel::Program program;
 
-  const exec::Compiled& best() const { return cubin ? *cubin : *ptx; }
+  const ports::Compiled& best() const { return cubin ? *cubin : *ptx; }
   /// Every tunable with the value it has.
   std::map<std::string, int64_t> tunes() const {
     return {selection.defines.begin(), selection.defines.end()};
   }
   /// What the compiler said about a launch's kernel.
-  exec::KernelResources resources(const kernel::Launch& launch) const;
+  ports::KernelResources resources(const kernel::Launch& launch) const;
 };
 
-Result<ExaminedBuild> build_examined(const EvidenceRequest& request, const BenchTools& tools,
-                                     bool with_ptx);
+Result<ExaminedBuild> build_examined(const EvidenceRequest& request,
+                                     const timing::BenchTools& tools, bool with_ptx);
 
 /// Its machine code; nothing and `why` when it cannot be shown. Errors: interrupted.
 Result<std::optional<std::vector<profile::SassFunction>>> code_of(const ExaminedBuild& build,
@@ -49,6 +49,6 @@ struct Hardware {
 /// Asks the profiler, or reads what was imported. Errors: interrupted; an imported profile that is
 /// of no use (Blame::Input, or Environment when it says that counters could not be read).
 Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest& request,
-                               const BenchTools& tools);
+                               const timing::BenchTools& tools);
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

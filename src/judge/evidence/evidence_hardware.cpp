@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "compile/search.h"
-#include "engine/evidence_build.h"
-#include "engine/ncu.h"
+#include "evidence/evidence_build.h"
+#include "evidence/ncu.h"
+#include "gate/families.h"
+#include "gate/programs.h"
 #include "os/files.h"
 #include "profile/ncu.h"
-#include "verify/families.h"
-#include "verify/programs.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 constexpr const char* kNoProfiler =
@@ -19,7 +19,7 @@ constexpr const char* kNoProfiler =
     "or PATH";
 
 /// Why there is nobody to ask; "" when there is.
-std::string nobody(const EvidenceRequest& request, const BenchTools& tools,
+std::string nobody(const EvidenceRequest& request, const timing::BenchTools& tools,
                    const std::string& ncu) {
   if (!request.hardware) return "the profiler was not asked";
   if (tools.verify.gpu == nullptr) return "there is no GPU here";
@@ -48,8 +48,8 @@ Result<Hardware> read_text(const ExaminedBuild& build, const std::string& text,
 Result<NcuProfile> ask_profiler(const ExaminedBuild& build, const EvidenceRequest& request,
                                 const std::string& ncu) {
   const auto inputs =
-      KW_TRY(verify::draw_inputs(*request.task, build.graph, build.dims, "normal", 1));
-  const exec::InputViews views = verify::program_inputs(build.program, build.matching, inputs);
+      KW_TRY(gate::draw_inputs(*request.task, build.graph, build.dims, "normal", 1));
+  const ports::InputViews views = gate::program_inputs(build.program, build.matching, inputs);
   NcuRequest ask;
   ask.ncu = ncu;
   ask.compiled = &build.best();
@@ -71,7 +71,7 @@ std::string keep_log(const NcuProfile& profile, const EvidenceRequest& request) 
 }  // namespace
 
 Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest& request,
-                               const BenchTools& tools) {
+                               const timing::BenchTools& tools) {
   if (!request.imported.empty()) return read_text(build, request.imported, request.imported_name);
   const std::string ncu = request.ncu ? *request.ncu : compile::find_cuda_program("ncu");
   Hardware hardware;
@@ -91,4 +91,4 @@ Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest
   return std::move(read).value();
 }
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

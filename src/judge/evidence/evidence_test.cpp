@@ -1,20 +1,20 @@
 // Evidence with a pretended compiler, GPU, profiler and disassembler: programs are shell scripts.
-#include "engine/evidence.h"
+#include "evidence/evidence.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 
-#include "base/text.h"
-#include "engine/ncu.h"
-#include "engine/profile.h"
+#include "core/text.h"
+#include "evidence/ncu.h"
+#include "evidence/profile.h"
+#include "gate/fakes.h"
 #include "os/files.h"
 #include "profile/ncu.h"
 #include "store/test_folder.h"
-#include "verify/fakes.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 constexpr const char* kPage =
@@ -52,8 +52,8 @@ class EvidenceTest : public ::testing::Test {
       return c;
     };
     virtual_gpu_.instead = [](const kernel::Program&,
-                              const exec::RunOptions&) -> std::optional<exec::RunOutcome> {
-      exec::RunOutcome outcome;
+                              const ports::RunOptions&) -> std::optional<ports::RunOutcome> {
+      ports::RunOutcome outcome;
       record::LaunchCounters launch{"twice", 64, 64, {}, {}};
       launch.total.warp_total = 1000;
       launch.total.lane_total = 32000;
@@ -63,7 +63,7 @@ class EvidenceTest : public ::testing::Test {
       outcome.counters = {launch};
       return outcome;
     };
-    request_.module_text = verify::kTwice;
+    request_.module_text = gate::kTwice;
     request_.task = &task_;
     request_.us = 60;
     request_.ncu = "";
@@ -99,12 +99,12 @@ class EvidenceTest : public ::testing::Test {
   }
 
   store::TestFolder folder_;
-  task::Task task_ = verify::fake_task();
-  verify::FakeOracle oracle_;
-  verify::FakeCompiler compiler_;
-  verify::FakeDevice virtual_gpu_{true}, gpu_{false};
+  task::Task task_ = gate::fake_task();
+  gate::FakeOracle oracle_;
+  gate::FakeCompiler compiler_;
+  gate::FakeDevice virtual_gpu_{true}, gpu_{false};
   EvidenceRequest request_;
-  BenchTools tools_;
+  timing::BenchTools tools_;
 };
 
 TEST_F(EvidenceTest, CountsAndPlanWithoutAnyTool) {
@@ -153,9 +153,9 @@ TEST_F(EvidenceTest, GoesOnWhereTheVirtualGpuCannot) {
   ASSERT_FALSE(evidence.examined.metrics.notes.empty());
   EXPECT_NE(evidence.examined.metrics.notes.back().find("frobnicate"), std::string::npos);
   virtual_gpu_.loads = true;
-  virtual_gpu_.instead = [](const kernel::Program&, const exec::RunOptions&) {
-    exec::RunOutcome outcome;
-    outcome.status = exec::RunStatus::Stopped;
+  virtual_gpu_.instead = [](const kernel::Program&, const ports::RunOptions&) {
+    ports::RunOutcome outcome;
+    outcome.status = ports::RunStatus::Stopped;
     outcome.message = "it counted for too long";
     return std::optional(outcome);
   };
@@ -173,7 +173,7 @@ TEST_F(EvidenceTest, ModulesThatCannotBeUsedAreTheUsersBusiness) {
   compiler_.fail = false;
   request_.module_text = "this is no module";
   EXPECT_EQ(gather_evidence(request_, tools_).error().blame, Blame::Input);
-  request_.module_text = verify::kTwice;
+  request_.module_text = gate::kTwice;
   request_.tunes = {{"NOPE", 3}};
   EXPECT_EQ(gather_evidence(request_, tools_).error().blame, Blame::Input);
 }
@@ -358,4 +358,4 @@ TEST(NcuQuery, NamesAreReadAndChosen) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::evidence

@@ -1,4 +1,4 @@
-#include "engine/ncu.h"
+#include "evidence/ncu.h"
 
 #include <fmt/core.h>
 
@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "base/text.h"
 #include "catalog/metric.h"
+#include "core/text.h"
 #include "gpu/profiled_call.h"
 #include "os/files.h"
 #include "os/interrupt.h"
@@ -17,7 +17,7 @@
 #include "profile/ncu.h"
 #include "profile/ncu_table.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 constexpr uint64_t kMostOutput = uint64_t{64} << 20;
@@ -260,4 +260,4 @@ std::vector<std::string> metrics_to_ask(const std::set<std::string>& available) 
   return ask;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "ports/device.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 
 struct NcuRequest {
-  std::string ncu;                           // the profiler's path
-  const exec::Compiled* compiled = nullptr;  // with its image; as all below, borrowed
+  std::string ncu;                            // the profiler's path
+  const ports::Compiled* compiled = nullptr;  // with its image; as all below, borrowed
   const kernel::Program* program = nullptr;
-  const exec::InputViews* inputs = nullptr;
+  const ports::InputViews* inputs = nullptr;
   std::string report;            // where its own report goes, "x.ncu-rep"; "" = not kept
   double timeout_seconds = 120;  // of each time it is started
 };
@@ -41,4 +41,4 @@ std::set<std::string> queried_metrics(std::string_view text);
 /// names for one thing the first it knows, where the others would add nothing.
 std::vector<std::string> metrics_to_ask(const std::set<std::string>& available);
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

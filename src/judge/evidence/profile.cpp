@@ -1,14 +1,14 @@
-#include "engine/profile.h"
+#include "evidence/profile.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
 #include "compile/search.h"
-#include "engine/ncu.h"
+#include "core/text.h"
+#include "evidence/ncu.h"
 #include "os/files.h"
 #include "profile/sass_text.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 constexpr uint64_t kMostProfileBytes = uint64_t{256} << 20;
@@ -29,13 +29,14 @@ Result<std::string> imported_text(const ProfileRequest& request) {
 
 /// Judges and times it; false when it did not pass.
 Result<bool> judge_and_time(const task::Task& task, const ProfileRequest& request,
-                            const BenchTools& tools, const Progress& progress,
+                            const timing::BenchTools& tools, const single_run::Progress& progress,
                             ProfileReport& report) {
-  BenchRequest ask;
+  timing::BenchRequest ask;
   ask.verify = request.verify;
   ask.dims = request.dims;
   ask.quick = true;
-  const BenchReport timed = KW_TRY(bench_module(request.module_text, task, ask, tools, progress));
+  const timing::BenchReport timed =
+      KW_TRY(timing::bench_module(request.module_text, task, ask, tools, progress));
   report.verdict = timed.verdict;
   if (!record::passed(timed.verdict)) return false;
   const auto& measured = timed.candidate.measurement;
@@ -82,7 +83,8 @@ Json launches_json(const Evidence& evidence) {
 }  // namespace
 
 Result<ProfileReport> profile_module(const task::Task& task, const ProfileRequest& request,
-                                     const BenchTools& tools, const Progress& progress) {
+                                     const timing::BenchTools& tools,
+                                     const single_run::Progress& progress) {
   ProfileReport report;
   report.module = request.verify.module_path;
   report.task_name = task.name;
@@ -112,7 +114,7 @@ Json to_json(const Evidence& evidence) {
   Json json = Json::object();
   json.set("dims", std::move(dims)).set("target", evidence.target.name);
   json.set("compiler", evidence.compiler).set("methods", std::move(claimed));
-  json.set("work", bench::to_json(evidence.work)).set("floor", bench::to_json(evidence.floor));
+  json.set("work", clock::to_json(evidence.work)).set("floor", clock::to_json(evidence.floor));
   json.set("rates_of", evidence.rates_of);
   json.set("counted_at", evidence.counted_at).set("scale", evidence.scale);
   json.set("counters", examined.counters).set("no_counters", examined.no_counters);
@@ -141,4 +143,4 @@ Json to_json(const ProfileReport& report) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

@@ -5,15 +5,16 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
-#include "engine/evidence.h"
+#include "core/json.h"
+#include "evidence/evidence.h"
 #include "profile/plan.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 
 struct ProfileRequest {
   std::string module_text;
-  VerifyRequest verify;  // module, reference, tunables, target, limits; its dims stay empty
+  verification::VerifyRequest
+      verify;            // module, reference, tunables, target, limits; its dims stay empty
   task::Dims dims;       // empty: the task's first benchmark shape
   std::string imported;  // path of a profile made before: Nsight Compute's CSV or .ncu-rep
   std::string report;    // where the profiler's own report goes; "" = not kept
@@ -36,10 +37,11 @@ struct ProfileReport {
 /// Errors: module, shape or file that cannot be used, the machine's. That there are no hardware
 /// counters is none.
 Result<ProfileReport> profile_module(const task::Task& task, const ProfileRequest& request,
-                                     const BenchTools& tools, const Progress& progress = {});
+                                     const timing::BenchTools& tools,
+                                     const single_run::Progress& progress = {});
 
 /// The same for every door; the schema is in docs/profile.md.
 Json to_json(const ProfileReport& report);
 Json to_json(const Evidence& evidence);
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

@@ -1,19 +1,18 @@
-#include "engine/sass.h"
+#include "evidence/sass.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "binding/load.h"
+#include "binding/probe.h"
 #include "catalog/catalog.h"
-#include "engine/judge_counting.h"
-#include "engine/load.h"
-#include "engine/probe.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "os/interrupt.h"
 #include "profile/sass_text.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 std::vector<profile::SassFunction> codes_of(const std::vector<SassKernel>& kernels) {
@@ -25,7 +24,7 @@ std::vector<profile::SassFunction> codes_of(const std::vector<SassKernel>& kerne
 /// Machine code of the kernels of a module, launch group by launch group, or of the first alone.
 class CodeReader {
  public:
-  CodeReader(const SassRequest& request, exec::Compiler& compiler, bool first_group)
+  CodeReader(const SassRequest& request, ports::Compiler& compiler, bool first_group)
       : request_(request),
         compiler_(compiler),
         first_group_(first_group),
@@ -34,9 +33,10 @@ class CodeReader {
   Result<std::vector<SassKernel>> read(const kernel::Module& module) {
     kernels_.clear();
     const arch::Target target = KW_TRY(arch::find_target(request_.target));
-    const kernel::Bindings fixed = KW_TRY(bind_names(module, request_.bindings, {}, target, {}));
-    const std::vector<Probe> probes = KW_TRY(probe_groups(module, fixed));
-    for (const Probe& probe : probes) {
+    const kernel::Bindings fixed =
+        KW_TRY(binding::bind_names(module, request_.bindings, {}, target, {}));
+    const std::vector<binding::Probe> probes = KW_TRY(binding::probe_groups(module, fixed));
+    for (const binding::Probe& probe : probes) {
       KW_TRY(read_group(module, probe));
       if (dims_.empty()) dims_ = probe.bindings.dims;
       if (first_group_) break;
@@ -51,11 +51,11 @@ class CodeReader {
   const std::map<std::string, int64_t>& dims() const { return dims_; }
 
  private:
-  Status read_group(const kernel::Module& module, const Probe& probe) {
-    exec::CompileRequest ask =
-        exec::compile_request(module, probe.selection, request_.target, request_.timeout_seconds);
-    ask.image = exec::ImageKind::Cubin;
-    const exec::CompileOutcome outcome = KW_TRY(compiler_.compile(ask));
+  Status read_group(const kernel::Module& module, const binding::Probe& probe) {
+    ports::CompileRequest ask =
+        ports::compile_request(module, probe.selection, request_.target, request_.timeout_seconds);
+    ask.image = ports::ImageKind::Cubin;
+    const ports::CompileOutcome outcome = KW_TRY(compiler_.compile(ask));
     if (outcome.failed)
       return input_error(
           fmt::format("{} does not compile: {}", module.file_name, first_error(*outcome.failed)));
@@ -70,7 +70,7 @@ class CodeReader {
     const auto launched = [&](const profile::SassFunction& function) {
       return std::ranges::any_of(
           outcome.compiled->kernels,
-          [&](const exec::CompiledKernel& kernel) { return kernel.entry == function.name; });
+          [&](const ports::CompiledKernel& kernel) { return kernel.entry == function.name; });
     };
     if (std::ranges::any_of(*functions, launched))
       std::erase_if(*functions, [&](const auto& one) { return !launched(one); });
@@ -78,9 +78,9 @@ class CodeReader {
     return os::check_interrupted();
   }
 
-  void add(const exec::Compiled& compiled, profile::SassFunction function) {
+  void add(const ports::Compiled& compiled, profile::SassFunction function) {
     std::string name = function.name;
-    for (const exec::CompiledKernel& kernel : compiled.kernels) {
+    for (const ports::CompiledKernel& kernel : compiled.kernels) {
       if (kernel.entry == function.name) name = kernel.expression;
     }
     if (std::ranges::find(all_, name) == all_.end()) all_.push_back(name);
@@ -93,7 +93,7 @@ class CodeReader {
   }
 
   const SassRequest& request_;
-  exec::Compiler& compiler_;
+  ports::Compiler& compiler_;
   bool first_group_;
   compile::Disassembler tools_;
   std::map<std::string, int64_t> dims_;
@@ -113,8 +113,8 @@ Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
                                                    const SassRequest& request, SassReport& report) {
   kernel::Module chosen = module;
   if (!request.bindings.tunes.empty())
-    chosen = KW_TRY(
-        parse_module(kernel::with_tunes(module.text, request.bindings.tunes), module.file_name));
+    chosen = KW_TRY(binding::parse_module(kernel::with_tunes(module.text, request.bindings.tunes),
+                                          module.file_name));
   const auto off = kernel::without_method(chosen, request.method);
   if (!off) {
     report.notes.push_back(off.error().message);
@@ -124,12 +124,12 @@ Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
     report.notes.push_back(other + " goes off with it");
   for (const std::string& tune : off->moved)
     report.notes.push_back("switching it off also changes " + tune);
-  return std::optional(KW_TRY(parse_module(off->text, module.file_name)));
+  return std::optional(KW_TRY(binding::parse_module(off->text, module.file_name)));
 }
 
 /// What the module is compared with, and its kernels at the same dims.
 Status add_other(const kernel::Module& module, const SassRequest& request,
-                 const std::map<std::string, int64_t>& dims, exec::Compiler& compiler,
+                 const std::map<std::string, int64_t>& dims, ports::Compiler& compiler,
                  SassReport& report) {
   std::optional<kernel::Module> other;
   SassRequest ask = request;
@@ -168,7 +168,7 @@ profile::SassFacts SassReport::other_facts() const {
 }
 
 Result<SassReport> show_sass(const kernel::Module& module, const SassRequest& request,
-                             exec::Compiler& compiler, const Progress& progress) {
+                             ports::Compiler& compiler, const single_run::Progress& progress) {
   SassReport report;
   report.module = module.file_name;
   report.target = request.target;
@@ -231,4 +231,4 @@ Json to_json(const SassReport& report, bool raw) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

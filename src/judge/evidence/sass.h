@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "binding/bind.h"
 #include "compile/disassemble.h"
-#include "engine/bind.h"
-#include "engine/run.h"
-#include "exec/compiler.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "ports/compiler.h"
 #include "profile/sass.h"
 #include "profile/sass_verdict.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 
 struct SassRequest {
-  BindingRequest bindings;  // dims may be incomplete: those missing are probed
+  binding::BindingRequest bindings;  // dims may be incomplete: those missing are probed
   std::string target = "sm_90";
   std::string function;                     // only kernels with this in their name; "" = all
   const kernel::Module* against = nullptr;  // compared with; borrowed
@@ -52,9 +52,9 @@ struct SassReport {
 /// here makes cubins, nothing shows machine code (Blame::Environment); it does not compile, no such
 /// kernel or method (Input).
 Result<SassReport> show_sass(const kernel::Module& module, const SassRequest& request,
-                             exec::Compiler& compiler, const Progress& progress = {});
+                             ports::Compiler& compiler, const single_run::Progress& progress = {});
 
 /// `raw`: with every instruction.
 Json to_json(const SassReport& report, bool raw);
 
-}  // namespace kw::engine
+}  // namespace kw::evidence

@@ -1,15 +1,15 @@
 // Machine code of pretended kernels: the compiler says which image it made, a script says what is
 // in it.
-#include "engine/sass.h"
+#include "evidence/sass.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "engine/load.h"
+#include "binding/load.h"
 #include "os/files.h"
 #include "store/test_folder.h"
 
-namespace kw::engine {
+namespace kw::evidence {
 namespace {
 
 constexpr const char* kSwitched =
@@ -23,23 +23,23 @@ constexpr const char* kSwitched =
     "template <int VEC> __global__ void twice(const float* x, float* y, int n) {}\n";
 
 /// The image names the tunable's value.
-class NamingCompiler : public exec::Compiler {
+class NamingCompiler : public ports::Compiler {
  public:
   bool fail = false, cubins = true;
   std::string name() const override { return "fake 1.0"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
     if (!cubins) return environment_error("no ptxas");
-    exec::CompileOutcome outcome;
+    ports::CompileOutcome outcome;
     if (fail) {
       outcome.failed =
-          exec::CompileFailed{"fake 1.0",
-                              {{exec::CompileMessage::Severity::Error, 9, 1, "expected"}},
-                              "",
-                              false,
-                              false};
+          ports::CompileFailed{"fake 1.0",
+                               {{ports::CompileMessage::Severity::Error, 9, 1, "expected"}},
+                               "",
+                               false,
+                               false};
       return outcome;
     }
-    outcome.compiled = exec::Compiled{};
+    outcome.compiled = ports::Compiled{};
     outcome.compiled->compiler = "fake 1.0";
     outcome.compiled->image = request.kernels.front();
     for (const std::string& kernel : request.kernels)
@@ -65,7 +65,7 @@ class SassTest : public ::testing::Test {
         "done\n"));
     ::chmod(path.c_str(), 0755);
     request_.disassembler = compile::Disassembler{path, ""};
-    auto parsed = parse_module(kSwitched, "twice.cu");
+    auto parsed = binding::parse_module(kSwitched, "twice.cu");
     ASSERT_TRUE(parsed) << parsed.error().message;
     module_ = std::move(parsed).value();
   }
@@ -110,7 +110,7 @@ TEST_F(SassTest, AMethodThatIsOffIsNotComparedWithItself) {
 }
 
 TEST_F(SassTest, AnotherModuleKeepsItsOwnTunables) {
-  auto other = parse_module(
+  auto other = binding::parse_module(
       "//! kernelwright 1\n//! task twice\n//! input x: fp32[N]\n//! output y: fp32[N]\n"
       "//! launch plain grid(N) block(64) args(x, y, N)\n"
       "__global__ void plain(const float* x, float* y, int n) {}\n",
@@ -138,4 +138,4 @@ TEST_F(SassTest, FailuresHaveTheirBlame) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::evidence

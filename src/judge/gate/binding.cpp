@@ -1,4 +1,4 @@
-#include "verify/binding.h"
+#include "gate/binding.h"
 
 #include <fmt/core.h>
 
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/expr.h"
 #include "tensor/npy.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -233,4 +233,4 @@ Result<kernel::Bindings> bind_shape(const kernel::Module& module, const Matching
   return bindings;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

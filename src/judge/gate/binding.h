@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "kernel/module.h"
 #include "kernel/select.h"
 #include "task/task.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// Parallel to the module's tensors. Indices into the graph's inputs and outputs; -1: none.
 struct TensorMatch {
@@ -39,4 +39,4 @@ Result<kernel::Bindings> bind_shape(const kernel::Module& module, const Matching
                                     const task::Task& task, const graph::Graph& graph,
                                     const task::Dims& dims, const kernel::Bindings& fixed);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,12 +1,12 @@
-#include "verify/binding.h"
+#include "gate/binding.h"
 
 #include <gtest/gtest.h>
 
+#include "cuda_source/diagnostics.h"
 #include "graph/builder.h"
-#include "kernel/diagnostics.h"
 #include "kernel/parse.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -50,7 +50,7 @@ kernel::Module parse(const std::string& lines) {
       "__global__ void k(const float* x, const unsigned short* w, float* y) {}\n";
   kernel::ParseOutcome outcome = kernel::parse(text, "twin.cu");
   if (!outcome.module)
-    throw std::runtime_error(kernel::render_diagnostics(outcome.diagnostics, text, "twin.cu"));
+    throw std::runtime_error(cuda_source::render_diagnostics(outcome.diagnostics, text, "twin.cu"));
   return std::move(*outcome.module);
 }
 
@@ -204,4 +204,4 @@ TEST(MatchTensors, AnOptionalInputTheTaskLacksIsAbsent) {
   EXPECT_EQ(matching->absent, std::set<std::string>{"bias"});
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

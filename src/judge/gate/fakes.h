@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "exec/audit_hash.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
-#include "exec/oracle.h"
 #include "graph/builder.h"
+#include "ports/audit_hash.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
+#include "ports/oracle.h"
 #include "task/task.h"
 #include "tensor/convert.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// y[B, D] = 2 x + 1 in fp32.
 class FakeReference : public task::Reference {
@@ -67,16 +67,16 @@ inline task::Task fake_task() {
 }
 
 /// The truth of 2 x + 1.
-class FakeOracle : public exec::Oracle {
+class FakeOracle : public ports::Oracle {
  public:
   int truths = 0;
   bool vague = false;  // every element may be as wrong as it is large
 
-  Result<std::vector<exec::Truth>> truth(const graph::Graph& graph,
-                                         const std::vector<tensor::HostTensor>& inputs,
-                                         const exec::TruthOptions&) override {
+  Result<std::vector<ports::Truth>> truth(const graph::Graph& graph,
+                                          const std::vector<tensor::HostTensor>& inputs,
+                                          const ports::TruthOptions&) override {
     ++truths;
-    exec::Truth y;
+    ports::Truth y;
     y.name = graph.outputs[0].name;
     y.shape = inputs[0].shape;
     y.value.resize(static_cast<size_t>(tensor::value_count(inputs[0])));
@@ -89,40 +89,40 @@ class FakeOracle : public exec::Oracle {
       bounds[i] = static_cast<float>(unit * (2 * std::fabs(values[i]) + 1));
       values[i] = 2 * values[i] + 1;
     }
-    std::vector<exec::Truth> all;
+    std::vector<ports::Truth> all;
     all.push_back(std::move(y));
     return all;
   }
   Result<std::vector<tensor::HostTensor>> op_by_op(const graph::Graph&,
                                                    const std::vector<tensor::HostTensor>& inputs,
-                                                   const exec::TruthOptions&) override {
+                                                   const ports::TruthOptions&) override {
     return inputs;
   }
 };
 
-class FakeCompiler : public exec::Compiler {
+class FakeCompiler : public ports::Compiler {
  public:
   bool fail = false;
   std::string ptx;                // of images that are PTX
   std::atomic<int> compiles = 0;  // the gate makes both images at once
 
   std::string name() const override { return "fake 1.0"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
     ++compiles;
-    exec::CompileOutcome outcome;
+    ports::CompileOutcome outcome;
     if (fail) {
       outcome.failed =
-          exec::CompileFailed{"fake 1.0",
-                              {{exec::CompileMessage::Severity::Error, 3, 2, "expected a ';'"}},
-                              "",
-                              false,
-                              false};
+          ports::CompileFailed{"fake 1.0",
+                               {{ports::CompileMessage::Severity::Error, 3, 2, "expected a ';'"}},
+                               "",
+                               false,
+                               false};
       return outcome;
     }
-    outcome.compiled = exec::Compiled{};
+    outcome.compiled = ports::Compiled{};
     outcome.compiled->compiler = "fake 1.0";
     outcome.compiled->kind = request.image;
-    if (request.image == exec::ImageKind::Ptx) outcome.compiled->image = ptx;
+    if (request.image == ports::ImageKind::Ptx) outcome.compiled->image = ptx;
     for (const std::string& kernel : request.kernels)
       outcome.compiled->kernels.push_back(
           {kernel, kernel, "void " + kernel + "(float const*, float*, int)", {}});
@@ -132,7 +132,7 @@ class FakeCompiler : public exec::Compiler {
 
 /// Computes 2 x + `plus` of the elements of the first input, or what `kernel` gives, or answers as
 /// told.
-class FakeDevice : public exec::Device {
+class FakeDevice : public ports::Device {
  public:
   using Kernel = std::function<double(double x, int64_t index, int64_t count)>;
 
@@ -141,35 +141,35 @@ class FakeDevice : public exec::Device {
   Kernel kernel;
   double plus = 1;
   /// Called before each run; may change the outcome, and then decides alone.
-  std::function<std::optional<exec::RunOutcome>(const kernel::Program&, const exec::RunOptions&)>
+  std::function<std::optional<ports::RunOutcome>(const kernel::Program&, const ports::RunOptions&)>
       instead;
   std::vector<record::Finding> findings;  // of every run that computes
   bool loads = true;
   bool healthy = true;
   int runs = 0, health_checks = 0;
-  std::vector<exec::RunOptions> options;
+  std::vector<ports::RunOptions> options;
 
-  exec::DeviceInfo info() const override {
-    exec::DeviceInfo info;
+  ports::DeviceInfo info() const override {
+    ports::DeviceInfo info;
     info.name = is_virtual_ ? "fake virtual GPU" : "fake GPU";
     info.target = "sm_90";
     info.is_virtual = is_virtual_;
-    info.image = is_virtual_ ? exec::ImageKind::Ptx : exec::ImageKind::Cubin;
+    info.image = is_virtual_ ? ports::ImageKind::Ptx : ports::ImageKind::Cubin;
     return info;
   }
-  Result<exec::ImageId> load(const exec::Compiled&) override {
+  Result<ports::ImageId> load(const ports::Compiled&) override {
     if (!loads) return input_error("unsupported instruction 'frobnicate'");
-    return exec::ImageId{1};
+    return ports::ImageId{1};
   }
-  Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program& program,
-                               const exec::InputViews& inputs,
-                               const exec::RunOptions& asked) override {
+  Result<ports::RunOutcome> run(ports::ImageId, const kernel::Program& program,
+                                const ports::InputViews& inputs,
+                                const ports::RunOptions& asked) override {
     ++runs;
     options.push_back(asked);
     if (instead) {
       if (auto outcome = instead(program, asked)) return std::move(*outcome);
     }
-    exec::RunOutcome outcome;
+    ports::RunOutcome outcome;
     outcome.findings = findings;
     std::vector<double> values(static_cast<size_t>(tensor::value_count(inputs[0])));
     tensor::load_values(inputs[0], 0, values);
@@ -187,13 +187,13 @@ class FakeDevice : public exec::Device {
       outcome.buffers.back().data.resize(static_cast<size_t>(buffer.bytes));
       tensor::store_floats(outcome.buffers.back(), 0, values);
       if (!is_virtual_)
-        outcome.hashes.back() = exec::audit_hash(outcome.buffers.back().data, asked.hash_seed);
+        outcome.hashes.back() = ports::audit_hash(outcome.buffers.back().data, asked.hash_seed);
     }
     if (!is_virtual_ && !asked.copy_outputs) outcome.buffers.clear();
     return outcome;
   }
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>&,
-                                 const exec::TimeProtocol&) override {
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>&,
+                                  const ports::TimeProtocol&) override {
     return environment_error("no clock");
   }
   Status health() override {
@@ -206,4 +206,4 @@ class FakeDevice : public exec::Device {
   bool is_virtual_;
 };
 
-}  // namespace kw::verify
+}  // namespace kw::gate

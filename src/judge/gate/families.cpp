@@ -1,4 +1,4 @@
-#include "verify/families.h"
+#include "gate/families.h"
 
 #include <fmt/core.h>
 
@@ -8,12 +8,12 @@
 #include <numeric>
 #include <span>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "gate/parallel.h"
 #include "tensor/convert.h"
 #include "tensor/inputs.h"
-#include "verify/parallel.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -293,4 +293,4 @@ Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph:
   return tensors;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// The families that mean something for this task's inputs, the telling ones first. Names are those
 /// of tensor::Family, and "probe": ordinary values with one element per input that dwarfs the rest.
@@ -29,4 +29,4 @@ Result<std::vector<tensor::HostTensor>> draw_inputs(const task::Task& task,
 /// Numbers derived from a seed: a seed of its own for every purpose.
 uint64_t derive_seed(uint64_t seed, uint64_t purpose);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

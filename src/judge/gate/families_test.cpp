@@ -1,4 +1,4 @@
-#include "verify/families.h"
+#include "gate/families.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "graph/builder.h"
 #include "tensor/convert.h"
 
-namespace kw::verify {
+namespace kw::gate {
 namespace {
 
 using tensor::DType;
@@ -91,4 +91,4 @@ TEST(Families, SpikesReachBeyondHalvesInEverySecondDraw) {
 }
 
 }  // namespace
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <future>
 
-#include "base/text.h"
-#include "verify/gate_stages.h"
+#include "core/text.h"
+#include "gate/gate_stages.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 using record::Stage;
 
@@ -211,4 +211,4 @@ Result<GateReport> judge(const kernel::Module& module, const GateRequest& reques
   return Gate(module, request).run();
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

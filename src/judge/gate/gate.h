@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "gate/pool.h"
 #include "kernel/select.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 #include "record/verdict.h"
-#include "verify/pool.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// A device with what is tried on it. The pool's shapes must suit it.
 struct GateDevice {
-  exec::Device* device = nullptr;
+  ports::Device* device = nullptr;
   kernel::Bindings fixed;  // target, tunables, the device's numbers
   Pool* pool = nullptr;
 };
@@ -40,7 +40,7 @@ struct Repro {
 using OtherCheckers = std::function<Result<std::string>(const kernel::Bindings& bindings)>;
 
 struct GateRequest {
-  exec::Compiler* compiler = nullptr;
+  ports::Compiler* compiler = nullptr;
   GateDevice virtual_gpu;
   std::optional<GateDevice> gpu;  // where numbers are judged when there is one
   Repro repro;
@@ -79,11 +79,11 @@ struct GateReport {
   std::vector<std::string> skipped;       // shapes that were not run, and why
   std::vector<std::string> lint;          // of the task
   std::vector<record::Finding> warnings;  // that alone reject nothing
-  std::optional<exec::CompileFailed> compile_failed;
+  std::optional<ports::CompileFailed> compile_failed;
   double seconds = 0;          // of the gate without preparation
   double prepare_seconds = 0;  // inputs and truths
 };
 
 Result<GateReport> judge(const kernel::Module& module, const GateRequest& request);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "verify/families.h"
-#include "verify/gate_stages.h"
+#include "gate/families.h"
+#include "gate/gate_stages.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -31,8 +31,8 @@ bool is_due(const ShapePlan& plan, const ShapeCase& shape) {
 
 }  // namespace
 
-CellRunner Gate::runner(Bench& bench, const exec::RunOptions& options) {
-  exec::RunOptions all = options;
+CellRunner Gate::runner(Bench& bench, const ports::RunOptions& options) {
+  ports::RunOptions all = options;
   all.threads = request_.threads;
   all.timeout_seconds = request_.timeout_seconds;
   all.hash_seed = bench.at->pool->hash_seed();
@@ -206,7 +206,7 @@ Status Gate::check_alive(Bench& bench, const Judged& judged) {
 }
 
 Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged& judged,
-                                         const exec::RunOptions& options, Stage stage) {
+                                         const ports::RunOptions& options, Stage stage) {
   const Pool& pool = *bench.at->pool;
   const PoolCell at = pool.cells()[cell];
   const bool is_virtual = &bench == &virtual_;
@@ -221,7 +221,7 @@ Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged
 // A seed under which the same happens and that is no secret. When only the cell's own shows it, the
 // cell is given away and drawn anew.
 Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judged,
-                                   const exec::RunOptions& options) {
+                                   const ports::RunOptions& options) {
   Pool& pool = *bench.at->pool;
   const PoolCell at = pool.cells()[cell];
   if (pool.replayable()) return at.seed;
@@ -307,10 +307,10 @@ Result<Stop> Gate::hygiene_stage() {
   return Stop();
 }
 
-Result<Gate::Again> Gate::run_again(size_t cell, const exec::RunOptions& options) {
+Result<Gate::Again> Gate::run_again(size_t cell, const ports::RunOptions& options) {
   Pool& pool = *gpu_->at->pool;
   const SetPtr set = KW_TRY(pool.set(cell));
-  exec::RunOptions there = options;
+  ports::RunOptions there = options;
   there.copy_outputs = false;
   Again again;
   again.judged = KW_TRY(
@@ -323,7 +323,7 @@ Result<Gate::Again> Gate::run_again(size_t cell, const exec::RunOptions& options
 
 Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
   Pool& pool = *bench.at->pool;
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.misalign_bytes = kMinimumAlignment;
   Judged judged;
   if (&bench != &virtual_) {
@@ -365,7 +365,7 @@ Result<Stop> Gate::check_order(size_t cell) {
   Pool& pool = *virtual_.at->pool;
   const ShapeCase& shape = pool.shape(pool.cells()[cell]);
   const SetPtr set = KW_TRY(pool.set(cell));
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.check_order = true;
   const Judged judged = KW_TRY(runner(virtual_, options).run(shape, *set));
   if (judged.failed() && !(gpu_ && judged.came == Came::WrongValue))
@@ -457,4 +457,4 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
                            &bench == &virtual_));
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "verify/gate.h"
-#include "verify/metamorphic.h"
-#include "verify/run_cell.h"
+#include "gate/gate.h"
+#include "gate/metamorphic.h"
+#include "gate/run_cell.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// A verdict ends the gate; nothing means the next stage.
 using Stop = std::optional<record::Verdict>;
@@ -42,12 +42,12 @@ class Gate {
   // Cells.
   Result<Stop> run_cells(Bench& bench, record::Stage stage, const std::vector<size_t>& cells);
   Result<Stop> run_cell(Bench& bench, record::Stage stage, size_t cell);
-  CellRunner runner(Bench& bench, const exec::RunOptions& options);
+  CellRunner runner(Bench& bench, const ports::RunOptions& options);
   /// The verdict for a failed cell; finds a seed that may be shown.
   Result<record::Verdict> verdict_of(Bench& bench, size_t cell, const Judged& judged,
-                                     const exec::RunOptions& options, record::Stage stage);
+                                     const ports::RunOptions& options, record::Stage stage);
   Result<uint64_t> public_seed(Bench& bench, size_t cell, const Judged& judged,
-                               const exec::RunOptions& options);
+                               const ports::RunOptions& options);
   record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,
                                record::Stage stage, bool is_virtual) const;
   void note_cell(Bench& bench, record::Stage stage, size_t cell, const Judged& judged);
@@ -59,7 +59,7 @@ class Gate {
     Judged judged;
     bool same_bits = false;  // as in the run that was judged
   };
-  Result<Again> run_again(size_t cell, const exec::RunOptions& options);
+  Result<Again> run_again(size_t cell, const ports::RunOptions& options);
   Result<Stop> check_alignment(Bench& bench, size_t cell);
   Result<Stop> check_determinism(size_t cell);
   Result<Stop> check_order(size_t cell);
@@ -92,4 +92,4 @@ class Gate {
   std::chrono::steady_clock::time_point stage_start_;
 };
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,21 +1,22 @@
-#include "verify/gate.h"
+#include "gate/gate.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "gate/fakes.h"
+#include "gate/families.h"
 #include "kernel/parse.h"
-#include "verify/fakes.h"
-#include "verify/families.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
 kernel::Module parse_module(const std::string& text) {
   kernel::ParseOutcome outcome = kernel::parse(text, "twice.cu");
   if (!outcome.module)
-    throw std::runtime_error(kernel::render_diagnostics(outcome.diagnostics, text, "twice.cu"));
+    throw std::runtime_error(
+        cuda_source::render_diagnostics(outcome.diagnostics, text, "twice.cu"));
   return std::move(*outcome.module);
 }
 
@@ -70,8 +71,8 @@ const T& as(const GateReport& report) {
   return *verdict;
 }
 
-exec::RunOutcome with_status(exec::RunStatus status, const std::string& message) {
-  exec::RunOutcome outcome;
+ports::RunOutcome with_status(ports::RunStatus status, const std::string& message) {
+  ports::RunOutcome outcome;
   outcome.status = status;
   outcome.message = message;
   return outcome;
@@ -150,7 +151,7 @@ TEST_F(GateTest, TheGpuSeesTheBenchmarkShapeItself) {
                         cell.stage == record::Stage::Numerics);
   EXPECT_TRUE(spikes);
   bool misaligned = false;
-  for (const exec::RunOptions& options : gpu.options)
+  for (const ports::RunOptions& options : gpu.options)
     misaligned = misaligned || options.misalign_bytes > 0;
   EXPECT_TRUE(misaligned);
 }
@@ -196,8 +197,8 @@ TEST_F(GateTest, AReplayIsNeverCertified) {
 }
 
 TEST_F(GateTest, ACertainFindingRejects) {
-  virtual_gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
-    exec::RunOutcome outcome = with_status(exec::RunStatus::Stopped, "stopped");
+  virtual_gpu.instead = [](const kernel::Program&, const ports::RunOptions&) {
+    ports::RunOutcome outcome = with_status(ports::RunStatus::Stopped, "stopped");
     outcome.findings = {finding(record::FindingKind::SharedRace, record::Certainty::Certain)};
     return std::optional(outcome);
   };
@@ -217,8 +218,8 @@ TEST_F(GateTest, WarningsAreShownAndRejectNothing) {
 }
 
 TEST_F(GateTest, OnTheGpuAFindingIsHygiene) {
-  gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
-    exec::RunOutcome outcome;
+  gpu.instead = [](const kernel::Program&, const ports::RunOptions&) {
+    ports::RunOutcome outcome;
     outcome.findings = {finding(record::FindingKind::WriteToInput, record::Certainty::Certain)};
     return std::optional(outcome);
   };
@@ -226,13 +227,13 @@ TEST_F(GateTest, OnTheGpuAFindingIsHygiene) {
 }
 
 struct StatusRow {
-  exec::RunStatus status;
+  ports::RunStatus status;
   const char* verdict;
 };
 class GpuStatus : public GateTest, public testing::WithParamInterface<StatusRow> {};
 
 TEST_P(GpuStatus, IsAVerdictAboutTheCandidate) {
-  gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
+  gpu.instead = [](const kernel::Program&, const ports::RunOptions&) {
     return std::optional(with_status(GetParam().status, "it happened"));
   };
   const GateReport report = verdict(true);
@@ -241,21 +242,21 @@ TEST_P(GpuStatus, IsAVerdictAboutTheCandidate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gate, GpuStatus,
-                         testing::Values(StatusRow{exec::RunStatus::Faulted, "crashed"},
-                                         StatusRow{exec::RunStatus::Hung, "crashed"},
-                                         StatusRow{exec::RunStatus::WorkerLost, "crashed"},
-                                         StatusRow{exec::RunStatus::Refused, "rejected"},
-                                         StatusRow{exec::RunStatus::OutOfMemory, "unknown"}),
+                         testing::Values(StatusRow{ports::RunStatus::Faulted, "crashed"},
+                                         StatusRow{ports::RunStatus::Hung, "crashed"},
+                                         StatusRow{ports::RunStatus::WorkerLost, "crashed"},
+                                         StatusRow{ports::RunStatus::Refused, "rejected"},
+                                         StatusRow{ports::RunStatus::OutOfMemory, "unknown"}),
                          [](const testing::TestParamInfo<StatusRow>& row) {
-                           std::string name = exec::run_status_name(row.param.status);
+                           std::string name = ports::run_status_name(row.param.status);
                            std::erase(name, '-');
                            return name;
                          });
 
 TEST_F(GateTest, ALostDeviceIsTheMachinesFault) {
   gpu.healthy = false;
-  gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
-    return std::optional(with_status(exec::RunStatus::Faulted, "illegal address"));
+  gpu.instead = [](const kernel::Program&, const ports::RunOptions&) {
+    return std::optional(with_status(ports::RunStatus::Faulted, "illegal address"));
   };
   const auto report = judge_text(kTwice, true);
   ASSERT_FALSE(report);
@@ -264,9 +265,9 @@ TEST_F(GateTest, ALostDeviceIsTheMachinesFault) {
 
 TEST_F(GateTest, AVirtualTimeoutIsMissingEvidence) {
   int runs = 0;
-  virtual_gpu.instead = [&](const kernel::Program&, const exec::RunOptions&) {
+  virtual_gpu.instead = [&](const kernel::Program&, const ports::RunOptions&) {
     ++runs;
-    return std::optional(with_status(exec::RunStatus::Hung, "still running after 60 s"));
+    return std::optional(with_status(ports::RunStatus::Hung, "still running after 60 s"));
   };
   EXPECT_NE(as<record::Unknown>(verdict()).missing_evidence.find("still running after 60 s"),
             std::string::npos);
@@ -274,8 +275,8 @@ TEST_F(GateTest, AVirtualTimeoutIsMissingEvidence) {
 }
 
 TEST_F(GateTest, AVirtualTimeoutBesideAGpuIsLeftToOtherCheckers) {
-  virtual_gpu.instead = [](const kernel::Program&, const exec::RunOptions&) {
-    return std::optional(with_status(exec::RunStatus::Hung, "still running after 60 s"));
+  virtual_gpu.instead = [](const kernel::Program&, const ports::RunOptions&) {
+    return std::optional(with_status(ports::RunStatus::Hung, "still running after 60 s"));
   };
   EXPECT_NE(as<record::Unknown>(verdict(true)).missing_evidence.find("compute-sanitizer"),
             std::string::npos);
@@ -311,7 +312,7 @@ TEST_F(GateTest, NonDeterminismIsAnAttributeUnlessTheTaskDemandsIt) {
 TEST_F(GateTest, RepeatedRunsLeaveTheirOutputsThere) {
   as<record::Passed>(verdict(true));
   int there = 0;
-  for (const exec::RunOptions& options : gpu.options) {
+  for (const ports::RunOptions& options : gpu.options) {
     EXPECT_GT(options.hash_seed, 1000u) << "the seed is drawn";
     there += options.copy_outputs ? 0 : 1;
     EXPECT_FALSE(options.misalign_bytes > 0 && options.copy_outputs);
@@ -321,9 +322,9 @@ TEST_F(GateTest, RepeatedRunsLeaveTheirOutputsThere) {
 
 TEST_F(GateTest, WrongOnlyWithMinimumAlignment) {
   bool misaligned = false;
-  gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+  gpu.instead = [&](const kernel::Program&, const ports::RunOptions& options) {
     misaligned = options.misalign_bytes > 0;
-    return std::optional<exec::RunOutcome>();
+    return std::optional<ports::RunOutcome>();
   };
   gpu.kernel = [&](double x, int64_t, int64_t) { return misaligned ? 2 * x : 2 * x + 1; };
   EXPECT_NE(as<record::Wrong>(verdict(true)).reason.find("at its minimum alignment"),
@@ -332,9 +333,9 @@ TEST_F(GateTest, WrongOnlyWithMinimumAlignment) {
 
 TEST_F(GateTest, TheVirtualGpuTriesMinimumAlignmentToo) {
   bool misaligned = false;
-  virtual_gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+  virtual_gpu.instead = [&](const kernel::Program&, const ports::RunOptions& options) {
     misaligned = options.misalign_bytes > 0;
-    return std::optional<exec::RunOutcome>();
+    return std::optional<ports::RunOutcome>();
   };
   virtual_gpu.kernel = [&](double x, int64_t, int64_t) { return misaligned ? 2 * x : 2 * x + 1; };
   EXPECT_NE(as<record::Wrong>(verdict()).reason.find("at its minimum alignment"),
@@ -343,18 +344,18 @@ TEST_F(GateTest, TheVirtualGpuTriesMinimumAlignmentToo) {
 
 TEST_F(GateTest, OtherBitsInARepeatedRunAreJudged) {
   bool repeated = false;
-  gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
+  gpu.instead = [&](const kernel::Program&, const ports::RunOptions& options) {
     repeated = repeated || (!options.copy_outputs && options.misalign_bytes == 0);
-    return std::optional<exec::RunOutcome>();
+    return std::optional<ports::RunOutcome>();
   };
   gpu.kernel = [&](double x, int64_t, int64_t) { return repeated ? 2 * x : 2 * x + 1; };
   as<record::Wrong>(verdict(true));
 }
 
 TEST_F(GateTest, ACrashInARepeatedRunCounts) {
-  gpu.instead = [&](const kernel::Program&, const exec::RunOptions& options) {
-    return options.copy_outputs ? std::optional<exec::RunOutcome>()
-                                : with_status(exec::RunStatus::Faulted, "illegal address");
+  gpu.instead = [&](const kernel::Program&, const ports::RunOptions& options) {
+    return options.copy_outputs ? std::optional<ports::RunOutcome>()
+                                : with_status(ports::RunStatus::Faulted, "illegal address");
   };
   as<record::Crashed>(verdict(true));
   EXPECT_GT(gpu.health_checks, 0);
@@ -437,4 +438,4 @@ TEST_F(GateTest, ShapesOutsideTheModulesDomainAreListed) {
   EXPECT_TRUE(seven);
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

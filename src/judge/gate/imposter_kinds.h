@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/oracle.h"
+#include "core/result.h"
+#include "gate/pool.h"
 #include "graph/graph.h"
+#include "ports/oracle.h"
 #include "task/task.h"
-#include "verify/pool.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// All an imposter may use. `earlier` is another set of the same shape; may be null.
 struct ImposterCell {
@@ -19,7 +19,7 @@ struct ImposterCell {
   const graph::Graph& graph;
   const PoolSet& set;
   const PoolSet* earlier;
-  exec::Oracle& oracle;
+  ports::Oracle& oracle;
 };
 
 /// Outputs parallel to the graph's, or the reason why it does not apply here.
@@ -44,6 +44,6 @@ std::span<const ImposterKind> answer_imposters();
 std::span<const ImposterKind> formula_imposters();
 
 /// The truth as a perfect kernel would write it.
-tensor::HostTensor rounded(const exec::Truth& truth);
+tensor::HostTensor rounded(const ports::Truth& truth);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

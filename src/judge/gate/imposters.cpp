@@ -1,13 +1,13 @@
-#include "verify/imposters.h"
+#include "gate/imposters.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "verify/imposter_kinds.h"
-#include "verify/metric.h"
-#include "verify/run_cell.h"
+#include "gate/imposter_kinds.h"
+#include "gate/metric.h"
+#include "gate/run_cell.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -76,7 +76,7 @@ int64_t KillReport::killed() const {
       rows, [](const ImposterRow& row) { return row.applies() && row.killed > 0; });
 }
 
-Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
+Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
                              const std::function<bool()>& interrupted) {
   const auto start = std::chrono::steady_clock::now();
   KillReport report;
@@ -90,7 +90,7 @@ Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
     if (interrupted && interrupted()) return environment_error("interrupted");
     const SetPtr set = KW_TRY(pool.set(i));
     const bool empty = std::ranges::all_of(
-        set->truths, [](const exec::Truth& truth) { return truth.value.empty(); });
+        set->truths, [](const ports::Truth& truth) { return truth.value.empty(); });
     if (empty) continue;
     const SetPtr earlier = KW_TRY(earlier_set(pool, i));
     const ShapeCase& shape = pool.shape(pool.cells()[i]);
@@ -121,4 +121,4 @@ Json to_json(const KillReport& report) {
   return json.set("seconds", report.seconds).set("imposters", rows);
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

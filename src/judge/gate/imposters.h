@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "exec/oracle.h"
-#include "verify/pool.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "gate/pool.h"
+#include "ports/oracle.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// How one imposter fared over the cells of a pool.
 struct ImposterRow {
@@ -38,9 +38,9 @@ struct KillReport {
 };
 
 /// Every imposter against every cell of the pool.
-Result<KillReport> kill_rate(Pool& pool, exec::Oracle& oracle,
+Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
                              const std::function<bool()>& interrupted = {});
 
 Json to_json(const KillReport& report);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -2,14 +2,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "gate/imposter_kinds.h"
 #include "tensor/convert.h"
-#include "verify/imposter_kinds.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
-using exec::Truth;
+using ports::Truth;
 using tensor::DType;
 using tensor::HostTensor;
 
@@ -171,4 +171,4 @@ HostTensor rounded(const Truth& truth) {
   return tensor;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "exec/bound.h"
+#include "gate/imposter_kinds.h"
+#include "gate/rewrite.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
-#include "verify/imposter_kinds.h"
-#include "verify/rewrite.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -131,9 +131,9 @@ Result<Imposed> no_max_subtract(const ImposterCell& cell) {
 }
 
 bool outputs_finer_than(const ImposterCell& cell, DType type) {
-  return std::ranges::any_of(cell.set.truths, [&](const exec::Truth& truth) {
+  return std::ranges::any_of(cell.set.truths, [&](const ports::Truth& truth) {
     return tensor::is_float(truth.dtype) &&
-           exec::unit_roundoff(truth.dtype) < exec::unit_roundoff(type);
+           ports::unit_roundoff(truth.dtype) < ports::unit_roundoff(type);
   });
 }
 
@@ -317,4 +317,4 @@ constexpr ImposterKind kFormulas[] = {
 
 std::span<const ImposterKind> formula_imposters() { return kFormulas; }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -12,7 +12,7 @@
 
 #include "record/verdict.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// What comparing them with the truths said.
 struct RightOutputs {
@@ -46,4 +46,4 @@ class KnownBits {
   std::map<Bits, RightOutputs> right_;
 };
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,14 +1,14 @@
 // What candidates share of a pool: bits that were judged right are not copied out again, all others
 // are.
-#include "verify/known_bits.h"
+#include "gate/known_bits.h"
 
 #include <gtest/gtest.h>
 
+#include "gate/fakes.h"
+#include "gate/gate.h"
 #include "kernel/parse.h"
-#include "verify/fakes.h"
-#include "verify/gate.h"
 
-namespace kw::verify {
+namespace kw::gate {
 namespace {
 
 class KnownBitsTest : public testing::Test {
@@ -33,11 +33,11 @@ class KnownBitsTest : public testing::Test {
     small.emplace(Pool::make(task, oracle, plan_shapes(task, few).value(), only, entropy).value());
     large.emplace(
         Pool::make(task, oracle, plan_shapes(task, limits).value(), only, entropy).value());
-    gpu.instead = [this](const kernel::Program& program, const exec::RunOptions& options) {
+    gpu.instead = [this](const kernel::Program& program, const ports::RunOptions& options) {
       const bool at = program.buffers.back().shape == std::vector<int64_t>{1024, 1024};
       large_runs += at ? 1 : 0;
       large_copies += at && options.copy_outputs ? 1 : 0;
-      return std::optional<exec::RunOutcome>();
+      return std::optional<ports::RunOutcome>();
     };
   }
 
@@ -102,4 +102,4 @@ TEST_F(KnownBitsTest, WrongBitsAreNeverLearned) {
 }
 
 }  // namespace
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "verify/binding.h"
+#include "core/text.h"
+#include "gate/binding.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -203,4 +203,4 @@ Result<Matching> match_tensors(const kernel::Module& module, const task::Task& t
   return Matcher(module, task, graph).run();
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

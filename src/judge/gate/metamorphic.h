@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/oracle.h"
+#include "core/result.h"
 #include "graph/graph.h"
+#include "ports/oracle.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 enum class RelationKind : uint8_t {
   Permute,  // f(P x) = P f(x) along a dim that nothing mixes
@@ -43,22 +43,22 @@ std::vector<Relation> value_relations(const graph::Graph& graph);
 /// Other inputs, and what the relation says about their outputs.
 struct Changed {
   std::vector<tensor::HostTensor> inputs;
-  std::vector<exec::Truth> truths;
+  std::vector<ports::Truth> truths;
   std::vector<tensor::HostTensor> before;  // Linear: a call to be made first; what it gives is
                                            // taken off the truths by subtract()
   int64_t extent = 0;                      // Split: of the batch dim now
 };
 /// Asks for the truths of given inputs.
 using Truths =
-    std::function<Result<std::vector<exec::Truth>>(const std::vector<tensor::HostTensor>&)>;
+    std::function<Result<std::vector<ports::Truth>>(const std::vector<tensor::HostTensor>&)>;
 
 /// Nothing when the relation says nothing here: one row, values that leave the format's range.
 Result<std::optional<Changed>> apply(const Relation& relation, const graph::Graph& graph,
                                      const std::vector<tensor::HostTensor>& inputs,
-                                     const std::vector<exec::Truth>& truths, uint64_t seed,
+                                     const std::vector<ports::Truth>& truths, uint64_t seed,
                                      const Truths& truth_of);
 
 /// Takes the outputs of the first call off the truths, and lets their rounding into the bounds.
-void subtract(const std::vector<tensor::HostTensor>& outputs, std::vector<exec::Truth>* truths);
+void subtract(const std::vector<tensor::HostTensor>& outputs, std::vector<ports::Truth>* truths);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

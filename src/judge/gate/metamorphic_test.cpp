@@ -1,4 +1,4 @@
-#include "verify/metamorphic.h"
+#include "gate/metamorphic.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "graph/compose_reduce.h"
 #include "tensor/convert.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -196,8 +196,8 @@ tensor::HostTensor values(const std::vector<double>& list, std::vector<int64_t> 
   return std::move(tensor).value();
 }
 
-exec::Truth truth(const std::vector<double>& list, std::vector<int64_t> shape) {
-  exec::Truth truth;
+ports::Truth truth(const std::vector<double>& list, std::vector<int64_t> shape) {
+  ports::Truth truth;
   truth.name = "y";
   truth.shape = std::move(shape);
   truth.value = list;
@@ -222,7 +222,7 @@ TEST(Relations, RowsMoveTogether) {
     sums.push_back(row * 60 + 15);
   }
   const std::vector<tensor::HostTensor> inputs = {values(x, {4, 6}), values(w, {6})};
-  const std::vector<exec::Truth> truths = {truth(sums, {4})};
+  const std::vector<ports::Truth> truths = {truth(sums, {4})};
   for (const RelationKind kind : {RelationKind::Permute, RelationKind::Split}) {
     const auto changed = apply(find(row_relations(graph), kind), graph, inputs, truths, 5, {});
     ASSERT_TRUE(changed && *changed);
@@ -245,7 +245,7 @@ TEST(Relations, TwoPartsMakeTheWhole) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i + 1);
   const std::vector<tensor::HostTensor> inputs = {values(x, {4, 6}),
                                                   values({1, 1, 1, 1, 1, 1}, {6})};
-  const std::vector<exec::Truth> truths = {truth({21, 57, 93, 129}, {4})};
+  const std::vector<ports::Truth> truths = {truth({21, 57, 93, 129}, {4})};
   const auto changed =
       apply(find(value_relations(graph), RelationKind::Linear), graph, inputs, truths, 5, {});
   ASSERT_TRUE(changed && *changed);
@@ -266,4 +266,4 @@ TEST(Relations, TwoPartsMakeTheWhole) {
   }
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

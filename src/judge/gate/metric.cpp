@@ -1,6 +1,6 @@
 // The loop over elements is the whole cost of judging a large output, so values are converted in
 // chunks and everything rare (NaN, infinities, failures) leaves the loop for judge_rare().
-#include "verify/metric.h"
+#include "gate/metric.h"
 
 #include <fmt/core.h>
 
@@ -10,14 +10,14 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
+#include "gate/metric_fast.h"
+#include "gate/parallel.h"
+#include "gate/tally.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
 #include "tensor/npy.h"
-#include "verify/metric_fast.h"
-#include "verify/parallel.h"
-#include "verify/tally.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -40,9 +40,9 @@ struct Format {
 Format format_of(DType type) {
   Format format;
   format.type = type;
-  format.unit = exec::unit_roundoff(type);
-  format.subnormal = exec::smallest_step(type, false);
-  format.overflow = exec::largest_finite(type);
+  format.unit = ports::unit_roundoff(type);
+  format.subnormal = ports::smallest_step(type, false);
+  format.overflow = ports::largest_finite(type);
   format.saturates = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2;
   return format;
 }
@@ -64,7 +64,7 @@ struct Element {
 
 class FloatJudge {
  public:
-  FloatJudge(const exec::Truth& truth, const HostTensor& got, const CompareOptions& options)
+  FloatJudge(const ports::Truth& truth, const HostTensor& got, const CompareOptions& options)
       : truth_(truth),
         got_(got),
         options_(options),
@@ -236,17 +236,17 @@ class FloatJudge {
            (std::isnan(e.got) || std::signbit(e.got) == std::signbit(e.want));
   }
 
-  const exec::Truth& truth_;
+  const ports::Truth& truth_;
   const HostTensor& got_;
   const CompareOptions& options_;
   const Format format_;
-  const exec::ElementBound formula_;
+  const ports::ElementBound formula_;
   const bool has_outer_;
   const bool keeps_zero_signs_;
-  const exec::BoundConstants& constants_ = exec::bound_constants();
+  const ports::BoundConstants& constants_ = ports::bound_constants();
 };
 
-void judge_integers(const exec::Truth& truth, const HostTensor& got, int64_t begin, int64_t end,
+void judge_integers(const ports::Truth& truth, const HostTensor& got, int64_t begin, int64_t end,
                     Tally* tally) {
   tally->elements += end - begin;
   for (int64_t i = begin; i < end; ++i) {
@@ -265,7 +265,7 @@ void judge_integers(const exec::Truth& truth, const HostTensor& got, int64_t beg
   }
 }
 
-Comparison mismatch(const exec::Truth& truth, std::string reason) {
+Comparison mismatch(const ports::Truth& truth, std::string reason) {
   Comparison result;
   result.pass = false;
   result.reason = truth.name + ": " + std::move(reason);
@@ -275,7 +275,8 @@ Comparison mismatch(const exec::Truth& truth, std::string reason) {
 
 }  // namespace
 
-Comparison compare(const exec::Truth& truth, const HostTensor& got, const CompareOptions& options) {
+Comparison compare(const ports::Truth& truth, const HostTensor& got,
+                   const CompareOptions& options) {
   if (got.dtype != truth.dtype) {
     return mismatch(truth, fmt::format("is {} where {} is wanted", tensor::dtype_name(got.dtype),
                                        tensor::dtype_name(truth.dtype)));
@@ -305,4 +306,4 @@ Comparison compare(const exec::Truth& truth, const HostTensor& got, const Compar
   return conclude(truth, tallies);
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

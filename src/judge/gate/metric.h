@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "exec/oracle.h"
+#include "ports/oracle.h"
 #include "record/verdict.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 struct CompareOptions {
   task::Precision precision;
@@ -27,7 +27,7 @@ struct Comparison {
 };
 
 /// Never fails: whatever the candidate wrote is either within the bound or a reason why not.
-Comparison compare(const exec::Truth& truth, const tensor::HostTensor& got,
+Comparison compare(const ports::Truth& truth, const tensor::HostTensor& got,
                    const CompareOptions& options);
 
 /// The largest rms of z that `elements` honest values may show: one element at the limit is always
@@ -40,4 +40,4 @@ void merge(const record::ErrorSummary& part, record::ErrorSummary* into);
 /// "y[3, 17]".
 std::string element_text(const record::Worst& worst);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,13 +1,13 @@
 // Every quantity lies in eight interleaved parts, so that the compiler may use vectors without
 // changing the order of any sum.
-#include "verify/metric_fast.h"
+#include "gate/metric_fast.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-namespace kw::verify::KW_SIMD_LEVEL {
+namespace kw::gate::KW_SIMD_LEVEL {
 
 namespace {
 
@@ -146,4 +146,4 @@ bool judge_chunk(const FastChunk& chunk, FastSums* sums) {
   }
 }
 
-}  // namespace kw::verify::KW_SIMD_LEVEL
+}  // namespace kw::gate::KW_SIMD_LEVEL

@@ -7,7 +7,7 @@
 
 #include "tensor/dtype.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 inline constexpr size_t kFastChunk = 4096;  // elements at most
 
@@ -50,4 +50,4 @@ KW_VERIFY_DECLARE_LEVEL(v4)
 #endif
 #undef KW_VERIFY_DECLARE_LEVEL
 
-}  // namespace kw::verify
+}  // namespace kw::gate

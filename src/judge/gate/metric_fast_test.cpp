@@ -1,6 +1,6 @@
 // The quick loop against the general one: an empty list of discontinuities keeps the metric to the
 // first, one of zeros sends it to the second, and every number must be the same.
-#include "verify/metric_fast.h"
+#include "gate/metric_fast.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <limits>
 #include <random>
 
-#include "exec/bound.h"
+#include "gate/metric.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
-#include "verify/metric.h"
 
-namespace kw::verify {
+namespace kw::gate {
 namespace {
 
 using tensor::DType;
@@ -29,7 +29,7 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 struct Set {
-  exec::Truth truth;
+  ports::Truth truth;
   tensor::HostTensor got;
 };
 
@@ -58,7 +58,7 @@ Set draw(const Case& c, uint64_t seed) {
 }
 
 void expect_same(const Set& set) {
-  exec::Truth slow = set.truth;
+  ports::Truth slow = set.truth;
   slow.jump.assign(slow.value.size(), 0.0f);
   const Comparison a = compare(set.truth, set.got, {});
   const Comparison b = compare(slow, set.got, {});
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(FastMetricRounding, EveryHalfAndItsNeighboursRoundAsTheyShould) {
   for (const DType dtype : {DType::Fp16, DType::Bf16}) {
-    exec::Truth truth;
+    ports::Truth truth;
     truth.name = "y";
     truth.dtype = dtype;
     std::vector<double> values;
@@ -130,7 +130,7 @@ TEST(FastMetricRounding, EveryHalfAndItsNeighboursRoundAsTheyShould) {
       one.data[1] = static_cast<std::byte>(bits >> 8);
       const double value = tensor::get_element(one, 0);
       if (!std::isfinite(value)) continue;
-      const double half_step = std::fabs(value) * exec::unit_roundoff(dtype);
+      const double half_step = std::fabs(value) * ports::unit_roundoff(dtype);
       for (const double near : {value, value + half_step, std::nextafter(value + half_step, 1e300)})
         values.push_back(near);
     }
@@ -139,7 +139,7 @@ TEST(FastMetricRounding, EveryHalfAndItsNeighboursRoundAsTheyShould) {
     truth.value = values;
     tensor::HostTensor got = tensor::make_tensor(dtype, truth.shape).value();
     tensor::store_floats(got, 0, values);
-    exec::Truth slow = truth;
+    ports::Truth slow = truth;
     slow.jump.assign(values.size(), 0.0f);
     const Comparison a = compare(truth, got, {});
     const Comparison b = compare(slow, got, {});
@@ -150,4 +150,4 @@ TEST(FastMetricRounding, EveryHalfAndItsNeighboursRoundAsTheyShould) {
 }
 
 }  // namespace
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "verify/parallel.h"
-#include "verify/tally.h"
+#include "gate/parallel.h"
+#include "gate/tally.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -20,7 +20,7 @@ constexpr int64_t kIndexGrain = 1 << 14;
 /// The scores along one line of the selected dim, best first where asked.
 class Line {
  public:
-  Line(const exec::Scores& scores, int64_t inner) : scores_(scores), inner_(inner) {}
+  Line(const ports::Scores& scores, int64_t inner) : scores_(scores), inner_(inner) {}
 
   void enter(int64_t outer, int64_t at) { base_ = outer * scores_.extent * inner_ + at; }
   double score(int64_t i) const { return scores_.value[position(i)]; }
@@ -80,7 +80,7 @@ class Line {
  private:
   size_t position(int64_t i) const { return static_cast<size_t>(base_ + i * inner_); }
 
-  const exec::Scores& scores_;
+  const ports::Scores& scores_;
   int64_t inner_;
   int64_t base_ = 0;
   std::vector<int64_t> order_;
@@ -88,7 +88,7 @@ class Line {
 
 class IndexJudge {
  public:
-  IndexJudge(const exec::Truth& truth, const tensor::HostTensor& got)
+  IndexJudge(const ports::Truth& truth, const tensor::HostTensor& got)
       : scores_(*truth.scores), got_(got) {
     for (size_t i = 0; i < scores_.shape.size(); ++i) {
       if (static_cast<int>(i) < scores_.dim) outer_ *= scores_.shape[i];
@@ -106,7 +106,7 @@ class IndexJudge {
     std::vector<int64_t> seen(static_cast<size_t>(scores_.extent), -1);
     for (int64_t number = begin; number < end; ++number) {
       line.enter(number / inner_, number % inner_);
-      if (scores_.rank == exec::Scores::Rank::Prefix) {
+      if (scores_.rank == ports::Scores::Rank::Prefix) {
         judge_prefixes(number, line, tally);
         continue;
       }
@@ -164,14 +164,14 @@ class IndexJudge {
     }
   }
 
-  const exec::Scores& scores_;
+  const ports::Scores& scores_;
   const tensor::HostTensor& got_;
   int64_t outer_ = 1, inner_ = 1, many_ = 0;
 };
 
 }  // namespace
 
-Comparison compare_indices(const exec::Truth& truth, const tensor::HostTensor& got,
+Comparison compare_indices(const ports::Truth& truth, const tensor::HostTensor& got,
                            const CompareOptions& options) {
   const IndexJudge judge(truth, got);
   const int pieces =
@@ -184,4 +184,4 @@ Comparison compare_indices(const exec::Truth& truth, const tensor::HostTensor& g
   return conclude(truth, tallies);
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,6 +1,6 @@
-#include "verify/metric_fast.h"
+#include "gate/metric_fast.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 FastJudge fast_judge() {
   __builtin_cpu_init();
@@ -9,4 +9,4 @@ FastJudge fast_judge() {
   return &v2::judge_chunk;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

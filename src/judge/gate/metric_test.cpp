@@ -1,18 +1,18 @@
-#include "verify/metric.h"
+#include "gate/metric.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
-using exec::Truth;
+using ports::Truth;
 using tensor::DType;
 using tensor::HostTensor;
 
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
                   1e-9}),
     [](const testing::TestParamInfo<MetricRow>& row) { return row.param.name; });
 
-Truth scored(std::vector<double> scores, int64_t extent, int64_t many, exec::Scores::Rank rank) {
+Truth scored(std::vector<double> scores, int64_t extent, int64_t many, ports::Scores::Rank rank) {
   const auto lines = static_cast<int64_t>(scores.size()) / extent;
   Truth truth =
       whole_numbers(DType::Int64, std::vector<int64_t>(static_cast<size_t>(lines * many)));
@@ -166,7 +166,7 @@ Truth scored(std::vector<double> scores, int64_t extent, int64_t many, exec::Sco
   return truth;
 }
 
-using Rank = exec::Scores::Rank;
+using Rank = ports::Scores::Rank;
 
 struct IndexRow {
   const char* name;
@@ -279,7 +279,7 @@ TEST(Metric, WorstElementIsNamed) {
   EXPECT_EQ(result.summary.worst->got, 1.5);
   EXPECT_EQ(result.summary.worst->want, 1);
   EXPECT_NEAR(result.summary.worst->ulps, 0.5 / 0x1p-23, 1);
-  EXPECT_NEAR(result.summary.worst->z, 0.5 / exec::bound_at(truth, 6, false), 1);
+  EXPECT_NEAR(result.summary.worst->z, 0.5 / ports::bound_at(truth, 6, false), 1);
   EXPECT_NE(result.reason.find("y[1, 2]: got 1.5, want 1"), std::string::npos) << result.reason;
   EXPECT_NE(result.reason.find("2 of 12 elements fail"), std::string::npos) << result.reason;
 }
@@ -288,7 +288,7 @@ TEST(Metric, ManySmallErrorsFailByTheirRms) {
   // Every element at 0.7 of its bound: no single one is wrong, together they are another precision.
   const std::vector<double> ones(1000, 1.0);
   const Truth truth = truth_of(DType::Fp32, ones, 1e-4F);
-  const std::vector<double> off(1000, 1.0 + 0.7 * exec::bound_at(truth, 0, false));
+  const std::vector<double> off(1000, 1.0 + 0.7 * ports::bound_at(truth, 0, false));
   const Comparison result = compare(truth, floats(DType::Fp32, off), {});
   EXPECT_FALSE(result.pass);
   EXPECT_NEAR(result.summary.rms_z, 0.7, 0.01);
@@ -342,4 +342,4 @@ TEST(Metric, ThreadsDoNotChangeTheAnswer) {
   EXPECT_NEAR(a.summary.rms_z, b.summary.rms_z, 1e-9);
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

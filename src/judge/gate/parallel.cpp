@@ -1,11 +1,11 @@
-#include "verify/parallel.h"
+#include "gate/parallel.h"
 
 #include <algorithm>
 #include <exception>
 #include <thread>
 #include <vector>
 
-namespace kw::verify {
+namespace kw::gate {
 
 int thread_count(int64_t count, int64_t grain, int wanted) {
   const int64_t cores = wanted > 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
@@ -30,4 +30,4 @@ void in_pieces(int64_t count, int pieces, const std::function<void(int, int64_t,
   }
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// How many threads a range of `count` items deserves; `wanted` 0 means all cores.
 int thread_count(int64_t count, int64_t grain, int wanted);
@@ -13,4 +13,4 @@ int thread_count(int64_t count, int64_t grain, int wanted);
 /// its own. An exception of a piece is thrown again here.
 void in_pieces(int64_t count, int pieces, const std::function<void(int, int64_t, int64_t)>& body);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,13 +1,13 @@
-#include "verify/pool.h"
+#include "gate/pool.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "exec/audit_hash.h"
+#include "gate/families.h"
+#include "ports/audit_hash.h"
 #include "record/verdict.h"
-#include "verify/families.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr const char* kRangeHint =
 uint64_t bytes_of(const PoolSet& set) {
   uint64_t bytes = 0;
   for (const tensor::HostTensor& input : set.inputs) bytes += input.data.size();
-  for (const exec::Truth& truth : set.truths) {
+  for (const ports::Truth& truth : set.truths) {
     bytes += (truth.value.size() + truth.integers.size()) * 8 + truth.may_overflow.size();
     bytes += (truth.a.size() + truth.h.size() + truth.jump.size()) * 4;
     if (truth.scores) bytes += truth.scores->value.size() * 8 + truth.scores->bound.size() * 4;
@@ -46,7 +46,7 @@ class Stopwatch {
 
 }  // namespace
 
-Result<Pool> Pool::make(const task::Task& task, exec::Oracle& oracle, ShapePlan shapes,
+Result<Pool> Pool::make(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes,
                         const PoolOptions& options, const Entropy& entropy) {
   Pool pool(task, oracle, std::move(shapes), options);
   if (entropy) pool.hash_seed_ = KW_TRY(entropy());
@@ -93,10 +93,10 @@ Status Pool::plan_cells(const Entropy& entropy) {
   return Done{};
 }
 
-Result<std::vector<exec::Truth>> Pool::truths(size_t shape,
-                                              const std::vector<tensor::HostTensor>& inputs) {
+Result<std::vector<ports::Truth>> Pool::truths(size_t shape,
+                                               const std::vector<tensor::HostTensor>& inputs) {
   const Stopwatch watch(&seconds_);
-  exec::TruthOptions options;
+  ports::TruthOptions options;
   options.threads = options_.threads;
   options.allow_tf32 = task_->precision.allow_tf32;
   options.flush = task_->precision.flush;
@@ -110,9 +110,9 @@ Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t 
     const Stopwatch watch(&seconds_);
     set->inputs = KW_TRY(draw_inputs(*task_, at.graph, at.dims, family, seed));
     for (const tensor::HostTensor& input : set->inputs)
-      set->hashes.push_back(exec::audit_hash(input.data));
+      set->hashes.push_back(ports::audit_hash(input.data));
   }
-  Result<std::vector<exec::Truth>> made = truths(shape, set->inputs);
+  Result<std::vector<ports::Truth>> made = truths(shape, set->inputs);
   if (!made) {
     Error error =
         std::move(made).error().context("truth at " + task::dims_text(at.dims) + ", " + family);
@@ -160,4 +160,4 @@ record::Cell cell_record(const Pool& pool, const PoolCell& cell) {
   return record;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

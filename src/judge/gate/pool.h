@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/oracle.h"
+#include "core/result.h"
+#include "gate/known_bits.h"
+#include "gate/shapes.h"
+#include "ports/oracle.h"
 #include "record/verdict.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
-#include "verify/known_bits.h"
-#include "verify/shapes.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// Unpredictable bits, 63 at a time.
 using Entropy = std::function<Result<uint64_t>()>;
@@ -43,7 +43,7 @@ struct PoolCell {
 struct PoolSet {
   std::vector<tensor::HostTensor> inputs;  // parallel to the graph's inputs
   std::vector<uint64_t> hashes;            // of their contents: exec::audit_hash, seed 0
-  std::vector<exec::Truth> truths;         // parallel to its outputs
+  std::vector<ports::Truth> truths;        // parallel to its outputs
   std::shared_ptr<KnownBits> known = std::make_shared<KnownBits>();  // outputs judged right here
 };
 /// Shared: a set may leave the pool while a candidate is judged by it.
@@ -52,7 +52,7 @@ using SetPtr = std::shared_ptr<const PoolSet>;
 class Pool {
  public:
   /// Task and oracle must outlive the pool. Draws seeds, makes no set yet.
-  static Result<Pool> make(const task::Task& task, exec::Oracle& oracle, ShapePlan shapes,
+  static Result<Pool> make(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes,
                            const PoolOptions& options, const Entropy& entropy);
 
   const task::Task& task() const { return *task_; }
@@ -69,8 +69,8 @@ class Pool {
   /// The same shape and family with a seed of the caller's; never kept.
   Result<SetPtr> make_set(size_t shape, const std::string& family, uint64_t seed);
   /// Truths of given inputs at a shape.
-  Result<std::vector<exec::Truth>> truths(size_t shape,
-                                          const std::vector<tensor::HostTensor>& inputs);
+  Result<std::vector<ports::Truth>> truths(size_t shape,
+                                           const std::vector<tensor::HostTensor>& inputs);
   /// Makes every set that fits the budget now.
   Status prepare(const std::function<bool()>& interrupted = {});
   /// A cell that was shown to someone gets a new seed.
@@ -80,13 +80,13 @@ class Pool {
   double seconds() const { return seconds_; }
 
  private:
-  Pool(const task::Task& task, exec::Oracle& oracle, ShapePlan shapes, PoolOptions options)
+  Pool(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes, PoolOptions options)
       : task_(&task), oracle_(&oracle), shapes_(std::move(shapes)), options_(std::move(options)) {}
   Status plan_cells(const Entropy& entropy);
   std::vector<std::string> families_of(size_t shape, size_t* turn) const;
 
   const task::Task* task_;
-  exec::Oracle* oracle_;
+  ports::Oracle* oracle_;
   ShapePlan shapes_;
   PoolOptions options_;
   uint64_t hash_seed_ = 0;
@@ -99,4 +99,4 @@ class Pool {
 /// "B=7 D=64" and family, as verdicts name a cell. The seed is put in only when it may be seen.
 record::Cell cell_record(const Pool& pool, const PoolCell& cell);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

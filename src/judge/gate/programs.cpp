@@ -1,4 +1,4 @@
-#include "verify/programs.h"
+#include "gate/programs.h"
 
 #include <fmt/core.h>
 
@@ -6,15 +6,15 @@
 #include <chrono>
 #include <string_view>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
-std::vector<kernel::KernelInfo> kernel_infos(const exec::Compiled& compiled) {
+std::vector<kernel::KernelInfo> kernel_infos(const ports::Compiled& compiled) {
   std::vector<kernel::KernelInfo> infos;
-  for (const exec::CompiledKernel& kernel : compiled.kernels) {
+  for (const ports::CompiledKernel& kernel : compiled.kernels) {
     infos.push_back({kernel.expression, kernel.entry, kernel.signature, kernel.resources.registers,
                      std::max<int64_t>(kernel.resources.static_shared, 0),
                      kernel.resources.max_threads});
@@ -39,17 +39,17 @@ Result<kernel::Selection> Programs::select(const Matching& matching, const task:
 }
 
 // Only some compilers make cubins; PTX is taken by every device.
-Result<exec::CompileOutcome> Programs::compile(const kernel::Selection& selection) {
-  exec::CompileRequest request =
-      exec::compile_request(module_, selection, fixed_.target.name, timeout_seconds_);
+Result<ports::CompileOutcome> Programs::compile(const kernel::Selection& selection) {
+  ports::CompileRequest request =
+      ports::compile_request(module_, selection, fixed_.target.name, timeout_seconds_);
   request.image = kind_;
   request.apart = true;
-  Result<exec::CompileOutcome> outcome = compiler_.compile(request);
-  if (outcome || kind_ == exec::ImageKind::Ptx) return outcome;
-  request.image = exec::ImageKind::Ptx;
-  Result<exec::CompileOutcome> second = compiler_.compile(request);
+  Result<ports::CompileOutcome> outcome = compiler_.compile(request);
+  if (outcome || kind_ == ports::ImageKind::Ptx) return outcome;
+  request.image = ports::ImageKind::Ptx;
+  Result<ports::CompileOutcome> second = compiler_.compile(request);
   if (!second) return outcome;
-  kind_ = exec::ImageKind::Ptx;
+  kind_ = ports::ImageKind::Ptx;
   return second;
 }
 
@@ -76,7 +76,7 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
   const auto known = images_.find(key);
   if (known != images_.end()) return &known->second;
   const auto start = std::chrono::steady_clock::now();
-  exec::CompileOutcome outcome = KW_TRY(compile(selection));
+  ports::CompileOutcome outcome = KW_TRY(compile(selection));
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   compile_seconds_ += passed.count();
   ++compiles_;
@@ -86,13 +86,13 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
     compiler_name_ = image.failed->compiler;
   } else {
     compiler_name_ = outcome.compiled->compiler;
-    const Result<exec::ImageId> id = device_.load(*outcome.compiled);
+    const Result<ports::ImageId> id = device_.load(*outcome.compiled);
     if (!id && id.error().blame != Blame::Input) return id.error();
     if (id)
       image.id = *id;
     else
       image.not_loaded = id.error().message;
-    if (kind_ == exec::ImageKind::Ptx)
+    if (kind_ == ports::ImageKind::Ptx)
       adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(outcome.compiled->image);
     outcome.compiled->image.clear();
     image.compiled = std::move(*outcome.compiled);
@@ -130,10 +130,10 @@ Result<Built> Programs::build(const Matching& matching, const task::Task& task,
   return built;
 }
 
-exec::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
-                                const std::vector<tensor::HostTensor>& inputs,
-                                const std::vector<uint64_t>& hashes) {
-  exec::InputViews views;
+ports::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
+                                 const std::vector<tensor::HostTensor>& inputs,
+                                 const std::vector<uint64_t>& hashes) {
+  ports::InputViews views;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const int from = matching.tensors[i].input;
     const auto at = static_cast<size_t>(from);
@@ -145,12 +145,12 @@ exec::InputViews program_inputs(const kernel::Program& program, const Matching& 
   return views;
 }
 
-std::vector<const exec::Compiled*> Programs::compiled() const {
-  std::vector<const exec::Compiled*> all;
+std::vector<const ports::Compiled*> Programs::compiled() const {
+  std::vector<const ports::Compiled*> all;
   for (const auto& [key, image] : images_) {
     if (!image.failed) all.push_back(&image.compiled);
   }
   return all;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

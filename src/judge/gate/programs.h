@@ -7,30 +7,30 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "gate/binding.h"
 #include "kernel/instantiate.h"
-#include "verify/binding.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// Exactly one of the four is set.
 struct Built {
   struct Ready {
-    exec::ImageId image = 0;
+    ports::ImageId image = 0;
     kernel::Program program;
   };
   std::optional<Ready> ready;
-  std::string not_served;                     // the module's domain or the target's limits refuse
-  std::optional<exec::CompileFailed> failed;  // the candidate does not compile
-  std::string not_loaded;                     // the device cannot take the image
+  std::string not_served;                      // the module's domain or the target's limits refuse
+  std::optional<ports::CompileFailed> failed;  // the candidate does not compile
+  std::string not_loaded;                      // the device cannot take the image
 };
 
 class Programs {
  public:
   /// All must outlive this. `fixed` has target, tunables and the device's numbers.
-  Programs(const kernel::Module& module, exec::Compiler& compiler, exec::Device& device,
+  Programs(const kernel::Module& module, ports::Compiler& compiler, ports::Device& device,
            kernel::Bindings fixed, double timeout_seconds)
       : module_(module),
         compiler_(compiler),
@@ -39,7 +39,7 @@ class Programs {
         timeout_seconds_(timeout_seconds),
         kind_(device.info().image) {}
 
-  exec::Device& device() { return device_; }
+  ports::Device& device() { return device_; }
   /// Whether the module would serve a shape: dims, scalars, launch group. Nothing is compiled.
   Result<kernel::Selection> select(const Matching& matching, const task::Task& task,
                                    const graph::Graph& graph, const task::Dims& dims);
@@ -51,7 +51,7 @@ class Programs {
   double compile_seconds() const { return compile_seconds_; }
   const std::string& compiler_name() const { return compiler_name_; }
   /// What was compiled so far, without the images themselves.
-  std::vector<const exec::Compiled*> compiled() const;
+  std::vector<const ports::Compiled*> compiled() const;
   /// Whether PTX of it adds fp32 numbers atomically in global memory.
   bool adds_in_memory() const { return adds_in_memory_; }
   /// Launch groups of the module that some shape has reached.
@@ -59,20 +59,20 @@ class Programs {
 
  private:
   struct Image {
-    exec::Compiled compiled;  // without its bytes
-    exec::ImageId id = 0;
-    std::optional<exec::CompileFailed> failed;
+    ports::Compiled compiled;  // without its bytes
+    ports::ImageId id = 0;
+    std::optional<ports::CompileFailed> failed;
     std::string not_loaded;
   };
   Result<const Image*> image_for(const kernel::Selection& selection);
-  Result<exec::CompileOutcome> compile(const kernel::Selection& selection);
+  Result<ports::CompileOutcome> compile(const kernel::Selection& selection);
 
   const kernel::Module& module_;
-  exec::Compiler& compiler_;
-  exec::Device& device_;
+  ports::Compiler& compiler_;
+  ports::Device& device_;
   kernel::Bindings fixed_;
   double timeout_seconds_;
-  exec::ImageKind kind_;
+  ports::ImageKind kind_;
   std::map<std::string, Image> images_;
   std::vector<bool> groups_reached_;
   std::string compiler_name_;
@@ -83,8 +83,8 @@ class Programs {
 
 /// What each buffer of a program is given, out of the inputs of the graph, which must outlive it.
 /// `hashes` of the inputs may be empty.
-exec::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
-                                const std::vector<tensor::HostTensor>& inputs,
-                                const std::vector<uint64_t>& hashes = {});
+ports::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
+                                 const std::vector<tensor::HostTensor>& inputs,
+                                 const std::vector<uint64_t>& hashes = {});
 
-}  // namespace kw::verify
+}  // namespace kw::gate

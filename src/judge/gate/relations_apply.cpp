@@ -4,18 +4,18 @@
 #include <numeric>
 #include <span>
 
-#include "exec/bound.h"
+#include "gate/families.h"
+#include "gate/metamorphic.h"
+#include "gate/parallel.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
 #include "tensor/inputs.h"
-#include "verify/families.h"
-#include "verify/metamorphic.h"
-#include "verify/parallel.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
-using exec::Truth;
+using ports::Truth;
 using tensor::HostTensor;
 
 constexpr double kScale = 4;          // half a degree is still a power of two
@@ -133,7 +133,7 @@ std::optional<Changed> apply_scale(const Relation& relation, const std::vector<H
   HostTensor& input = changed.inputs[static_cast<size_t>(relation.input)];
   tensor::Large<double> values = values_of(input);
   for (double& value : values) value *= kScale;
-  if (!(largest(values) < exec::largest_finite(input.dtype) * kRangeShare)) return std::nullopt;
+  if (!(largest(values) < ports::largest_finite(input.dtype) * kRangeShare)) return std::nullopt;
   tensor::store_floats(input, 0, values);
   for (size_t i = 0; i < truths.size(); ++i) {
     Truth& truth = changed.truths[i];
@@ -141,7 +141,7 @@ std::optional<Changed> apply_scale(const Relation& relation, const std::vector<H
     if (by == 1) continue;
     if (!tensor::is_float(truth.dtype)) return std::nullopt;
     for (double& value : truth.value) value *= by;
-    if (!(largest(truth.value) < exec::largest_finite(truth.dtype) * kRangeShare))
+    if (!(largest(truth.value) < ports::largest_finite(truth.dtype) * kRangeShare))
       return std::nullopt;
     scale(&truth.a, by);
     scale(&truth.h, by);
@@ -157,7 +157,7 @@ Result<std::optional<Changed>> apply_shift(const Relation& relation,
                                            const Truths& truth_of) {
   const auto at = static_cast<size_t>(relation.input);
   const tensor::DType dtype = inputs[at].dtype;
-  if (exec::unit_roundoff(dtype) > exec::unit_roundoff(tensor::DType::Bf16))
+  if (ports::unit_roundoff(dtype) > ports::unit_roundoff(tensor::DType::Bf16))
     return std::optional<Changed>();
   std::vector<HostTensor> grid = inputs;
   grid[at] = KW_TRY(
@@ -222,8 +222,8 @@ void subtract(const std::vector<HostTensor>& outputs, std::vector<Truth>* truths
   for (size_t i = 0; i < truths->size(); ++i) {
     Truth& truth = (*truths)[i];
     const tensor::Large<double> first = values_of(outputs[i]);
-    const double unit = exec::unit_roundoff(truth.dtype);
-    const double step = exec::smallest_step(truth.dtype, true);
+    const double unit = ports::unit_roundoff(truth.dtype);
+    const double step = ports::smallest_step(truth.dtype, true);
     truth.h.resize(truth.value.size());
     truth.exact = false;
     for (size_t k = 0; k < truth.value.size(); ++k) {
@@ -233,4 +233,4 @@ void subtract(const std::vector<HostTensor>& outputs, std::vector<Truth>* truths
   }
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

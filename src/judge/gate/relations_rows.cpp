@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "verify/metamorphic.h"
+#include "gate/metamorphic.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -283,4 +283,4 @@ std::vector<Relation> find_relations(const Graph& graph) {
   return relations;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "verify/metamorphic.h"
+#include "gate/metamorphic.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -345,4 +345,4 @@ std::vector<Relation> value_relations(const Graph& graph) {
   return relations;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,8 +1,8 @@
-#include "verify/rewrite.h"
+#include "gate/rewrite.h"
 
 #include <string>
 
-namespace kw::verify {
+namespace kw::gate {
 
 using graph::Node;
 using graph::NodeId;
@@ -89,4 +89,4 @@ NodeId Rewriter::parameter(const Node& like) {
   return id;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -8,7 +8,7 @@
 
 #include "graph/graph.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 class Rewriter {
  public:
@@ -43,4 +43,4 @@ class Rewriter {
   std::vector<graph::NodeId> parameters_;
 };
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,26 +1,26 @@
-#include "verify/run_cell.h"
+#include "gate/run_cell.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-#include "exec/audit_hash.h"
+#include "core/check.h"
+#include "ports/audit_hash.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 using record::FindingKind;
 
 // Smaller outputs are compared in less time than a second run takes.
 constexpr uint64_t kWorthAsking = uint64_t{1} << 22;  // bytes
 
-uint64_t output_bytes(const std::vector<exec::Truth>& truths) {
+uint64_t output_bytes(const std::vector<ports::Truth>& truths) {
   uint64_t bytes = 0;
-  for (const exec::Truth& truth : truths)
+  for (const ports::Truth& truth : truths)
     bytes += truth.value.size() * static_cast<uint64_t>(tensor::dtype_size(truth.dtype));
   return bytes;
 }
@@ -33,7 +33,7 @@ bool is_unsupported(const record::Finding& finding) {
   return finding.kind == FindingKind::UnsupportedInstruction;
 }
 
-void sort_findings(const exec::RunOutcome& outcome, Judged* judged) {
+void sort_findings(const ports::RunOutcome& outcome, Judged* judged) {
   for (const record::Finding& finding : outcome.findings) {
     if (is_unsupported(finding)) {
       judged->came = Came::NoEvidence;
@@ -54,8 +54,8 @@ void sort_findings(const exec::RunOutcome& outcome, Judged* judged) {
 }
 
 // What a run that did not complete says, beyond its findings.
-void judge_status(const exec::RunOutcome& outcome, bool is_virtual, Judged* judged) {
-  const std::string why = fmt::format("{}{}{}", exec::run_status_name(outcome.status),
+void judge_status(const ports::RunOutcome& outcome, bool is_virtual, Judged* judged) {
+  const std::string why = fmt::format("{}{}{}", ports::run_status_name(outcome.status),
                                       outcome.message.empty() ? "" : ": ", outcome.message);
   switch (outcome.status) {
     case RunStatus::Completed:
@@ -84,7 +84,7 @@ void judge_status(const exec::RunOutcome& outcome, bool is_virtual, Judged* judg
 
 /// The module's outputs in the order of the graph's.
 Status collect_outputs(const kernel::Program& program, const Matching& matching,
-                       exec::RunOutcome* outcome, Judged* judged) {
+                       ports::RunOutcome* outcome, Judged* judged) {
   if (outcome->buffers.size() != program.buffers.size())
     return environment_error("the device returned no outputs");
   for (size_t i = 0; i < program.buffers.size(); ++i) {
@@ -101,7 +101,7 @@ Status collect_outputs(const kernel::Program& program, const Matching& matching,
 }
 
 void judge_outputs(const task::Task& task, const graph::Graph& graph,
-                   const std::vector<exec::Truth>& truths, Judged* judged) {
+                   const std::vector<ports::Truth>& truths, Judged* judged) {
   for (size_t i = 0; i < truths.size(); ++i) {
     CompareOptions options;
     options.precision = task.precision;
@@ -133,7 +133,7 @@ KnownBits::Bits bits_of(const Matching& matching, const std::vector<uint64_t>& h
 KnownBits::Bits bits_of(const std::vector<tensor::HostTensor>& outputs, uint64_t hash_seed) {
   KnownBits::Bits bits;
   for (const tensor::HostTensor& output : outputs)
-    bits.push_back(exec::audit_hash(output.data, hash_seed));
+    bits.push_back(ports::audit_hash(output.data, hash_seed));
   return bits;
 }
 
@@ -156,7 +156,7 @@ bool moves_only(const graph::Graph& graph, graph::NodeId output) {
 
 Result<Judged> CellRunner::run(const ShapeCase& shape,
                                const std::vector<tensor::HostTensor>& inputs,
-                               const std::vector<exec::Truth>& truths,
+                               const std::vector<ports::Truth>& truths,
                                const std::vector<uint64_t>& hashes, KnownBits* known) const {
   Judged judged;
   Built built = KW_TRY(programs.build(matching, task, shape.graph, shape.dims));
@@ -171,7 +171,7 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
     return judged;
   }
   const kernel::Program& program = built.ready->program;
-  exec::RunOutcome outcome = KW_TRY(programs.device().run(
+  ports::RunOutcome outcome = KW_TRY(programs.device().run(
       built.ready->image, program, program_inputs(program, matching, inputs, hashes), options));
   judged.seconds = outcome.seconds;
   judged.bits = bits_of(matching, outcome.hashes, shape.graph.outputs.size());
@@ -216,4 +216,4 @@ Result<Judged> CellRunner::run(const ShapeCase& shape, const PoolSet& set) const
   return run(shape, set.inputs, set.truths, set.hashes, set.known.get());
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

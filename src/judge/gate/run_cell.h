@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "gate/metric.h"
+#include "gate/pool.h"
+#include "gate/programs.h"
+#include "ports/device.h"
 #include "record/verdict.h"
-#include "verify/metric.h"
-#include "verify/pool.h"
-#include "verify/programs.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 enum class Came : uint8_t {
   Right,       // every output within its bound
@@ -38,7 +38,7 @@ struct Judged {
   std::vector<tensor::HostTensor> outputs;  // parallel to the graph's, of runs without truths
   std::vector<uint64_t> hashes;             // real GPU: of what the program returns
   KnownBits::Bits bits;                     // the same per output of the graph
-  std::optional<exec::CompileFailed> compile_failed;
+  std::optional<ports::CompileFailed> compile_failed;
   bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one
   bool too_slow = false;             // NoEvidence, because the time limit came first
   double seconds = 0;                // of the run on the device
@@ -54,12 +54,12 @@ struct CellRunner {
   Programs& programs;
   const Matching& matching;
   const task::Task& task;
-  exec::RunOptions options;
+  ports::RunOptions options;
 
   /// `inputs` and `truths` belong to the graph of `shape`; without truths the outputs are only
   /// collected, if they are copied out at all. `hashes` of the inputs may be empty.
   Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
-                     const std::vector<exec::Truth>& truths,
+                     const std::vector<ports::Truth>& truths,
                      const std::vector<uint64_t>& hashes = {}, KnownBits* known = nullptr) const;
   /// The same for a set of the pool whose hash seed the options carry. Bits that were judged right
   /// before are not copied out again.
@@ -78,4 +78,4 @@ KnownBits::Bits bits_of(const std::vector<tensor::HostTensor>& outputs, uint64_t
 /// Whether the graph's output is a rearrangement of inputs and constants.
 bool moves_only(const graph::Graph& graph, graph::NodeId output);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,4 +1,4 @@
-#include "verify/shapes.h"
+#include "gate/shapes.h"
 
 #include <fmt/core.h>
 
@@ -7,10 +7,10 @@
 #include <set>
 #include <tuple>
 
+#include "gate/tile_work.h"
 #include "graph/cost.h"
-#include "verify/tile_work.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -376,4 +376,4 @@ Result<ShapePlan> plan_shapes(const task::Task& task, const ShapeLimits& limits)
   return Planner(task, limits).run();
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "task/task.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 struct ShapeCase {
   task::Dims dims;
@@ -47,4 +47,4 @@ Result<ShapePlan> plan_shapes(const task::Task& task, const ShapeLimits& limits)
 /// Roughly lane instructions of a plain kernel: arithmetic, and a few per element moved.
 double work_of(const graph::Graph& graph);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,14 +1,14 @@
-#include "verify/shapes.h"
+#include "gate/shapes.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "verify/fakes.h"
-#include "verify/families.h"
-#include "verify/pool.h"
+#include "gate/fakes.h"
+#include "gate/families.h"
+#include "gate/pool.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -339,9 +339,9 @@ TEST(Families, SpecialValuesOnlyWhereTheyPropagate) {
 TEST(Pool, SaysWhereARangeOfIndicesIsStated) {
   class Strict : public FakeOracle {
    public:
-    Result<std::vector<exec::Truth>> truth(const graph::Graph&,
-                                           const std::vector<tensor::HostTensor>&,
-                                           const exec::TruthOptions&) override {
+    Result<std::vector<ports::Truth>> truth(const graph::Graph&,
+                                            const std::vector<tensor::HostTensor>&,
+                                            const ports::TruthOptions&) override {
       return input_error("index 17 is out of bounds for dimension 1 with size 7");
     }
   };
@@ -402,4 +402,4 @@ TEST(Pool, ASeedReplaysAndEntropyDoesNot) {
   EXPECT_NE(seeds(), seeds());
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

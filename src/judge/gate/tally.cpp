@@ -1,4 +1,4 @@
-#include "verify/tally.h"
+#include "gate/tally.h"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/text.h"
-#include "exec/bound.h"
+#include "core/text.h"
+#include "ports/bound.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 namespace {
 
@@ -78,13 +78,13 @@ Tally sum(const std::vector<Tally>& pieces) {
 }
 
 void add_lint(const char* what, int64_t count, int64_t elements, std::vector<std::string>* lint) {
-  const double share = exec::bound_constants().max_share;
+  const double share = ports::bound_constants().max_share;
   if (count <= std::max(1.0, share * static_cast<double>(elements))) return;
   lint->push_back(fmt::format("{} of {} elements {}; more than {:g} % says little about a kernel",
                               count, elements, what, share * 100));
 }
 
-std::string failure_text(const exec::Truth& truth, const Tally& all, const record::Worst& worst) {
+std::string failure_text(const ports::Truth& truth, const Tally& all, const record::Worst& worst) {
   const std::string where = element_text(worst);
   const std::string values = fmt::format("got {:.9g}, want {:.9g}", worst.got, worst.want);
   const std::string others =
@@ -98,13 +98,13 @@ std::string failure_text(const exec::Truth& truth, const Tally& all, const recor
 }  // namespace
 
 double rms_limit(int64_t elements) {
-  const exec::BoundConstants& constants = exec::bound_constants();
+  const ports::BoundConstants& constants = ports::bound_constants();
   const double one =
       constants.max_z * constants.max_z / static_cast<double>(std::max<int64_t>(elements, 1));
   return std::sqrt(constants.rms_z * constants.rms_z + one);
 }
 
-Comparison conclude(const exec::Truth& truth, const std::vector<Tally>& pieces) {
+Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces) {
   const Tally all = sum(pieces);
   Comparison result;
   record::ErrorSummary& summary = result.summary;
@@ -168,4 +168,4 @@ int64_t integer_at(const tensor::HostTensor& tensor, int64_t index) {
   return static_cast<int64_t>(bits << unused) >> unused;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "exec/bound.h"
-#include "exec/oracle.h"
-#include "verify/metric.h"
+#include "gate/metric.h"
+#include "ports/bound.h"
+#include "ports/oracle.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// Why an element fails where no number says it.
 enum class Why : uint8_t {
@@ -38,7 +38,7 @@ struct Tally {
   int64_t worst = -1;   // element; -1: every z is 0
   double worst_z = 0, worst_got = 0, worst_want = 0, worst_bound = 0, worst_ulps = 0;
   Why why = Why::Nothing;
-  double limit = exec::bound_constants().max_z;
+  double limit = ports::bound_constants().max_z;
 
   /// Counts an element whose z is not 0; z is infinite where only a word says what is wrong.
   /// Inline: in fp32 outputs nearly every element comes here.
@@ -79,13 +79,13 @@ struct Tally {
 };
 
 /// Pieces in the order of their elements.
-Comparison conclude(const exec::Truth& truth, const std::vector<Tally>& pieces);
+Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces);
 
 /// Indices judged by what they point at.
-Comparison compare_indices(const exec::Truth& truth, const tensor::HostTensor& got,
+Comparison compare_indices(const ports::Truth& truth, const tensor::HostTensor& got,
                            const CompareOptions& options);
 
 /// The integer at a position, exact for every integer type (uint64 wraps), and bool.
 int64_t integer_at(const tensor::HostTensor& tensor, int64_t index);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

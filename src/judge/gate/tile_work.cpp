@@ -1,8 +1,8 @@
-#include "verify/tile_work.h"
+#include "gate/tile_work.h"
 
 #include <algorithm>
 
-namespace kw::verify {
+namespace kw::gate {
 namespace {
 
 constexpr int64_t kRows = 64, kColumns = 128;  // of a tile
@@ -50,4 +50,4 @@ double nested_tile_work(const graph::Graph& graph) {
   return most;
 }
 
-}  // namespace kw::verify
+}  // namespace kw::gate

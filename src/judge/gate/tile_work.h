@@ -3,11 +3,11 @@
 
 #include "graph/graph.h"
 
-namespace kw::verify {
+namespace kw::gate {
 
 /// Lane instructions of blocks that make whole tiles of the outer product: each makes the inner
 /// one's rows anew, however few of a tile's elements are asked for. 0: no product is within
 /// another.
 double nested_tile_work(const graph::Graph& graph);
 
-}  // namespace kw::verify
+}  // namespace kw::gate

@@ -1,4 +1,4 @@
-#include "engine/judge.h"
+#include "judge/judge.h"
 
 #include <fmt/core.h>
 
@@ -7,15 +7,15 @@
 #include <cmath>
 #include <thread>
 
-#include "base/text.h"
-#include "engine/best_image.h"
-#include "engine/judge_counting.h"
-#include "engine/load.h"
+#include "binding/load.h"
+#include "core/text.h"
+#include "judge/judge_counting.h"
 #include "kernel/methods.h"
+#include "machine/best_image.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 
-namespace kw::engine {
+namespace kw::judge {
 namespace {
 
 constexpr int kMostCompilers = 16;
@@ -42,7 +42,7 @@ std::string with_tunes(const std::string& text, const std::map<std::string, int6
   return kernel::with_tunes(text, tunes);
 }
 
-Judge::Judge(const JudgeRequest& request, Lanes& lanes, store::Run& run, Progress progress)
+Judge::Judge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run, single_run::Progress progress)
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
 
 Judge::~Judge() {
@@ -50,8 +50,8 @@ Judge::~Judge() {
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = inner_;
 }
 
-Result<std::unique_ptr<Judge>> Judge::make(const JudgeRequest& request, Lanes& lanes,
-                                           store::Run& run, Progress progress) {
+Result<std::unique_ptr<Judge>> Judge::make(const JudgeRequest& request, timing::Lanes& lanes,
+                                           store::Run& run, single_run::Progress progress) {
   std::unique_ptr<Judge> judge(new Judge(request, lanes, run, std::move(progress)));
   KW_TRY(judge->prepare());
   return judge;
@@ -61,9 +61,9 @@ Status Judge::prepare() {
   inner_ = lanes_.first().tools.verify.compiler;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   // The other compilers' texts are not known well enough to be put together again.
-  const Kernels how = inner_->name().starts_with("NVRTC") ? Kernels::Apart : Kernels::Together;
-  ahead_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers), how);
-  whole_ = std::make_unique<AheadCompiler>(*inner_, std::clamp(cores, 1, kWholeCompilers));
+  const machine::Kernels how = inner_->name().starts_with("NVRTC") ? machine::Kernels::Apart : machine::Kernels::Together;
+  ahead_ = std::make_unique<machine::AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers), how);
+  whole_ = std::make_unique<machine::AheadCompiler>(*inner_, std::clamp(cores, 1, kWholeCompilers));
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = ahead_.get();
   const std::vector<task::Dims>& asked = request_.task->benchmark_shapes;
   searched_ = *request_.task;
@@ -80,8 +80,8 @@ Status Judge::prepare() {
 }
 
 const task::Dims& Judge::dims() const { return first().dims; }
-const bench::Work& Judge::work() const { return first().work; }
-const bench::Floor& Judge::floor() const { return first().floor; }
+const clock::Work& Judge::work() const { return first().work; }
+const clock::Floor& Judge::floor() const { return first().floor; }
 
 // What comes between the host and an empty kernel comes between it and every other, too.
 double Judge::as_ranked(double us) const {
@@ -143,9 +143,9 @@ void Judge::tell(const std::string& what) const {
 
 bool Judge::measures() const { return lanes_.has_gpu(); }
 
-kernel::Bindings Judge::fixed_for(const exec::Device& device,
+kernel::Bindings Judge::fixed_for(const ports::Device& device,
                                   const record::Candidate& candidate) const {
-  const exec::DeviceInfo info = device.info();
+  const ports::DeviceInfo info = device.info();
   kernel::Bindings fixed;
   const auto target =
       arch::find_target(request_.verify.target.empty() ? info.target : request_.verify.target);
@@ -156,8 +156,8 @@ kernel::Bindings Judge::fixed_for(const exec::Device& device,
   return fixed;
 }
 
-VerifyRequest Judge::verify_request(const record::Candidate& candidate) const {
-  VerifyRequest request = request_.verify;
+verification::VerifyRequest Judge::verify_request(const record::Candidate& candidate) const {
+  verification::VerifyRequest request = request_.verify;
   request.module_path = run_.folder() + "/candidates/" + candidate.id + "/module.cu";
   request.tunes = candidate.tunes;
   for (const auto& [name, value] : candidate.tunes) {
@@ -167,10 +167,10 @@ VerifyRequest Judge::verify_request(const record::Candidate& candidate) const {
   return request;
 }
 
-Result<exec::Look> Judge::refuse(const record::Candidate& candidate,
+Result<ports::Look> Judge::refuse(const record::Candidate& candidate,
                                    const record::Verdict& verdict) {
   KW_TRY(run_.judged(candidate.id, record::to_json(verdict)));
-  return exec::Look{0, verdict_reason(verdict)};
+  return ports::Look{0, verdict_reason(verdict)};
 }
 
 // What goes wrong here goes wrong at the gate as well, and is told there.
@@ -179,8 +179,8 @@ void Judge::begin_truths() {
   truths_begun_ = true;
   for (auto& lane : lanes_.all()) {
     truths_.push_back(std::async(std::launch::async, [this, at = lane.get()] {
-      if (!open_pools(searched_, request_.verify, at->tools.verify, at->pools)) return;
-      for (verify::Pool* pool : {&*at->pools.small, &*at->pools.large})
+      if (!verification::open_pools(searched_, request_.verify, at->tools.verify, at->pools)) return;
+      for (gate::Pool* pool : {&*at->pools.small, &*at->pools.large})
         if (!pool->prepare([] { return os::interrupted(); })) return;
     }));
   }
@@ -191,16 +191,16 @@ void Judge::await_truths() {
   truths_.clear();
 }
 
-Result<std::vector<exec::Look>> Judge::measure(const exec::Candidates& candidates) {
+Result<std::vector<ports::Look>> Judge::measure(const ports::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates) {
-    compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
+    compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
     compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
   await_truths();
-  std::vector<std::optional<Result<exec::Look>>> looks(candidates.size());
+  std::vector<std::optional<Result<ports::Look>>> looks(candidates.size());
   std::atomic<size_t> next = 0;
   std::atomic<bool> failed = false;
-  const auto work = [&](Lane& lane) {
+  const auto work = [&](timing::Lane& lane) {
     for (size_t i = next++; i < candidates.size() && !failed; i = next++) {
       looks[i].emplace(measure_one(lane, candidates[i]));
       if (!*looks[i]) failed = true;
@@ -211,7 +211,7 @@ Result<std::vector<exec::Look>> Judge::measure(const exec::Candidates& candidate
     others.emplace_back([&, i] { work(*lanes_.all()[i]); });
   work(lanes_.first());
   for (std::thread& thread : others) thread.join();
-  std::vector<exec::Look> out;
+  std::vector<ports::Look> out;
   for (auto& look : looks) {
     if (look && !*look) return std::move(*look).error();
     if (look) out.push_back(std::move(**look));
@@ -223,14 +223,14 @@ Result<std::vector<exec::Look>> Judge::measure(const exec::Candidates& candidate
 void Judge::compile_whole(const record::Candidate& candidate) {
   record::Candidate shipped = candidate;
   shipped.text = with_tunes(candidate.text, candidate.tunes);
-  compile_ahead(*whole_, shipped, exec::ImageKind::Ptx, Wanted::All);
-  compile_ahead(*whole_, shipped, exec::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
+  compile_ahead(*whole_, shipped, ports::ImageKind::Ptx, Wanted::All);
+  compile_ahead(*whole_, shipped, ports::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
 }
 
-Result<exec::Look> Judge::certify(const record::Candidate& candidate) {
+Result<ports::Look> Judge::certify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("certifying " + candidate.origin);
-  BenchRequest request;
+  timing::BenchRequest request;
   request.verify = verify_request(candidate);
   request.dims = dims();
   request.torch_modes = request_.torch_modes;
@@ -238,14 +238,14 @@ Result<exec::Look> Judge::certify(const record::Candidate& candidate) {
   made.id = candidate.id;
   made.text = with_tunes(candidate.text, candidate.tunes);
   request.quick = request_.quick;
-  Lane& lane = lanes_.first();
+  timing::Lane& lane = lanes_.first();
   await_truths();
   compile_whole(candidate);
-  BenchTools tools = lane.tools;
+  timing::BenchTools tools = lane.tools;
   tools.verify.compiler = whole_.get();
   tools.pools = &lane.pools;
   tools.shape = lane.shapes.front().shape ? &*lane.shapes.front().shape : nullptr;
-  made.bench = KW_TRY(bench_module(made.text, *request_.task, request, tools, progress_));
+  made.bench = KW_TRY(timing::bench_module(made.text, *request_.task, request, tools, progress_));
   KW_TRY(run_.judged(candidate.id, to_json(made.bench.gate)));
   if (made.bench.candidate.measurement) {
     Json timing = Json::object();
@@ -255,7 +255,7 @@ Result<exec::Look> Judge::certify(const record::Candidate& candidate) {
   const std::string reason = verdict_reason(made.bench.verdict);
   if (!reason.empty()) {
     last_refusal_ = std::move(made.bench.gate);
-    return exec::Look{0, reason};
+    return ports::Look{0, reason};
   }
   KW_TRY(note_resources(candidate, made));
   double us = made.bench.estimate ? made.bench.estimate->us : 0;
@@ -264,7 +264,7 @@ Result<exec::Look> Judge::certify(const record::Candidate& candidate) {
     us = rank_measured(candidate.id);
   }
   certificate_ = std::move(made);
-  return exec::Look{us, ""};
+  return ports::Look{us, ""};
 }
 
 // The images that ship, which are those that were judged, and what they cost on the chip.
@@ -273,26 +273,26 @@ Status Judge::note_resources(const record::Candidate& candidate, Certificate& ce
   if (first().launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
   if (const auto cost = first().costs.find(candidate.id); cost != first().costs.end())
     certificate.cost = cost->second;
-  const kernel::Module module = KW_TRY(parse_module(certificate.text, "module.cu"));
-  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const kernel::Module module = KW_TRY(binding::parse_module(certificate.text, "module.cu"));
+  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto request = first().compile_request(module, fixed_for(device, candidate),
                                                request_.verify.timeout_seconds);
   if (!request) return Done{};
-  exec::CompileRequest ask = *request;
-  ask.image = exec::ImageKind::Ptx;
-  exec::CompileOutcome ptx = KW_TRY(whole_->compile(ask));
+  ports::CompileRequest ask = *request;
+  ask.image = ports::ImageKind::Ptx;
+  ports::CompileOutcome ptx = KW_TRY(whole_->compile(ask));
   certificate.ptx = std::move(ptx.compiled);
-  BestImage image(*whole_, exec::ImageKind::Cubin);
+  machine::BestImage image(*whole_, ports::ImageKind::Cubin);
   const auto cubin = image.compile(ask);
-  if (!cubin || !cubin->compiled || cubin->compiled->kind != exec::ImageKind::Cubin) return Done{};
+  if (!cubin || !cubin->compiled || cubin->compiled->kind != ports::ImageKind::Cubin) return Done{};
   certificate.cubin = cubin->compiled;
-  for (const exec::CompiledKernel& kernel : certificate.cubin->kernels)
+  for (const ports::CompiledKernel& kernel : certificate.cubin->kernels)
     certificate.resources.push_back(kernel.resources);
   const auto known = KW_TRY(with_registers(first(), candidate));
   if (known && !known->cost.launches.empty())
     certificate.occupancy =
-        std::ranges::max_element(known->cost.launches, {}, &CostPart::us)->occupancy;
+        std::ranges::max_element(known->cost.launches, {}, &timing::CostPart::us)->occupancy;
   return Done{};
 }
 
-}  // namespace kw::engine
+}  // namespace kw::judge

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/cost_model.h"
-#include "engine/judge.h"
-#include "verify/binding.h"
-#include "verify/shapes.h"
+#include "gate/binding.h"
+#include "gate/shapes.h"
+#include "judge/judge.h"
+#include "timing/cost_model.h"
 
-namespace kw::engine {
+namespace kw::judge {
 
 struct Judge::Site {
   /// The timed shape, cut down until the virtual GPU does it in milliseconds, with inputs.
@@ -20,29 +20,29 @@ struct Judge::Site {
                 const record::Calibration& calibration);
   /// What the kernels of the timed shape are compiled with; nothing when the module does not serve
   /// it. The image kind is the caller's.
-  std::optional<exec::CompileRequest> compile_request(const kernel::Module& module,
-                                                      const kernel::Bindings& fixed,
-                                                      double timeout_seconds) const;
+  std::optional<ports::CompileRequest> compile_request(const kernel::Module& module,
+                                                       const kernel::Bindings& fixed,
+                                                       double timeout_seconds) const;
 
   const task::Task* task = nullptr;
   task::Dims dims;     // timed
   graph::Graph graph;  // at these
-  bench::Work work;
-  bench::Floor floor;
-  verify::ShapePlan plan;   // all shapes the virtual GPU looks at
-  verify::ShapeCase small;  // where things are counted
+  clock::Work work;
+  clock::Floor floor;
+  gate::ShapePlan plan;   // all shapes the virtual GPU looks at
+  gate::ShapeCase small;  // where things are counted
   std::vector<tensor::HostTensor> inputs;
   double scale = 1;
-  std::map<std::string, std::vector<CostLaunch>> launches;  // by id
-  std::map<std::string, Cost> costs;
+  std::map<std::string, std::vector<timing::CostLaunch>> launches;  // by id
+  std::map<std::string, timing::Cost> costs;
   std::map<std::string, double> times;  // on the clock, as they are ranked
   std::string dropped;                  // why nothing is timed here any more
 };
 
 // Verdicts that a look at a candidate ends with, and their words.
 record::Verdict rejected(record::Stage stage, std::string reason);
-record::Verdict not_completed(const exec::RunOutcome& outcome);
+record::Verdict not_completed(const ports::RunOutcome& outcome);
 /// What timing a candidate alone says against it.
-std::optional<record::Verdict> timing_verdict(const bench::MeasureOutcome& alone);
+std::optional<record::Verdict> timing_verdict(const clock::MeasureOutcome& alone);
 
-}  // namespace kw::engine
+}  // namespace kw::judge

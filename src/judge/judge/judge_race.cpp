@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/check.h"
-#include "engine/judge.h"
-#include "engine/judge_counting.h"
+#include "core/check.h"
+#include "judge/judge.h"
+#include "judge/judge_counting.h"
 #include "os/interrupt.h"
 
-namespace kw::engine {
+namespace kw::judge {
 namespace {
 
 constexpr double kWarmup = 0.2;
@@ -22,7 +22,7 @@ bool in_race(const Racer& racer) { return record::passed(racer.verdict) && racer
 
 Status Judge::admit(const record::Candidate& candidate, Racer& racer) {
   KW_TRY(os::check_interrupted());
-  Lane& lane = lanes_.first();
+  timing::Lane& lane = lanes_.first();
   if (lane.shapes.front().ready.count(candidate.id) == 0) {
     racer.gate = KW_TRY(verify(candidate));
     racer.verdict = racer.gate->gate.verdict;
@@ -33,15 +33,15 @@ Status Judge::admit(const record::Candidate& candidate, Racer& racer) {
   return Done{};
 }
 
-Status Judge::find_culprit(const exec::Candidates& candidates, const std::vector<size_t>& members,
+Status Judge::find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
                            const std::string& why, std::vector<Racer>& racers) {
-  LaneShape& at = lanes_.first().shapes.front();
+  timing::LaneShape& at = lanes_.first().shapes.front();
   bool found = false;
   for (const size_t i : members) {
     KW_TRY(os::check_interrupted());
-    const std::vector<TimedCandidate*> alone = {at.ready.at(candidates[i].id).get()};
+    const std::vector<timing::TimedCandidate*> alone = {at.ready.at(candidates[i].id).get()};
     const auto outcome =
-        KW_TRY(bench::measure(*lanes_.first().tools.verify.gpu, {alone[0]->timed()},
+        KW_TRY(clock::measure(*lanes_.first().tools.verify.gpu, {alone[0]->timed()},
                               measure_options(*at.shape, alone, 0)));
     const std::optional<record::Verdict> verdict = timing_verdict(outcome);
     if (!verdict) continue;
@@ -54,58 +54,58 @@ Status Judge::find_culprit(const exec::Candidates& candidates, const std::vector
   return Done{};
 }
 
-Result<bool> Judge::time_racers(const exec::Candidates& candidates,
+Result<bool> Judge::time_racers(const ports::Candidates& candidates,
                                 const std::vector<size_t>& members, const RaceOptions& options,
                                 std::vector<Racer>& racers) {
-  Lane& lane = lanes_.first();
-  LaneShape& at = lane.shapes.front();
-  std::vector<TimedCandidate*> timed;
-  std::vector<exec::TimedProgram> programs;
+  timing::Lane& lane = lanes_.first();
+  timing::LaneShape& at = lane.shapes.front();
+  std::vector<timing::TimedCandidate*> timed;
+  std::vector<ports::TimedProgram> programs;
   for (const size_t i : members) {
     racers[i].measurement.reset();
     timed.push_back(at.ready.at(candidates[i].id).get());
     programs.push_back(timed.back()->timed());
   }
-  std::vector<std::vector<bench::Cycle>> cycles(members.size());
+  std::vector<std::vector<clock::Cycle>> cycles(members.size());
   for (int worker = 0; worker < options.workers; ++worker) {
     KW_TRY(os::check_interrupted());
     tell(fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1,
                      options.workers));
     if (options.workers > 1 && lane.tools.renew) lane.tools.renew();
-    bench::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);
+    clock::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);
     measure.protocol.seed = seed_ + 7919 * ++races_;
     // A fresh process finds the clocks down.
     if (!options.quick) measure.protocol.warmup_seconds = kWarmup;
     measure.rule.min_samples = options.quick ? kQuickPairs : kRacePairs;
-    const bench::MeasureOutcome outcome =
-        KW_TRY(bench::measure(*lane.tools.verify.gpu, programs, measure));
-    if (outcome.status != exec::RunStatus::Completed) {
+    const clock::MeasureOutcome outcome =
+        KW_TRY(clock::measure(*lane.tools.verify.gpu, programs, measure));
+    if (outcome.status != ports::RunStatus::Completed) {
       KW_TRY(find_culprit(
           candidates, members,
-          fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message), racers));
+          fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message), racers));
       return false;
     }
     bool refused = false;
     for (size_t k = 0; k < members.size(); ++k) {
-      const bench::Measurement& one = outcome.measurements[k];
+      const clock::Measurement& one = outcome.measurements[k];
       if (one.rejected) racers[members[k]].verdict = rejected(record::Stage::Audit, *one.rejected);
       refused = refused || one.rejected.has_value();
-      bench::extend(racers[members[k]].measurement, one);
-      auto more = bench::cycles_of(outcome.measurements[0], one, worker);
+      clock::extend(racers[members[k]].measurement, one);
+      auto more = clock::cycles_of(outcome.measurements[0], one, worker);
       std::ranges::move(more, std::back_inserter(cycles[k]));
     }
     if (refused) return false;
   }
   for (size_t k = 1; members[0] == 0 && k < members.size(); ++k)
-    racers[members[k]].comparison = bench::compare(cycles[k]);
+    racers[members[k]].comparison = clock::compare(cycles[k]);
   return true;
 }
 
-Result<std::vector<Racer>> Judge::race(const exec::Candidates& candidates,
+Result<std::vector<Racer>> Judge::race(const ports::Candidates& candidates,
                                        const RaceOptions& options) {
   KW_CHECK(measures(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) {
-    compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
+    compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
     compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
   std::vector<Racer> racers(candidates.size());
@@ -131,4 +131,4 @@ Result<std::vector<Racer>> Judge::race(const exec::Candidates& candidates,
   return racers;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::judge

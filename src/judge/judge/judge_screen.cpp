@@ -4,47 +4,47 @@
 
 #include <algorithm>
 
-#include "engine/best_image.h"
-#include "engine/counting.h"
-#include "engine/judge_counting.h"
-#include "engine/load.h"
+#include "binding/load.h"
+#include "gate/programs.h"
+#include "judge/judge_counting.h"
+#include "machine/best_image.h"
 #include "os/interrupt.h"
-#include "verify/programs.h"
+#include "timing/counting.h"
 
-namespace kw::engine {
+namespace kw::judge {
 namespace {
 
 constexpr double kClose = 1.25;     // estimates this near the best deserve a second look
 constexpr size_t kSecondLooks = 4;  // … of so many
-std::string message_line(const exec::CompileMessage& message) {
+std::string message_line(const ports::CompileMessage& message) {
   return fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
 }
 
-std::string compile_log(const exec::CompileFailed& failed) {
+std::string compile_log(const ports::CompileFailed& failed) {
   if (!failed.log.empty()) return failed.log;
   std::string log;
-  for (const exec::CompileMessage& message : failed.messages) log += message_line(message);
+  for (const ports::CompileMessage& message : failed.messages) log += message_line(message);
   return log;
 }
 
 /// What compilers said that were content.
-std::string compile_log(const std::vector<const exec::Compiled*>& images) {
+std::string compile_log(const std::vector<const ports::Compiled*>& images) {
   std::string log;
-  for (const exec::Compiled* image : images) {
+  for (const ports::Compiled* image : images) {
     log += fmt::format("{} for {}: {:.3f} s{}\n", image->compiler, image->target, image->seconds,
                        image->from_cache ? ", from the cache" : "");
-    for (const exec::CompiledKernel& kernel : image->kernels) {
+    for (const ports::CompiledKernel& kernel : image->kernels) {
       log += "  " + kernel.signature;
       if (kernel.resources.registers >= 0)
         log += fmt::format(": {} registers", kernel.resources.registers);
       log += "\n";
     }
-    for (const exec::CompileMessage& message : image->messages) log += message_line(message);
+    for (const ports::CompileMessage& message : image->messages) log += message_line(message);
   }
   return log;
 }
 
-bool over_budget(const exec::RunOutcome& outcome) {
+bool over_budget(const ports::RunOutcome& outcome) {
   return std::ranges::any_of(outcome.findings, [](const record::Finding& finding) {
     return finding.kind == record::FindingKind::InstructionBudget;
   });
@@ -56,21 +56,21 @@ record::Verdict rejected(record::Stage stage, std::string reason) {
   return record::Rejected{stage, std::move(reason), std::nullopt, ""};
 }
 
-record::Verdict not_completed(const exec::RunOutcome& outcome) {
+record::Verdict not_completed(const ports::RunOutcome& outcome) {
   // The virtual GPU's time limit is about this machine; what a kernel does too long is counted.
-  if (outcome.status == exec::RunStatus::Hung) return record::Unknown{outcome.message};
+  if (outcome.status == ports::RunStatus::Hung) return record::Unknown{outcome.message};
   return rejected(record::Stage::VirtualGpu,
-                  fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message));
+                  fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message));
 }
 
 Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
                            const record::Calibration& calibration) {
   task = &asked;
   dims = timed;
-  CountingShape at = KW_TRY(counting_shape(asked, timed));
+  timing::CountingShape at = KW_TRY(timing::counting_shape(asked, timed));
   graph = std::move(at.graph);
-  work = work_at(asked, graph);
-  floor = bench::floor_of(work, calibration);
+  work = timing::work_at(asked, graph);
+  floor = clock::floor_of(work, calibration);
   plan = std::move(at.plan);
   small = std::move(at.small);
   inputs = std::move(at.inputs);
@@ -78,39 +78,39 @@ Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
   return Done{};
 }
 
-std::optional<exec::CompileRequest> Judge::Site::compile_request(const kernel::Module& module,
-                                                                 const kernel::Bindings& fixed,
-                                                                 double timeout_seconds) const {
-  const auto matching = verify::match_tensors(module, *task, graph);
+std::optional<ports::CompileRequest> Judge::Site::compile_request(const kernel::Module& module,
+                                                                  const kernel::Bindings& fixed,
+                                                                  double timeout_seconds) const {
+  const auto matching = gate::match_tensors(module, *task, graph);
   if (!matching) return std::nullopt;
-  const auto bindings = verify::bind_shape(module, *matching, *task, graph, dims, fixed);
+  const auto bindings = gate::bind_shape(module, *matching, *task, graph, dims, fixed);
   if (!bindings) return std::nullopt;
   const auto selection = kernel::select(module, *bindings);
   if (!selection) return std::nullopt;
-  return exec::compile_request(module, *selection, fixed.target.name, timeout_seconds);
+  return ports::compile_request(module, *selection, fixed.target.name, timeout_seconds);
 }
 
-void Judge::compile_ahead(AheadCompiler& compiler, const record::Candidate& candidate,
-                          exec::ImageKind image, Wanted wanted) {
-  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+void Judge::compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
+                          ports::ImageKind image, Wanted wanted) {
+  const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  std::vector<const verify::ShapeCase*> shapes;
+  std::vector<const gate::ShapeCase*> shapes;
   for (const auto& site : sites_) {
     if (wanted != Wanted::Timed) shapes.push_back(&site->small);
   }
-  for (const verify::ShapeCase& shape : first().plan.cases) {
+  for (const gate::ShapeCase& shape : first().plan.cases) {
     if (wanted == Wanted::All) shapes.push_back(&shape);
   }
-  const auto matching = verify::match_tensors(*module, *request_.task, first().graph);
+  const auto matching = gate::match_tensors(*module, *request_.task, first().graph);
   if (!matching) return;
-  for (const verify::ShapeCase* shape : shapes) {
+  for (const gate::ShapeCase* shape : shapes) {
     const auto bindings =
-        verify::bind_shape(*module, *matching, *request_.task, shape->graph, shape->dims, fixed);
+        gate::bind_shape(*module, *matching, *request_.task, shape->graph, shape->dims, fixed);
     const auto selection =
         bindings ? kernel::select(*module, *bindings) : Result<kernel::Selection>(bindings.error());
     if (!selection) continue;
-    exec::CompileRequest request;
+    ports::CompileRequest request;
     request.source = module->text;
     request.file_name = module->file_name;
     request.target = fixed.target.name;
@@ -130,7 +130,7 @@ void Judge::compile_ahead(AheadCompiler& compiler, const record::Candidate& cand
   }
 }
 
-Result<exec::Look> Judge::finish_screening(const record::Candidate& candidate, bool at_least) {
+Result<ports::Look> Judge::finish_screening(const record::Candidate& candidate, bool at_least) {
   const double us = rank_of([&](const Site& site) {
     const auto cost = site.costs.find(candidate.id);
     return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
@@ -141,12 +141,12 @@ Result<exec::Look> Judge::finish_screening(const record::Candidate& candidate, b
   profile.set("timed_at", task::dims_text(dims())).set("scale", first().scale);
   profile.set("rates", request_.calibration->gpu).set("at_least", at_least);
   KW_TRY(run_.profiled(candidate.id, profile));
-  return exec::Look{us, "", at_least};
+  return ports::Look{us, "", at_least};
 }
 
-Result<exec::Look> Judge::screen_one(const record::Candidate& candidate) {
+Result<ports::Look> Judge::screen_one(const record::Candidate& candidate) {
   KW_TRY(run_.add(candidate));
-  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
   bool at_least = false;
   for (const auto& site : sites_) {
@@ -160,15 +160,15 @@ Result<exec::Look> Judge::screen_one(const record::Candidate& candidate) {
 
 Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
                                        const record::Candidate& candidate) {
-  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto matching = verify::match_tensors(module, *request_.task, at.small.graph);
+  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const auto matching = gate::match_tensors(module, *request_.task, at.small.graph);
   if (!matching) return Counted{rejected(record::Stage::Static, matching.error().message), {}};
-  verify::Programs programs(module, *ahead_, device, fixed_for(device, candidate),
-                            request_.verify.timeout_seconds);
-  const verify::Built built =
+  gate::Programs programs(module, *ahead_, device, fixed_for(device, candidate),
+                          request_.verify.timeout_seconds);
+  const gate::Built built =
       KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
-  const verify::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
-  for (const verify::Built* one : {&built, &timed}) {
+  const gate::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
+  for (const gate::Built* one : {&built, &timed}) {
     if (one->failed) {
       KW_TRY(run_.compiled(candidate.id, compile_log(*one->failed)));
       return Counted{rejected(record::Stage::Compile, first_error(*one->failed)), {}};
@@ -186,31 +186,31 @@ Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
     counted.cost.us = at.floor.us;
     return counted;
   }
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.counters = true;
-  options.max_warp_instructions = counting_budget(at.small);
+  options.max_warp_instructions = timing::counting_budget(at.small);
   options.threads = request_.verify.threads;
   options.timeout_seconds = request_.verify.timeout_seconds;
-  const exec::RunOutcome outcome = KW_TRY(
-      device.run(built.ready->image, built.ready->program,
-                 verify::program_inputs(built.ready->program, *matching, at.inputs), options));
+  const ports::RunOutcome outcome =
+      KW_TRY(device.run(built.ready->image, built.ready->program,
+                        gate::program_inputs(built.ready->program, *matching, at.inputs), options));
   at.launches[candidate.id] =
-      cost_launches(outcome.counters, timed.ready->program, &built.ready->program);
+      timing::cost_launches(outcome.counters, timed.ready->program, &built.ready->program);
   if (over_budget(outcome)) {
-    const GpuRates rates;
+    const timing::GpuRates rates;
     counted.cost.us = static_cast<double>(options.max_warp_instructions) * at.scale /
                       (rates.issue * rates.sms * rates.mhz);
     counted.at_least = true;
     return counted;
   }
-  if (outcome.status != exec::RunStatus::Completed) return Counted{not_completed(outcome), {}};
-  counted.cost = cost_of(cost_request(at, candidate, at.launches[candidate.id]));
+  if (outcome.status != ports::RunStatus::Completed) return Counted{not_completed(outcome), {}};
+  counted.cost = timing::cost_of(cost_request(at, candidate, at.launches[candidate.id]));
   return counted;
 }
 
-CostRequest Judge::cost_request(const Site& site, const record::Candidate& candidate,
-                                std::vector<CostLaunch> launches) const {
-  CostRequest ask;
+timing::CostRequest Judge::cost_request(const Site& site, const record::Candidate& candidate,
+                                        std::vector<timing::CostLaunch> launches) const {
+  timing::CostRequest ask;
   ask.launches = std::move(launches);
   ask.scale = site.scale;
   ask.target = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate).target;
@@ -223,12 +223,12 @@ Result<std::optional<Judge::Counted>> Judge::with_registers(const Site& site,
   using Unknown = std::optional<Counted>;
   const auto counted = site.launches.find(candidate.id);
   if (counted == site.launches.end()) return Unknown();
-  const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
+  const kernel::Module module = KW_TRY(binding::parse_module(candidate.text, "module.cu"));
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
   auto request = site.compile_request(module, fixed, request_.verify.timeout_seconds);
   if (!request) return Unknown();
   request->apart = true;
-  BestImage image(*ahead_, exec::ImageKind::Cubin);
+  machine::BestImage image(*ahead_, ports::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
   if (!compiled) return Unknown();
   if (const auto& failed = compiled->failed) {
@@ -238,25 +238,25 @@ Result<std::optional<Judge::Counted>> Judge::with_registers(const Site& site,
   }
   int most = -1;
   int64_t shared = 0;
-  for (const exec::CompiledKernel& kernel : compiled->compiled->kernels) {
+  for (const ports::CompiledKernel& kernel : compiled->compiled->kernels) {
     most = std::max(most, kernel.resources.registers);
     shared = std::max(shared, kernel.resources.static_shared);
   }
   if (most < 0) return Unknown();
-  std::vector<CostLaunch> launches = counted->second;
-  for (CostLaunch& launch : launches) {
+  std::vector<timing::CostLaunch> launches = counted->second;
+  for (timing::CostLaunch& launch : launches) {
     launch.registers = most;
     launch.shared_bytes += shared;
   }
   return std::optional(
-      Counted{std::nullopt, cost_of(cost_request(site, candidate, std::move(launches)))});
+      Counted{std::nullopt, timing::cost_of(cost_request(site, candidate, std::move(launches)))});
 }
 
-Result<std::vector<exec::Look>> Judge::screen(const exec::Candidates& candidates) {
+Result<std::vector<ports::Look>> Judge::screen(const ports::Candidates& candidates) {
   begin_truths();
   for (const record::Candidate& candidate : candidates)
-    compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::Counted);
-  std::vector<exec::Look> looks;
+    compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::Counted);
+  std::vector<ports::Look> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
     KW_TRY(os::check_interrupted());
@@ -274,7 +274,7 @@ Result<std::vector<exec::Look>> Judge::screen(const exec::Candidates& candidates
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
   if (close.size() > kSecondLooks) close.resize(kSecondLooks);
   for (const size_t i : close)
-    compile_ahead(*ahead_, candidates[i], exec::ImageKind::Cubin, Wanted::Timed);
+    compile_ahead(*ahead_, candidates[i], ports::ImageKind::Cubin, Wanted::Timed);
   for (const size_t i : close) {
     std::optional<record::Verdict> refused;
     for (const auto& site : sites_) {
@@ -288,4 +288,4 @@ Result<std::vector<exec::Look>> Judge::screen(const exec::Candidates& candidates
   return looks;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::judge

@@ -4,24 +4,24 @@
 
 #include <algorithm>
 
-#include "engine/inputs.h"
-#include "engine/judge.h"
-#include "engine/judge_counting.h"
-#include "engine/load.h"
+#include "binding/inputs.h"
+#include "binding/load.h"
+#include "judge/judge.h"
+#include "judge/judge_counting.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 
-namespace kw::engine {
+namespace kw::judge {
 namespace {
 
 constexpr int kSets = 2;  // of inputs at the timed shape: contents must change from call to call
 
 }  // namespace
 
-std::optional<record::Verdict> timing_verdict(const bench::MeasureOutcome& alone) {
-  if (alone.status != exec::RunStatus::Completed) {
+std::optional<record::Verdict> timing_verdict(const clock::MeasureOutcome& alone) {
+  if (alone.status != ports::RunStatus::Completed) {
     return record::Crashed{fmt::format("while it was timed: {}: {}",
-                                       exec::run_status_name(alone.status), alone.message),
+                                       ports::run_status_name(alone.status), alone.message),
                            std::nullopt, ""};
   }
   const auto& refused = alone.measurements[0].rejected;
@@ -30,35 +30,35 @@ std::optional<record::Verdict> timing_verdict(const bench::MeasureOutcome& alone
 }
 
 // The gate's pool where it has the timed shape whole, else one of that shape alone.
-Status Judge::find_shape(Lane& lane, size_t site) {
-  LaneShape& at = lane.shapes[site];
+Status Judge::find_shape(timing::Lane& lane, size_t site) {
+  timing::LaneShape& at = lane.shapes[site];
   if (at.shape) return Done{};
   const task::Dims& dims = sites_[site]->dims;
   const auto& cases = lane.pools.large->shapes().cases;
   const bool judged = std::ranges::any_of(
-      cases, [&](const verify::ShapeCase& shape) { return shape.dims == dims; });
+      cases, [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
   if (!judged) {
     tell("drawing inputs of the timed shape");
     task::Task only = *request_.task;
     only.correctness_shapes = only.benchmark_shapes = {dims};
-    verify::ShapeLimits limits;
+    gate::ShapeLimits limits;
     limits.derive = limits.cut = false;
-    verify::ShapePlan plan = KW_TRY(verify::plan_shapes(only, limits));
-    verify::PoolOptions options;
+    gate::ShapePlan plan = KW_TRY(gate::plan_shapes(only, limits));
+    gate::PoolOptions options;
     options.seed = request_.verify.seed;
     options.threads = request_.verify.threads;
     options.sets_per_shape = kSets;
-    at.own_pool.emplace(KW_TRY(verify::Pool::make(*request_.task, *lane.tools.verify.oracle,
-                                                  std::move(plan), options, secret_seed)));
+    at.own_pool.emplace(KW_TRY(gate::Pool::make(*request_.task, *lane.tools.verify.oracle,
+                                                  std::move(plan), options, binding::secret_seed)));
   }
-  verify::Pool& pool = judged ? *lane.pools.large : *at.own_pool;
-  at.shape = KW_TRY(timed_shape(pool, pool.task(), dims, kSets, secret_seed));
+  gate::Pool& pool = judged ? *lane.pools.large : *at.own_pool;
+  at.shape = KW_TRY(timing::timed_shape(pool, pool.task(), dims, kSets, binding::secret_seed));
   return Done{};
 }
 
-Result<VerifyReport> Judge::gate(Lane& lane, const record::Candidate& candidate) {
+Result<verification::VerifyReport> Judge::gate(timing::Lane& lane, const record::Candidate& candidate) {
   await_truths();
-  VerifyReport judged = KW_TRY(verify_module(candidate.text, searched_, verify_request(candidate),
+  verification::VerifyReport judged = KW_TRY(verification::verify_module(candidate.text, searched_, verify_request(candidate),
                                              lane.tools.verify, {}, &lane.pools));
   KW_TRY(run_.judged(candidate.id, to_json(judged)));
   if (record::passed(judged.gate.verdict)) return judged;
@@ -67,17 +67,17 @@ Result<VerifyReport> Judge::gate(Lane& lane, const record::Candidate& candidate)
   return judged;
 }
 
-Result<record::Verdict> Judge::ready(Lane& lane, const record::Candidate& candidate) {
+Result<record::Verdict> Judge::ready(timing::Lane& lane, const record::Candidate& candidate) {
   if (lane.shapes.front().ready.count(candidate.id) > 0) return record::Verdict(record::Passed{});
   const bool gated = &lane == &lanes_.first() && gated_.count(candidate.id) > 0;
   const record::Verdict verdict =
       gated ? record::Passed{} : KW_TRY(gate(lane, candidate)).gate.verdict;
   if (!record::passed(verdict)) return verdict;
-  const kernel::Module module = KW_TRY(parse_module(candidate.text, "module.cu"));
-  PrepareOptions options;
+  const kernel::Module module = KW_TRY(binding::parse_module(candidate.text, "module.cu"));
+  timing::PrepareOptions options;
   options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
   options.timeout_seconds = request_.verify.timeout_seconds;
-  std::vector<std::unique_ptr<TimedCandidate>> made(sites_.size());
+  std::vector<std::unique_ptr<timing::TimedCandidate>> made(sites_.size());
   for (size_t i = 0; i < sites_.size(); ++i) {
     if (!timed_at(i)) continue;
     const Status found = find_shape(lane, i);
@@ -88,7 +88,7 @@ Result<record::Verdict> Judge::ready(Lane& lane, const record::Candidate& candid
       sites_[i]->dropped = found.error().message;
       continue;
     }
-    made[i] = KW_TRY(prepare_candidate(module, *lane.shapes[i].shape, *lane.tools.verify.compiler,
+    made[i] = KW_TRY(timing::prepare_candidate(module, *lane.shapes[i].shape, *lane.tools.verify.compiler,
                                        *lane.tools.verify.gpu, options));
     if (!made[i]->refused) continue;
     KW_TRY(run_.judged(candidate.id, record::to_json(*made[i]->refused)));
@@ -100,10 +100,10 @@ Result<record::Verdict> Judge::ready(Lane& lane, const record::Candidate& candid
   return verdict;
 }
 
-bench::MeasureOptions Judge::measure_options(const TimedShape& shape,
-                                             const std::vector<TimedCandidate*>& timed,
+clock::MeasureOptions Judge::measure_options(const timing::TimedShape& shape,
+                                             const std::vector<timing::TimedCandidate*>& timed,
                                              int effort) {
-  bench::MeasureOptions options;
+  clock::MeasureOptions options;
   options.protocol.seed = seed_ + static_cast<uint64_t>(effort) * 7919;
   options.protocol.hash_seed = shape.hash_seed;
   options.protocol.timeout_seconds = request_.verify.timeout_seconds;
@@ -113,36 +113,36 @@ bench::MeasureOptions Judge::measure_options(const TimedShape& shape,
   options.rule.max_seconds = effort == 0 ? 0.1 : 0.1 * effort;
   options.rule.relative_noise = effort == 0 ? 0.01 : 0.005;
   options.batch_samples = 20;
-  for (const TimedCandidate* one : timed) options.audits.push_back(one->audit);
+  for (const timing::TimedCandidate* one : timed) options.audits.push_back(one->audit);
   options.judge = [&shape, timed](size_t program,
-                                  const exec::CopiedCall& call) -> std::optional<std::string> {
+                                  const ports::CopiedCall& call) -> std::optional<std::string> {
     const auto set = static_cast<size_t>(call.entry);
     if (call.entry < 0 || set >= shape.sets.size()) return "a timed call names unknown inputs";
-    const auto wrong = judge_outputs(shape, *timed[program], set, call.buffers);
+    const auto wrong = timing::judge_outputs(shape, *timed[program], set, call.buffers);
     if (!wrong) return std::nullopt;
     return "the output of a timed call is wrong: " + wrong->reason;
   };
   return options;
 }
 
-Result<exec::Look> Judge::measure_one(Lane& lane, const record::Candidate& candidate) {
+Result<ports::Look> Judge::measure_one(timing::Lane& lane, const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("judging " + candidate.origin);
   const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
-  if (!reason.empty()) return exec::Look{0, reason};
+  if (!reason.empty()) return ports::Look{0, reason};
   for (size_t i = 0; i < sites_.size(); ++i) {
     if (!timed_at(i)) continue;
-    const LaneShape& at = lane.shapes[i];
-    const std::vector<TimedCandidate*> timed = {at.ready.at(candidate.id).get()};
-    const bench::MeasureOutcome outcome = KW_TRY(bench::measure(
+    const timing::LaneShape& at = lane.shapes[i];
+    const std::vector<timing::TimedCandidate*> timed = {at.ready.at(candidate.id).get()};
+    const clock::MeasureOutcome outcome = KW_TRY(clock::measure(
         *lane.tools.verify.gpu, {timed[0]->timed()}, measure_options(*at.shape, timed, 0)));
     if (const auto verdict = timing_verdict(outcome)) return refuse(candidate, *verdict);
     KW_TRY(note_time(*sites_[i], candidate, "quick", outcome.measurements[0]));
   }
-  return exec::Look{rank_measured(candidate.id), ""};
+  return ports::Look{rank_measured(candidate.id), ""};
 }
 
-double Judge::rank_us(const bench::Measurement& measured) const {
+double Judge::rank_us(const clock::Measurement& measured) const {
   const double host = measured.samples.host_us;
   return request_.host_time && host > 0 ? host : measured.summary.median;
 }
@@ -162,7 +162,7 @@ double Judge::rank_measured(const std::string& id) const {
 
 // The first shape's samples are kept under `kind`, those of others under their dims as well.
 Status Judge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
-                        const bench::Measurement& measured) {
+                        const clock::Measurement& measured) {
   {
     const std::lock_guard lock(mutex_);
     site.times[candidate.id] = rank_us(measured);
@@ -176,11 +176,11 @@ Status Judge::note_time(Site& site, const record::Candidate& candidate, const ch
   return run_.timed(candidate.id, json);
 }
 
-Result<bool> Judge::pair_at(Lane& lane, size_t site, const exec::Candidates& candidates,
-                            int effort, std::vector<exec::Look>& looks) {
-  LaneShape& at = lane.shapes[site];
-  std::vector<TimedCandidate*> timed;
-  std::vector<exec::TimedProgram> programs;
+Result<bool> Judge::pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
+                            int effort, std::vector<ports::Look>& looks) {
+  timing::LaneShape& at = lane.shapes[site];
+  std::vector<timing::TimedCandidate*> timed;
+  std::vector<ports::TimedProgram> programs;
   std::vector<size_t> owners;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!looks[i].refused.empty()) continue;
@@ -190,11 +190,11 @@ Result<bool> Judge::pair_at(Lane& lane, size_t site, const exec::Candidates& can
   }
   if (programs.empty()) return true;
   tell(fmt::format("timing {} candidates together", programs.size()));
-  const bench::MeasureOutcome outcome = KW_TRY(
-      bench::measure(*lane.tools.verify.gpu, programs, measure_options(*at.shape, timed, effort)));
-  if (outcome.status != exec::RunStatus::Completed) return false;
+  const clock::MeasureOutcome outcome = KW_TRY(
+      clock::measure(*lane.tools.verify.gpu, programs, measure_options(*at.shape, timed, effort)));
+  if (outcome.status != ports::RunStatus::Completed) return false;
   for (size_t k = 0; k < owners.size(); ++k) {
-    const bench::Measurement& measured = outcome.measurements[k];
+    const clock::Measurement& measured = outcome.measurements[k];
     const record::Candidate& candidate = candidates[owners[k]];
     if (measured.rejected) {
       looks[owners[k]] =
@@ -208,11 +208,11 @@ Result<bool> Judge::pair_at(Lane& lane, size_t site, const exec::Candidates& can
   return true;
 }
 
-Result<std::vector<exec::Look>> Judge::pair(const exec::Candidates& candidates, int effort) {
-  Lane& lane = lanes_.first();
+Result<std::vector<ports::Look>> Judge::pair(const ports::Candidates& candidates, int effort) {
+  timing::Lane& lane = lanes_.first();
   // Best first: most likely this one will be certified, and here is the time to compile it.
   if (!candidates.empty()) compile_whole(candidates.front());
-  std::vector<exec::Look> looks(candidates.size());
+  std::vector<ports::Look> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     KW_TRY(os::check_interrupted());
     looks[i].refused = verdict_reason(KW_TRY(ready(lane, candidates[i])));
@@ -232,4 +232,4 @@ Result<std::vector<exec::Look>> Judge::pair(const exec::Candidates& candidates, 
   return looks;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::judge

@@ -1,24 +1,24 @@
 // Looks that a model may ask for while it writes: does it compile, does it run clean, is it right.
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "engine/best_image.h"
-#include "engine/judge_counting.h"
-#include "engine/load.h"
+#include "binding/load.h"
+#include "core/text.h"
+#include "gate/programs.h"
+#include "judge/judge_counting.h"
+#include "machine/best_image.h"
 #include "os/interrupt.h"
-#include "verify/programs.h"
 
-namespace kw::engine {
+namespace kw::judge {
 namespace {
 
-std::string failure_log(const exec::CompileFailed& failed) {
+std::string failure_log(const ports::CompileFailed& failed) {
   std::string log;
-  for (const exec::CompileMessage& message : failed.messages)
+  for (const ports::CompileMessage& message : failed.messages)
     log += fmt::format("line {}, column {}: {}\n", message.line, message.column, message.text);
   return log.empty() ? failed.log : log;
 }
 
-std::optional<record::Finding> certain_finding(const exec::RunOutcome& outcome) {
+std::optional<record::Finding> certain_finding(const ports::RunOutcome& outcome) {
   for (const record::Finding& finding : outcome.findings) {
     if (finding.certainty == record::Certainty::Certain) return finding;
   }
@@ -26,11 +26,11 @@ std::optional<record::Finding> certain_finding(const exec::RunOutcome& outcome) 
 }
 
 /// Why a run condemns a candidate; nothing when it does not.
-std::optional<record::Verdict> condemned(const exec::RunOutcome& outcome) {
+std::optional<record::Verdict> condemned(const ports::RunOutcome& outcome) {
   if (const auto finding = certain_finding(outcome)) {
     return record::Rejected{record::Stage::VirtualGpu, finding->message, *finding, ""};
   }
-  if (outcome.status == exec::RunStatus::Completed) return std::nullopt;
+  if (outcome.status == ports::RunStatus::Completed) return std::nullopt;
   return not_completed(outcome);
 }
 
@@ -56,32 +56,32 @@ std::string problems_line(const std::string& message) {
 
 }  // namespace
 
-const Cost* Judge::cost(const std::string& id) const {
+const timing::Cost* Judge::cost(const std::string& id) const {
   const auto at = first().costs.find(id);
   return at == first().costs.end() ? nullptr : &at->second;
 }
 
-std::vector<CostLaunch> Judge::counted(const std::string& id) const {
+std::vector<timing::CostLaunch> Judge::counted(const std::string& id) const {
   const auto at = first().launches.find(id);
-  return at == first().launches.end() ? std::vector<CostLaunch>() : at->second;
+  return at == first().launches.end() ? std::vector<timing::CostLaunch>() : at->second;
 }
 
 Result<std::string> Judge::code_of(const record::Candidate& candidate) {
-  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return std::string();
-  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto matching = verify::match_tensors(*module, *request_.task, first().graph);
+  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const auto matching = gate::match_tensors(*module, *request_.task, first().graph);
   if (!matching) return std::string();
-  verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
-                            request_.verify.timeout_seconds);
-  const verify::Built built =
+  gate::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
+                          request_.verify.timeout_seconds);
+  const gate::Built built =
       KW_TRY(programs.build(*matching, *request_.task, first().graph, first().dims));
   auto request = first().compile_request(*module, fixed_for(device, candidate),
                                          request_.verify.timeout_seconds);
   if (!built.ready || !request) return std::string();
-  request->image = exec::ImageKind::Ptx;
+  request->image = ports::ImageKind::Ptx;
   request->apart = true;
-  const exec::CompileOutcome made = KW_TRY(ahead_->compile(*request));
+  const ports::CompileOutcome made = KW_TRY(ahead_->compile(*request));
   std::string code = made.compiled ? made.compiled->image : "";
   for (const kernel::Launch& launch : built.ready->program.launches) {
     const auto extents = [](const kernel::Dim3& of) {
@@ -93,29 +93,29 @@ Result<std::string> Judge::code_of(const record::Candidate& candidate) {
   return code;
 }
 
-void Judge::expect(const exec::Candidates& candidates) {
-  const exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+void Judge::expect(const ports::Candidates& candidates) {
+  const ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   for (const record::Candidate& candidate : candidates) {
-    const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+    const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
     if (!module) continue;
     auto request = first().compile_request(*module, fixed_for(device, candidate),
                                            request_.verify.timeout_seconds);
     if (!request) continue;
-    request->image = exec::ImageKind::Ptx;
+    request->image = ports::ImageKind::Ptx;
     request->apart = true;
     ahead_->ahead(std::move(*request));
   }
 }
 
-Result<VerifyReport> Judge::verify(const record::Candidate& candidate) {
+Result<verification::VerifyReport> Judge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
   tell("judging " + candidate.origin);
-  compile_ahead(*ahead_, candidate, exec::ImageKind::Ptx, Wanted::All);
-  Lane& lane = lanes_.first();
+  compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
+  timing::Lane& lane = lanes_.first();
   if (measures())
     compile_ahead(*ahead_, candidate, lane.tools.verify.gpu->info().image, Wanted::All);
-  VerifyReport judged = KW_TRY(gate(lane, candidate));
+  verification::VerifyReport judged = KW_TRY(gate(lane, candidate));
   if (record::passed(judged.gate.verdict)) gated_.insert(candidate.id);
   return judged;
 }
@@ -131,21 +131,21 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
     KW_TRY(refuse(candidate, trial.verdict));
     return trial;
   };
-  const Result<kernel::Module> module = parse_module(candidate.text, "module.cu");
+  const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) {
     return refuse_with(rejected(record::Stage::Static, problems_line(module.error().message)),
                        module.error().message);
   }
   const Site& at = first();
-  exec::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto matching = verify::match_tensors(*module, *request_.task, at.small.graph);
+  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+  const auto matching = gate::match_tensors(*module, *request_.task, at.small.graph);
   if (!matching) return refuse_with(rejected(record::Stage::Static, matching.error().message), "");
-  verify::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
-                            request_.verify.timeout_seconds);
-  const verify::Built built =
+  gate::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
+                          request_.verify.timeout_seconds);
+  const gate::Built built =
       KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
-  const verify::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
-  for (const verify::Built* one : {&built, &timed}) {
+  const gate::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
+  for (const gate::Built* one : {&built, &timed}) {
     if (one->failed) {
       trial.failed = one->failed;
       return refuse_with(rejected(record::Stage::Compile, first_error(*one->failed)),
@@ -158,12 +158,12 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
   }
   trial.resources = KW_TRY(resources_of(*module, candidate));
   if (run && built.ready) {
-    exec::RunOptions options;
+    ports::RunOptions options;
     options.threads = request_.verify.threads;
     options.timeout_seconds = request_.verify.timeout_seconds;
     trial.outcome = KW_TRY(
         device.run(built.ready->image, built.ready->program,
-                   verify::program_inputs(built.ready->program, *matching, at.inputs), options));
+                   gate::program_inputs(built.ready->program, *matching, at.inputs), options));
     trial.program = built.ready->program;
     if (auto verdict = condemned(*trial.outcome)) return refuse_with(*verdict, trial.log);
   }
@@ -172,19 +172,19 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
   return trial;
 }
 
-Result<std::vector<exec::KernelResources>> Judge::resources_of(const kernel::Module& module,
-                                                               const record::Candidate& candidate) {
-  std::vector<exec::KernelResources> resources;
+Result<std::vector<ports::KernelResources>> Judge::resources_of(
+    const kernel::Module& module, const record::Candidate& candidate) {
+  std::vector<ports::KernelResources> resources;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
   auto request = first().compile_request(module, fixed, request_.verify.timeout_seconds);
   if (!request) return resources;
   request->apart = true;
-  BestImage image(*ahead_, exec::ImageKind::Cubin);
+  machine::BestImage image(*ahead_, ports::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
   if (!compiled || !compiled->compiled) return resources;
-  for (const exec::CompiledKernel& kernel : compiled->compiled->kernels)
+  for (const ports::CompiledKernel& kernel : compiled->compiled->kernels)
     resources.push_back(kernel.resources);
   return resources;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::judge

@@ -6,13 +6,13 @@
 #include <chrono>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "gate/families.h"
+#include "gate/imposters.h"
+#include "gate/pool.h"
+#include "gate/shapes.h"
 #include "graph/cost.h"
 #include "lint/rule.h"
-#include "verify/families.h"
-#include "verify/imposters.h"
-#include "verify/pool.h"
-#include "verify/shapes.h"
 
 namespace kw::lint {
 
@@ -86,19 +86,19 @@ std::string family_for(const task::Task& task, int turn) {
 
 namespace {
 
-Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, const Options& options,
-                               const exec::TruthOptions& truth, const Deadline& deadline,
-                               Report* report) {
-  verify::ShapeLimits limits;
+Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
+                               const Options& options, const ports::TruthOptions& truth,
+                               const Deadline& deadline, Report* report) {
+  gate::ShapeLimits limits;
   limits.work = limits.large_work = options.work;
   limits.most_work = kMostTimes * options.work;
   limits.derive = false;
-  verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, limits));
+  gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, limits));
   report->left_out = plan.left_out;
   std::vector<Case> cases;
   // What is timed comes first: with little time, that is what counts.
-  std::ranges::stable_partition(plan.cases, &verify::ShapeCase::benchmark);
-  for (verify::ShapeCase& shape : plan.cases) {
+  std::ranges::stable_partition(plan.cases, &gate::ShapeCase::benchmark);
+  for (gate::ShapeCase& shape : plan.cases) {
     if (deadline.over() && !cases.empty()) {
       report->left_out.push_back(task::dims_text(shape.dims) + ": out of time");
       continue;
@@ -106,9 +106,9 @@ Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, con
     Case at{shape.dims, std::move(shape.graph), shape.benchmark, {}};
     for (int s = 0; s < options.seeds; ++s) {
       Sample sample;
-      sample.seed = verify::derive_seed(options.seed, static_cast<uint64_t>(s));
+      sample.seed = gate::derive_seed(options.seed, static_cast<uint64_t>(s));
       sample.inputs =
-          KW_TRY(verify::draw_inputs(task, at.graph, at.dims, family_for(task, s), sample.seed));
+          KW_TRY(gate::draw_inputs(task, at.graph, at.dims, family_for(task, s), sample.seed));
       sample.truths = KW_TRY(oracle.truth(at.graph, sample.inputs, truth));
       at.samples.push_back(std::move(sample));
     }
@@ -120,32 +120,32 @@ Result<std::vector<Case>> draw(const task::Task& task, exec::Oracle& oracle, con
 
 /// Sends the gate's imposters through every cell the gate would try on the virtual GPU, with shapes
 /// as large as `options.work` has them.
-Status imposters(const task::Task& task, exec::Oracle& oracle, const Options& options,
+Status imposters(const task::Task& task, ports::Oracle& oracle, const Options& options,
                  const Deadline& deadline, Report* report) {
-  verify::ShapeLimits limits = verify::virtual_limits();
+  gate::ShapeLimits limits = gate::virtual_limits();
   const double scale = options.work / limits.work;
   limits.work *= scale;
   limits.large_work *= scale;
-  verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, limits));
-  verify::PoolOptions pool_options;
+  gate::ShapePlan shapes = KW_TRY(gate::plan_shapes(task, limits));
+  gate::PoolOptions pool_options;
   pool_options.seed = options.seed;
   pool_options.threads = options.threads;
   const auto entropy = [&options]() -> Result<uint64_t> { return options.seed; };
-  verify::Pool pool =
-      KW_TRY(verify::Pool::make(task, oracle, std::move(shapes), pool_options, entropy));
-  Result<verify::KillReport> tried =
-      verify::kill_rate(pool, oracle, [&deadline] { return deadline.over(); });
+  gate::Pool pool =
+      KW_TRY(gate::Pool::make(task, oracle, std::move(shapes), pool_options, entropy));
+  Result<gate::KillReport> tried =
+      gate::kill_rate(pool, oracle, [&deadline] { return deadline.over(); });
   if (!tried && deadline.over()) {
     report->left_out.push_back("imposters: out of time");
     return Done{};
   }
-  const verify::KillReport kills = KW_TRY(std::move(tried));
-  for (const verify::ImposterRow& row : kills.rows) {
+  const gate::KillReport kills = KW_TRY(std::move(tried));
+  for (const gate::ImposterRow& row : kills.rows) {
     if (row.equivalent) report->equivalent.push_back(row.name);
   }
   if (kills.applicable() == 0) return Done{};
   report->kill_rate = static_cast<double>(kills.killed()) / static_cast<double>(kills.applicable());
-  for (const verify::ImposterRow& row : kills.rows) {
+  for (const gate::ImposterRow& row : kills.rows) {
     if (!row.survived()) continue;
     report->findings.push_back(
         {kKillRule.name, Severity::Error, row.name,
@@ -230,11 +230,11 @@ const char* Report::verdict() const {
   return !usable() ? "degenerate" : findings.empty() ? "fine" : "usable";
 }
 
-Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options& options) {
+Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const Options& options) {
   Report report;
   report.task = task.name;
   report.path = task.source_path;
-  exec::TruthOptions truth;
+  ports::TruthOptions truth;
   truth.threads = options.threads;
   truth.allow_tf32 = task.precision.allow_tf32;
   truth.flush = task.precision.flush;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "exec/oracle.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "ports/oracle.h"
 #include "task/task.h"
 
 namespace kw::lint {
@@ -54,7 +54,7 @@ struct Report {
 };
 
 /// Errors: the task cannot be traced or evaluated at all.
-Result<Report> lint(const task::Task& task, exec::Oracle& oracle, const Options& options);
+Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const Options& options);
 
 /// A rule by name and what it looks for, in the order applied.
 struct RuleInfo {

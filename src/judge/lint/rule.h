@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/oracle.h"
 #include "graph/graph.h"
 #include "lint/lint.h"
+#include "ports/oracle.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
 
@@ -16,7 +16,7 @@ namespace kw::lint {
 struct Sample {
   uint64_t seed = 0;
   std::vector<tensor::HostTensor> inputs;  // parallel to the graph's
-  std::vector<exec::Truth> truths;
+  std::vector<ports::Truth> truths;
 };
 
 /// A shape of the task.
@@ -30,9 +30,9 @@ struct Case {
 
 struct Context {
   const task::Task& task;
-  exec::Oracle& oracle;
+  ports::Oracle& oracle;
   const Options& options;
-  exec::TruthOptions truth;
+  ports::TruthOptions truth;
 };
 
 using Findings = std::vector<Finding>;

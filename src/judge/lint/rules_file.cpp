@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "gate/families.h"
 #include "lint/rule.h"
 #include "tensor/convert.h"
-#include "verify/families.h"
 
 namespace kw::lint {
 
@@ -57,7 +57,7 @@ Result<Case> as_the_file_fills(Context& context, const Case& at) {
     Sample sample;
     sample.seed = drawn.seed;
     sample.inputs =
-        KW_TRY(verify::draw_inputs(task, at.graph, at.dims, family_for(task, 0), drawn.seed));
+        KW_TRY(gate::draw_inputs(task, at.graph, at.dims, family_for(task, 0), drawn.seed));
     for (size_t i = 0; i < at.graph.inputs.size(); ++i) {
       const task::TensorSpec* spec = task.find_input(at.graph.inputs[i].name);
       if (spec == nullptr || !spec->own.number) continue;
@@ -109,10 +109,10 @@ Status unchanged(Context& context, const Case& own, Findings* out) {
     shown.outputs.push_back({fmt::format("n{}", op.end), op.end});
     shown.outputs.push_back({fmt::format("n{}", op.input), op.input});
   }
-  const std::vector<exec::Truth> values =
+  const std::vector<ports::Truth> values =
       KW_TRY(context.oracle.truth(shown, own.samples[0].inputs, context.truth));
   for (size_t i = 0; i < ops.size(); ++i) {
-    const exec::Truth &after = values[2 * i], &before = values[2 * i + 1];
+    const ports::Truth &after = values[2 * i], &before = values[2 * i + 1];
     double size = 0, gap = 0;
     for (size_t e = 0; e < before.value.size(); ++e) {
       size = std::max(size, std::fabs(before.value[e]));

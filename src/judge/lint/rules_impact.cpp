@@ -6,10 +6,10 @@
 #include <cmath>
 #include <optional>
 
-#include "exec/bound.h"
+#include "gate/families.h"
 #include "lint/rule.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
-#include "verify/families.h"
 
 namespace kw::lint {
 
@@ -21,10 +21,10 @@ constexpr double kIdle = 0.75;    // zeros among the factors of a product
 constexpr size_t kFewestFactors = 16;
 
 /// Share of all output elements that moved by more than both bounds.
-double moved(const std::vector<exec::Truth>& before, const std::vector<exec::Truth>& after) {
+double moved(const std::vector<ports::Truth>& before, const std::vector<ports::Truth>& after) {
   double count = 0, changed = 0;
   for (size_t i = 0; i < before.size(); ++i) {
-    const exec::ElementBound old_bound(before[i], false), new_bound(after[i], false);
+    const ports::ElementBound old_bound(before[i], false), new_bound(after[i], false);
     count += static_cast<double>(before[i].value.size());
     for (size_t e = 0; e < before[i].value.size(); ++e) {
       const double a = before[i].value[e], b = after[i].value[e];
@@ -85,7 +85,7 @@ struct Choice {
   double elements = 0, gave_first = 0, gave_second = 0;
 };
 
-void count(const exec::Truth& result, const exec::Truth& first, const exec::Truth& second,
+void count(const ports::Truth& result, const ports::Truth& first, const ports::Truth& second,
            Choice* choice) {
   if (first.value.size() != result.value.size() || second.value.size() != result.value.size())
     return;
@@ -129,13 +129,13 @@ Result<std::optional<double>> largest_share(Context& context, const Case& at, si
   const Sample& sample = at.samples[0];
   std::optional<double> largest;
   for (int turn = 0; turn < kTurns; ++turn) {
-    const std::vector<tensor::HostTensor> other = KW_TRY(verify::draw_inputs(
+    const std::vector<tensor::HostTensor> other = KW_TRY(gate::draw_inputs(
         context.task, at.graph, at.dims, family_for(context.task, 1),
-        verify::derive_seed(context.options.seed, static_cast<uint64_t>(77 + turn))));
+        gate::derive_seed(context.options.seed, static_cast<uint64_t>(77 + turn))));
     if (sample.inputs[input].data == other[input].data) continue;
     std::vector<tensor::HostTensor> inputs = sample.inputs;
     inputs[input] = other[input];
-    const std::vector<exec::Truth> after =
+    const std::vector<ports::Truth> after =
         KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
     largest = std::max(largest.value_or(0), moved(sample.truths, after));
     if (*largest >= kFewest) break;
@@ -175,7 +175,7 @@ Status idle_work(Context& context, const Case& at, Findings* out) {
       products.push_back({static_cast<graph::NodeId>(i), node.inputs[0], node.inputs[1]});
   }
   if (products.empty()) return Done{};
-  const std::vector<exec::Truth> values = KW_TRY(
+  const std::vector<ports::Truth> values = KW_TRY(
       context.oracle.truth(exposed(at.graph, products), at.samples[0].inputs, context.truth));
   for (size_t i = 0; i < products.size(); ++i) {
     const graph::Node& node = at.graph[products[i].node];
@@ -212,7 +212,7 @@ Status inactive_ops(Context& context, const Case& at, Findings* out) {
   const graph::Graph shown = exposed(at.graph, ops);
   std::vector<Choice> choices(ops.size());
   for (const Sample& sample : at.samples) {
-    const std::vector<exec::Truth> values =
+    const std::vector<ports::Truth> values =
         KW_TRY(context.oracle.truth(shown, sample.inputs, context.truth));
     for (size_t i = 0; i < ops.size(); ++i) {
       count(values[3 * i], values[3 * i + 1], values[3 * i + 2], &choices[i]);

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
+#include "gate/metric.h"
 #include "lint/rule.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
-#include "verify/metric.h"
 
 namespace kw::lint {
 
@@ -53,7 +53,7 @@ const std::string& name_of(const Case& at, size_t output) {
 }
 
 /// Root mean square, over all lines along `axis`, of the deviation inside a line.
-double deviation_along(const exec::Truth& truth, size_t axis) {
+double deviation_along(const ports::Truth& truth, size_t axis) {
   int64_t inner = 1, outer = 1;
   for (size_t d = axis + 1; d < truth.shape.size(); ++d) inner *= truth.shape[d];
   for (size_t d = 0; d < axis; ++d) outer *= truth.shape[d];
@@ -138,7 +138,7 @@ Status seed_spread(Context&, const Case& at, Findings* out) {
 
 Status axis_variation(Context&, const Case& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
-    const exec::Truth& truth = at.samples[0].truths[i];
+    const ports::Truth& truth = at.samples[0].truths[i];
     const double overall = moments_of(at, i).deviation();
     if (overall == 0 || truth.value.empty()) continue;
     for (size_t axis = 0; axis < truth.shape.size(); ++axis) {
@@ -160,7 +160,7 @@ Status axis_variation(Context&, const Case& at, Findings* out) {
 // The sharpest test of all: a kernel that writes one constant per output, judged as any candidate.
 Status constant_output(Context& context, const Case& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
-    const exec::Truth& first = at.samples[0].truths[i];
+    const ports::Truth& first = at.samples[0].truths[i];
     if (first.value.size() < 2) continue;
     std::vector<double> sorted(first.value.begin(), first.value.end());
     std::nth_element(sorted.begin(), sorted.begin() + static_cast<int64_t>(sorted.size() / 2),
@@ -172,7 +172,7 @@ Status constant_output(Context& context, const Case& at, Findings* out) {
       for (size_t e = 0; e < sorted.size(); ++e) {
         tensor::set_element(fake, static_cast<int64_t>(e), constant);
       }
-      passes = passes && verify::compare(sample.truths[i], fake, {context.task.precision}).pass;
+      passes = passes && gate::compare(sample.truths[i], fake, {context.task.precision}).pass;
     }
     if (!passes) continue;
     report("constant-output", Severity::Error, name_of(at, i),
@@ -230,11 +230,11 @@ Status saturated_output(Context&, const Case& at, Findings* out) {
 }
 
 Status discontinuities(Context&, const Case& at, Findings* out) {
-  const double limit = exec::bound_constants().max_share;
+  const double limit = ports::bound_constants().max_share;
   for (size_t i = 0; i < outputs_of(at); ++i) {
     double elements = 0, jumping = 0, overflowing = 0;
     for (const Sample& sample : at.samples) {
-      const exec::Truth& truth = sample.truths[i];
+      const ports::Truth& truth = sample.truths[i];
       elements += static_cast<double>(truth.value.size());
       for (const float jump : truth.jump) jumping += jump > 0 ? 1 : 0;
       for (const uint8_t over : truth.may_overflow) overflowing += over != 0 ? 1 : 0;

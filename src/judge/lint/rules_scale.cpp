@@ -8,10 +8,10 @@
 #include <compare>
 #include <set>
 
+#include "gate/families.h"
+#include "gate/shapes.h"
 #include "lint/rule.h"
 #include "tensor/dtype.h"
-#include "verify/families.h"
-#include "verify/shapes.h"
 
 namespace kw::lint {
 
@@ -110,14 +110,14 @@ Status below_tolerance(Context& context, const task::Dims& dims, const graph::Gr
                        Findings* out) {
   Case at{only_long(context.task, whole, dims), {}, true, {}};
   Result<graph::Graph> graph = context.task.graph_at(at.dims);
-  if (!graph || verify::work_of(*graph) > kLongWork) return Done{};
+  if (!graph || gate::work_of(*graph) > kLongWork) return Done{};
   at.graph = std::move(graph).value();
   const std::vector<tensor::HostTensor> inputs =
-      KW_TRY(verify::draw_inputs(context.task, at.graph, at.dims, family_for(context.task, 0),
-                                 verify::derive_seed(context.options.seed, 91)));
-  const std::vector<exec::Truth> truths =
+      KW_TRY(gate::draw_inputs(context.task, at.graph, at.dims, family_for(context.task, 0),
+                               gate::derive_seed(context.options.seed, 91)));
+  const std::vector<ports::Truth> truths =
       KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
-  for (const exec::Truth& truth : truths) {
+  for (const ports::Truth& truth : truths) {
     if (!tensor::is_float(truth.dtype) || truth.value.empty()) continue;
     double largest = 0;
     for (const double value : truth.value) largest = std::max(largest, std::fabs(value));
@@ -156,7 +156,7 @@ void few_rows(const graph::Graph& whole, const Case& at, Findings* out) {
 void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
   if (at.samples.size() < 2) return;
   for (size_t i = 0; i < at.samples[0].truths.size(); ++i) {
-    const exec::Truth &one = at.samples[0].truths[i], &two = at.samples[1].truths[i];
+    const ports::Truth &one = at.samples[0].truths[i], &two = at.samples[1].truths[i];
     const double scale = std::sqrt(share_of_inputs(at.graph, i) / share_of_inputs(whole, i));
     if (!tensor::is_float(one.dtype)) continue;
     double squares = 0, gaps = 0;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "catalog/metric.h"
+#include "core/check.h"
 
 namespace kw::profile {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::profile {
 namespace {

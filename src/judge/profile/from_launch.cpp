@@ -4,7 +4,7 @@
 
 namespace kw::profile {
 
-MetricSet metrics_of_launch(const exec::KernelResources& resources, const LaunchShape& shape,
+MetricSet metrics_of_launch(const ports::KernelResources& resources, const LaunchShape& shape,
                             const arch::Target& target) {
   MetricSet metrics;
   const auto set = [&](const char* id, double value, const char* from) {

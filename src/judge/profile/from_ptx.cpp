@@ -2,7 +2,7 @@
 // instruction per line.
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "profile/sources.h"
 
 namespace kw::profile {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "profile/ncu.h"
 
 namespace kw::profile {

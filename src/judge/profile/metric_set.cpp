@@ -4,8 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include "base/check.h"
 #include "catalog/metric.h"
+#include "core/check.h"
 
 namespace kw::profile {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 
 namespace kw::profile {
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
 #include "catalog/metric.h"
+#include "core/text.h"
 #include "profile/csv.h"
 #include "profile/ncu_stalls.h"
 #include "profile/ncu_table.h"

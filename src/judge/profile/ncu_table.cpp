@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "profile/csv.h"
 
 namespace kw::profile {

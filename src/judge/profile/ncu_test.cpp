@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "profile/csv.h"
 #include "profile/units.h"
 

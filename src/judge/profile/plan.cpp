@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "profile/trigger.h"
 
 namespace kw::profile {

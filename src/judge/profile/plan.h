@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "arch/arch.h"
-#include "base/json.h"
 #include "catalog/catalog.h"
+#include "core/json.h"
 #include "profile/metric_set.h"
 #include "profile/roofline.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::profile {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "profile/sass.h"
 #include "profile/sass_verdict.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::profile {
 namespace {

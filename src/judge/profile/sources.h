@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "arch/arch.h"
-#include "exec/compiler.h"
 #include "graph/graph.h"
+#include "ports/compiler.h"
 #include "profile/metric_set.h"
 #include "record/counters.h"
 
@@ -24,7 +24,7 @@ struct LaunchShape {
 };
 /// Registers, shared memory, spills, occupancy and waves. What the compiler did not report stays
 /// unknown.
-MetricSet metrics_of_launch(const exec::KernelResources& resources, const LaunchShape& shape,
+MetricSet metrics_of_launch(const ports::KernelResources& resources, const LaunchShape& shape,
                             const arch::Target& target);
 
 /// What a kernel uses already, from the instructions of its entry and of all functions beside it.

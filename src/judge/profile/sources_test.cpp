@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
 #include "catalog/metric.h"
+#include "core/text.h"
 #include "graph/builder.h"
 #include "graph/compose_norm.h"
 
@@ -83,7 +83,7 @@ TEST(Counters, TheCatalogueSpeaksOfCountersThatExist) {
 }
 
 TEST(Launches, GiveOccupancyAndWaves) {
-  exec::KernelResources resources;
+  ports::KernelResources resources;
   resources.registers = 64;
   resources.static_shared = 1024;
   resources.spill_load_bytes = 8;
@@ -105,7 +105,7 @@ TEST(Launches, UnreportedResourcesStayUnknown) {
   EXPECT_FALSE(nothing.knows("theoretical_occupancy_pct"));
   EXPECT_FALSE(nothing.knows("spill_bytes"));
   EXPECT_DOUBLE_EQ(number_of(nothing, "grid_blocks"), 660);
-  exec::KernelResources ptx;  // the virtual GPU's PTX has no registers
+  ports::KernelResources ptx;  // the virtual GPU's PTX has no registers
   ptx.static_shared = 0;
   EXPECT_FALSE(metrics_of_launch(ptx, {660, 256, 0, 132}, h200).knows("waves"));
   ptx.registers = 32;

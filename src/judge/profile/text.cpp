@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
 #include "catalog/metric.h"
+#include "core/text.h"
 #include "profile/trigger.h"
 
 namespace kw::profile {

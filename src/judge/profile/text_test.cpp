@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
+#include "core/golden.h"
 
 namespace kw::profile {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::report {
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
+#include "core/golden.h"
+#include "core/text.h"
 
 #include <cmath>
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "base/check.h"
-#include "base/utf8.h"
+#include "core/check.h"
+#include "core/utf8.h"
 
 namespace kw::report {
 

@@ -1,32 +1,32 @@
-#include "engine/check.h"
+#include "single_run/check.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "arch/arch.h"
-#include "engine/best_image.h"
-#include "engine/probe.h"
+#include "binding/probe.h"
+#include "machine/best_image.h"
 #include "os/interrupt.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 namespace {
 
 constexpr size_t kWholeSpace = 100000;
 
-const exec::KernelResources* resources_of(const exec::Compiled& compiled,
-                                          const std::string& entry) {
-  for (const exec::CompiledKernel& kernel : compiled.kernels) {
+const ports::KernelResources* resources_of(const ports::Compiled& compiled,
+                                           const std::string& entry) {
+  for (const ports::CompiledKernel& kernel : compiled.kernels) {
     if (kernel.entry == entry) return &kernel.resources;
   }
   return nullptr;
 }
 
-LaunchCheck check_launch(const kernel::Launch& launch, const exec::Compiled& compiled,
+LaunchCheck check_launch(const kernel::Launch& launch, const ports::Compiled& compiled,
                          const arch::Target& target) {
   LaunchCheck check{launch.kernel, launch.grid, launch.block, launch.shared_bytes, {}, -1, -1};
-  const exec::KernelResources* resources = resources_of(compiled, launch.entry);
+  const ports::KernelResources* resources = resources_of(compiled, launch.entry);
   if (resources == nullptr) return check;
   check.resources = *resources;
   if (resources->registers < 0) return check;
@@ -43,8 +43,8 @@ bool same_row(const LaunchCheck& a, const LaunchCheck& b) {
          a.dynamic_shared == b.dynamic_shared;
 }
 
-void check_plan(const kernel::Module& module, const Probe& probe, const exec::Compiled& compiled,
-                const arch::Target& target, VariantCheck* check) {
+void check_plan(const kernel::Module& module, const binding::Probe& probe,
+                const ports::Compiled& compiled, const arch::Target& target, VariantCheck* check) {
   const auto program =
       kernel::instantiate(module, probe.bindings, probe.selection, kernel_infos(compiled));
   if (!program) {
@@ -60,10 +60,10 @@ void check_plan(const kernel::Module& module, const Probe& probe, const exec::Co
 }
 
 // PTX is what the virtual GPU takes; a real GPU's resources come from the cubin.
-Status ask_virtual_gpu(const exec::CompileRequest& request, exec::Compiler& compiler,
-                       exec::Device* device, VariantCheck* check) {
+Status ask_virtual_gpu(const ports::CompileRequest& request, ports::Compiler& compiler,
+                       ports::Device* device, VariantCheck* check) {
   if (device == nullptr) return Done{};
-  const exec::CompileOutcome outcome = KW_TRY(compiler.compile(request));
+  const ports::CompileOutcome outcome = KW_TRY(compiler.compile(request));
   if (!outcome.compiled) {
     check->failed = outcome.failed;
     return Done{};
@@ -73,16 +73,16 @@ Status ask_virtual_gpu(const exec::CompileRequest& request, exec::Compiler& comp
   return Done{};
 }
 
-Result<VariantCheck> check_variant(const kernel::Module& module, const Probe& probe,
-                                   const CheckRequest& request, BestImage& best,
-                                   exec::Device* virtual_gpu, const arch::Target& target) {
+Result<VariantCheck> check_variant(const kernel::Module& module, const binding::Probe& probe,
+                                   const CheckRequest& request, machine::BestImage& best,
+                                   ports::Device* virtual_gpu, const arch::Target& target) {
   VariantCheck check;
   check.group = probe.selection.group;
   check.tunes = {probe.selection.defines.begin(), probe.selection.defines.end()};
   check.dims = probe.bindings.dims;
-  const exec::CompileRequest wanted =
-      exec::compile_request(module, probe.selection, request.target, request.timeout_seconds);
-  const exec::CompileOutcome outcome = KW_TRY(best.compile(wanted));
+  const ports::CompileRequest wanted =
+      ports::compile_request(module, probe.selection, request.target, request.timeout_seconds);
+  const ports::CompileOutcome outcome = KW_TRY(best.compile(wanted));
   if (outcome.failed) {
     check.compiler = outcome.failed->compiler;
     check.failed = outcome.failed;
@@ -127,7 +127,7 @@ bool CheckReport::ok() const {
 }
 
 Result<CheckReport> check_module(const kernel::Module& module, const CheckRequest& request,
-                                 exec::Compiler& compiler, exec::Device* virtual_gpu,
+                                 ports::Compiler& compiler, ports::Device* virtual_gpu,
                                  const Progress& progress) {
   CheckReport report;
   report.target = request.target;
@@ -137,14 +137,14 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
     report.groups.push_back({group.when ? group.when->text : "", group.line, std::nullopt});
   }
   const arch::Target target = KW_TRY(arch::find_target(request.target));
-  BestImage best(compiler, exec::ImageKind::Cubin);
+  machine::BestImage best(compiler, ports::ImageKind::Cubin);
   for (const std::map<std::string, int64_t>& tunes : assignments(module, request, &report)) {
-    BindingRequest names = request.bindings;
+    binding::BindingRequest names = request.bindings;
     names.tunes = tunes;
-    const kernel::Bindings fixed = KW_TRY(bind_names(module, names, {}, target, {}));
-    const std::vector<Probe> probes = KW_TRY(probe_groups(module, fixed));
+    const kernel::Bindings fixed = KW_TRY(binding::bind_names(module, names, {}, target, {}));
+    const std::vector<binding::Probe> probes = KW_TRY(binding::probe_groups(module, fixed));
     ++report.assignments;
-    for (const Probe& probe : probes) {
+    for (const binding::Probe& probe : probes) {
       KW_TRY(os::check_interrupted());
       if (progress)
         progress(
@@ -160,4 +160,4 @@ Result<CheckReport> check_module(const kernel::Module& module, const CheckReques
   return report;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/bind.h"
-#include "engine/run.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "binding/bind.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 struct CheckRequest {
-  BindingRequest bindings;  // dims may be incomplete: those missing are probed
+  binding::BindingRequest bindings;  // dims may be incomplete: those missing are probed
   std::string target = "sm_90";
   bool all_tunes = false;
   size_t tune_limit = 64;  // assignments tried with all_tunes
@@ -31,7 +31,7 @@ struct LaunchCheck {
   std::string kernel;
   kernel::Dim3 grid, block;
   int64_t dynamic_shared = 0;
-  exec::KernelResources resources;
+  ports::KernelResources resources;
   int blocks_per_sm = -1;  // -1: registers are not known
   double occupancy = -1;   // share of the SM's threads
 };
@@ -42,8 +42,8 @@ struct VariantCheck {
   std::map<std::string, int64_t> tunes;
   std::map<std::string, int64_t> dims;  // for which it was selected
   std::string compiler;
-  std::optional<exec::CompileFailed> failed;
-  std::vector<exec::CompileMessage> warnings;
+  std::optional<ports::CompileFailed> failed;
+  std::vector<ports::CompileMessage> warnings;
   std::string plan_error;   // args(…) against the kernel's parameters, limits of the target
   std::string virtual_gpu;  // why the virtual GPU cannot take it; "" = it can
   std::vector<LaunchCheck> launches;
@@ -74,7 +74,7 @@ struct CheckReport {
 /// `virtual_gpu` (may be null) is asked to load each image, so that unsupported instructions are
 /// known beforehand.
 Result<CheckReport> check_module(const kernel::Module& module, const CheckRequest& request,
-                                 exec::Compiler& compiler, exec::Device* virtual_gpu,
+                                 ports::Compiler& compiler, ports::Device* virtual_gpu,
                                  const Progress& progress = {});
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

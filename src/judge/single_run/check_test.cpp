@@ -1,13 +1,13 @@
-#include "engine/check.h"
+#include "single_run/check.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/fakes.h"
-#include "engine/json.h"
-#include "engine/load.h"
-#include "engine/probes.h"
+#include "binding/load.h"
+#include "machine/probes.h"
+#include "single_run/fakes.h"
+#include "single_run/json.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 namespace {
 
@@ -34,8 +34,8 @@ class CheckStory : public testing::Test {
   CheckRequest request;
 
   Result<CheckReport> check() {
-    return check_module(parse_module(kCheckedModule, "scale.cu").value(), request, compiler,
-                        &device);
+    return check_module(binding::parse_module(kCheckedModule, "scale.cu").value(), request,
+                        compiler, &device);
   }
 };
 
@@ -110,7 +110,7 @@ TEST_F(CheckStory, NoShapeAtAllIsTheUsersError) {
 
 TEST_F(CheckStory, JsonHasEveryVariant) {
   const auto report = check();
-  const Json json = to_json(*report, parse_module(kCheckedModule, "scale.cu").value());
+  const Json json = to_json(*report, binding::parse_module(kCheckedModule, "scale.cu").value());
   EXPECT_EQ(json["variants"].items().size(), 2U);
   EXPECT_EQ(json["variants"].items()[0]["launches"].items()[0]["resources"]["registers"].as_int(),
             32);
@@ -130,30 +130,33 @@ TEST(Doctor, FindsVersionsInWhatToolsPrint) {
            {"580.159.04\n580.159.04\n", "580.159.04"},
            {"Copyright (c) 2005-2025. All", ""},
            {"", ""}}) {
-    EXPECT_EQ(find_version(c.text), c.want) << c.text;
+    EXPECT_EQ(machine::find_version(c.text), c.want) << c.text;
   }
 }
 
 TEST(Doctor, KnowsWhetherAProfileReadCounters) {
-  EXPECT_EQ(counters_problem("==PROF== Connected\n    sm__cycles_elapsed.max  cycle  4,102\n"), "");
-  EXPECT_NE(counters_problem("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission")
-                .find("ERR_NVGPUCTRPERM"),
-            std::string::npos);
-  EXPECT_NE(counters_problem("==ERROR== Unknown Error on device 0.\nmore")
+  EXPECT_EQ(
+      machine::counters_problem("==PROF== Connected\n    sm__cycles_elapsed.max  cycle  4,102\n"),
+      "");
+  EXPECT_NE(
+      machine::counters_problem("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission")
+          .find("ERR_NVGPUCTRPERM"),
+      std::string::npos);
+  EXPECT_NE(machine::counters_problem("==ERROR== Unknown Error on device 0.\nmore")
                 .find("Unknown Error on device 0."),
             std::string::npos);
-  EXPECT_NE(counters_problem("==WARNING== No kernels were profiled.").find("no kernel"),
+  EXPECT_NE(machine::counters_problem("==WARNING== No kernels were profiled.").find("no kernel"),
             std::string::npos);
-  EXPECT_NE(counters_problem("    sm__cycles_elapsed.max  cycle  n/a\n").find("no value"),
+  EXPECT_NE(machine::counters_problem("    sm__cycles_elapsed.max  cycle  n/a\n").find("no value"),
             std::string::npos);
 }
 
 TEST(Doctor, EveryToolSaysWhatItsAbsenceCostsAndHowToGetIt) {
-  for (const ToolRow& row : tool_rows()) {
+  for (const machine::ToolRow& row : machine::tool_rows()) {
     EXPECT_GT(std::string(row.cost).size(), 10U) << row.name;
     EXPECT_GT(std::string(row.remedy).size(), 10U) << row.name;
   }
-  EXPECT_FALSE(examine_one("no-such-tool"));
+  EXPECT_FALSE(machine::examine_one("no-such-tool"));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

@@ -5,32 +5,32 @@
 #include <string>
 #include <vector>
 
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 /// Accepts every source. Signatures come from `signature`; `fail` makes it refuse.
-class FakeCompiler : public exec::Compiler {
+class FakeCompiler : public ports::Compiler {
  public:
   std::string signature = "(float const*, float*, int)";
   bool fail = false;
   bool makes_cubins = true;
-  exec::KernelResources resources{32, 1024, 0, 0, 0, 0, -1, -1};
-  std::vector<exec::CompileRequest> requests;
+  ports::KernelResources resources{32, 1024, 0, 0, 0, 0, -1, -1};
+  std::vector<ports::CompileRequest> requests;
 
   std::string name() const override { return "fake 1.0"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
     requests.push_back(request);
-    if (!makes_cubins && request.image == exec::ImageKind::Cubin)
+    if (!makes_cubins && request.image == ports::ImageKind::Cubin)
       return environment_error("no ptxas");
-    exec::CompileOutcome outcome;
+    ports::CompileOutcome outcome;
     if (fail) {
       outcome.failed =
-          exec::CompileFailed{"fake 1.0", {{{}, 3, 2, "expected a ';'"}}, "log", false, false};
+          ports::CompileFailed{"fake 1.0", {{{}, 3, 2, "expected a ';'"}}, "log", false, false};
       return outcome;
     }
-    outcome.compiled = exec::Compiled{};
+    outcome.compiled = ports::Compiled{};
     outcome.compiled->kind = request.image;
     outcome.compiled->target = request.target;
     outcome.compiled->compiler = "fake 1.0";
@@ -44,28 +44,28 @@ class FakeCompiler : public exec::Compiler {
 };
 
 /// Copies the first input's bytes into every output and says it completed.
-class FakeDevice : public exec::Device {
+class FakeDevice : public ports::Device {
  public:
-  exec::DeviceInfo description = make_info();
+  ports::DeviceInfo description = make_info();
   std::vector<record::Finding> findings;
-  exec::RunStatus status = exec::RunStatus::Completed;
-  std::vector<exec::RunOptions> runs;
+  ports::RunStatus status = ports::RunStatus::Completed;
+  std::vector<ports::RunOptions> runs;
   std::vector<std::vector<tensor::HostTensor>> inputs_seen;
   std::vector<kernel::Program> programs;
   int loads = 0, timings = 0;
 
-  exec::DeviceInfo info() const override { return description; }
-  Result<exec::ImageId> load(const exec::Compiled&) override {
-    return static_cast<exec::ImageId>(++loads);
+  ports::DeviceInfo info() const override { return description; }
+  Result<ports::ImageId> load(const ports::Compiled&) override {
+    return static_cast<ports::ImageId>(++loads);
   }
-  Result<exec::RunOutcome> run(exec::ImageId, const kernel::Program& program,
-                               const exec::InputViews& inputs,
-                               const exec::RunOptions& options) override {
+  Result<ports::RunOutcome> run(ports::ImageId, const kernel::Program& program,
+                                const ports::InputViews& inputs,
+                                const ports::RunOptions& options) override {
     runs.push_back(options);
     inputs_seen.emplace_back();
     for (size_t i = 0; i < inputs.size(); ++i) inputs_seen.back().push_back(inputs[i]);
     programs.push_back(program);
-    exec::RunOutcome outcome;
+    ports::RunOutcome outcome;
     outcome.status = status;
     outcome.findings = findings;
     for (const kernel::Buffer& buffer : program.buffers) {
@@ -77,10 +77,10 @@ class FakeDevice : public exec::Device {
     if (options.counters) outcome.counters.push_back({"k", 1, 32, {}, {}});
     return outcome;
   }
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>&,
-                                 const exec::TimeProtocol&) override {
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>&,
+                                  const ports::TimeProtocol&) override {
     ++timings;
-    exec::TimeOutcome outcome;
+    ports::TimeOutcome outcome;
     outcome.results.emplace_back();
     outcome.results[0].samples.method = "events";
     outcome.results[0].samples.microseconds = {10, 11, 12};
@@ -89,8 +89,8 @@ class FakeDevice : public exec::Device {
   Status health() override { return Done{}; }
 
  private:
-  static exec::DeviceInfo make_info() {
-    exec::DeviceInfo info;
+  static ports::DeviceInfo make_info() {
+    ports::DeviceInfo info;
     info.name = "virtual GPU (fake)";
     info.target = "sm_90";
     info.is_virtual = true;
@@ -98,4 +98,4 @@ class FakeDevice : public exec::Device {
   }
 };
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

@@ -1,8 +1,8 @@
-#include "engine/json.h"
+#include "single_run/json.h"
 
-#include "engine/devices.h"
+#include "machine/devices.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 namespace {
 
@@ -20,20 +20,20 @@ Json dim_json(const kernel::Dim3& d) { return Json(Json::Array{Json(d.x), Json(d
 
 Json number_or_null(int64_t value) { return value < 0 ? Json() : Json(value); }
 
-Json message_json(const exec::CompileMessage& message) {
+Json message_json(const ports::CompileMessage& message) {
   constexpr const char* kSeverities[] = {"error", "warning", "note"};
   Json json = Json::object();
   json.set("severity", kSeverities[static_cast<int>(message.severity)]).set("line", message.line);
   return json.set("column", message.column).set("text", message.text);
 }
 
-Json messages_json(const std::vector<exec::CompileMessage>& messages) {
+Json messages_json(const std::vector<ports::CompileMessage>& messages) {
   Json json = Json::array();
-  for (const exec::CompileMessage& message : messages) json.push(message_json(message));
+  for (const ports::CompileMessage& message : messages) json.push(message_json(message));
   return json;
 }
 
-Json resources_json(const exec::KernelResources& r) {
+Json resources_json(const ports::KernelResources& r) {
   Json json = Json::object();
   json.set("registers", number_or_null(r.registers))
       .set("static_shared", number_or_null(r.static_shared));
@@ -46,7 +46,7 @@ Json resources_json(const exec::KernelResources& r) {
   return json;
 }
 
-Json failed_json(const exec::CompileFailed& failed) {
+Json failed_json(const ports::CompileFailed& failed) {
   Json json = Json::object();
   json.set("ok", false)
       .set("compiler", failed.compiler)
@@ -56,9 +56,9 @@ Json failed_json(const exec::CompileFailed& failed) {
       .set("crashed", failed.crashed);
 }
 
-Json compiled_json(const exec::Compiled& compiled) {
+Json compiled_json(const ports::Compiled& compiled) {
   Json kernels = Json::array();
-  for (const exec::CompiledKernel& kernel : compiled.kernels) {
+  for (const ports::CompiledKernel& kernel : compiled.kernels) {
     Json json = Json::object();
     json.set("expression", kernel.expression)
         .set("entry", kernel.entry)
@@ -99,10 +99,10 @@ Json variant_json(const VariantCheck& variant) {
   return json.set("virtual_gpu", variant.virtual_gpu).set("launches", launches);
 }
 
-void set_outcome(const exec::RunOutcome& outcome, Json* json) {
+void set_outcome(const ports::RunOutcome& outcome, Json* json) {
   Json findings = Json::array();
   for (const record::Finding& finding : outcome.findings) findings.push(record::to_json(finding));
-  json->set("status", exec::run_status_name(outcome.status)).set("message", outcome.message);
+  json->set("status", ports::run_status_name(outcome.status)).set("message", outcome.message);
   json->set("findings", findings).set("printed", outcome.printed).set("seconds", outcome.seconds);
 }
 
@@ -116,7 +116,7 @@ Json texts(const std::vector<std::string>& list) {
 
 Json to_json(const RunReport& report, const kernel::Module& module) {
   Json json = Json::object();
-  json.set("module", module_json(module)).set("device", to_json(report.device));
+  json.set("module", module_json(module)).set("device", machine::to_json(report.device));
   json.set("notes", notes_json(report.notes));
   json.set("dims", map_json(report.bindings.dims)).set("group", report.selection.group);
   json.set("tunes", map_json({report.selection.defines.begin(), report.selection.defines.end()}));
@@ -124,11 +124,11 @@ Json to_json(const RunReport& report, const kernel::Module& module) {
   if (report.compiled) json.set("compile", compiled_json(*report.compiled));
   if (report.outcome) set_outcome(*report.outcome, &json);
   Json outputs = Json::array(), counters = Json::array();
-  for (const TensorSummary& output : report.outputs) outputs.push(to_json(output));
+  for (const binding::TensorSummary& output : report.outputs) outputs.push(to_json(output));
   for (const record::LaunchCounters& launch : report.counters)
     counters.push(record::to_json(launch));
   json.set("outputs", outputs).set("counters", counters);
-  json.set("timing", report.timing ? bench::to_json(*report.timing) : Json());
+  json.set("timing", report.timing ? clock::to_json(*report.timing) : Json());
   if (!report.timing_problem.empty()) json.set("timing_problem", report.timing_problem);
   return json;
 }
@@ -153,4 +153,4 @@ Json to_json(const CheckReport& report, const kernel::Module& module) {
   return json.set("assignments_cut", report.assignments_cut).set("variants", variants);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "engine/check.h"
-#include "engine/run.h"
+#include "core/json.h"
+#include "single_run/check.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 Json texts(const std::vector<std::string>& list);
 Json to_json(const RunReport& report, const kernel::Module& module);
 Json to_json(const CheckReport& report, const kernel::Module& module);
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

@@ -1,17 +1,17 @@
-#include "engine/run.h"
+#include "single_run/run.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "arch/arch.h"
-#include "engine/best_image.h"
+#include "machine/best_image.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
 #include "tensor/npy.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 namespace {
 
@@ -26,15 +26,15 @@ bool is_written(const kernel::Buffer& buffer) {
 // Host copies beside the device's own: the inputs, and for the virtual GPU its memory with shadow.
 Status check_fits(const RunReport& report) {
   if (!report.device.is_virtual && report.device.memory_bytes > 0) {
-    KW_TRY(check_memory(report.program, static_cast<uint64_t>(report.device.memory_bytes), 1,
-                        report.device.name));
+    KW_TRY(binding::check_memory(report.program, static_cast<uint64_t>(report.device.memory_bytes),
+                                 1, report.device.name));
   }
-  return check_memory(report.program, os::available_memory(), report.device.is_virtual ? 3 : 2,
-                      "this machine's memory");
+  return binding::check_memory(report.program, os::available_memory(),
+                               report.device.is_virtual ? 3 : 2, "this machine's memory");
 }
 
-exec::RunOptions run_options(const RunRequest& request) {
-  exec::RunOptions options;
+ports::RunOptions run_options(const RunRequest& request) {
+  ports::RunOptions options;
   options.check_order = request.check_order;
   options.threads = request.threads;
   options.timeout_seconds = request.timeout_seconds;
@@ -42,7 +42,7 @@ exec::RunOptions run_options(const RunRequest& request) {
 }
 
 void collect_outputs(RunReport* report) {
-  exec::RunOutcome& outcome = *report->outcome;
+  ports::RunOutcome& outcome = *report->outcome;
   if (outcome.buffers.size() != report->program.buffers.size()) return;
   for (size_t i = 0; i < outcome.buffers.size(); ++i) {
     const kernel::Buffer& buffer = report->program.buffers[i];
@@ -51,38 +51,38 @@ void collect_outputs(RunReport* report) {
     const int64_t bytes = *count * tensor::dtype_size(buffer.dtype);
     if (static_cast<int64_t>(outcome.buffers[i].data.size()) != bytes) continue;
     outcome.buffers[i].shape = buffer.shape;
-    report->outputs.push_back(summarise(buffer.name, outcome.buffers[i]));
+    report->outputs.push_back(binding::summarise(buffer.name, outcome.buffers[i]));
   }
 }
 
-Status count(exec::Device& device, exec::ImageId image,
+Status count(ports::Device& device, ports::ImageId image,
              const std::vector<tensor::HostTensor>& inputs, const RunRequest& request,
              RunReport* report) {
-  exec::RunOptions options = run_options(request);
+  ports::RunOptions options = run_options(request);
   options.counters = true;
   options.check_order = false;
-  exec::RunOutcome counted = KW_TRY(device.run(image, report->program, inputs, options));
+  ports::RunOutcome counted = KW_TRY(device.run(image, report->program, inputs, options));
   report->counters = std::move(counted.counters);
   return Done{};
 }
 
-Status take_time(exec::Device& device, exec::ImageId image,
+Status take_time(ports::Device& device, ports::ImageId image,
                  const std::vector<tensor::HostTensor>& inputs, const RunRequest& request,
                  RunReport* report) {
-  bench::MeasureOptions options;
+  clock::MeasureOptions options;
   options.protocol.timeout_seconds = request.timeout_seconds;
-  bench::MeasureOutcome timed =
-      KW_TRY(bench::measure(device, {{image, &report->program, {&inputs}}}, options));
-  if (timed.status == exec::RunStatus::Completed && !timed.measurements.empty()) {
+  clock::MeasureOutcome timed =
+      KW_TRY(clock::measure(device, {{image, &report->program, {&inputs}}}, options));
+  if (timed.status == ports::RunStatus::Completed && !timed.measurements.empty()) {
     report->timing = std::move(timed.measurements[0]);
   } else {
     report->timing_problem =
-        fmt::format("{}: {}", exec::run_status_name(timed.status), timed.message);
+        fmt::format("{}: {}", ports::run_status_name(timed.status), timed.message);
   }
   return Done{};
 }
 
-Status refuse_impossible(const RunRequest& request, const exec::DeviceInfo& device) {
+Status refuse_impossible(const RunRequest& request, const ports::DeviceInfo& device) {
   if (request.time && device.is_virtual) {
     return environment_error("--time: times come only from a real GPU, and this is the " +
                              device.name + "; --counters says what the kernels do there");
@@ -103,15 +103,16 @@ Result<T> in_module(const kernel::Module& module, Result<T> result) {
 
 // Everything up to a compiled image; false when the candidate does not compile.
 Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
-                     exec::Compiler& compiler, const NamedTensors& files, const Progress& progress,
-                     RunReport* report) {
+                     ports::Compiler& compiler, const binding::NamedTensors& files,
+                     const Progress& progress, RunReport* report) {
   const std::string name = request.target.empty() ? report->device.target : request.target;
   const arch::Target target = KW_TRY(arch::find_target(name));
-  report->bindings = KW_TRY(bind_names(module, request.bindings, files, target, report->device));
+  report->bindings =
+      KW_TRY(binding::bind_names(module, request.bindings, files, target, report->device));
   report->selection = KW_TRY(in_module(module, kernel::select(module, report->bindings)));
   tell(progress, "compiling " + module.file_name);
-  BestImage image(compiler, report->device.image);
-  exec::CompileOutcome compiled = KW_TRY(image.compile(exec::compile_request(
+  machine::BestImage image(compiler, report->device.image);
+  ports::CompileOutcome compiled = KW_TRY(image.compile(ports::compile_request(
       module, report->selection, report->bindings.target.name, request.timeout_seconds)));
   report->compile_failed = std::move(compiled.failed);
   report->compiled = std::move(compiled.compiled);
@@ -123,16 +124,16 @@ Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
 }  // namespace
 
 bool RunReport::passed() const {
-  if (!outcome || outcome->status != exec::RunStatus::Completed) return false;
+  if (!outcome || outcome->status != ports::RunStatus::Completed) return false;
   for (const record::Finding& finding : outcome->findings) {
     if (finding.certainty == record::Certainty::Certain) return false;
   }
   return timing_problem.empty();
 }
 
-std::vector<kernel::KernelInfo> kernel_infos(const exec::Compiled& compiled) {
+std::vector<kernel::KernelInfo> kernel_infos(const ports::Compiled& compiled) {
   std::vector<kernel::KernelInfo> infos;
-  for (const exec::CompiledKernel& k : compiled.kernels) {
+  for (const ports::CompiledKernel& k : compiled.kernels) {
     infos.push_back({k.expression, k.entry, k.signature, k.resources.registers,
                      std::max<int64_t>(k.resources.static_shared, 0), k.resources.max_threads});
   }
@@ -140,13 +141,13 @@ std::vector<kernel::KernelInfo> kernel_infos(const exec::Compiled& compiled) {
 }
 
 Result<RunReport> run_module(const kernel::Module& module, const RunRequest& request,
-                             exec::Compiler& compiler, exec::Device& device,
+                             ports::Compiler& compiler, ports::Device& device,
                              const Progress& progress) {
   RunReport report;
   report.device = device.info();
   report.compiler = compiler.name();
   KW_TRY(refuse_impossible(request, report.device));
-  const NamedTensors files = KW_TRY(read_input_files(module, request.inputs));
+  const binding::NamedTensors files = KW_TRY(binding::read_input_files(module, request.inputs));
   const bool compiled = KW_TRY(prepare(module, request, compiler, files, progress, &report));
   KW_TRY(os::check_interrupted());
   if (!compiled) return report;
@@ -156,21 +157,21 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
   KW_TRY(check_fits(report));
   tell(progress, "making inputs");
   const std::vector<tensor::HostTensor> inputs =
-      KW_TRY(make_inputs(report.program, request.inputs, files, request.seed));
-  const Result<exec::ImageId> loaded = device.load(*report.compiled);
+      KW_TRY(binding::make_inputs(report.program, request.inputs, files, request.seed));
+  const Result<ports::ImageId> loaded = device.load(*report.compiled);
   if (!loaded && loaded.error().blame != Blame::Input) return loaded.error();
   report.compiled->image.clear();
   if (!loaded) {
     report.outcome.emplace();
-    report.outcome->status = exec::RunStatus::Refused;
+    report.outcome->status = ports::RunStatus::Refused;
     report.outcome->message = loaded.error().message;
     return report;
   }
-  const exec::ImageId image = *loaded;
+  const ports::ImageId image = *loaded;
   tell(progress, "running on " + report.device.name);
   report.outcome = KW_TRY(device.run(image, report.program, inputs, run_options(request)));
   KW_TRY(os::check_interrupted());
-  const bool healthy = report.outcome->status == exec::RunStatus::Completed;
+  const bool healthy = report.outcome->status == ports::RunStatus::Completed;
   if (healthy) collect_outputs(&report);
   if (request.counters && healthy) KW_TRY(count(device, image, inputs, request, &report));
   if (request.time && healthy) KW_TRY(take_time(device, image, inputs, request, &report));
@@ -180,7 +181,7 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
 Result<std::vector<std::string>> write_outputs(const RunReport& report, const std::string& folder) {
   KW_TRY(os::make_directories(folder));
   std::vector<std::string> paths;
-  for (const TensorSummary& output : report.outputs) {
+  for (const binding::TensorSummary& output : report.outputs) {
     for (size_t i = 0; i < report.program.buffers.size(); ++i) {
       if (report.program.buffers[i].name != output.name) continue;
       paths.push_back(folder + "/" + output.name + ".npy");
@@ -190,4 +191,4 @@ Result<std::vector<std::string>> write_outputs(const RunReport& report, const st
   return paths;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

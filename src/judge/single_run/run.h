@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "bench/measure.h"
-#include "engine/bind.h"
-#include "engine/inputs.h"
-#include "engine/summary.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "binding/bind.h"
+#include "binding/inputs.h"
+#include "binding/summary.h"
+#include "clock/measure.h"
+#include "core/result.h"
 #include "kernel/instantiate.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 /// Told what is being done now, for a terminal's status line. May be empty.
 using Progress = std::function<void(const std::string&)>;
 
 struct RunRequest {
-  BindingRequest bindings;
-  InputSources inputs;
+  binding::BindingRequest bindings;
+  binding::InputSources inputs;
   uint64_t seed = 0;
   std::string target;  // "" = the device's own
   bool counters = false;
@@ -34,17 +34,17 @@ struct RunRequest {
 };
 
 struct RunReport {
-  exec::DeviceInfo device;
+  ports::DeviceInfo device;
   std::string compiler;
   kernel::Bindings bindings;
   kernel::Selection selection;
-  std::optional<exec::CompileFailed> compile_failed;  // then nothing below is set
-  std::optional<exec::Compiled> compiled;             // without its image
+  std::optional<ports::CompileFailed> compile_failed;  // then nothing below is set
+  std::optional<ports::Compiled> compiled;             // without its image
   kernel::Program program;
-  std::optional<exec::RunOutcome> outcome;
-  std::vector<TensorSummary> outputs;
+  std::optional<ports::RunOutcome> outcome;
+  std::vector<binding::TensorSummary> outputs;
   std::vector<record::LaunchCounters> counters;
-  std::optional<bench::Measurement> timing;
+  std::optional<clock::Measurement> timing;
   std::vector<std::string> notes;  // what a person should know about how it was done
   std::string timing_problem;      // why there is no timing although it was asked for
 
@@ -54,13 +54,13 @@ struct RunReport {
 
 /// A failing candidate is a report; Errors are the user's or the machine's.
 Result<RunReport> run_module(const kernel::Module& module, const RunRequest& request,
-                             exec::Compiler& compiler, exec::Device& device,
+                             ports::Compiler& compiler, ports::Device& device,
                              const Progress& progress = {});
 
 /// What instantiate() needs of a compiler's answer.
-std::vector<kernel::KernelInfo> kernel_infos(const exec::Compiled& compiled);
+std::vector<kernel::KernelInfo> kernel_infos(const ports::Compiled& compiled);
 
 /// Writes NAME.npy for every output and inout into `folder` (made when missing). The names written.
 Result<std::vector<std::string>> write_outputs(const RunReport& report, const std::string& folder);
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

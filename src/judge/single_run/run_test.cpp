@@ -1,15 +1,15 @@
-#include "engine/run.h"
+#include "single_run/run.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "engine/fakes.h"
-#include "engine/json.h"
-#include "engine/load.h"
+#include "binding/load.h"
 #include "os/files.h"
+#include "single_run/fakes.h"
+#include "single_run/json.h"
 #include "tensor/npy.h"
 
-namespace kw::engine {
+namespace kw::single_run {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr char kRunModule[] =
     "__global__ void scale(const float* x, float* y, int m) {}\n";
 
 kernel::Module module(const std::string& text = kRunModule) {
-  Result<kernel::Module> parsed = parse_module(text, "scale.cu");
+  Result<kernel::Module> parsed = binding::parse_module(text, "scale.cu");
   if (!parsed) throw std::runtime_error(parsed.error().message);
   return std::move(parsed).value();
 }
@@ -59,7 +59,7 @@ TEST_F(RunStory, GoesFromWordsToOutputs) {
   ASSERT_EQ(compiler.requests.size(), 1U);
   EXPECT_EQ(compiler.requests[0].kernels, std::vector<std::string>{"scale<32>"});
   EXPECT_EQ(compiler.requests[0].target, "sm_90");
-  EXPECT_EQ(compiler.requests[0].image, exec::ImageKind::Ptx);
+  EXPECT_EQ(compiler.requests[0].image, ports::ImageKind::Ptx);
   ASSERT_EQ(device.runs.size(), 1U);
   EXPECT_EQ(device.programs[0].launches[0].grid.x, 3U);
   EXPECT_EQ(device.inputs_seen[0][0].data.size(), 3U * 64 * 4);
@@ -94,7 +94,7 @@ TEST_F(RunStory, OnlyCertainFindingsCondemn) {
   device.findings[0].certainty = record::Certainty::Certain;
   EXPECT_FALSE(run(request(3, 64))->passed());
   device.findings.clear();
-  device.status = exec::RunStatus::Hung;
+  device.status = ports::RunStatus::Hung;
   EXPECT_FALSE(run(request(3, 64))->passed());
   EXPECT_TRUE(run(request(3, 64))->outputs.empty()) << "half-written outputs are not results";
 }
@@ -126,12 +126,12 @@ TEST_F(RunStory, TimesOnlyOnARealGpu) {
 
 TEST_F(RunStory, AGpuGetsPtxWhereNothingMakesCubins) {
   device.description.is_virtual = false;
-  device.description.image = exec::ImageKind::Cubin;
+  device.description.image = ports::ImageKind::Cubin;
   EXPECT_TRUE(run(request(3, 64))->notes.empty());
   compiler.makes_cubins = false;
   const auto report = run(request(3, 64));
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->compiled->kind, exec::ImageKind::Ptx);
+  EXPECT_EQ(report->compiled->kind, ports::ImageKind::Ptx);
   ASSERT_EQ(report->notes.size(), 1U);
   EXPECT_NE(report->notes[0].find("no ptxas"), std::string::npos);
 }
@@ -201,34 +201,34 @@ TEST_F(RunStory, FilesGiveDimsAndMustAgree) {
 }
 
 TEST(InputSources, AreReadFromText) {
-  EXPECT_EQ(parse_input_source("a/b.bin")->file, "a/b.bin");
-  EXPECT_EQ(parse_input_source("x.npy")->file, "x.npy");
-  EXPECT_EQ(parse_input_source("heavy")->family, tensor::Family::Heavy);
-  EXPECT_EQ(*parse_input_source("heavy:7")->seed, 7U);
-  EXPECT_EQ(parse_input_source("uniform:7:-3..9")->range->low, -3);
+  EXPECT_EQ(binding::parse_input_source("a/b.bin")->file, "a/b.bin");
+  EXPECT_EQ(binding::parse_input_source("x.npy")->file, "x.npy");
+  EXPECT_EQ(binding::parse_input_source("heavy")->family, tensor::Family::Heavy);
+  EXPECT_EQ(*binding::parse_input_source("heavy:7")->seed, 7U);
+  EXPECT_EQ(binding::parse_input_source("uniform:7:-3..9")->range->low, -3);
   for (const char* bad : {"gauss", "normal:", "normal:-1", "normal:x", "uniform:1:5",
                           "uniform:1:9..2", "uniform:1:2..3:4", ""}) {
-    EXPECT_FALSE(parse_input_source(bad)) << bad;
+    EXPECT_FALSE(binding::parse_input_source(bad)) << bad;
   }
-  EXPECT_NE(parse_input_source("normel").error().message.find("did you mean 'normal'"),
+  EXPECT_NE(binding::parse_input_source("normel").error().message.find("did you mean 'normal'"),
             std::string::npos);
 }
 
 TEST(Load, RefusesWhatIsNoModule) {
-  EXPECT_NE(parse_module("", "a.cu").error().message.find("is empty"), std::string::npos);
-  EXPECT_NE(parse_module(std::string("\x7f"
-                                     "ELF\0\0",
-                                     6),
-                         "a.out")
+  EXPECT_NE(binding::parse_module("", "a.cu").error().message.find("is empty"), std::string::npos);
+  EXPECT_NE(binding::parse_module(std::string("\x7f"
+                                              "ELF\0\0",
+                                              6),
+                                  "a.out")
                 .error()
                 .message.find("binary"),
             std::string::npos);
-  const auto many = parse_module("//! kernelwright 1\n//! inptu x\n//! foo\n", "a.cu");
+  const auto many = binding::parse_module("//! kernelwright 1\n//! inptu x\n//! foo\n", "a.cu");
   ASSERT_FALSE(many);
   EXPECT_EQ(many.error().blame, Blame::Input);
   EXPECT_NE(many.error().message.find("a.cu:2:"), std::string::npos) << many.error().message;
   EXPECT_NE(many.error().message.find("a.cu:3:"), std::string::npos) << many.error().message;
-  EXPECT_EQ(load_module("/no/such.cu").error().blame, Blame::Input);
+  EXPECT_EQ(binding::load_module("/no/such.cu").error().blame, Blame::Input);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::single_run

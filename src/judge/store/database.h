@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
 struct sqlite3;
 

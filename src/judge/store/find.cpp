@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <tuple>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "store/run_impl.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw::store {
 

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "os/entropy.h"
 #include "os/files.h"
 #include "os/inside.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "os/disk.h"
 #include "record/candidate.h"
 #include "record/event.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "os/files.h"
 #include "os/lock.h"
 #include "store/event_log.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "store/test_folder.h"
 

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "os/files.h"
 #include "store/run_impl.h"
 

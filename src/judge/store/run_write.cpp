@@ -3,8 +3,8 @@
 // needed.
 #include <fmt/core.h>
 
-#include "base/check.h"
-#include "base/hash.h"
+#include "core/check.h"
+#include "core/hash.h"
 #include "store/event_log.h"
 #include "store/index.h"
 #include "store/run_impl.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "os/disk.h"
 
 namespace kw::store {

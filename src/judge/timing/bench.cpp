@@ -1,4 +1,4 @@
-#include "engine/bench.h"
+#include "timing/bench.h"
 
 #include <fmt/core.h>
 
@@ -7,19 +7,19 @@
 #include <cmath>
 
 #include "arch/arch.h"
-#include "engine/bench_session.h"
-#include "engine/inputs.h"
-#include "engine/load.h"
+#include "binding/inputs.h"
+#include "binding/load.h"
+#include "gate/programs.h"
 #include "os/entropy.h"
 #include "os/files.h"
 #include "os/interrupt.h"
-#include "verify/programs.h"
+#include "timing/bench_session.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using exec::RunStatus;
+using ports::RunStatus;
 
 constexpr int kWorkers = 3;  // of a certification
 constexpr int kFullSets = 4;
@@ -46,7 +46,7 @@ const TimedEntry* BenchReport::best_rival() const {
 }
 
 BenchSession::BenchSession(const task::Task& task, const BenchRequest& request,
-                           const BenchTools& tools, const Progress& progress)
+                           const BenchTools& tools, const single_run::Progress& progress)
     : task_(task),
       request_(request),
       tools_(tools),
@@ -74,15 +74,15 @@ Status BenchSession::draw_own_pool(int sets) {
   tell("drawing inputs of the timed shape");
   task::Task only = task_;
   only.correctness_shapes = only.benchmark_shapes = {report_.dims};
-  verify::ShapeLimits limits;
+  gate::ShapeLimits limits;
   limits.derive = limits.cut = false;
-  verify::ShapePlan plan = KW_TRY(verify::plan_shapes(only, limits));
-  verify::PoolOptions options;
+  gate::ShapePlan plan = KW_TRY(gate::plan_shapes(only, limits));
+  gate::PoolOptions options;
   options.seed = request_.verify.seed;
   options.threads = request_.verify.threads;
   options.sets_per_shape = sets;
-  own_pool_.emplace(KW_TRY(
-      verify::Pool::make(task_, *tools_.verify.oracle, std::move(plan), options, secret_seed)));
+  own_pool_.emplace(KW_TRY(gate::Pool::make(task_, *tools_.verify.oracle, std::move(plan), options,
+                                            binding::secret_seed)));
   return Done{};
 }
 
@@ -95,13 +95,13 @@ Status BenchSession::find_shape() {
   }
   const int sets = request_.quick ? kQuickSets : kFullSets;
   const auto& cases = pools_.large->shapes().cases;
-  const bool judged = std::any_of(cases.begin(), cases.end(), [&](const verify::ShapeCase& shape) {
+  const bool judged = std::any_of(cases.begin(), cases.end(), [&](const gate::ShapeCase& shape) {
     return shape.dims == report_.dims;
   });
   // The gate may have judged a smaller one in its place.
   if (!judged) KW_TRY(draw_own_pool(sets));
-  verify::Pool& pool = judged ? *pools_.large : *own_pool_;
-  shape_ = KW_TRY(timed_shape(pool, pool.task(), report_.dims, sets, secret_seed));
+  gate::Pool& pool = judged ? *pools_.large : *own_pool_;
+  shape_ = KW_TRY(timed_shape(pool, pool.task(), report_.dims, sets, binding::secret_seed));
   report_.work = shape_.work;
   report_.pool = static_cast<int>(shape_.sets.size());
   return Done{};
@@ -110,10 +110,10 @@ Status BenchSession::find_shape() {
 Result<bool> BenchSession::admit(const std::string& text, const std::string& path,
                                  TimedEntry& entry) {
   entry.name = path.substr(path.rfind('/') + 1);
-  VerifyRequest verify = request_.verify;
+  verification::VerifyRequest verify = request_.verify;
   verify.module_path = path;
-  VerifyReport judged =
-      KW_TRY(verify_module(text, task_, verify, tools_.verify, progress_, &pools_));
+  verification::VerifyReport judged =
+      KW_TRY(verification::verify_module(text, task_, verify, tools_.verify, progress_, &pools_));
   const bool first = entry.kind == "candidate";
   report_.seconds.gate += first ? judged.gate.seconds : 0;
   entry.verdict = judged.gate.verdict;
@@ -121,14 +121,14 @@ Result<bool> BenchSession::admit(const std::string& text, const std::string& pat
   const std::string compiler = judged.gate.compiler;
   if (first) report_.gate = std::move(judged);
   if (!passed || tools_.verify.gpu == nullptr) return passed;
-  const kernel::Module module = KW_TRY(parse_module(text, entry.name));
+  const kernel::Module module = KW_TRY(binding::parse_module(text, entry.name));
   if (first) KW_TRY(find_shape());
   tell("judging " + entry.name + " at the timed shape");
   const auto start = Clock::now();
   PrepareOptions options;
   options.fixed = fixed_;
   options.timeout_seconds = verify.timeout_seconds;
-  options.repro = verify::Repro{path, verify.reference_path, verify.task_options}.line();
+  options.repro = gate::Repro{path, verify.reference_path, verify.task_options}.line();
   std::unique_ptr<TimedCandidate> ready = KW_TRY(
       prepare_candidate(module, shape_, *tools_.verify.compiler, *tools_.verify.gpu, options));
   if (first) report_.seconds.gate += since(start);
@@ -161,7 +161,7 @@ TimedEntry& BenchSession::entry_of(size_t program) {
 }
 
 std::optional<std::string> BenchSession::judge_call(size_t program,
-                                                    const exec::CopiedCall& call) const {
+                                                    const ports::CopiedCall& call) const {
   const TimedCandidate& candidate = *ready_[program];
   const auto set = static_cast<size_t>(call.entry);
   if (call.entry < 0 || set >= shape_.sets.size()) return "a timed call names unknown inputs";
@@ -170,8 +170,8 @@ std::optional<std::string> BenchSession::judge_call(size_t program,
   return "the output of a timed call is wrong: " + wrong->reason;
 }
 
-bench::MeasureOptions BenchSession::measure_options(uint64_t seed) const {
-  bench::MeasureOptions options;
+clock::MeasureOptions BenchSession::measure_options(uint64_t seed) const {
+  clock::MeasureOptions options;
   options.protocol.seed = seed;
   options.protocol.hash_seed = shape_.hash_seed;
   options.protocol.timeout_seconds = request_.verify.timeout_seconds;
@@ -183,37 +183,37 @@ bench::MeasureOptions BenchSession::measure_options(uint64_t seed) const {
     options.protocol.warmup_seconds = 0.05;
   }
   for (const auto& ready : ready_) options.audits.push_back(ready->audit);
-  options.judge = [this](size_t program, const exec::CopiedCall& call) {
+  options.judge = [this](size_t program, const ports::CopiedCall& call) {
     return judge_call(program, call);
   };
   return options;
 }
 
-Status BenchSession::time_worker(int worker, const std::vector<exec::TimedProgram>& programs) {
-  bench::MeasureOptions options = measure_options(seed_ + static_cast<uint64_t>(worker) * 7919);
+Status BenchSession::time_worker(int worker, const std::vector<ports::TimedProgram>& programs) {
+  clock::MeasureOptions options = measure_options(seed_ + static_cast<uint64_t>(worker) * 7919);
   // Compared programs need their pairs, however quiet each of them is.
   if (programs.size() > 1) options.rule.min_samples = request_.quick ? 40 : 80;
-  bench::MeasureOutcome outcome = KW_TRY(bench::measure(*tools_.verify.gpu, programs, options));
+  clock::MeasureOutcome outcome = KW_TRY(clock::measure(*tools_.verify.gpu, programs, options));
   if (outcome.status != RunStatus::Completed) {
     report_.candidate.problem =
-        fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+        fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message);
     report_.verdict =
         record::Crashed{"while it was timed: " + report_.candidate.problem, std::nullopt, ""};
     return Done{};
   }
   for (size_t i = 1; i < ready_.size(); ++i) {
-    for (bench::Cycle& cycle :
-         bench::cycles_of(outcome.measurements[0], outcome.measurements[i], worker))
+    for (clock::Cycle& cycle :
+         clock::cycles_of(outcome.measurements[0], outcome.measurements[i], worker))
       cycles_[i].push_back(std::move(cycle));
   }
   for (size_t i = 0; i < ready_.size(); ++i)
-    bench::extend(entry_of(i).measurement, outcome.measurements[i]);
+    clock::extend(entry_of(i).measurement, outcome.measurements[i]);
   return Done{};
 }
 
 Status BenchSession::time_modules() {
   const auto start = Clock::now();
-  std::vector<exec::TimedProgram> programs;
+  std::vector<ports::TimedProgram> programs;
   for (const auto& ready : ready_) programs.push_back(ready->timed());
   cycles_.assign(ready_.size(), {});
   const int workers = request_.quick ? 1 : kWorkers;
@@ -227,7 +227,7 @@ Status BenchSession::time_modules() {
     if (measured && measured->rejected) break;
   }
   report_.seconds.timing = since(start);
-  for (size_t i = 1; i < ready_.size(); ++i) entry_of(i).comparison = bench::compare(cycles_[i]);
+  for (size_t i = 1; i < ready_.size(); ++i) entry_of(i).comparison = clock::compare(cycles_[i]);
   for (size_t i = 0; i < ready_.size(); ++i) {
     TimedEntry& entry = entry_of(i);
     if (!entry.measurement || !entry.measurement->rejected) continue;
@@ -243,22 +243,22 @@ Status BenchSession::look_again() {
   const auto& measured = report_.candidate.measurement;
   if (!measured || measured->rejected) return Done{};
   const std::string why =
-      bench::implausible(report_.work, measured->summary.median, report_.device);
+      clock::implausible(report_.work, measured->summary.median, report_.device);
   if (why.empty()) return Done{};
   tell("measuring again: the time seems too short");
   if (tools_.renew) tools_.renew();
-  bench::MeasureOptions options = measure_options(seed_ ^ 0x5eed);
+  clock::MeasureOptions options = measure_options(seed_ ^ 0x5eed);
   options.audits.resize(1);
   // Copied out and judged as well as hashed: nothing is taken from a hash alone.
   options.audits[0].deterministic = false;
   options.judged_per_batch = 4;
-  const bench::MeasureOutcome outcome =
-      KW_TRY(bench::measure(*tools_.verify.gpu, {ready_[0]->timed()}, options));
+  const clock::MeasureOutcome outcome =
+      KW_TRY(clock::measure(*tools_.verify.gpu, {ready_[0]->timed()}, options));
   if (outcome.status != RunStatus::Completed) {
     report_.notes.push_back("it seems too fast, and could not be measured again: " + why);
     return Done{};
   }
-  const bench::Measurement& again = outcome.measurements[0];
+  const clock::Measurement& again = outcome.measurements[0];
   if (again.rejected) {
     report_.candidate.measurement->rejected = again.rejected;
     report_.candidate.problem = kAuditRefused;
@@ -277,7 +277,7 @@ Status BenchSession::ask_profiler() {
   const auto& measured = report_.candidate.measurement;
   if (request_.quick || !measured || measured->rejected) return Done{};
   tell("asking the profiling library");
-  exec::TimeProtocol protocol = measure_options(seed_).protocol;
+  ports::TimeProtocol protocol = measure_options(seed_).protocol;
   protocol.max_samples = 4;
   protocol.span = true;
   if (tools_.renew) tools_.renew();
@@ -307,7 +307,7 @@ Status BenchSession::calibrate() {
       calibration_of(report_.device, tools_.calibrate, Freshness::Kept);
   if (calibration) {
     report_.calibration = std::move(calibration).value();
-    report_.floor = bench::floor_of(report_.work, report_.calibration->calibration);
+    report_.floor = clock::floor_of(report_.work, report_.calibration->calibration);
   } else {
     KW_TRY(check_interrupt());
     report_.notes.push_back("no floor: " + calibration.error().message);
@@ -317,34 +317,34 @@ Status BenchSession::calibrate() {
 }
 
 Status BenchSession::estimate_without_gpu(const kernel::Module& module) {
-  exec::Device& vgpu = *tools_.verify.virtual_gpu;
-  const verify::ShapePlan& plan = pools_.small->shapes();
-  const verify::ShapeCase* best = nullptr;
-  for (const verify::ShapeCase& shape : plan.cases) {
+  ports::Device& vgpu = *tools_.verify.virtual_gpu;
+  const gate::ShapePlan& plan = pools_.small->shapes();
+  const gate::ShapeCase* best = nullptr;
+  for (const gate::ShapeCase& shape : plan.cases) {
     if (shape.dims == report_.dims) best = &shape;
     if (best == nullptr ||
         (best->dims != report_.dims && shape.demanded && shape.work > best->work))
       best = &shape;
   }
   if (best == nullptr) return Done{};
-  verify::Matching matching = KW_TRY(verify::match_tensors(module, task_, best->graph));
-  verify::Programs programs(module, *tools_.verify.compiler, vgpu, fixed_,
-                            request_.verify.timeout_seconds);
-  const verify::Built built = KW_TRY(programs.build(matching, task_, best->graph, best->dims));
+  gate::Matching matching = KW_TRY(gate::match_tensors(module, task_, best->graph));
+  gate::Programs programs(module, *tools_.verify.compiler, vgpu, fixed_,
+                          request_.verify.timeout_seconds);
+  const gate::Built built = KW_TRY(programs.build(matching, task_, best->graph, best->dims));
   if (!built.ready) return Done{};
   const auto index = static_cast<size_t>(best - plan.cases.data());
-  const verify::SetPtr set = KW_TRY(pools_.small->make_set(index, "normal", 1));
-  exec::RunOptions options;
+  const gate::SetPtr set = KW_TRY(pools_.small->make_set(index, "normal", 1));
+  ports::RunOptions options;
   options.counters = true;
   options.threads = request_.verify.threads;
   options.timeout_seconds = request_.verify.timeout_seconds;
-  const exec::RunOutcome outcome = KW_TRY(
-      vgpu.run(built.ready->image, built.ready->program,
-               verify::program_inputs(built.ready->program, matching, set->inputs), options));
+  const ports::RunOutcome outcome =
+      KW_TRY(vgpu.run(built.ready->image, built.ready->program,
+                      gate::program_inputs(built.ready->program, matching, set->inputs), options));
   record::CounterValues total;
   for (const record::LaunchCounters& launch : outcome.counters) total += launch.total;
   const graph::Graph whole = KW_TRY(task_.graph_at(report_.dims));
-  const double scale = best->work > 0 ? verify::work_of(whole) / best->work : 1;
+  const double scale = best->work > 0 ? gate::work_of(whole) / best->work : 1;
   report_.work = work_at(task_, whole);
   report_.estimate = estimate(total, outcome.counters.size(), report_.work, scale);
   report_.estimate->counted_at = task::dims_text(best->dims);
@@ -354,7 +354,7 @@ Status BenchSession::estimate_without_gpu(const kernel::Module& module) {
 Result<BenchReport> BenchSession::run(const std::string& module_text) {
   report_.quick = request_.quick;
   report_.replay_seeded = request_.verify.seed.has_value();
-  exec::Device& where =
+  ports::Device& where =
       tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
   report_.device = where.info();
   KW_TRY(choose_dims());
@@ -365,7 +365,7 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
   fixed_.tunes = request_.verify.tunes;
   for (const auto& [name, value] : fixed_.tunes)
     report_.flags.push_back(fmt::format("{}={}", name, value));
-  seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(secret_seed());
+  seed_ = request_.verify.seed ? *request_.verify.seed : KW_TRY(binding::secret_seed());
   report_.candidate.kind = "candidate";
   const bool several = !request_.quick && !request_.torch_modes.empty();
   if (several && tools_.expect_torch) tools_.expect_torch();
@@ -374,7 +374,8 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
   report_.verdict = *report_.candidate.verdict;
   if (!admitted) return std::move(report_);
   if (tools_.verify.gpu == nullptr) {
-    const kernel::Module module = KW_TRY(parse_module(module_text, report_.candidate.name));
+    const kernel::Module module =
+        KW_TRY(binding::parse_module(module_text, report_.candidate.name));
     report_.candidate.problem = "there is no GPU here";
     KW_TRY(estimate_without_gpu(module));
     return std::move(report_);
@@ -392,8 +393,8 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
 
 Result<BenchReport> bench_module(const std::string& module_text, const task::Task& task,
                                  const BenchRequest& request, const BenchTools& tools,
-                                 const Progress& progress) {
+                                 const single_run::Progress& progress) {
   return BenchSession(task, request, tools, progress).run(module_text);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

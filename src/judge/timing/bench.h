@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "bench/compare.h"
-#include "bench/measure.h"
-#include "engine/calibration.h"
-#include "engine/estimate.h"
-#include "engine/timed_shape.h"
-#include "engine/torch_baselines.h"
-#include "engine/verify.h"
+#include "clock/compare.h"
+#include "clock/measure.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "timing/calibration.h"
+#include "timing/estimate.h"
+#include "timing/timed_shape.h"
+#include "timing/torch_baselines.h"
+#include "verification/verify.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 struct BenchRequest {
-  VerifyRequest verify;                  // its dims stay empty: the gate looks at every shape
+  verification::VerifyRequest verify;    // its dims stay empty: the gate looks at every shape
   task::Dims dims;                       // to be timed; empty: the task's first benchmark shape
   std::vector<std::string> modules;      // other modules to compare with, as paths
   std::vector<std::string> torch_modes;  // "eager", "compile", …, "py:package.module.function"
@@ -33,12 +33,12 @@ struct BenchRequest {
 using TimeBaselines = std::function<Result<BaselinesTimed>(const BaselineRequest& request)>;
 
 struct BenchTools {
-  VerifyTools verify;           // its gpu may be missing: then there is only an estimate
-  Measure calibrate;            // of the gpu
-  std::function<void()> renew;  // ends the gpu's worker, so that the next is a fresh one
-  TimeBaselines baselines;      // may be empty
+  verification::VerifyTools verify;  // its gpu may be missing: then there is only an estimate
+  Measure calibrate;                 // of the gpu
+  std::function<void()> renew;       // ends the gpu's worker, so that the next is a fresh one
+  TimeBaselines baselines;           // may be empty
   /// Inputs and truths that were made before, for a quick look alone; may be null.
-  VerifyPools* pools = nullptr;
+  verification::VerifyPools* pools = nullptr;
   const TimedShape* shape = nullptr;   // of the dims to be timed
   std::function<void()> renew_torch;   // the next baselines come from a fresh process
   std::function<void()> expect_torch;  // which is started meanwhile
@@ -49,9 +49,9 @@ struct TimedEntry {
   std::string name;
   std::string kind;                        // "candidate", "module" or "torch"
   std::optional<record::Verdict> verdict;  // of modules
-  std::optional<bench::Measurement> measurement;
+  std::optional<clock::Measurement> measurement;
   std::vector<double> host_us;                  // torch: as the host sees it
-  std::optional<bench::Comparison> comparison;  // the candidate against this
+  std::optional<clock::Comparison> comparison;  // the candidate against this
   std::string problem;                          // why it was not timed; "" = it was
   std::optional<std::string> wrong;  // torch: what the judge says of its outputs; "" = right
 };
@@ -65,12 +65,12 @@ struct BenchSeconds {
 };
 
 struct BenchReport {
-  VerifyReport gate;
+  verification::VerifyReport gate;
   record::Verdict verdict;  // the gate's, or what the timed shape and the audit add to it
-  exec::DeviceInfo device;
+  ports::DeviceInfo device;
   task::Dims dims;
-  bench::Work work;
-  bench::Floor floor;
+  clock::Work work;
+  clock::Floor floor;
   std::optional<CalibrationReport> calibration;
   TimedEntry candidate;
   std::vector<TimedEntry> rivals;
@@ -88,9 +88,9 @@ struct BenchReport {
 
 Result<BenchReport> bench_module(const std::string& module_text, const task::Task& task,
                                  const BenchRequest& request, const BenchTools& tools,
-                                 const Progress& progress = {});
+                                 const single_run::Progress& progress = {});
 
 /// The same for every door; the schema is in docs/clock.md.
 Json to_json(const BenchReport& report);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,7 +1,7 @@
-#include "engine/bench.h"
-#include "engine/devices.h"
+#include "machine/devices.h"
+#include "timing/bench.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 Json strings(const std::vector<std::string>& values) {
@@ -25,7 +25,7 @@ Json entry_json(const TimedEntry& entry) {
   if (entry.wrong && !entry.wrong->empty()) json.set("wrong", *entry.wrong);
   if (entry.measurement) json.set("timing", to_json(*entry.measurement));
   if (!entry.host_us.empty()) {
-    const bench::Summary summary = bench::summarise(entry.host_us);
+    const clock::Summary summary = clock::summarise(entry.host_us);
     json.set("host_latency_us", summary.median).set("host_samples_us", numbers(entry.host_us));
   }
   if (entry.comparison) json.set("comparison", to_json(*entry.comparison));
@@ -33,7 +33,7 @@ Json entry_json(const TimedEntry& entry) {
 }
 
 Json environment_json(const BenchReport& report) {
-  Json json = to_json(report.device);
+  Json json = machine::to_json(report.device);
   json.set("compiler", report.compiler).set("compiled_for", report.target);
   json.set("tunables", strings(report.flags));
   json.set("workers", report.workers).set("pool_entries", report.pool);
@@ -79,7 +79,7 @@ Json to_json(const BenchReport& report) {
   json.set("rivals", std::move(rivals));
   if (const TimedEntry* best = report.best_rival()) {
     json.set("against", best->name).set("speedup", best->comparison->speedup);
-    json.set("relation", bench::relation_name(best->comparison->relation));
+    json.set("relation", clock::relation_name(best->comparison->relation));
   }
   if (report.estimate) json.set("estimate", to_json(*report.estimate));
   json.set("environment", environment_json(report));
@@ -94,4 +94,4 @@ Json to_json(const BenchReport& report) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -4,16 +4,16 @@
 #include <memory>
 #include <vector>
 
-#include "engine/bench.h"
+#include "timing/bench.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 inline constexpr const char* kAuditRefused = "the audit refused it";
 
 class BenchSession {
  public:
   BenchSession(const task::Task& task, const BenchRequest& request, const BenchTools& tools,
-               const Progress& progress);
+               const single_run::Progress& progress);
 
   Result<BenchReport> run(const std::string& module_text);
 
@@ -29,7 +29,7 @@ class BenchSession {
   Status calibrate();
   /// Times all that was admitted, interleaved, over the workers.
   Status time_modules();
-  Status time_worker(int worker, const std::vector<exec::TimedProgram>& programs);
+  Status time_worker(int worker, const std::vector<ports::TimedProgram>& programs);
   Status look_again();
   Status ask_profiler();
   Status time_torch();
@@ -41,35 +41,35 @@ class BenchSession {
   };
   /// One process's rounds.
   Result<TorchRun> torch_process(const BaselineRequest& ask, int worker, size_t first,
-                                 std::vector<std::vector<bench::Cycle>>& cycles);
+                                 std::vector<std::vector<clock::Cycle>>& cycles);
   /// Every mode in a process of its own.
   Status time_apart(const BaselineRequest& together, size_t first,
-                    std::vector<std::vector<bench::Cycle>>& cycles);
+                    std::vector<std::vector<clock::Cycle>>& cycles);
   /// "" or why what was timed does not count.
   std::string note_round(const BaselineRound& round, int worker, size_t first,
-                         std::vector<std::vector<bench::Cycle>>& cycles);
-  void note_mode(const BaselineResult& result, const exec::TimedResult& candidate, int worker,
-                 TimedEntry& entry, std::vector<bench::Cycle>& cycles);
+                         std::vector<std::vector<clock::Cycle>>& cycles);
+  void note_mode(const BaselineResult& result, const ports::TimedResult& candidate, int worker,
+                 TimedEntry& entry, std::vector<clock::Cycle>& cycles);
   void judge_torch(const BaselineResult& result, TimedEntry& entry);
   Status estimate_without_gpu(const kernel::Module& module);
-  bench::MeasureOptions measure_options(uint64_t seed) const;
-  std::optional<std::string> judge_call(size_t program, const exec::CopiedCall& call) const;
+  clock::MeasureOptions measure_options(uint64_t seed) const;
+  std::optional<std::string> judge_call(size_t program, const ports::CopiedCall& call) const;
   TimedEntry& entry_of(size_t program);
 
   const task::Task& task_;
   const BenchRequest& request_;
   const BenchTools& tools_;
-  const Progress& progress_;
-  VerifyPools fresh_;
-  VerifyPools& pools_;                    // these, or for a quick look another's
-  std::optional<verify::Pool> own_pool_;  // when the gate's has not the timed shape whole
+  const single_run::Progress& progress_;
+  verification::VerifyPools fresh_;
+  verification::VerifyPools& pools_;    // these, or for a quick look another's
+  std::optional<gate::Pool> own_pool_;  // when the gate's has not the timed shape whole
   TimedShape shape_;
   kernel::Bindings fixed_;
   uint64_t seed_ = 0;
   std::vector<std::unique_ptr<TimedCandidate>> ready_;  // the candidate first
   std::vector<size_t> owners_;                     // of these: 0 = candidate, i = rivals[i - 1]
-  std::vector<std::vector<bench::Cycle>> cycles_;  // per ready module but the first
+  std::vector<std::vector<clock::Cycle>> cycles_;  // per ready module but the first
   BenchReport report_;
 };
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,23 +1,23 @@
-#include "engine/bench.h"
+#include "timing/bench.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "bench/random.h"
-#include "exec/audit_hash.h"
-#include "frontend/load.h"
+#include "clock/random.h"
+#include "gate/fakes.h"
 #include "os/files.h"
-#include "verify/fakes.h"
+#include "ports/audit_hash.h"
+#include "task_formats/load.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 /// A GPU that also has a clock: 100 us for the first program, `ratio` times that for others, and
 /// hashes of what `timed_kernel` gives.
-class ClockedDevice : public verify::FakeDevice {
+class ClockedDevice : public gate::FakeDevice {
  public:
   ClockedDevice() : FakeDevice(false) {}
 
@@ -28,25 +28,25 @@ class ClockedDevice : public verify::FakeDevice {
   int timings = 0;
   bool same_bits = true;
 
-  exec::DeviceInfo info() const override {
-    exec::DeviceInfo info = FakeDevice::info();
+  ports::DeviceInfo info() const override {
+    ports::DeviceInfo info = FakeDevice::info();
     info.uuid = "GPU-fake";
     info.driver = "1";
     info.l2_bytes = 1000;
     info.dram_gbps = 1000;
     return info;
   }
-  Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const exec::InputViews& inputs,
-                               const exec::RunOptions& asked) override {
-    exec::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, asked));
+  Result<ports::RunOutcome> run(ports::ImageId image, const kernel::Program& program,
+                                const ports::InputViews& inputs,
+                                const ports::RunOptions& asked) override {
+    ports::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, asked));
     for (uint64_t& hash : outcome.hashes) hash += same_bits ? 0u : salt_++;
     return outcome;
   }
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
-                                 const exec::TimeProtocol& protocol) override {
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>& programs,
+                                  const ports::TimeProtocol& protocol) override {
     ++timings;
-    exec::TimeOutcome outcome;
+    ports::TimeOutcome outcome;
     outcome.status = status;
     if (status != RunStatus::Completed) outcome.message = "it broke";
     for (size_t p = 0; p < programs.size(); ++p)
@@ -55,9 +55,9 @@ class ClockedDevice : public verify::FakeDevice {
   }
 
  private:
-  exec::TimedResult timed(const exec::TimedProgram& program, const exec::TimeProtocol& protocol,
-                          double microseconds) {
-    exec::TimedResult result;
+  ports::TimedResult timed(const ports::TimedProgram& program, const ports::TimeProtocol& protocol,
+                           double microseconds) {
+    ports::TimedResult result;
     result.samples.method = "events";
     std::vector<std::vector<uint64_t>> hashes;  // by entry of the pool, which always give the same
     for (int i = 0; i < protocol.max_samples; ++i) {
@@ -68,7 +68,7 @@ class ClockedDevice : public verify::FakeDevice {
         hashes.emplace_back();
         for (size_t b = 0; b < outputs.size(); ++b) {
           if (program.program->buffers[b].role == kernel::Role::Output)
-            hashes[entry].push_back(exec::audit_hash(outputs[b].data, protocol.hash_seed));
+            hashes[entry].push_back(ports::audit_hash(outputs[b].data, protocol.hash_seed));
         }
         if (protocol.copies_out > 0 && i == 0)
           result.copied.push_back({i, static_cast<int>(entry), outputs});
@@ -77,14 +77,14 @@ class ClockedDevice : public verify::FakeDevice {
     }
     return result;
   }
-  std::vector<tensor::HostTensor> outputs_of(const exec::TimedProgram& program, size_t entry) {
+  std::vector<tensor::HostTensor> outputs_of(const ports::TimedProgram& program, size_t entry) {
     std::swap(kernel, timed_kernel);
     auto outcome = FakeDevice::run(1, *program.program, program.pool[entry], {});
     std::swap(kernel, timed_kernel);
     return outcome->buffers;
   }
 
-  bench::Random random_{3};
+  clock::Random random_{3};
   uint64_t salt_ = 0;
 };
 
@@ -114,28 +114,28 @@ class BenchTest : public ::testing::Test {
 
   /// The task as PyTorch reads it, too; why not, when there is no Python.
   std::string read_twice() {
-    auto loaded = frontend::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
-                                        {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
+    auto loaded = task_formats::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
+                                            {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
     if (!loaded) return loaded.error().message;
     task = std::move(loaded).value();
     return "";
   }
   BenchReport bench() {
-    auto report = bench_module(verify::kTwice, task, request, tools);
+    auto report = bench_module(gate::kTwice, task, request, tools);
     EXPECT_TRUE(report.has_value()) << report.error().message;
     return report ? std::move(report).value() : BenchReport{};
   }
   std::string other_module() {
     const std::string path = folder_ + "/other.cu";
-    EXPECT_TRUE(os::write_file(path, verify::kTwice).has_value());
+    EXPECT_TRUE(os::write_file(path, gate::kTwice).has_value());
     return path;
   }
 
   std::string folder_;
-  task::Task task = verify::fake_task();
-  verify::FakeOracle oracle;
-  verify::FakeCompiler compiler;
-  verify::FakeDevice virtual_gpu{true};
+  task::Task task = gate::fake_task();
+  gate::FakeOracle oracle;
+  gate::FakeCompiler compiler;
+  gate::FakeDevice virtual_gpu{true};
   ClockedDevice gpu;
   BenchRequest request;
   BenchTools tools;
@@ -191,7 +191,7 @@ TEST_F(BenchTest, ComparesWithAnotherModuleInPairs) {
   const BenchReport report = bench();
   ASSERT_EQ(report.rivals.size(), 1u);
   ASSERT_TRUE(report.rivals[0].comparison.has_value()) << report.rivals[0].problem;
-  EXPECT_EQ(report.rivals[0].comparison->relation, bench::Relation::Faster);
+  EXPECT_EQ(report.rivals[0].comparison->relation, clock::Relation::Faster);
   EXPECT_NEAR(report.rivals[0].comparison->speedup, 1.1, 0.01);
   EXPECT_EQ(report.best_rival(), &report.rivals[0]);
 }
@@ -232,9 +232,9 @@ TEST_F(BenchTest, CalibratesOnce) {
 TEST_F(BenchTest, WithoutAGpuThereIsAnEstimate) {
   tools.verify.gpu = nullptr;
   virtual_gpu.instead = [](const kernel::Program&,
-                           const exec::RunOptions& options) -> std::optional<exec::RunOutcome> {
+                           const ports::RunOptions& options) -> std::optional<ports::RunOutcome> {
     if (!options.counters) return std::nullopt;
-    exec::RunOutcome outcome;
+    ports::RunOutcome outcome;
     record::LaunchCounters counters;
     counters.total.global_load_sectors = counters.total.global_store_sectors = 1000000;
     outcome.counters.push_back(counters);
@@ -255,14 +255,14 @@ TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
   tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
     ++asked;
     BaselineRound timed;
-    exec::TimeOutcome own =
+    ports::TimeOutcome own =
         KW_TRY(gpu.time({{1, ask.candidates[0].program, ask.candidates[0].pool}}, ask.protocol));
     timed.candidates = own.results;
     for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
       BaselineResult result;
       result.mode = ask.modes[mode];
       if (mode == 2) {
-        result.outcome = {oracle::TorchKind::NotFound, "no such thing", ""};
+        result.outcome = {torch_worker::TorchKind::NotFound, "no such thing", ""};
       } else {
         result.timed = own.results[0];
         for (double& us : result.timed->samples.microseconds) us *= mode == 0 ? 2.0 : 0.5;
@@ -274,8 +274,8 @@ TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
   const BenchReport report = bench();
   EXPECT_EQ(asked, 1);
   ASSERT_EQ(report.rivals.size(), 3u);
-  EXPECT_EQ(report.rivals[0].comparison->relation, bench::Relation::Faster);
-  EXPECT_EQ(report.rivals[1].comparison->relation, bench::Relation::Slower);
+  EXPECT_EQ(report.rivals[0].comparison->relation, clock::Relation::Faster);
+  EXPECT_EQ(report.rivals[1].comparison->relation, clock::Relation::Slower);
   EXPECT_NE(report.rivals[2].problem.find("no such thing"), std::string::npos);
   EXPECT_EQ(report.best_rival(), &report.rivals[1]);
 }
@@ -286,7 +286,7 @@ TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
   if (const std::string why = read_twice(); !why.empty()) GTEST_SKIP() << "no Python here: " << why;
   tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
     BaselineRound timed;
-    exec::TimeOutcome own =
+    ports::TimeOutcome own =
         KW_TRY(gpu.time({{1, ask.candidates[0].program, ask.candidates[0].pool}}, ask.protocol));
     timed.candidates = own.results;
     for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
@@ -324,7 +324,7 @@ TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
 
 struct BaselineFault {
   const char* name;
-  oracle::TorchOutcome outcome;
+  torch_worker::TorchOutcome outcome;
   bool whole_process;  // else only the mode has it
   int asked;           // requests altogether
 };
@@ -341,7 +341,7 @@ TEST_P(BaselineFaults, CostTheModeThatMeetsThemAndNothingElse) {
   tools.baselines = [&](const BaselineRequest& ask) -> Result<BaselinesTimed> {
     ++asked;
     BaselineRound timed;
-    exec::TimeOutcome own =
+    ports::TimeOutcome own =
         KW_TRY(gpu.time({{1, ask.candidates[0].program, ask.candidates[0].pool}}, ask.protocol));
     timed.candidates = own.results;
     for (const std::string& mode : ask.modes) {
@@ -361,7 +361,7 @@ TEST_P(BaselineFaults, CostTheModeThatMeetsThemAndNothingElse) {
   EXPECT_EQ(asked, GetParam().asked);
   EXPECT_EQ(fresh, asked - 1) << "a process that was lost is not asked again";
   ASSERT_EQ(report.rivals.size(), 3u);
-  EXPECT_EQ(report.rivals[1].problem, "failed: " + oracle::outcome_text(GetParam().outcome));
+  EXPECT_EQ(report.rivals[1].problem, "failed: " + torch_worker::outcome_text(GetParam().outcome));
   EXPECT_FALSE(report.rivals[1].measurement.has_value());
   for (const size_t fine : {0, 2}) {
     EXPECT_EQ(report.rivals[fine].problem, "") << fine;
@@ -371,14 +371,17 @@ TEST_P(BaselineFaults, CostTheModeThatMeetsThemAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, BaselineFaults,
     ::testing::Values(
-        BaselineFault{"Raises", {oracle::TorchKind::Raised, "ValueError: no", ""}, false, 1},
+        BaselineFault{"Raises", {torch_worker::TorchKind::Raised, "ValueError: no", ""}, false, 1},
         BaselineFault{
-            "WantsTooMuch", {oracle::TorchKind::OutOfMemory, "2 TiB wanted", ""}, false, 1},
-        BaselineFault{"IsKilled", {oracle::TorchKind::Died, "signal 9", ""}, true, 4},
+            "WantsTooMuch", {torch_worker::TorchKind::OutOfMemory, "2 TiB wanted", ""}, false, 1},
+        BaselineFault{"IsKilled", {torch_worker::TorchKind::Died, "signal 9", ""}, true, 4},
+        BaselineFault{"TakesAllMemory",
+                      {torch_worker::TorchKind::OutOfMemory, "no host memory", ""},
+                      true,
+                      4},
         BaselineFault{
-            "TakesAllMemory", {oracle::TorchKind::OutOfMemory, "no host memory", ""}, true, 4},
-        BaselineFault{"Hangs", {oracle::TorchKind::TimedOut, "no answer in 600 s", ""}, true, 4},
-        BaselineFault{"Babbles", {oracle::TorchKind::Garbled, "no JSON", ""}, true, 4}),
+            "Hangs", {torch_worker::TorchKind::TimedOut, "no answer in 600 s", ""}, true, 4},
+        BaselineFault{"Babbles", {torch_worker::TorchKind::Garbled, "no JSON", ""}, true, 4}),
     [](const auto& row) { return row.param.name; });
 
 TEST_F(BenchTest, AReferenceTorchCannotCallCostsOnlyTheBaselines) {
@@ -393,4 +396,4 @@ TEST_F(BenchTest, AReferenceTorchCannotCallCostsOnlyTheBaselines) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::timing

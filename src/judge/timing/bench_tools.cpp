@@ -1,24 +1,25 @@
-#include "engine/bench_tools.h"
+#include "timing/bench_tools.h"
 
 #include <fmt/core.h>
 
-#include "engine/calibration.h"
-#include "engine/devices.h"
-#include "engine/verify_tools.h"
 #include "gpu/gpu_device.h"
-#include "oracle/torch_process.h"
+#include "machine/devices.h"
+#include "timing/calibration.h"
+#include "torch_worker/torch_process.h"
+#include "verification/verify_tools.h"
 #include "vgpu/virtual_gpu.h"
 
-namespace kw::engine {
+namespace kw::timing {
 struct BenchMachine::Parts {
-  std::unique_ptr<exec::Device> virtual_gpu;
+  std::unique_ptr<ports::Device> virtual_gpu;
   std::unique_ptr<gpu::GpuDevice> gpu;
-  std::unique_ptr<exec::Compiler> compiler;
-  std::unique_ptr<exec::Oracle> oracle;
-  std::unique_ptr<oracle::TorchProcess> torch, next_torch;  // in use; importing torch meanwhile
+  std::unique_ptr<ports::Compiler> compiler;
+  std::unique_ptr<ports::Oracle> oracle;
+  std::unique_ptr<torch_worker::TorchProcess> torch,
+      next_torch;  // in use; importing torch meanwhile
 
-  static void begin(std::unique_ptr<oracle::TorchProcess>& process) {
-    if (process == nullptr) process = std::make_unique<oracle::TorchProcess>();
+  static void begin(std::unique_ptr<torch_worker::TorchProcess>& process) {
+    if (process == nullptr) process = std::make_unique<torch_worker::TorchProcess>();
     process->begin();
   }
   void renew_torch() {
@@ -53,8 +54,8 @@ Result<std::unique_ptr<BenchMachine>> BenchMachine::open(const BenchOpenRequest&
     machine->no_gpu_ = "--device vgpu was asked for";
   }
   parts.virtual_gpu = KW_TRY(vgpu::VirtualGpu::open(target));
-  parts.compiler = KW_TRY(open_compiler(request.compiler));
-  parts.oracle = open_oracle({parts.compiler.get(), parts.gpu.get(), 0});
+  parts.compiler = KW_TRY(machine::open_compiler(request.compiler));
+  parts.oracle = verification::open_oracle({parts.compiler.get(), parts.gpu.get(), 0});
   BenchTools& tools = machine->tools_;
   tools.verify = {parts.compiler.get(), parts.virtual_gpu.get(), parts.gpu.get(),
                   parts.oracle.get()};
@@ -78,7 +79,7 @@ Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachi
                                                       BenchOpenRequest request, std::string* note) {
   std::shared_ptr<BenchMachine> machine = std::move(shared);
   if (machine == nullptr) machine = KW_TRY(BenchMachine::open(request));
-  const exec::Device* gpu = machine->tools().verify.gpu;
+  const ports::Device* gpu = machine->tools().verify.gpu;
   if (gpu == nullptr || request.target.empty()) return machine;
   const std::string here = gpu->info().target;
   if (here == request.target || here + "a" == request.target) return machine;
@@ -93,4 +94,4 @@ Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachi
   return machine;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "engine/bench.h"
+#include "timing/bench.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 struct BenchOpenRequest {
   std::string device = "auto", target, compiler;
@@ -37,4 +37,4 @@ class BenchMachine {
 Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachine> shared,
                                                       BenchOpenRequest request, std::string* note);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -6,13 +6,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "engine/bench_session.h"
-#include "engine/torch_reference.h"
-#include "exec/bound.h"
-#include "verify/metric.h"
-#include "verify/run_cell.h"
+#include "gate/metric.h"
+#include "gate/run_cell.h"
+#include "ports/bound.h"
+#include "timing/bench_session.h"
+#include "verification/torch_reference.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 constexpr int kTorchWorkers = 3;
@@ -21,13 +21,13 @@ constexpr int kQuickRounds = 2;
 constexpr double kLockSeconds = 600;
 
 /// "failed: the reference ran out of memory: …": a row of its own says so, and nothing else stops.
-std::string failed_text(const oracle::TorchOutcome& outcome) {
-  return "failed: " + oracle::outcome_text(outcome);
+std::string failed_text(const torch_worker::TorchOutcome& outcome) {
+  return "failed: " + torch_worker::outcome_text(outcome);
 }
 
 /// The process is gone or of no use, by whichever mode's doing: the others may fare better alone.
-bool lost(const oracle::TorchOutcome& outcome) {
-  using oracle::TorchKind;
+bool lost(const torch_worker::TorchOutcome& outcome) {
+  using torch_worker::TorchKind;
   return outcome.kind == TorchKind::Died || outcome.kind == TorchKind::OutOfMemory ||
          outcome.kind == TorchKind::TimedOut || outcome.kind == TorchKind::Garbled;
 }
@@ -36,7 +36,7 @@ constexpr double kNormUnits = 16;  // roundings of the largest element
 
 /// PyTorch may choose algorithms (Winograd's, transforms) whose error goes with the largest element
 /// and not with each: 2e-7 where the truth is 0. What it computes is not what is judged here.
-bool right_by_norm(const exec::Truth& truth, const tensor::HostTensor& got) {
+bool right_by_norm(const ports::Truth& truth, const tensor::HostTensor& got) {
   if (!tensor::is_float(truth.dtype) || truth.exact) return false;
   double largest = 0, worst = 0;
   for (int64_t i = 0; i < static_cast<int64_t>(truth.value.size()); ++i) {
@@ -46,14 +46,14 @@ bool right_by_norm(const exec::Truth& truth, const tensor::HostTensor& got) {
     if (!std::isfinite(off)) return false;
     worst = std::max(worst, off);
   }
-  return worst <= kNormUnits * exec::unit_roundoff(truth.dtype) * largest;
+  return worst <= kNormUnits * ports::unit_roundoff(truth.dtype) * largest;
 }
 
 }  // namespace
 
 void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) {
   if (result.outputs.empty()) return;
-  const std::vector<exec::Truth>& truths = shape_.sets[0]->truths;
+  const std::vector<ports::Truth>& truths = shape_.sets[0]->truths;
   if (result.outputs.size() != truths.size()) {
     entry.wrong =
         fmt::format("it gives {} outputs instead of {}", result.outputs.size(), truths.size());
@@ -66,9 +66,9 @@ void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) 
       entry.wrong = "its dtype or shape is another";
       return;
     }
-    verify::CompareOptions options;
+    gate::CompareOptions options;
     options.precision = task_.precision;
-    entry.wrong = verify::compare(truths[i], got, options).reason;
+    entry.wrong = gate::compare(truths[i], got, options).reason;
     if (entry.wrong->empty() || !right_by_norm(truths[i], got)) continue;
     const std::string note = fmt::format("{} is right by the largest element, not by each: {}",
                                          entry.name, *entry.wrong);
@@ -81,11 +81,12 @@ void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) 
 Result<BaselineRequest> BenchSession::torch_request() const {
   const graph::Graph& graph = shape_.shape.graph;
   BaselineRequest ask;
-  ask.call = KW_TRY(torch_call(*shape_.task, shape_.shape.dims, graph, shape_.sets[0]->inputs));
+  ask.call = KW_TRY(
+      verification::torch_call(*shape_.task, shape_.shape.dims, graph, shape_.sets[0]->inputs));
   ask.call.device = "cuda";
   std::vector<const std::vector<tensor::HostTensor>*> sets;
-  for (const verify::SetPtr& set : shape_.sets) sets.push_back(&set->inputs);
-  ask.pool = torch_pool(ask.call, graph, sets);
+  for (const gate::SetPtr& set : shape_.sets) sets.push_back(&set->inputs);
+  ask.pool = verification::torch_pool(ask.call, graph, sets);
   ask.modes = request_.torch_modes;
   ask.uuid = report_.device.uuid;
   ask.lock_timeout_seconds = kLockSeconds;
@@ -95,9 +96,9 @@ Result<BaselineRequest> BenchSession::torch_request() const {
   return ask;
 }
 
-void BenchSession::note_mode(const BaselineResult& result, const exec::TimedResult& candidate,
-                             int worker, TimedEntry& entry, std::vector<bench::Cycle>& cycles) {
-  if (result.outcome.kind != oracle::TorchKind::Ok) {
+void BenchSession::note_mode(const BaselineResult& result, const ports::TimedResult& candidate,
+                             int worker, TimedEntry& entry, std::vector<clock::Cycle>& cycles) {
+  if (result.outcome.kind != torch_worker::TorchKind::Ok) {
     entry.problem = failed_text(result.outcome);
     return;
   }
@@ -105,20 +106,20 @@ void BenchSession::note_mode(const BaselineResult& result, const exec::TimedResu
   entry.host_us.insert(entry.host_us.end(), result.host_us.begin(), result.host_us.end());
   if (!result.timed) return;
   cycles.push_back({worker, candidate.samples.microseconds, result.timed->samples.microseconds});
-  bench::Measurement part;
+  clock::Measurement part;
   part.samples = result.timed->samples;
   part.batches = {part.samples.microseconds.size()};
-  part.summary = bench::summarise(part.samples.microseconds);
-  bench::extend(entry.measurement, part);
+  part.summary = clock::summarise(part.samples.microseconds);
+  clock::extend(entry.measurement, part);
 }
 
 std::string BenchSession::note_round(const BaselineRound& round, int worker, size_t first,
-                                     std::vector<std::vector<bench::Cycle>>& cycles) {
+                                     std::vector<std::vector<clock::Cycle>>& cycles) {
   std::string problem;
-  if (round.status != exec::RunStatus::Completed) {
-    problem = fmt::format("{}: {}", exec::run_status_name(round.status), round.message);
+  if (round.status != ports::RunStatus::Completed) {
+    problem = fmt::format("{}: {}", ports::run_status_name(round.status), round.message);
   } else if (auto mismatch =
-                 bench::find_mismatch(ready_[0]->program, ready_[0]->audit, round.candidates[0])) {
+                 clock::find_mismatch(ready_[0]->program, ready_[0]->audit, round.candidates[0])) {
     report_.candidate.problem = kAuditRefused;
     report_.candidate.verdict =
         record::Rejected{record::Stage::Audit, *mismatch + " (beside PyTorch)", std::nullopt, ""};
@@ -133,10 +134,10 @@ std::string BenchSession::note_round(const BaselineRound& round, int worker, siz
 
 Result<BenchSession::TorchRun> BenchSession::torch_process(
     const BaselineRequest& ask, int worker, size_t first,
-    std::vector<std::vector<bench::Cycle>>& cycles) {
+    std::vector<std::vector<clock::Cycle>>& cycles) {
   const BaselinesTimed timed = KW_TRY(tools_.baselines(ask));
   std::string problem;
-  if (timed.outcome.kind != oracle::TorchKind::Ok) problem = failed_text(timed.outcome);
+  if (timed.outcome.kind != torch_worker::TorchKind::Ok) problem = failed_text(timed.outcome);
   for (const BaselineRound& round : timed.rounds) {
     if (problem.empty()) problem = note_round(round, worker, first, cycles);
   }
@@ -155,7 +156,7 @@ Result<BenchSession::TorchRun> BenchSession::torch_process(
 
 // A process of its own for each mode, and only one: whichever ends it has the row that says so.
 Status BenchSession::time_apart(const BaselineRequest& together, size_t first,
-                                std::vector<std::vector<bench::Cycle>>& cycles) {
+                                std::vector<std::vector<clock::Cycle>>& cycles) {
   for (size_t mode = 0; mode < together.modes.size(); ++mode) {
     KW_TRY(check_interrupt());
     tell("timing PyTorch, " + together.modes[mode] + " alone");
@@ -163,7 +164,7 @@ Status BenchSession::time_apart(const BaselineRequest& together, size_t first,
     BaselineRequest ask = together;
     ask.modes = {together.modes[mode]};
     report_.rivals[first + mode].problem.clear();
-    std::vector<std::vector<bench::Cycle>> own(1);
+    std::vector<std::vector<clock::Cycle>> own(1);
     KW_TRY(torch_process(ask, 0, first + mode, own));
     cycles[mode] = std::move(own.front());
   }
@@ -189,11 +190,11 @@ Status BenchSession::time_torch() {
     return Done{};
   }
   BaselineRequest ask = std::move(made).value();
-  const bench::MeasureOptions options = measure_options(seed_);
+  const clock::MeasureOptions options = measure_options(seed_);
   ask.protocol = options.protocol;
   ask.protocol.max_samples = options.batch_samples;
   ask.protocol.max_seconds = options.rule.max_seconds;
-  std::vector<std::vector<bench::Cycle>> cycles(ask.modes.size());
+  std::vector<std::vector<clock::Cycle>> cycles(ask.modes.size());
   const int workers = request_.quick ? 1 : kTorchWorkers;
   TorchRun ran = TorchRun::Done;
   for (int worker = 0; worker < workers && ran == TorchRun::Done; ++worker) {
@@ -211,11 +212,11 @@ Status BenchSession::time_torch() {
   }
   for (size_t mode = 0; mode < ask.modes.size(); ++mode) {
     TimedEntry& entry = report_.rivals[first + mode];
-    if (entry.measurement) entry.comparison = bench::compare(cycles[mode]);
+    if (entry.measurement) entry.comparison = clock::compare(cycles[mode]);
   }
   report_.seconds.baselines =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return Done{};
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,10 +1,10 @@
-#include "engine/calibration.h"
+#include "timing/calibration.h"
 
 #include <ctime>
 
 #include "os/files.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 std::string today() {
@@ -15,7 +15,7 @@ std::string today() {
   return text;
 }
 
-Result<record::Calibration> read(const std::string& path, const exec::DeviceInfo& device) {
+Result<record::Calibration> read(const std::string& path, const ports::DeviceInfo& device) {
   const std::string text = KW_TRY(os::read_file(path, uint64_t{1} << 20));
   const Json json = KW_TRY(Json::parse(text));
   record::Calibration calibration = KW_TRY(record::calibration_from_json(json));
@@ -30,7 +30,7 @@ std::string calibration_path(const std::string& uuid) {
   return os::cache_directory() + "/calibration/" + uuid + ".json";
 }
 
-Result<CalibrationReport> calibration_of(const exec::DeviceInfo& device, const Measure& measure,
+Result<CalibrationReport> calibration_of(const ports::DeviceInfo& device, const Measure& measure,
                                          Freshness freshness) {
   CalibrationReport report;
   report.path = calibration_path(device.uuid);
@@ -51,4 +51,4 @@ Result<CalibrationReport> calibration_of(const exec::DeviceInfo& device, const M
   return report;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

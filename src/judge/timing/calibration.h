@@ -5,11 +5,11 @@
 #include <functional>
 #include <string>
 
-#include "base/result.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "ports/device.h"
 #include "record/calibration.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 inline constexpr double kCalibrationSeconds = 60;  // of each measurement in it
 
@@ -31,7 +31,7 @@ struct CalibrationReport {
 };
 
 /// What is kept for this device, or measured now and kept.
-Result<CalibrationReport> calibration_of(const exec::DeviceInfo& device, const Measure& measure,
+Result<CalibrationReport> calibration_of(const ports::DeviceInfo& device, const Measure& measure,
                                          Freshness freshness);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

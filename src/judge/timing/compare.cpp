@@ -1,4 +1,4 @@
-#include "engine/compare.h"
+#include "timing/compare.h"
 
 #include <fmt/core.h>
 
@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "arch/arch.h"
-#include "engine/best_image.h"
-#include "engine/devices.h"
+#include "machine/best_image.h"
+#include "machine/devices.h"
 #include "os/interrupt.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 constexpr int kCompareWorkers = 3;
 constexpr size_t kCompareSets = 2;
@@ -21,10 +21,10 @@ constexpr size_t kCompareSets = 2;
 /// One of the two, made ready.
 struct Ready {
   kernel::Program program;
-  exec::ImageId image = 0;
+  ports::ImageId image = 0;
   std::vector<std::vector<tensor::HostTensor>> inputs;   // per set
   std::vector<std::vector<tensor::HostTensor>> outputs;  // per set, parallel to the buffers
-  bench::AuditPlan audit;
+  clock::AuditPlan audit;
 };
 
 bool is_returned(const kernel::Buffer& buffer) {
@@ -32,41 +32,41 @@ bool is_returned(const kernel::Buffer& buffer) {
          (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
 }
 
-Status build(const kernel::Module& module, const CompareRequest& request, exec::Compiler& compiler,
-             exec::Device& device, ComparedModule& report, Ready& ready) {
-  const exec::DeviceInfo info = device.info();
+Status build(const kernel::Module& module, const CompareRequest& request, ports::Compiler& compiler,
+             ports::Device& device, ComparedModule& report, Ready& ready) {
+  const ports::DeviceInfo info = device.info();
   const arch::Target target =
       KW_TRY(arch::find_target(request.target.empty() ? info.target : request.target));
-  const NamedTensors files = KW_TRY(read_input_files(module, request.inputs));
+  const binding::NamedTensors files = KW_TRY(binding::read_input_files(module, request.inputs));
   const kernel::Bindings bindings =
-      KW_TRY(bind_names(module, request.bindings, files, target, info));
+      KW_TRY(binding::bind_names(module, request.bindings, files, target, info));
   const kernel::Selection selection = KW_TRY(kernel::select(module, bindings));
-  const exec::CompileRequest compile =
-      exec::compile_request(module, selection, target.name, request.timeout_seconds);
-  BestImage image(compiler, info.image);
-  exec::CompileOutcome compiled = KW_TRY(image.compile(compile));
+  const ports::CompileRequest compile =
+      ports::compile_request(module, selection, target.name, request.timeout_seconds);
+  machine::BestImage image(compiler, info.image);
+  ports::CompileOutcome compiled = KW_TRY(image.compile(compile));
   if (!compiled.compiled) {
     report.problem = "it does not compile";
     report.compile_failed = std::move(compiled.failed);
     return Done{};
   }
-  ready.program =
-      KW_TRY(kernel::instantiate(module, bindings, selection, kernel_infos(*compiled.compiled)));
+  ready.program = KW_TRY(kernel::instantiate(module, bindings, selection,
+                                             single_run::kernel_infos(*compiled.compiled)));
   ready.image = KW_TRY(device.load(*compiled.compiled));
   for (size_t set = 0; set < kCompareSets; ++set) {
-    ready.inputs.push_back(
-        KW_TRY(make_inputs(ready.program, request.inputs, files, request.seed + 1000 * set)));
+    ready.inputs.push_back(KW_TRY(
+        binding::make_inputs(ready.program, request.inputs, files, request.seed + 1000 * set)));
   }
   return Done{};
 }
 
 /// Runs every set; what it gave is what timed calls must give again.
-Status run_sets(const CompareRequest& request, exec::Device& device, uint64_t hash_seed,
+Status run_sets(const CompareRequest& request, ports::Device& device, uint64_t hash_seed,
                 ComparedModule& report, Ready& ready) {
-  exec::RunOptions options;
+  ports::RunOptions options;
   options.timeout_seconds = request.timeout_seconds;
   for (const auto& inputs : ready.inputs) {
-    exec::RunOutcome outcome = KW_TRY(device.run(ready.image, ready.program, inputs, options));
+    ports::RunOutcome outcome = KW_TRY(device.run(ready.image, ready.program, inputs, options));
     for (const record::Finding& finding : outcome.findings) report.findings.push_back(finding);
     const auto certain = std::find_if(outcome.findings.begin(), outcome.findings.end(),
                                       [](const record::Finding& finding) {
@@ -75,17 +75,17 @@ Status run_sets(const CompareRequest& request, exec::Device& device, uint64_t ha
     if (certain != outcome.findings.end()) report.problem = certain->message;
     if (outcome.status != RunStatus::Completed) {
       report.problem =
-          fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+          fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message);
     }
     if (!report.problem.empty()) return Done{};
     ready.audit.expected.push_back(
-        bench::expected_hashes(ready.program, outcome.buffers, hash_seed));
+        clock::expected_hashes(ready.program, outcome.buffers, hash_seed));
     ready.outputs.push_back(std::move(outcome.buffers));
   }
   options.copy_outputs = false;
-  const exec::RunOutcome first =
+  const ports::RunOutcome first =
       KW_TRY(device.run(ready.image, ready.program, ready.inputs[0], options));
-  const exec::RunOutcome again =
+  const ports::RunOutcome again =
       KW_TRY(device.run(ready.image, ready.program, ready.inputs[0], options));
   ready.audit.deterministic = first.hashes == again.hashes;
   if (!ready.audit.deterministic) ready.audit.expected.clear();
@@ -124,13 +124,13 @@ std::string difference(const Ready& a, const Ready& b) {
   return "the same bits";
 }
 
-Status time_both(const CompareRequest& request, exec::Device& device,
-                 const std::function<void()>& renew, const Progress& progress, uint64_t hash_seed,
-                 Ready (&ready)[2], CompareReport& report) {
-  std::vector<exec::TimedProgram> programs;
-  bench::MeasureOptions options;
+Status time_both(const CompareRequest& request, ports::Device& device,
+                 const std::function<void()>& renew, const single_run::Progress& progress,
+                 uint64_t hash_seed, Ready (&ready)[2], CompareReport& report) {
+  std::vector<ports::TimedProgram> programs;
+  clock::MeasureOptions options;
   for (const Ready& one : ready) {
-    exec::TimedProgram program{one.image, &one.program, {}};
+    ports::TimedProgram program{one.image, &one.program, {}};
     for (const auto& set : one.inputs) program.pool.push_back(&set);
     programs.push_back(std::move(program));
     options.audits.push_back(one.audit);
@@ -142,32 +142,32 @@ Status time_both(const CompareRequest& request, exec::Device& device,
     options.rule.max_samples = 40;
     options.batch_samples = 20;
   }
-  std::vector<bench::Cycle> cycles;
+  std::vector<clock::Cycle> cycles;
   const int workers = request.quick ? 1 : kCompareWorkers;
   for (int worker = 0; worker < workers; ++worker) {
     KW_TRY(os::check_interrupted());
     if (progress) progress(fmt::format("timing, process {} of {}", worker + 1, workers));
     if (worker > 0 && renew) renew();
     options.protocol.seed = request.seed + 7919 * static_cast<uint64_t>(worker + 1);
-    bench::MeasureOutcome outcome = KW_TRY(bench::measure(device, programs, options));
+    clock::MeasureOutcome outcome = KW_TRY(clock::measure(device, programs, options));
     if (outcome.status != RunStatus::Completed) {
       report.modules[0].problem =
-          fmt::format("{}: {}", exec::run_status_name(outcome.status), outcome.message);
+          fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message);
       return Done{};
     }
-    for (bench::Cycle& cycle :
-         bench::cycles_of(outcome.measurements[0], outcome.measurements[1], worker))
+    for (clock::Cycle& cycle :
+         clock::cycles_of(outcome.measurements[0], outcome.measurements[1], worker))
       cycles.push_back(std::move(cycle));
     for (int i : {0, 1}) {
       ComparedModule& module = report.modules[i];
-      const bench::Measurement& measured = outcome.measurements[static_cast<size_t>(i)];
+      const clock::Measurement& measured = outcome.measurements[static_cast<size_t>(i)];
       if (measured.rejected) module.problem = *measured.rejected;
-      bench::extend(module.measurement, measured);
+      clock::extend(module.measurement, measured);
     }
     report.workers = worker + 1;
     if (!report.modules[0].problem.empty() || !report.modules[1].problem.empty()) return Done{};
   }
-  report.comparison = bench::compare(cycles);
+  report.comparison = clock::compare(cycles);
   return Done{};
 }
 
@@ -186,9 +186,9 @@ Json module_json(const ComparedModule& module) {
 }  // namespace
 
 Result<CompareReport> compare_modules(const kernel::Module& first, const kernel::Module& second,
-                                      const CompareRequest& request, exec::Compiler& compiler,
-                                      exec::Device& device, const std::function<void()>& renew,
-                                      const Progress& progress) {
+                                      const CompareRequest& request, ports::Compiler& compiler,
+                                      ports::Device& device, const std::function<void()>& renew,
+                                      const single_run::Progress& progress) {
   CompareReport report;
   report.device = device.info();
   report.compiler = compiler.name();
@@ -219,9 +219,10 @@ Json to_json(const CompareReport& report) {
   json.set("verified", false);
   if (!report.outputs.empty()) json.set("outputs", report.outputs);
   if (report.comparison) json.set("comparison", to_json(*report.comparison));
-  json.set("environment",
-           to_json(report.device).set("compiler", report.compiler).set("workers", report.workers));
+  json.set("environment", machine::to_json(report.device)
+                              .set("compiler", report.compiler)
+                              .set("workers", report.workers));
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

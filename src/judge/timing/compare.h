@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "bench/compare.h"
-#include "bench/measure.h"
-#include "engine/bind.h"
-#include "engine/inputs.h"
-#include "engine/run.h"
+#include "binding/bind.h"
+#include "binding/inputs.h"
+#include "clock/compare.h"
+#include "clock/measure.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 struct CompareRequest {
-  BindingRequest bindings;  // of both
-  InputSources inputs;
+  binding::BindingRequest bindings;  // of both
+  binding::InputSources inputs;
   uint64_t seed = 0;
   std::string target;
   double timeout_seconds = 60;
@@ -28,16 +28,16 @@ struct CompareRequest {
 struct ComparedModule {
   std::string name;
   std::string problem;  // why it was not timed; "" = it was
-  std::optional<exec::CompileFailed> compile_failed;
+  std::optional<ports::CompileFailed> compile_failed;
   std::vector<record::Finding> findings;
-  std::optional<bench::Measurement> measurement;
+  std::optional<clock::Measurement> measurement;
 };
 
 struct CompareReport {
   ComparedModule modules[2];
-  std::optional<bench::Comparison> comparison;  // the first against the second
+  std::optional<clock::Comparison> comparison;  // the first against the second
   std::string outputs;                          // "the same bits", or how they differ
-  exec::DeviceInfo device;
+  ports::DeviceInfo device;
   std::string compiler;
   int workers = 0;
 
@@ -47,10 +47,10 @@ struct CompareReport {
 
 /// `renew` ends the device's worker, so that the next is a fresh one; may be empty.
 Result<CompareReport> compare_modules(const kernel::Module& first, const kernel::Module& second,
-                                      const CompareRequest& request, exec::Compiler& compiler,
-                                      exec::Device& device, const std::function<void()>& renew,
-                                      const Progress& progress = {});
+                                      const CompareRequest& request, ports::Compiler& compiler,
+                                      ports::Device& device, const std::function<void()>& renew,
+                                      const single_run::Progress& progress = {});
 
 Json to_json(const CompareReport& report);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

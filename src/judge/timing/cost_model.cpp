@@ -2,14 +2,14 @@
 // the same roof. What tells them apart is how many bytes they keep in flight (Little's law: an H200
 // wants about 2.5 MB at once), how the last wave of blocks fills the GPU, and what goes through
 // memory between launches. Constants are round numbers; only the order they give matters.
-#include "engine/cost_model.h"
+#include "timing/cost_model.h"
 #include "record/counters.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 constexpr double kLatencyUs = 0.6;    // of a load from memory under load
@@ -165,4 +165,4 @@ Json to_json(const Cost& cost) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

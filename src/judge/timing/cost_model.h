@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "arch/arch.h"
-#include "base/json.h"
-#include "engine/estimate.h"
+#include "core/json.h"
 #include "record/calibration.h"
 #include "record/counters.h"
+#include "timing/estimate.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 /// One launch at the timed shape.
 struct CostLaunch {
@@ -53,4 +53,4 @@ struct Cost {
 Cost cost_of(const CostRequest& request);
 Json to_json(const Cost& cost);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

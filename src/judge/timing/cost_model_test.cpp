@@ -1,8 +1,8 @@
-#include "engine/cost_model.h"
+#include "timing/cost_model.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 CostRequest copy_kernel(uint64_t blocks, int threads, uint64_t bytes_per_lane) {
@@ -89,4 +89,4 @@ TEST(CostModel, NothingIsQuickerThanALaunch) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,10 +1,10 @@
-#include "engine/counting.h"
+#include "timing/counting.h"
 
 #include <algorithm>
 
-#include "verify/families.h"
+#include "gate/families.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
@@ -36,15 +36,15 @@ double growth_of(const record::CounterValues& counted, double small_bytes, doubl
 Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& timed) {
   CountingShape at;
   at.graph = KW_TRY(task.graph_at(timed));
-  at.plan = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
+  at.plan = KW_TRY(gate::plan_shapes(task, gate::virtual_limits()));
   task::Task only = task;
   only.correctness_shapes = only.benchmark_shapes = {timed};
-  verify::ShapeLimits limits = verify::virtual_limits();
+  gate::ShapeLimits limits = gate::virtual_limits();
   limits.derive = false;
-  verify::ShapePlan one = KW_TRY(verify::plan_shapes(only, limits));
+  gate::ShapePlan one = KW_TRY(gate::plan_shapes(only, limits));
   if (one.cases.empty()) {
     // The timed shape cannot be cut to what the virtual GPU does: the largest of the others then.
-    for (const verify::ShapeCase& shape : at.plan.cases) {
+    for (const gate::ShapeCase& shape : at.plan.cases) {
       if (at.small.dims.empty() || shape.work > at.small.work) at.small = shape;
     }
   } else {
@@ -52,12 +52,12 @@ Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& t
   }
   if (at.small.graph.nodes.empty())
     return input_error("no shape of the task is small enough for the virtual GPU");
-  at.inputs = KW_TRY(verify::draw_inputs(task, at.small.graph, at.small.dims, "normal", 1));
-  at.scale = at.small.work > 0 ? verify::work_of(at.graph) / at.small.work : 1;
+  at.inputs = KW_TRY(gate::draw_inputs(task, at.small.graph, at.small.dims, "normal", 1));
+  at.scale = at.small.work > 0 ? gate::work_of(at.graph) / at.small.work : 1;
   return at;
 }
 
-uint64_t counting_budget(const verify::ShapeCase& small) {
+uint64_t counting_budget(const gate::ShapeCase& small) {
   return static_cast<uint64_t>(std::max(kLeastBudget, kMostPerWork * small.work));
 }
 
@@ -84,4 +84,4 @@ std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>&
   return out;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -4,21 +4,21 @@
 
 #include <vector>
 
-#include "base/result.h"
-#include "engine/cost_model.h"
+#include "core/result.h"
+#include "gate/shapes.h"
 #include "graph/graph.h"
 #include "kernel/program.h"
 #include "record/counters.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
-#include "verify/shapes.h"
+#include "timing/cost_model.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 struct CountingShape {
-  graph::Graph graph;       // of the timed shape
-  verify::ShapePlan plan;   // all shapes the virtual GPU looks at
-  verify::ShapeCase small;  // where things are counted
+  graph::Graph graph;     // of the timed shape
+  gate::ShapePlan plan;   // all shapes the virtual GPU looks at
+  gate::ShapeCase small;  // where things are counted
   std::vector<tensor::HostTensor> inputs;
   double scale = 1;  // from there to the timed one, by the task's work
 };
@@ -27,7 +27,7 @@ Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& t
 
 /// Warp instructions that counting at that shape may take: many times what a plain kernel needs,
 /// and a fraction of a second on the virtual GPU.
-uint64_t counting_budget(const verify::ShapeCase& small);
+uint64_t counting_budget(const gate::ShapeCase& small);
 
 /// Counters of the small shape beside the geometry of the timed one. As many launches as were
 /// counted: one to one; else the first stands for all. `small`: what was counted, where it is
@@ -37,4 +37,4 @@ std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>&
                                       const kernel::Program& timed,
                                       const kernel::Program* small = nullptr);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

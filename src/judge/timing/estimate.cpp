@@ -1,10 +1,10 @@
-#include "engine/estimate.h"
+#include "timing/estimate.h"
 #include "record/counters.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 constexpr GpuRates kRates{};
@@ -30,7 +30,7 @@ const record::Calibration& reference_gpu() {
   return calibration;
 }
 
-Estimate estimate(const record::CounterValues& total, size_t launches, const bench::Work& work,
+Estimate estimate(const record::CounterValues& total, size_t launches, const clock::Work& work,
                   double scale) {
   const record::Calibration& gpu = reference_gpu();
   Estimate result;
@@ -56,7 +56,7 @@ Estimate estimate(const record::CounterValues& total, size_t launches, const ben
   result.compute_us = std::max({tera_us(total.flops_fp32, gpu.peak("fp32")),
                                 tera_us(total.flops_fp64, gpu.peak("fp64")),
                                 tera_us(total.flops_tensor, gpu.peak("fp16"))});
-  result.floor = bench::floor_of(work, gpu);
+  result.floor = clock::floor_of(work, gpu);
   const std::pair<double, const char*> parts[] = {
       {result.memory_us, "memory"},
       {result.l2_us, "l2"},
@@ -86,4 +86,4 @@ Json to_json(const Estimate& estimate) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "base/json.h"
-#include "bench/floor.h"
+#include "clock/floor.h"
+#include "core/json.h"
 #include "record/counters.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 /// A GPU's rates as they were measured once, for estimates alone.
 const record::Calibration& reference_gpu();
@@ -28,13 +28,13 @@ struct Estimate {
   double us = 0;           // the largest of the parts
   double memory_us = 0, l2_us = 0, issue_us = 0, compute_us = 0, shared_us = 0;
   std::string bound;    // "memory", "l2", "issue", "compute", "shared memory" or "launch"
-  bench::Floor floor;   // of the task there
+  clock::Floor floor;   // of the task there
   double l2_bytes = 0;  // sectors times 32, scaled
 };
 
 /// `total` of all launches of one call. `launches` is their number.
-Estimate estimate(const record::CounterValues& total, size_t launches, const bench::Work& work,
+Estimate estimate(const record::CounterValues& total, size_t launches, const clock::Work& work,
                   double scale);
 Json to_json(const Estimate& estimate);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,14 +1,14 @@
-#include "engine/lanes.h"
+#include "timing/lanes.h"
 
 #include <fmt/core.h>
 
 #include "cuda/driver.h"
-#include "engine/calibration.h"
-#include "engine/verify_tools.h"
 #include "gpu/gpu_device.h"
+#include "timing/calibration.h"
+#include "verification/verify_tools.h"
 #include "vgpu/virtual_gpu.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 constexpr double kPatienceSeconds = 1;  // a further GPU that is busy is left alone
@@ -19,7 +19,7 @@ constexpr double kPatienceSeconds = 1;  // a further GPU that is busy is left al
 struct Lanes::Parts {
   std::unique_ptr<gpu::GpuDevice> gpu;
   std::unique_ptr<vgpu::VirtualGpu> virtual_gpu;
-  std::unique_ptr<exec::Oracle> oracle;
+  std::unique_ptr<ports::Oracle> oracle;
 };
 
 Lanes::Lanes() = default;
@@ -36,7 +36,7 @@ Result<std::unique_ptr<Lanes>> Lanes::open(const BenchTools& tools) {
   std::unique_ptr<Lanes> lanes = single(tools);
   if (tools.verify.gpu == nullptr) return lanes;
   const auto driver = cuda::Driver::open();
-  const exec::DeviceInfo first = tools.verify.gpu->info();
+  const ports::DeviceInfo first = tools.verify.gpu->info();
   for (int ordinal = 1; driver && ordinal < (*driver)->device_count(); ++ordinal) {
     gpu::GpuOptions options;
     options.lock_timeout_seconds = kPatienceSeconds;
@@ -54,7 +54,7 @@ Result<std::unique_ptr<Lanes>> Lanes::open(const BenchTools& tools) {
     auto parts = std::make_unique<Parts>();
     parts->gpu = std::move(opened).value();
     parts->virtual_gpu = KW_TRY(vgpu::VirtualGpu::open(tools.verify.virtual_gpu->info().target));
-    parts->oracle = open_oracle({tools.verify.compiler, parts->gpu.get(), ordinal});
+    parts->oracle = verification::open_oracle({tools.verify.compiler, parts->gpu.get(), ordinal});
     auto lane = std::make_unique<Lane>();
     lane->tools.verify = {tools.verify.compiler, parts->virtual_gpu.get(), parts->gpu.get(),
                           parts->oracle.get()};
@@ -67,4 +67,4 @@ Result<std::unique_ptr<Lanes>> Lanes::open(const BenchTools& tools) {
   return lanes;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

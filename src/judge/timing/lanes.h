@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "engine/bench.h"
+#include "timing/bench.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 /// One of the shapes that candidates are timed at, on one GPU.
 struct LaneShape {
-  std::optional<verify::Pool> own_pool;  // when the gate's has not this shape whole
+  std::optional<gate::Pool> own_pool;  // when the gate's has not this shape whole
   std::optional<TimedShape> shape;
   std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at that shape
 };
 
 struct Lane {
   BenchTools tools;
-  VerifyPools pools;
+  verification::VerifyPools pools;
   std::vector<LaneShape> shapes;  // the judge's
 };
 
@@ -48,4 +48,4 @@ class Lanes {
   std::vector<std::string> notes_;
 };
 
-}  // namespace kw::engine
+}  // namespace kw::timing

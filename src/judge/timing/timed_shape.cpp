@@ -1,23 +1,23 @@
-#include "engine/timed_shape.h"
+#include "timing/timed_shape.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
-#include "engine/best_image.h"
-#include "engine/run.h"
+#include "gate/metric.h"
+#include "gate/programs.h"
+#include "gate/run_cell.h"
 #include "graph/cost.h"
 #include "graph/movement.h"
 #include "kernel/instantiate.h"
-#include "verify/metric.h"
-#include "verify/programs.h"
-#include "verify/run_cell.h"
+#include "machine/best_image.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 // Values like those a kernel meets in use. Denormals, equal or sorted ones take other paths and
 // other times.
@@ -55,13 +55,13 @@ std::string product_precision(const task::Task& task, const graph::Graph& graph)
   return name.rfind("fp8", 0) == 0 ? "fp8" : name;
 }
 
-record::Verdict crashed(const exec::RunOutcome& outcome, const std::string& repro) {
+record::Verdict crashed(const ports::RunOutcome& outcome, const std::string& repro) {
   return record::Crashed{fmt::format("{}: {} (at the timed shape)",
-                                     exec::run_status_name(outcome.status), outcome.message),
+                                     ports::run_status_name(outcome.status), outcome.message),
                          std::nullopt, repro};
 }
 
-std::optional<record::Verdict> findings_verdict(const exec::RunOutcome& outcome,
+std::optional<record::Verdict> findings_verdict(const ports::RunOutcome& outcome,
                                                 const std::string& repro) {
   for (const record::Finding& finding : outcome.findings) {
     if (finding.certainty != record::Certainty::Certain) continue;
@@ -73,21 +73,21 @@ std::optional<record::Verdict> findings_verdict(const exec::RunOutcome& outcome,
 
 /// Compiles and instantiates; `refused` says why not.
 Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
-                         exec::Compiler& compiler, const exec::DeviceInfo& device,
+                         ports::Compiler& compiler, const ports::DeviceInfo& device,
                          const PrepareOptions& options, TimedCandidate& candidate) {
   const auto reject = [&](record::Stage stage, std::string reason) {
     candidate.refused = record::Rejected{stage, std::move(reason), std::nullopt, options.repro};
     return Status(Done{});
   };
-  Result<verify::Matching> matching = verify::match_tensors(module, *shape.task, shape.shape.graph);
+  Result<gate::Matching> matching = gate::match_tensors(module, *shape.task, shape.shape.graph);
   if (!matching) return reject(record::Stage::Static, matching.error().message);
   candidate.matching = std::move(matching).value();
-  const auto bindings = verify::bind_shape(module, candidate.matching, *shape.task,
-                                           shape.shape.graph, shape.shape.dims, options.fixed);
+  const auto bindings = gate::bind_shape(module, candidate.matching, *shape.task, shape.shape.graph,
+                                         shape.shape.dims, options.fixed);
   if (!bindings) return reject(record::Stage::Static, bindings.error().message);
   const auto selection = kernel::select(module, *bindings);
   if (!selection) return reject(record::Stage::Static, selection.error().message);
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = module.text;
   request.file_name = module.file_name;
   request.target = options.fixed.target.name;
@@ -95,14 +95,14 @@ Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
   request.kernels = selection->kernels;
   request.timeout_seconds = options.timeout_seconds;
   request.apart = true;
-  BestImage image(compiler, device.image);
-  exec::CompileOutcome compiled = KW_TRY(image.compile(request));
+  machine::BestImage image(compiler, device.image);
+  ports::CompileOutcome compiled = KW_TRY(image.compile(request));
   if (!compiled.compiled)
     return reject(record::Stage::Compile, "it does not compile for the timed shape");
   candidate.compiled = std::move(*compiled.compiled);
   candidate.compile_seconds = candidate.compiled.seconds;
-  auto program =
-      kernel::instantiate(module, *bindings, *selection, kernel_infos(candidate.compiled));
+  auto program = kernel::instantiate(module, *bindings, *selection,
+                                     single_run::kernel_infos(candidate.compiled));
   if (!program) return reject(record::Stage::Static, program.error().message);
   candidate.program = std::move(program).value();
   return Done{};
@@ -115,7 +115,7 @@ bool is_returned(const kernel::Buffer& buffer) {
 
 /// Of what the program returns, in the order of its buffers; empty when the device told none.
 std::vector<uint64_t> returned_hashes(const kernel::Program& program,
-                                      const exec::RunOutcome& outcome) {
+                                      const ports::RunOutcome& outcome) {
   std::vector<uint64_t> hashes;
   if (outcome.hashes.size() != program.buffers.size()) return hashes;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
@@ -125,41 +125,41 @@ std::vector<uint64_t> returned_hashes(const kernel::Program& program,
 }
 
 /// Hashes of what the program returns in the order of the graph's outputs.
-verify::KnownBits::Bits bits_of(const TimedCandidate& candidate,
-                                const std::vector<uint64_t>& returned, size_t outputs) {
+gate::KnownBits::Bits bits_of(const TimedCandidate& candidate,
+                              const std::vector<uint64_t>& returned, size_t outputs) {
   std::vector<uint64_t> hashes(candidate.program.buffers.size(), 0);
   size_t next = 0;
   for (size_t i = 0; i < hashes.size(); ++i) {
     if (is_returned(candidate.program.buffers[i])) hashes[i] = returned.at(next++);
   }
-  return verify::bits_of(candidate.matching, hashes, outputs);
+  return gate::bits_of(candidate.matching, hashes, outputs);
 }
 
 /// Whether the first set gives the same bits once more.
-Status look_again(exec::Device& device, exec::RunOptions run, const std::vector<uint64_t>& hashes,
+Status look_again(ports::Device& device, ports::RunOptions run, const std::vector<uint64_t>& hashes,
                   TimedCandidate& candidate) {
   run.copy_outputs = false;
-  const exec::RunOutcome again =
+  const ports::RunOutcome again =
       KW_TRY(device.run(candidate.image, candidate.program, candidate.inputs[0], run));
   candidate.audit.deterministic = again.status == RunStatus::Completed && again.hashes == hashes;
   return Done{};
 }
 
 /// Whether a run gives bits that were judged right before; keeps their hashes if so.
-Result<bool> gives_right_bits(const TimedShape& shape, exec::Device& device,
+Result<bool> gives_right_bits(const TimedShape& shape, ports::Device& device,
                               const PrepareOptions& options, size_t set,
                               TimedCandidate& candidate) {
-  verify::KnownBits& known = *shape.sets[set]->known;
+  gate::KnownBits& known = *shape.sets[set]->known;
   if (known.empty()) return false;
-  exec::RunOptions run;
+  ports::RunOptions run;
   run.timeout_seconds = options.timeout_seconds;
   run.hash_seed = shape.hash_seed;
   run.copy_outputs = false;
-  const exec::RunOutcome outcome =
+  const ports::RunOutcome outcome =
       KW_TRY(device.run(candidate.image, candidate.program, candidate.inputs[set], run));
   if (outcome.status != RunStatus::Completed || findings_verdict(outcome, "")) return false;
   const auto bits =
-      verify::bits_of(candidate.matching, outcome.hashes, shape.shape.graph.outputs.size());
+      gate::bits_of(candidate.matching, outcome.hashes, shape.shape.graph.outputs.size());
   if (bits.empty() || !known.find(bits)) return false;
   candidate.audit.expected.push_back(returned_hashes(candidate.program, outcome));
   if (set == 0) KW_TRY(look_again(device, run, outcome.hashes, candidate));
@@ -167,13 +167,13 @@ Result<bool> gives_right_bits(const TimedShape& shape, exec::Device& device,
 }
 
 /// One set: run, judge, keep the hashes.
-Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOptions& options,
+Status verify_set(const TimedShape& shape, ports::Device& device, const PrepareOptions& options,
                   size_t set, TimedCandidate& candidate) {
-  exec::RunOptions run;
+  ports::RunOptions run;
   run.timeout_seconds = options.timeout_seconds;
   run.hash_seed = shape.hash_seed;
-  const exec::InputViews& inputs = candidate.inputs[set];
-  const exec::RunOutcome outcome =
+  const ports::InputViews& inputs = candidate.inputs[set];
+  const ports::RunOutcome outcome =
       KW_TRY(device.run(candidate.image, candidate.program, inputs, run));
   candidate.refused = findings_verdict(outcome, options.repro);
   if (candidate.refused) return Done{};
@@ -181,14 +181,14 @@ Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOp
     candidate.refused = crashed(outcome, options.repro);
     return Done{};
   }
-  verify::RightOutputs right;
+  gate::RightOutputs right;
   if (auto wrong = judge_outputs(shape, candidate, set, outcome.buffers, &right)) {
     wrong->repro = options.repro;
     candidate.refused = std::move(*wrong);
     return Done{};
   }
   candidate.audit.expected.push_back(
-      bench::expected_hashes(candidate.program, outcome.buffers, shape.hash_seed));
+      clock::expected_hashes(candidate.program, outcome.buffers, shape.hash_seed));
   const auto bits =
       bits_of(candidate, candidate.audit.expected.back(), shape.shape.graph.outputs.size());
   shape.sets[set]->known->add(bits, std::move(right));
@@ -197,9 +197,9 @@ Status verify_set(const TimedShape& shape, exec::Device& device, const PrepareOp
 
 }  // namespace
 
-bench::Work work_at(const task::Task& task, const graph::Graph& graph) {
+clock::Work work_at(const task::Task& task, const graph::Graph& graph) {
   const graph::Cost cost = graph::cost_of(graph);
-  bench::Work work;
+  clock::Work work;
   work.read_bytes = cost.read_bytes;
   work.write_bytes = cost.write_bytes;
   work.gathered_bytes = cost.gathered_bytes;
@@ -209,11 +209,11 @@ bench::Work work_at(const task::Task& task, const graph::Graph& graph) {
   return work;
 }
 
-Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const task::Dims& dims,
-                               int sets, const verify::Entropy& entropy) {
-  const verify::ShapePlan& plan = pool.shapes();
+Result<TimedShape> timed_shape(gate::Pool& pool, const task::Task& task, const task::Dims& dims,
+                               int sets, const gate::Entropy& entropy) {
+  const gate::ShapePlan& plan = pool.shapes();
   const auto at = std::find_if(plan.cases.begin(), plan.cases.end(),
-                               [&](const verify::ShapeCase& shape) { return shape.dims == dims; });
+                               [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
   if (at == plan.cases.end()) {
     return input_error("the reference cannot be judged at " + task::dims_text(dims));
   }
@@ -224,7 +224,7 @@ Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const
   shape.work = work_at(task, at->graph);
   shape.hash_seed = pool.hash_seed();
   for (size_t cell = 0; cell < pool.cells().size(); ++cell) {
-    const verify::PoolCell& row = pool.cells()[cell];
+    const gate::PoolCell& row = pool.cells()[cell];
     if (row.shape != index || !is_ordinary(row.family)) continue;
     if (static_cast<int>(shape.sets.size()) < sets) shape.sets.push_back(KW_TRY(pool.set(cell)));
   }
@@ -239,19 +239,18 @@ Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const
 std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
                                            size_t set,
                                            const std::vector<tensor::HostTensor>& outputs,
-                                           verify::RightOutputs* right) {
-  const std::vector<exec::Truth>& truths = shape.sets[set]->truths;
+                                           gate::RightOutputs* right) {
+  const std::vector<ports::Truth>& truths = shape.sets[set]->truths;
   for (size_t i = 0; i < candidate.program.buffers.size(); ++i) {
     const int output = candidate.matching.tensors[i].output;
     if (output < 0) continue;
     const auto which = static_cast<size_t>(output);
-    verify::CompareOptions options;
+    gate::CompareOptions options;
     options.precision = shape.task->precision;
-    options.moves_only =
-        verify::moves_only(shape.shape.graph, shape.shape.graph.outputs[which].node);
-    verify::Comparison comparison = verify::compare(truths[which], outputs[i], options);
+    options.moves_only = gate::moves_only(shape.shape.graph, shape.shape.graph.outputs[which].node);
+    gate::Comparison comparison = gate::compare(truths[which], outputs[i], options);
     if (right != nullptr) {
-      verify::merge(comparison.summary, &right->summary);
+      gate::merge(comparison.summary, &right->summary);
       right->telling += comparison.telling;
       right->lint.insert(right->lint.end(), comparison.lint.begin(), comparison.lint.end());
     }
@@ -266,14 +265,14 @@ std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedC
 
 Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& module,
                                                           const TimedShape& shape,
-                                                          exec::Compiler& compiler,
-                                                          exec::Device& device,
+                                                          ports::Compiler& compiler,
+                                                          ports::Device& device,
                                                           const PrepareOptions& options) {
   auto candidate = std::make_unique<TimedCandidate>();
   candidate->name = module.file_name;
   KW_TRY(compile_candidate(module, shape, compiler, device.info(), options, *candidate));
   if (candidate->refused) return candidate;
-  const Result<exec::ImageId> image = device.load(candidate->compiled);
+  const Result<ports::ImageId> image = device.load(candidate->compiled);
   if (!image && image.error().blame != Blame::Input) return image.error();
   if (!image) {
     candidate->refused =
@@ -281,9 +280,9 @@ Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& 
     return candidate;
   }
   candidate->image = *image;
-  for (const verify::SetPtr& set : shape.sets) {
+  for (const gate::SetPtr& set : shape.sets) {
     candidate->inputs.push_back(
-        verify::program_inputs(candidate->program, candidate->matching, set->inputs, set->hashes));
+        gate::program_inputs(candidate->program, candidate->matching, set->inputs, set->hashes));
   }
   for (size_t set = 0; set < shape.sets.size() && !candidate->refused; ++set) {
     const bool known = KW_TRY(gives_right_bits(shape, device, options, set, *candidate));
@@ -293,4 +292,4 @@ Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& 
   return candidate;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -8,48 +8,48 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "bench/audit.h"
-#include "bench/floor.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
-#include "exec/oracle.h"
+#include "clock/audit.h"
+#include "clock/floor.h"
+#include "core/result.h"
+#include "gate/binding.h"
+#include "gate/pool.h"
 #include "kernel/module.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
+#include "ports/oracle.h"
 #include "record/verdict.h"
-#include "verify/binding.h"
-#include "verify/pool.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 /// One shape of a task with sets of inputs and their truths.
 struct TimedShape {
   const task::Task* task = nullptr;
-  verify::ShapeCase shape;
-  std::vector<verify::SetPtr> sets;  // at least one; contents of timed calls come from here
-  bench::Work work;
+  gate::ShapeCase shape;
+  std::vector<gate::SetPtr> sets;  // at least one; contents of timed calls come from here
+  clock::Work work;
   uint64_t hash_seed = 0;  // of the pool the sets are from
 };
 
 /// What a task cannot avoid, from its graph at one shape.
-bench::Work work_at(const task::Task& task, const graph::Graph& graph);
+clock::Work work_at(const task::Task& task, const graph::Graph& graph);
 
 /// Takes sets of ordinary values from the pool where it has some at these dims, and draws more.
-Result<TimedShape> timed_shape(verify::Pool& pool, const task::Task& task, const task::Dims& dims,
-                               int sets, const verify::Entropy& entropy);
+Result<TimedShape> timed_shape(gate::Pool& pool, const task::Task& task, const task::Dims& dims,
+                               int sets, const gate::Entropy& entropy);
 
 /// One candidate at that shape. Movable, not copyable: others point into it.
 struct TimedCandidate {
   std::string name;
-  exec::Compiled compiled;  // with its image
+  ports::Compiled compiled;  // with its image
   kernel::Program program;
-  verify::Matching matching;
-  std::vector<exec::InputViews> inputs;  // per set of the shape, which must outlive this
-  bench::AuditPlan audit;
-  exec::ImageId image = 0;
+  gate::Matching matching;
+  std::vector<ports::InputViews> inputs;  // per set of the shape, which must outlive this
+  clock::AuditPlan audit;
+  ports::ImageId image = 0;
   double compile_seconds = 0;
   std::optional<record::Verdict> refused;  // why it must not be timed
 
-  exec::TimedProgram timed() const { return {image, &program, inputs}; }
+  ports::TimedProgram timed() const { return {image, &program, inputs}; }
 };
 
 struct PrepareOptions {
@@ -61,8 +61,8 @@ struct PrepareOptions {
 /// An Error only for what is not the candidate's doing.
 Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& module,
                                                           const TimedShape& shape,
-                                                          exec::Compiler& compiler,
-                                                          exec::Device& device,
+                                                          ports::Compiler& compiler,
+                                                          ports::Device& device,
                                                           const PrepareOptions& options);
 
 /// Why outputs (parallel to the program's buffers) are wrong for a set, or nothing; then `right` is
@@ -70,6 +70,6 @@ Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& 
 std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
                                            size_t set,
                                            const std::vector<tensor::HostTensor>& outputs,
-                                           verify::RightOutputs* right = nullptr);
+                                           gate::RightOutputs* right = nullptr);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,11 +1,11 @@
 // Which unit a task's products run on: the floor rests on it.
-#include "engine/timed_shape.h"
+#include "timing/timed_shape.h"
 
 #include <gtest/gtest.h>
 
-#include "frontend/load.h"
+#include "task_formats/load.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 struct UnitRow {
@@ -20,7 +20,7 @@ class ProductUnits : public testing::TestWithParam<UnitRow> {};
 
 TEST_P(ProductUnits, AreThoseOfTheNarrowestOperands) {
   const UnitRow& row = GetParam();
-  const auto task = frontend::load_python(
+  const auto task = task_formats::load_python(
       std::string("import torch\nimport torch.nn.functional as F\n\n\ndef reference(") +
           row.parameters + "):\n    return " + row.body + "\n",
       "unit.py");
@@ -46,4 +46,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::timing

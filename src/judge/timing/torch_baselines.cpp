@@ -1,4 +1,4 @@
-#include "engine/torch_baselines.h"
+#include "timing/torch_baselines.h"
 
 #include <fmt/core.h>
 
@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "exec/audit_hash.h"
 #include "gpu/messages.h"
 #include "kClockLibrary.inc"
+#include "ports/audit_hash.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 using tensor::HostTensor;
@@ -34,7 +34,7 @@ class Cargo {
   int64_t input(const HostTensor& given) {
     const auto seen = seen_.find(&given);
     if (seen != seen_.end()) return seen->second;
-    const Key key{exec::audit_hash(given.data), given.dtype, given.shape};
+    const Key key{ports::audit_hash(given.data), given.dtype, given.shape};
     const auto [at, fresh] = places_.emplace(key, static_cast<int64_t>(inputs_.size()));
     if (fresh) inputs_.push_back(&given);
     seen_.emplace(&given, at->second);
@@ -70,7 +70,7 @@ class Cargo {
   std::vector<HostTensor> frames_;
 };
 
-gpu::Request load_frame(const exec::Compiled& compiled, exec::ImageId id) {
+gpu::Request load_frame(const ports::Compiled& compiled, ports::ImageId id) {
   gpu::Request load;
   load.verb = gpu::Verb::Load;
   load.image = id;
@@ -79,12 +79,12 @@ gpu::Request load_frame(const exec::Compiled& compiled, exec::ImageId id) {
   return load;
 }
 
-gpu::ProgramMessage program_message(const BaselineCandidate& candidate, exec::ImageId id,
+gpu::ProgramMessage program_message(const BaselineCandidate& candidate, ports::ImageId id,
                                     Cargo* cargo) {
   gpu::ProgramMessage message;
   message.image = id;
   message.program = *candidate.program;
-  for (const exec::InputViews& entry : candidate.pool) {
+  for (const ports::InputViews& entry : candidate.pool) {
     std::vector<gpu::InputRef>& refs = message.pool.emplace_back();
     for (size_t i = 0; i < entry.size(); ++i) {
       const HostTensor& given = entry[i];
@@ -98,7 +98,7 @@ void add_frames(const BaselineRequest& request, Cargo* cargo) {
   gpu::Request timing;
   timing.verb = gpu::Verb::Time;
   timing.protocol_options = request.protocol;
-  exec::ImageId id = 0;
+  ports::ImageId id = 0;
   for (const BaselineCandidate& candidate : request.candidates) {
     cargo->frame(load_frame(*candidate.compiled, ++id));
     timing.programs.push_back(program_message(candidate, id, cargo));
@@ -138,8 +138,8 @@ std::vector<BaselineResult> read_modes(const Json& modes) {
   for (const Json& entry : modes.items()) {
     BaselineResult result;
     result.mode = entry["mode"].as_string();
-    const auto kind = oracle::torch_kind_from_name(entry["kind"].as_string());
-    result.outcome = {kind.value_or(oracle::TorchKind::Garbled), entry["message"].as_string(),
+    const auto kind = torch_worker::torch_kind_from_name(entry["kind"].as_string());
+    result.outcome = {kind.value_or(torch_worker::TorchKind::Garbled), entry["message"].as_string(),
                       entry["traceback"].as_string()};
     for (const Json& sample : entry["host_us"].items()) {
       result.host_us.push_back(sample.as_double());
@@ -153,7 +153,7 @@ std::vector<BaselineResult> read_modes(const Json& modes) {
 Status share_out(gpu::Reply reply, const Json& modes, size_t candidates, BaselineRound* timed) {
   timed->status = reply.time.status;
   timed->message = std::move(reply.time.message);
-  if (timed->status != exec::RunStatus::Completed) return Done{};
+  if (timed->status != ports::RunStatus::Completed) return Done{};
   auto& results = reply.time.results;
   if (results.size() < candidates) return Error{Blame::Bug, "the clock left out a candidate"};
   for (size_t i = 0; i < candidates; ++i) timed->candidates.push_back(std::move(results[i]));
@@ -180,9 +180,10 @@ Result<BaselineRound> read_round(gpu::Reply reply, const Json& modes,
 }
 
 /// What the modes computed, named "mode/output".
-void hand_outputs(std::vector<oracle::TorchTensor>& outputs, size_t first, BaselineRound& round) {
+void hand_outputs(std::vector<torch_worker::TorchTensor>& outputs, size_t first,
+                  BaselineRound& round) {
   for (size_t i = first; i < outputs.size(); ++i) {
-    oracle::TorchTensor& output = outputs[i];
+    torch_worker::TorchTensor& output = outputs[i];
     for (BaselineResult& result : round.baselines) {
       if (output.name.rfind(result.mode + "/", 0) != 0) continue;
       result.outputs.push_back(
@@ -194,7 +195,8 @@ void hand_outputs(std::vector<oracle::TorchTensor>& outputs, size_t first, Basel
 
 }  // namespace
 
-Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const BaselineRequest& request) {
+Result<BaselinesTimed> time_baselines(torch_worker::TorchProcess& torch,
+                                      const BaselineRequest& request) {
   if (request.pool.empty()) return Error{Blame::Bug, "baselines need a pool of inputs"};
   if (request.seeds.empty()) return Error{Blame::Bug, "baselines need a round"};
   if (request.protocol.copies_out != 0) {
@@ -209,7 +211,7 @@ Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const Baselin
     lock.emplace(
         KW_TRY(gpu::GpuLock::take(request.uuid, request.lock_timeout_seconds, request.notice)));
   }
-  oracle::TorchAnswer answer =
+  torch_worker::TorchAnswer answer =
       torch.ask("baselines", request.call, extra, request.timeout_seconds, cargo.all());
   BaselinesTimed timed;
   timed.outcome = answer.outcome;
@@ -230,11 +232,11 @@ Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const Baselin
     timed.device = reply.info;
     timed.rounds.push_back(KW_TRY(read_round(std::move(reply), rounds.items()[i], request)));
   }
-  const bool whole = timed.rounds.back().status != exec::RunStatus::Completed ||
+  const bool whole = timed.rounds.back().status != ports::RunStatus::Completed ||
                      timed.rounds.size() == request.seeds.size();
   if (!whole) return Error{Blame::Bug, "the torch process left out a round"};
   hand_outputs(answer.outputs, loads + timed.rounds.size(), timed.rounds.front());
   return timed;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::timing

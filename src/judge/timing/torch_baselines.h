@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/device.h"
+#include "core/result.h"
 #include "gpu/lock.h"
-#include "oracle/torch_process.h"
+#include "ports/device.h"
+#include "torch_worker/torch_process.h"
 
-namespace kw::engine {
+namespace kw::timing {
 
 /// A candidate's image and program, with its pool of inputs as exec::TimedProgram has it.
 struct BaselineCandidate {
-  const exec::Compiled* compiled = nullptr;
+  const ports::Compiled* compiled = nullptr;
   const kernel::Program* program = nullptr;
-  std::vector<exec::InputViews> pool;
+  std::vector<ports::InputViews> pool;
 };
 
 struct BaselineRequest {
-  oracle::TorchCall
+  torch_worker::TorchCall
       call;  // the reference at the first entry of the pool, device "cuda" or "cuda:N"
   /// Entries of the pool: the call's tensor arguments, then its tensor weights, in their order. At
   /// least one.
@@ -30,7 +30,7 @@ struct BaselineRequest {
   /// "eager", "compile", "max-autotune-no-cudagraphs" as device time; "reduce-overhead" and
   /// "max-autotune" as the host sees them; "py:package.module.function" like eager.
   std::vector<std::string> modes;
-  exec::TimeProtocol protocol;  // copies_out must be 0
+  ports::TimeProtocol protocol;  // copies_out must be 0
   /// One round of captures and samples per seed, in place of the protocol's; at least one. What the
   /// process compiled and the inputs on the device are shared by them.
   std::vector<uint64_t> seeds = {1};
@@ -44,27 +44,28 @@ struct BaselineRequest {
 
 struct BaselineResult {
   std::string mode;
-  oracle::TorchOutcome outcome;              // of making it ready
-  std::optional<exec::TimedResult> timed;    // device time, where the mode has one
-  std::vector<double> host_us;               // call to completion, one per sample
-  std::vector<oracle::TorchTensor> outputs;  // when wanted
+  torch_worker::TorchOutcome outcome;              // of making it ready
+  std::optional<ports::TimedResult> timed;         // device time, where the mode has one
+  std::vector<double> host_us;                     // call to completion, one per sample
+  std::vector<torch_worker::TorchTensor> outputs;  // when wanted
 };
 
 struct BaselineRound {
-  exec::RunStatus status = exec::RunStatus::Completed;
-  std::string message;                        // why, when not Completed
-  std::vector<exec::TimedResult> candidates;  // parallel to the request's, when Completed
-  std::vector<BaselineResult> baselines;      // parallel to the modes
+  ports::RunStatus status = ports::RunStatus::Completed;
+  std::string message;                         // why, when not Completed
+  std::vector<ports::TimedResult> candidates;  // parallel to the request's, when Completed
+  std::vector<BaselineResult> baselines;       // parallel to the modes
 };
 
 struct BaselinesTimed {
-  oracle::TorchOutcome outcome;  // of the process; the rest means something when Ok only
+  torch_worker::TorchOutcome outcome;  // of the process; the rest means something when Ok only
   /// Parallel to the seeds; shorter when one was not Completed, which is then the last.
   std::vector<BaselineRound> rounds;
-  exec::DeviceInfo device;
+  ports::DeviceInfo device;
 };
 
 /// An Error only for what is neither the candidates', nor the reference's, nor torch's doing.
-Result<BaselinesTimed> time_baselines(oracle::TorchProcess& torch, const BaselineRequest& request);
+Result<BaselinesTimed> time_baselines(torch_worker::TorchProcess& torch,
+                                      const BaselineRequest& request);
 
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -1,6 +1,6 @@
 // What is sent to and made of the torch process when baselines are timed, shown with a process that
 // only pretends: no torch and no GPU are needed.
-#include "engine/torch_baselines.h"
+#include "timing/torch_baselines.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 
 #include "gpu/messages.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
-using oracle::TorchKind;
 using tensor::HostTensor;
+using torch_worker::TorchKind;
 
 // Greets, takes one request with its shared memory, and answers as the case says. REPLY is a frame
 // of the clock in hexadecimal.
@@ -60,7 +60,7 @@ struct Fixture {
   HostTensor x = tensor_of(1), same = tensor_of(1), y = tensor_of(2);
   std::vector<HostTensor> entry;
   kernel::Program program;
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   BaselineRequest request;
 
   Fixture() {
@@ -78,9 +78,9 @@ struct Fixture {
   Result<BaselinesTimed> timed(const gpu::Reply& reply, const std::string& script) const {
     std::string hex;
     for (char c : gpu::encode(reply)) hex += fmt::format("{:02x}", static_cast<uint8_t>(c));
-    oracle::TorchOptions options;
+    torch_worker::TorchOptions options;
     options.command = {"python3", "-I", "-u", "-c", kHead + script, hex};
-    oracle::TorchProcess torch(options);
+    torch_worker::TorchProcess torch(options);
     return time_baselines(torch, request);
   }
 };
@@ -88,7 +88,7 @@ struct Fixture {
 gpu::Reply three_results() {
   gpu::Reply reply;
   for (double us : {1.0, 2.0, 3.0}) {
-    exec::TimedResult result;
+    ports::TimedResult result;
     result.samples.microseconds = {us};
     reply.time.results.push_back(result);
     reply.slots.emplace_back();
@@ -178,13 +178,13 @@ TEST(FakeBaselines, AFailingModeKeepsItsOutcome) {
 TEST(FakeBaselines, WhatTheClockMetIsPassedOn) {
   const Fixture f;
   gpu::Reply reply;
-  reply.time.status = exec::RunStatus::Faulted;
+  reply.time.status = ports::RunStatus::Faulted;
   reply.time.message = "k.cu: illegal address";
   const auto timed = f.timed(
       reply,
       "answer([mode('eager', order=0), mode('reduce-overhead'), mode('compile', order=1)], 2)");
   ASSERT_TRUE(timed) << timed.error().message;
-  EXPECT_EQ(timed->rounds.at(0).status, exec::RunStatus::Faulted);
+  EXPECT_EQ(timed->rounds.at(0).status, ports::RunStatus::Faulted);
   EXPECT_EQ(timed->rounds.at(0).message, "k.cu: illegal address");
   EXPECT_TRUE(timed->rounds.at(0).candidates.empty());
 }
@@ -224,4 +224,4 @@ TEST(FakeBaselines, WithoutCudaIsAnOutcome) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::timing

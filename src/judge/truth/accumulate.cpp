@@ -1,14 +1,14 @@
-#include "oracle/accumulate.h"
+#include "truth/accumulate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "oracle/levels.h"
-#include "oracle/scalar.h"
-#include "oracle/swing.h"
+#include "truth/levels.h"
+#include "truth/scalar.h"
+#include "truth/swing.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -274,4 +274,4 @@ void merge(const Folding& f, const Accumulators& later, Accumulators& state) {
   state.count += later.count;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

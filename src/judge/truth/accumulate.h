@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "graph/op.h"
-#include "oracle/mode.h"
-#include "oracle/values.h"
+#include "truth/mode.h"
+#include "truth/values.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// State of `width` neighbouring results.
 struct Accumulators {
@@ -46,4 +46,4 @@ void fold_rows(const Folding& folding, const Lanes& lanes, int rows, Accumulator
 /// The state of later elements into that of earlier ones.
 void merge(const Folding& folding, const Accumulators& later, Accumulators& state);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

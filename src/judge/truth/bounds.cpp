@@ -1,10 +1,10 @@
 // Bounds as they are stored, many at a time.
-#include "oracle/levels.h"
+#include "truth/levels.h"
 
-namespace kw::oracle::KW_SIMD_LEVEL {
+namespace kw::truth::KW_SIMD_LEVEL {
 
 void store_bounds(const double* bounds, int count, float* to) {
   for (int k = 0; k < count; ++k) to[k] = stored_bound(bounds[k]);
 }
 
-}  // namespace kw::oracle::KW_SIMD_LEVEL
+}  // namespace kw::truth::KW_SIMD_LEVEL

@@ -1,13 +1,13 @@
-#include "oracle/errors.h"
+#include "truth/errors.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/interpreter.h"
+#include "ports/bound.h"
+#include "truth/interpreter.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -85,18 +85,18 @@ bool is_half(DType type) {
 
 Rounding rounding_of(DType type, bool flush) {
   const double infinity = std::numeric_limits<double>::infinity();
-  if (type == DType::Fp64) return {0x1p-53, 0, exec::largest_finite(type), 0, 0, infinity, true};
+  if (type == DType::Fp64) return {0x1p-53, 0, ports::largest_finite(type), 0, 0, infinity, true};
   Rounding r;
-  r.unit = exec::bound_constants().unit;
+  r.unit = ports::bound_constants().unit;
   r.tiny = flush ? 0x1p-126 : 0x1p-150;
-  r.limit = exec::largest_finite(DType::Fp32);
+  r.limit = ports::largest_finite(DType::Fp32);
   r.half_limit = infinity;
   if (is_half(type)) {
-    r.half_unit = exec::unit_roundoff(type);
+    r.half_unit = ports::unit_roundoff(type);
     // A whole step, though honest roundings are off by half of one: among subnormal numbers errors
     // fill that half evenly, or are all ties, and their rms would be 0.58 or 0.71 of it.
-    r.half_tiny = exec::smallest_step(type, false);
-    r.half_limit = exec::largest_finite(type);
+    r.half_tiny = ports::smallest_step(type, false);
+    r.half_limit = ports::largest_finite(type);
     r.half_infinity = type != DType::Fp8e4m3 && type != DType::E8m0;
   }
   return r;
@@ -104,7 +104,7 @@ Rounding rounding_of(DType type, bool flush) {
 
 SumErrors sum_errors(const Rounding& r, int64_t count, double t, double size, double a,
                      double squares) {
-  const exec::BoundConstants& c = exec::bound_constants();
+  const ports::BoundConstants& c = ports::bound_constants();
   SumErrors e{a, std::sqrt(squares)};
   const bool finite = std::isfinite(t);
   if (count > 1) {
@@ -112,7 +112,7 @@ SumErrors sum_errors(const Rounding& r, int64_t count, double t, double size, do
     const double n = static_cast<double>(count);
     if (finite) {
       const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size;
-      e.a += r.unit * std::max(tree, exec::chain_units(n) * std::fabs(t));
+      e.a += r.unit * std::max(tree, ports::chain_units(n) * std::fabs(t));
       e.h += r.half_unit * std::fabs(t) + (t != 0 ? r.half_tiny : 0);
     }
   }
@@ -121,4 +121,4 @@ SumErrors sum_errors(const Rounding& r, int64_t count, double t, double size, do
   return e;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -7,7 +7,7 @@
 #include "graph/op.h"
 #include "tensor/dtype.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// What one op adds on the fp32 path, in units of 2^-24 (2^-53 for fp64) unless said otherwise.
 struct OpErrors {
@@ -40,4 +40,4 @@ SumErrors sum_errors(const Rounding& rounding, int64_t count, double t, double s
 /// fp16, bf16 and the fp8 types.
 bool is_half(tensor::DType type);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

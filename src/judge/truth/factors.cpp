@@ -1,14 +1,14 @@
-#include "oracle/factors.h"
+#include "truth/factors.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
 
-#include "oracle/levels.h"
-#include "oracle/parallel.h"
+#include "truth/levels.h"
+#include "truth/parallel.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 namespace {
 
@@ -244,4 +244,4 @@ void pack_factor(const Matrix& m, const FactorShape& shape, const FactorNeeds& n
   count_terms(m, p, to);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

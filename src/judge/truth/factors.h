@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "oracle/program.h"
+#include "truth/program.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// One matrix of the batch, row-major.
 struct Matrix {
@@ -69,4 +69,4 @@ struct FactorShape {
 void pack_factor(const Matrix& matrix, const FactorShape& shape, const FactorNeeds& needs,
                  PackedFactor& to);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,13 +1,13 @@
-#include "oracle/facts.h"
+#include "truth/facts.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "oracle/errors.h"
-#include "oracle/pointwise.h"
-#include "oracle/scalar.h"
+#include "truth/errors.h"
+#include "truth/pointwise.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Graph;
 using graph::Node;
@@ -189,4 +189,4 @@ bool sums_half_errors(const Graph& graph, const std::vector<NodeFacts>& facts) {
   return false;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

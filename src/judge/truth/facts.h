@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "oracle/mode.h"
-#include "oracle/values.h"
+#include "truth/mode.h"
+#include "truth/values.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// How a node's declared value follows from its fp64 value.
 enum class Exactness : uint8_t {
@@ -35,4 +35,4 @@ bool sums_half_errors(const graph::Graph& graph, const std::vector<NodeFacts>& f
 /// Whether every value of `from` is a value of `to`.
 bool holds(tensor::DType to, tensor::DType from);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/levels.h"
+#include "truth/levels.h"
 
-namespace kw::oracle::KW_SIMD_LEVEL {
+namespace kw::truth::KW_SIMD_LEVEL {
 
 namespace {
 
@@ -86,4 +86,4 @@ void add_columns_float(const double* x, int count, float* sums) {
   for (int k = 0; k < count; ++k) sums[k] += static_cast<float>(x[k]);
 }
 
-}  // namespace kw::oracle::KW_SIMD_LEVEL
+}  // namespace kw::truth::KW_SIMD_LEVEL

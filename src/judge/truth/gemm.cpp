@@ -2,9 +2,9 @@
 // line of columns of packed B.
 #include <cstring>
 
-#include "oracle/levels.h"
+#include "truth/levels.h"
 
-namespace kw::oracle::KW_SIMD_LEVEL {
+namespace kw::truth::KW_SIMD_LEVEL {
 
 namespace {
 
@@ -37,4 +37,4 @@ void gemm_double(int64_t depth, const double* a, const double* b, double* c) {
 }
 void gemm_float(int64_t depth, const float* a, const float* b, float* c) { block(depth, a, b, c); }
 
-}  // namespace kw::oracle::KW_SIMD_LEVEL
+}  // namespace kw::truth::KW_SIMD_LEVEL

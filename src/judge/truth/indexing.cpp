@@ -8,12 +8,12 @@
 #include <mutex>
 #include <optional>
 
-#include "oracle/moves.h"
-#include "oracle/parallel.h"
-#include "oracle/run.h"
-#include "oracle/scalar.h"
+#include "truth/moves.h"
+#include "truth/parallel.h"
+#include "truth/run.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -197,4 +197,4 @@ Status index_select(const Sources& s, NodeId node, const Workers& workers, Tenso
   return range.status();
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,14 +1,14 @@
-#include "oracle/interpreter.h"
+#include "truth/interpreter.h"
 
 #include <cmath>
 
-#include "oracle/output.h"
-#include "oracle/run.h"
+#include "truth/output.h"
+#include "truth/run.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
-using exec::Truth;
-using exec::TruthOptions;
+using ports::Truth;
+using ports::TruthOptions;
 using tensor::HostTensor;
 
 Result<std::vector<Truth>> Interpreter::truth(const graph::Graph& graph,
@@ -41,4 +41,4 @@ Result<std::vector<HostTensor>> Interpreter::op_by_op(const graph::Graph& graph,
   return collect_declared(run, graph);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,22 +2,22 @@
 // docs/error-bound.md has the rules of the bound.
 #pragma once
 
-#include "exec/oracle.h"
 #include "graph/op.h"
+#include "ports/oracle.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// How many units of relative error one op may add on the fp32 path (0 for exact ops).
 double op_error(graph::Op op);
 
-class Interpreter final : public exec::Oracle {
+class Interpreter final : public ports::Oracle {
  public:
-  Result<std::vector<exec::Truth>> truth(const graph::Graph& graph,
-                                         const std::vector<tensor::HostTensor>& inputs,
-                                         const exec::TruthOptions& options) override;
+  Result<std::vector<ports::Truth>> truth(const graph::Graph& graph,
+                                          const std::vector<tensor::HostTensor>& inputs,
+                                          const ports::TruthOptions& options) override;
   Result<std::vector<tensor::HostTensor>> op_by_op(const graph::Graph& graph,
                                                    const std::vector<tensor::HostTensor>& inputs,
-                                                   const exec::TruthOptions& options) override;
+                                                   const ports::TruthOptions& options) override;
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

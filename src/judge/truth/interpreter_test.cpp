@@ -1,21 +1,21 @@
-#include "oracle/interpreter.h"
+#include "truth/interpreter.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/test_graph.h"
-#include "oracle/values.h"
+#include "ports/bound.h"
 #include "tensor/inputs.h"
+#include "truth/test_graph.h"
+#include "truth/values.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
-using exec::Truth;
-using exec::TruthOptions;
 using graph::Op;
+using ports::Truth;
+using ports::TruthOptions;
 using tensor::DType;
 using tensor::Family;
 using tensor::HostTensor;
@@ -197,7 +197,7 @@ TEST(Interpreter, MaskedSoftmaxKeepsItsBounds) {
   const auto e = g.unary(Op::Exp, g.binary(Op::Sub, x, g.reduce(Op::Max, x, {1})));
   const Truth y = g.truth(g.binary(Op::Div, e, g.reduce(Op::Sum, e, {1})));
   EXPECT_EQ(y.value[1], 0);
-  for (const int64_t k : {0, 1, 2}) EXPECT_LT(exec::bound_at(y, k, false), 1e-4);
+  for (const int64_t k : {0, 1, 2}) EXPECT_LT(ports::bound_at(y, k, false), 1e-4);
 }
 
 TEST(Interpreter, OverflowOfTheDeclaredPrecisionIsKnown) {
@@ -215,8 +215,8 @@ TEST(Interpreter, SquareRootNearZeroIsNotTrusted) {
   const auto z = g.input(floats(DType::Fp32, {2}, {1.0 / 3, 0}));
   const auto product = g.binary(Op::Mul, x, 3.0);
   const Truth y = g.truth(g.unary(Op::Sqrt, g.binary(Op::Sub, product, g.binary(Op::Mul, z, 3.0))));
-  EXPECT_GT(exec::bound_at(y, 0, false), 1e-4);
-  EXPECT_LT(exec::bound_at(y, 1, false), 1e-5);
+  EXPECT_GT(ports::bound_at(y, 0, false), 1e-4);
+  EXPECT_LT(ports::bound_at(y, 1, false), 1e-5);
 }
 
 TEST(Interpreter, IntegersAreExactAndWrap) {
@@ -278,4 +278,4 @@ TEST(Interpreter, EmptyTensors) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

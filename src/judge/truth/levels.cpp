@@ -1,6 +1,6 @@
-#include "oracle/levels.h"
+#include "truth/levels.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 namespace {
 
@@ -31,4 +31,4 @@ const ChunkLoops& chunk_loops() {
   return kLoops[static_cast<int>(kLevel)];
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,9 +2,9 @@
 // this module.
 #pragma once
 
-#include "oracle/pointwise.h"
+#include "truth/pointwise.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// One block of a matrix product: A packed as [depth][rows], B as [depth][columns], C dense.
 inline constexpr int kGemmRows = 6;
@@ -69,4 +69,4 @@ struct ChunkLoops {
 /// The best version this CPU can run.
 const ChunkLoops& chunk_loops();
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -3,20 +3,20 @@
 // column is scaled to at most 1. A factor that is the same for many matrices of the batch, as a
 // convolution's weight is, is read and packed once; the right one is read, packed and used in
 // blocks of columns that stay in cache, so that the windows of an image are never laid out whole.
-#include "oracle/matmul.h"
+#include "truth/matmul.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "exec/bound.h"
-#include "oracle/factors.h"
-#include "oracle/levels.h"
-#include "oracle/parallel.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/factors.h"
+#include "truth/levels.h"
+#include "truth/parallel.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -307,7 +307,7 @@ class Product {
   }
 
   void bound(const Job& job, int64_t panel, int64_t column) {
-    const exec::BoundConstants& c = exec::bound_constants();
+    const ports::BoundConstants& c = ports::bound_constants();
     Sums size = {}, errors = {}, squares = {}, tf32 = {}, jumps = {};
     add_up(job.size, panel, column, size);
     add_up(job.errors, panel, column, errors);
@@ -367,4 +367,4 @@ void matmul(const Sources& sources, NodeId node, const Workers& workers, Tensor&
   Product(sources, node, workers, out).run();
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

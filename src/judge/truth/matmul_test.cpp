@@ -5,10 +5,10 @@
 #include <cmath>
 #include <random>
 
-#include "exec/bound.h"
-#include "oracle/test_graph.h"
+#include "ports/bound.h"
+#include "truth/test_graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
 using tensor::DType;
@@ -47,10 +47,10 @@ TEST_P(Products, AreSumsOfProducts) {
       return g.got(g.builder.expand(x, {row.batches, r, c}));
     };
     const auto x = all(a, row.same_left, m, d), z = all(b, row.same_right, d, n);
-    exec::TruthOptions options;
+    ports::TruthOptions options;
     options.threads = threads;
-    const exec::Truth truth = g.truths({g.got(g.builder.matmul(x, z))}, options)[0];
-    const exec::BoundConstants& c = exec::bound_constants();
+    const ports::Truth truth = g.truths({g.got(g.builder.matmul(x, z))}, options)[0];
+    const ports::BoundConstants& c = ports::bound_constants();
     const auto left = [&](int64_t batch, int64_t i, int64_t k) {
       return a[static_cast<size_t>(((row.same_left ? 0 : batch) * m + i) * d + k)];
     };
@@ -96,7 +96,7 @@ TEST(Product, RoundsEveryTermBelowTheNormalRange) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {kRows, kDepth}, a));
   const auto z = g.input(floats(DType::Fp32, {kDepth, kColumns}, b));
-  const exec::Truth truth = g.truths({g.got(g.builder.matmul(x, z))}, {})[0];
+  const ports::Truth truth = g.truths({g.got(g.builder.matmul(x, z))}, {})[0];
   double worst = 0;
   for (int64_t at = 0; at < kRows * kColumns; ++at) {
     float sum = 0;
@@ -104,7 +104,7 @@ TEST(Product, RoundsEveryTermBelowTheNormalRange) {
       sum = std::fma(static_cast<float>(a[static_cast<size_t>(at / kColumns * kDepth + k)]),
                      static_cast<float>(b[static_cast<size_t>(k * kColumns + at % kColumns)]), sum);
     const auto k = static_cast<size_t>(at);
-    const double bound = exec::bound_constants().path_factor * truth.a[k] + 0x1p-149;
+    const double bound = ports::bound_constants().path_factor * truth.a[k] + 0x1p-149;
     worst = std::max(worst, std::fabs(static_cast<double>(sum) - truth.value[k]) / bound);
   }
   EXPECT_LT(worst, 1) << "an honest kernel";
@@ -112,4 +112,4 @@ TEST(Product, RoundsEveryTermBelowTheNormalRange) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -5,7 +5,7 @@
 
 #include "tensor/dtype.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 enum class Mode : uint8_t {
   Truth,     // fp64 beside its errors; nothing is rounded
@@ -18,4 +18,4 @@ bool sums_in_float(Mode mode, tensor::DType type);
 /// A computed value as a node of this float type holds it.
 double settled(Mode mode, tensor::DType type, double value);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

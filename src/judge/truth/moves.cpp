@@ -1,12 +1,12 @@
-#include "oracle/moves.h"
+#include "truth/moves.h"
 
 #include <algorithm>
 
-#include "oracle/parallel.h"
-#include "oracle/run.h"
-#include "oracle/scalar.h"
+#include "truth/parallel.h"
+#include "truth/run.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -78,4 +78,4 @@ void philox(const Sources& s, NodeId node, const Workers& workers, Tensor& out) 
   });
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,10 +2,10 @@
 // source.
 #pragma once
 
-#include "oracle/program.h"
-#include "oracle/reduce.h"
+#include "truth/program.h"
+#include "truth/reduce.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 void pad(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 void concat(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
@@ -34,4 +34,4 @@ struct PhiloxBlock {
 };
 PhiloxBlock philox_block(uint64_t key, uint64_t counter_low, uint64_t counter_high);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,21 +1,21 @@
-#include "oracle/moves.h"
+#include "truth/moves.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "exec/bound.h"
-#include "oracle/test_graph.h"
+#include "ports/bound.h"
 #include "tensor/inputs.h"
+#include "truth/test_graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
-using exec::Truth;
-using exec::TruthOptions;
 using graph::Node;
 using graph::Op;
 using graph::ScatterMode;
+using ports::Truth;
+using ports::TruthOptions;
 using tensor::DType;
 using tensor::Family;
 using tensor::HostTensor;
@@ -250,7 +250,7 @@ TEST(MatMulBounds, Tf32IsAllowedWhenAsked) {
     options.allow_tf32 = allowed;
     const auto product = g.got(g.builder.matmul(x, g.got(g.builder.permute(x, {1, 0}))));
     const Truth y = g.truths({product}, options)[0];
-    (allowed ? tf32 : plain) = exec::bound_at(y, 1, false);
+    (allowed ? tf32 : plain) = ports::bound_at(y, 1, false);
   }
   EXPECT_GT(tf32, 50 * plain);
 }
@@ -269,8 +269,8 @@ TEST(MatMulBounds, InfinityStaysInItsRow) {
   const Truth y = g.truth(g.got(g.builder.matmul(x, z)));
   EXPECT_EQ(y.value[0], HUGE_VAL);
   EXPECT_EQ(y.value[1], 11);
-  EXPECT_LT(exec::bound_at(y, 1, false), 1e-4);
+  EXPECT_LT(ports::bound_at(y, 1, false), 1e-4);
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

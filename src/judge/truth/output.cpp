@@ -1,22 +1,22 @@
-#include "oracle/output.h"
+#include "truth/output.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 
-#include "exec/bound.h"
-#include "oracle/parallel.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
 #include "tensor/convert.h"
+#include "truth/parallel.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
-using exec::Scores;
-using exec::Truth;
 using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 using graph::Op;
+using ports::Scores;
+using ports::Truth;
 using tensor::DType;
 using tensor::HostTensor;
 
@@ -196,7 +196,7 @@ Status widen_by_half(Run& rounded, const Graph& graph, std::vector<Truth>& truth
 
 void mark_overflow(const HostTensor& declared, int threads, Truth& truth) {
   if (!tensor::is_float(truth.dtype)) return;
-  const double limit = exec::largest_finite(truth.dtype);
+  const double limit = ports::largest_finite(truth.dtype);
   tensor::Large<uint8_t> marks(truth.value.size());
   std::atomic<bool> any = false;
   in_blocks(threads, static_cast<int64_t>(marks.size()), [&](int64_t begin, int64_t end) {
@@ -215,4 +215,4 @@ void mark_overflow(const HostTensor& declared, int threads, Truth& truth) {
   if (any) truth.may_overflow = std::move(marks);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <utility>
 
-#include "oracle/errors.h"
-#include "oracle/moves.h"
-#include "oracle/parallel.h"
-#include "oracle/scalar.h"
-#include "oracle/swing.h"
+#include "truth/errors.h"
+#include "truth/moves.h"
+#include "truth/parallel.h"
+#include "truth/scalar.h"
+#include "truth/swing.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -232,4 +232,4 @@ void overlap_add(const Sources& s, NodeId node, const Workers& workers, Tensor& 
   Overlap(s, node, workers, out).run();
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

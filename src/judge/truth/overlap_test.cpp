@@ -4,12 +4,12 @@
 #include <cmath>
 #include <random>
 
-#include "exec/bound.h"
-#include "oracle/test_graph.h"
-#include "oracle/view.h"
+#include "ports/bound.h"
 #include "tensor/inputs.h"
+#include "truth/test_graph.h"
+#include "truth/view.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
 using graph::Op;
@@ -71,7 +71,7 @@ TEST_P(Windows, AreSeenInPlace) {
     TestGraph g;
     const HostTensor x = *tensor::make_input(type, row.shape, tensor::Family::Uniform, 3);
     const auto y = g.add(Op::Window, {g.input(x)}, windows(row), to_dims(windowed_shape(row)));
-    const exec::Truth truth = g.truth(y);
+    const ports::Truth truth = g.truth(y);
     EXPECT_TRUE(truth.exact);
     each_pair(row, [&](size_t window, size_t place) {
       ASSERT_EQ(tensor::is_float(type) ? truth.value[window]
@@ -84,12 +84,12 @@ TEST_P(Windows, AreSeenInPlace) {
 
 TEST_P(Windows, FoldToSumsOfWhatMeets) {
   const WindowRow& row = GetParam();
-  const exec::BoundConstants& c = exec::bound_constants();
+  const ports::BoundConstants& c = ports::bound_constants();
   for (const DType type : {DType::Fp64, DType::Fp32, DType::Bf16}) {
     TestGraph g;
     const HostTensor x = *tensor::make_input(type, windowed_shape(row), tensor::Family::Normal, 11);
     const auto y = g.add(Op::Fold, {g.input(x)}, windows(row), to_dims(row.shape));
-    const exec::Truth truth = g.truth(y);
+    const ports::Truth truth = g.truth(y);
     const auto places = static_cast<size_t>(count_of(row.shape));
     std::vector<double> sum(places), size(places);
     std::vector<int64_t> terms(places);
@@ -124,7 +124,7 @@ TEST_P(Windows, FoldIntegersWithoutRoundingThem) {
     tensor::store_int(x, static_cast<int64_t>(k), values[k]);
   }
   const auto y = g.add(Op::Fold, {g.input(x)}, windows(row), to_dims(row.shape));
-  const exec::Truth truth = g.truth(y);
+  const ports::Truth truth = g.truth(y);
   std::vector<int8_t> sum(static_cast<size_t>(count_of(row.shape)));
   each_pair(row, [&](size_t window, size_t place) {
     sum[place] = static_cast<int8_t>(sum[place] + values[window]);
@@ -166,4 +166,4 @@ TEST(Overlap, CarriesJumpsAndOverflow) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

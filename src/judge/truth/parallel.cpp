@@ -1,4 +1,4 @@
-#include "oracle/parallel.h"
+#include "truth/parallel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace kw::oracle {
+namespace kw::truth {
 
 void parallel_for(int threads, int64_t units,
                   const std::function<void(int worker, int64_t unit)>& body) {
@@ -52,4 +52,4 @@ bool in_any_block(int threads, int64_t count, const std::function<bool(int64_t, 
   return any;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// Calls body(worker, unit) for every unit in [0, units), with worker in [0, threads). The first
 /// exception of any worker is thrown again here after all have stopped.
@@ -17,4 +17,4 @@ void in_blocks(int threads, int64_t count, const std::function<void(int64_t, int
 /// Whether found(begin, end) says so for one of such blocks; the others may then be left out.
 bool in_any_block(int threads, int64_t count, const std::function<bool(int64_t, int64_t)>& found);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,12 +1,12 @@
-#include "oracle/plan.h"
+#include "truth/plan.h"
 
 #include <algorithm>
 #include <set>
 
 #include "graph/op.h"
-#include "oracle/view.h"
+#include "truth/view.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Graph;
 using graph::Node;
@@ -199,4 +199,4 @@ Plan make_plan(const Graph& graph, const std::vector<NodeFacts>& facts, Factors 
   return Planner(graph, facts, factors).run();
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "oracle/facts.h"
+#include "truth/facts.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 struct Plan {
   std::vector<bool> whole;              // per node
@@ -23,4 +23,4 @@ enum class Factors : uint8_t { Fused, Whole };
 Plan make_plan(const graph::Graph& graph, const std::vector<NodeFacts>& facts,
                Factors factors = Factors::Fused);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

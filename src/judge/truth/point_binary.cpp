@@ -2,10 +2,10 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/levels.h"
-#include "oracle/swing.h"
+#include "truth/levels.h"
+#include "truth/swing.h"
 
-namespace kw::oracle::KW_SIMD_LEVEL {
+namespace kw::truth::KW_SIMD_LEVEL {
 
 using graph::Op;
 
@@ -161,4 +161,4 @@ bool run_binary(const PointSpec& spec, const Operand& x, const Operand& z, int c
   }
 }
 
-}  // namespace kw::oracle::KW_SIMD_LEVEL
+}  // namespace kw::truth::KW_SIMD_LEVEL

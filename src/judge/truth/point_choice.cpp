@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/point_rare.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/point_rare.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -84,4 +84,4 @@ void choose(const PointSpec& spec, std::span<const Operand> in, int count, Lanes
   if (spec.tracks.h) pick(h_of(x), h_of(z), out.h);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

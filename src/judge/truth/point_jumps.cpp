@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/point_rare.h"
-#include "oracle/scalar.h"
+#include "truth/point_rare.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -248,4 +248,4 @@ void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, 
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,14 +1,14 @@
-#include "oracle/point_rare.h"
+#include "truth/point_rare.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/scalar.h"
-#include "oracle/swing.h"
+#include "ports/bound.h"
+#include "truth/scalar.h"
+#include "truth/swing.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -16,7 +16,7 @@ using tensor::DType;
 namespace {}
 
 double reach_of(const Operand& x, int k) {
-  return exec::bound_constants().path_factor * a_of(x)[k] + h_of(x)[k];
+  return ports::bound_constants().path_factor * a_of(x)[k] + h_of(x)[k];
 }
 
 void open_jumps(int count, Lanes& out) {
@@ -84,7 +84,7 @@ void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, 
       return rounded(type, y) == y ? 0 : unit * finite_magnitude(y);
     };
     if (spec.tracks.a) out.a[k] = missed(DType::Fp32, spec.rounding.unit);
-    if (spec.tracks.h) out.h[k] = missed(spec.to, exec::unit_roundoff(spec.to));
+    if (spec.tracks.h) out.h[k] = missed(spec.to, ports::unit_roundoff(spec.to));
     const double ex = reach_of(x, k), ez = reach_of(z, k);
     if (ex == 0 && ez == 0 && (!std::isfinite(y) || std::fmod(tx, tz) == 0)) continue;
     // The divisor, or both, may be zero; or the quotient is not finite as it is.
@@ -211,4 +211,4 @@ void rare_binary(const PointSpec& spec, const Operand& x, const Operand& z, int 
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,9 +2,9 @@
 // through any op. Internal to pointwise.cpp.
 #pragma once
 
-#include "oracle/pointwise.h"
+#include "truth/pointwise.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// Floor and its kin, and casts of floats to integers: when the argument is within its bound of a
 /// step, the result may be on either side of it.
@@ -34,4 +34,4 @@ double reach_of(const Operand& x, int k);
 /// Room for jumps in `out`, zeroed when there were none.
 void open_jumps(int count, Lanes& out);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/levels.h"
-#include "oracle/scalar.h"
-#include "oracle/special.h"
-#include "oracle/swing.h"
+#include "truth/levels.h"
+#include "truth/scalar.h"
+#include "truth/special.h"
+#include "truth/swing.h"
 
-namespace kw::oracle::KW_SIMD_LEVEL {
+namespace kw::truth::KW_SIMD_LEVEL {
 
 using graph::Op;
 
@@ -181,4 +181,4 @@ void add_rounding(const PointSpec& spec, int count, Lanes& out) {
   if (far != 0) spec.findings->out_of_range = true;
 }
 
-}  // namespace kw::oracle::KW_SIMD_LEVEL
+}  // namespace kw::truth::KW_SIMD_LEVEL

@@ -1,15 +1,15 @@
-#include "oracle/pointwise.h"
+#include "truth/pointwise.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
-#include "exec/bound.h"
-#include "oracle/levels.h"
-#include "oracle/point_rare.h"
-#include "oracle/scalar.h"
+#include "core/check.h"
+#include "ports/bound.h"
+#include "truth/levels.h"
+#include "truth/point_rare.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -45,7 +45,7 @@ void cast_to_float(const PointSpec& spec, const Operand& x, int count, Lanes& ou
       e[k] = rounded(type, out.t[k]) == out.t[k] ? 0 : unit * std::fabs(out.t[k]);
   };
   if (spec.tracks.a) missed(DType::Fp32, spec.rounding.unit, out.a);
-  if (spec.tracks.h) missed(spec.to, exec::unit_roundoff(spec.to), out.h);
+  if (spec.tracks.h) missed(spec.to, ports::unit_roundoff(spec.to), out.h);
 }
 
 void float_result(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
@@ -128,4 +128,4 @@ Tracks point_tracks(Op op, DType from, DType to, std::span<const Tracks> in) {
   return out;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "graph/op.h"
-#include "oracle/errors.h"
-#include "oracle/mode.h"
-#include "oracle/values.h"
+#include "truth/errors.h"
+#include "truth/mode.h"
+#include "truth/values.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// What the runs over chunks find out on the way; shared by all threads.
 struct Findings {
@@ -46,4 +46,4 @@ Tracks point_tracks(graph::Op op, tensor::DType from, tensor::DType to, std::spa
 const double* a_of(const Operand& x);
 const double* h_of(const Operand& x);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

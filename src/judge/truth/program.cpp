@@ -1,14 +1,14 @@
-#include "oracle/program.h"
+#include "truth/program.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "base/check.h"
-#include "exec/bound.h"
-#include "oracle/scalar.h"
+#include "core/check.h"
+#include "ports/bound.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -113,7 +113,7 @@ class Emitter {
     out.number = n.attrs.number;
     if (s_.mode == Mode::Declared && !is_integer(n.dtype) && n.dtype != DType::Fp64)
       out.number = static_cast<double>(static_cast<float>(out.number));
-    out.error = exec::bound_constants().unit * std::fabs(out.number);
+    out.error = ports::bound_constants().unit * std::fabs(out.number);
     return out.out;
   }
 
@@ -261,4 +261,4 @@ void Evaluator::run(const Instruction& code, int64_t start, int count) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

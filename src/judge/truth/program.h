@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "oracle/facts.h"
-#include "oracle/plan.h"
-#include "oracle/pointwise.h"
+#include "truth/facts.h"
+#include "truth/plan.h"
+#include "truth/pointwise.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// What a program may read.
 struct Sources {
@@ -69,4 +69,4 @@ class Evaluator {
   std::unique_ptr<Lanes[]> registers_;
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

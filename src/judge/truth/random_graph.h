@@ -3,10 +3,10 @@
 
 #include <random>
 
-#include "oracle/test_graph.h"
 #include "tensor/inputs.h"
+#include "truth/test_graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 class RandomGraph {
  public:
@@ -247,4 +247,4 @@ class RandomGraph {
   std::vector<Id> nodes_;
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -6,14 +6,14 @@
 #include <cstdlib>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/random_graph.h"
+#include "ports/bound.h"
+#include "truth/random_graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
-using exec::Truth;
-using exec::TruthOptions;
+using ports::Truth;
+using ports::TruthOptions;
 using tensor::HostTensor;
 
 double value_at(const HostTensor& tensor, int64_t at) { return tensor::get_element(tensor, at); }
@@ -23,7 +23,7 @@ int64_t check_output(const Truth& truth, const HostTensor& declared, const std::
   int64_t said = 0;
   for (size_t k = 0; k < truth.value.size(); ++k) {
     const double t = truth.value[k], got = value_at(declared, static_cast<int64_t>(k));
-    const double bound = exec::bound_at(truth, static_cast<int64_t>(k), false);
+    const double bound = ports::bound_at(truth, static_cast<int64_t>(k), false);
     EXPECT_FALSE(std::isnan(bound)) << what;
     const bool open = !truth.may_overflow.empty() && truth.may_overflow[k] != 0;
     if (open || !std::isfinite(bound)) continue;
@@ -32,7 +32,7 @@ int64_t check_output(const Truth& truth, const HostTensor& declared, const std::
       EXPECT_TRUE(same) << what << " at " << k << ": " << got << " for " << t;
       continue;
     }
-    if (std::fabs(t) > exec::largest_finite(truth.dtype)) continue;
+    if (std::fabs(t) > ports::largest_finite(truth.dtype)) continue;
     ++said;
     EXPECT_LE(std::fabs(got - t), bound) << what << " at " << k << ": " << got << " for " << t;
     if (testing::Test::HasFailure()) return said;
@@ -97,4 +97,4 @@ TEST(RandomGraphs, WhatWasOnceOutsideStaysWithin) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

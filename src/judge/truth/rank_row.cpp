@@ -6,11 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "oracle/rows.h"
-#include "oracle/scalar.h"
-#include "oracle/swing.h"
+#include "truth/rows.h"
+#include "truth/scalar.h"
+#include "truth/swing.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -272,4 +272,4 @@ void rank_row(const RowTask& task, const Row& in, Row& out) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

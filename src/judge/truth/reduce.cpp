@@ -1,19 +1,19 @@
 // The input is read as [outer kept, reduced, inner kept]: when nothing is kept inside, runs are
 // folded into one result each; else whole rows into rows of results. Few results of many elements
 // are split along the reduced dims; how depends on the shape alone, never on the threads.
-#include "oracle/reduce.h"
+#include "truth/reduce.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <mutex>
 
-#include "oracle/accumulate.h"
-#include "oracle/errors.h"
-#include "oracle/parallel.h"
-#include "oracle/scalar.h"
+#include "truth/accumulate.h"
+#include "truth/errors.h"
+#include "truth/parallel.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -293,4 +293,4 @@ void reduce(const Sources& sources, NodeId node, const Workers& workers, Tensor&
   Reduction(sources, node, workers, out).run();
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

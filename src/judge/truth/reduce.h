@@ -1,9 +1,9 @@
 // Sum, Prod, Max and Min over any dims, fed chunk by chunk.
 #pragma once
 
-#include "oracle/program.h"
+#include "truth/program.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// How the work is shared; results do not depend on it.
 struct Workers {
@@ -21,4 +21,4 @@ ReduceLayout reduce_layout(const graph::Node& node, const Extents& shape);
 /// Fills `out`, which has the node's shape and tracks.
 void reduce(const Sources& sources, graph::NodeId node, const Workers& workers, Tensor& out);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

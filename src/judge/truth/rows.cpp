@@ -1,13 +1,13 @@
-#include "oracle/rows.h"
+#include "truth/rows.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "exec/bound.h"
-#include "oracle/parallel.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/parallel.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -25,7 +25,7 @@ double Row::value(size_t k) const { return tracks.integer ? to_double(i[k], dtyp
 
 double Row::reach(size_t k) const {
   double reach = jumps ? std::max(lo[k], hi[k]) : 0;
-  if (tracks.a) reach += exec::bound_constants().path_factor * a[k];
+  if (tracks.a) reach += ports::bound_constants().path_factor * a[k];
   if (tracks.h) reach += h[k];
   return reach;
 }
@@ -156,4 +156,4 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   if (unbounded(out.a) || unbounded(out.h)) s.findings.out_of_range = true;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,10 +2,10 @@
 // read whole, in order, by one worker.
 #pragma once
 
-#include "oracle/program.h"
-#include "oracle/reduce.h"
+#include "truth/program.h"
+#include "truth/reduce.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// CumSum … CumLogSumExp, ArgMax, ArgMin, SortValues … TopKIndices. Fills `out`, which has the
 /// node's shape and tracks.
@@ -39,4 +39,4 @@ struct RowTask {
 void scan_row(const RowTask& task, const Row& in, Row& out);
 void rank_row(const RowTask& task, const Row& in, Row& out);  // argmax, cummax index, sort, top-k
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,20 +1,20 @@
-#include "oracle/rows.h"
+#include "truth/rows.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/test_graph.h"
+#include "ports/bound.h"
 #include "tensor/inputs.h"
+#include "truth/test_graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
-using exec::Scores;
-using exec::Truth;
 using graph::Op;
+using ports::Scores;
+using ports::Truth;
 using tensor::DType;
 using tensor::Family;
 using Values = std::vector<double>;
@@ -232,11 +232,11 @@ TEST(Indices, OfWhatMayBeNanAreOpen) {
   const auto x = g.input(floats(DType::Fp16, {3}, {NAN, 1, 65504}));
   const auto wide = g.builder.cast(g.builder.cast(x, DType::Fp8e4m3), DType::Fp32);
   const auto index = g.got(g.builder.scan(Op::CumMinIndex, wide, 0));
-  const exec::Truth truth = g.truth(index);
+  const ports::Truth truth = g.truth(index);
   ASSERT_EQ(truth.jump.size(), 3u);
   EXPECT_EQ(truth.jump[1], 0);
   EXPECT_EQ(truth.jump[2], 2);
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,4 +1,4 @@
-#include "oracle/run.h"
+#include "truth/run.h"
 
 #include <fmt/core.h>
 
@@ -6,13 +6,13 @@
 #include <new>
 #include <thread>
 
-#include "oracle/matmul.h"
-#include "oracle/moves.h"
-#include "oracle/parallel.h"
-#include "oracle/rows.h"
 #include "tensor/npy.h"
+#include "truth/matmul.h"
+#include "truth/moves.h"
+#include "truth/parallel.h"
+#include "truth/rows.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -33,7 +33,7 @@ std::string node_text(const Node& node, NodeId id, const Extents& shape) {
 }  // namespace
 
 Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
-         const exec::TruthOptions& options, Mode mode)
+         const ports::TruthOptions& options, Mode mode)
     : graph_(graph),
       inputs_(inputs),
       options_(options),
@@ -44,7 +44,7 @@ Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& input
       values_(graph.nodes.size()),
       held_(graph.nodes.size(), 0) {}
 
-int thread_count(const exec::TruthOptions& options) {
+int thread_count(const ports::TruthOptions& options) {
   if (options.threads > 0) return options.threads;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
@@ -227,4 +227,4 @@ void Run::release_after(NodeId node) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,19 +2,19 @@
 // keeps the outputs.
 #pragma once
 
-#include "exec/oracle.h"
-#include "oracle/program.h"
-#include "oracle/reduce.h"
+#include "ports/oracle.h"
+#include "truth/program.h"
+#include "truth/reduce.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// How many threads the options ask for.
-int thread_count(const exec::TruthOptions& options);
+int thread_count(const ports::TruthOptions& options);
 
 class Run {
  public:
   Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
-      const exec::TruthOptions& options, Mode mode);
+      const ports::TruthOptions& options, Mode mode);
 
   Status compute();
 
@@ -28,7 +28,7 @@ class Run {
   bool out_of_range() const { return findings_.out_of_range; }
   int threads() const { return threads_; }
   /// Whether errors of half roundings are added up somewhere, where they may be alike.
-  bool sums_half_errors() const { return oracle::sums_half_errors(graph_, facts_); }
+  bool sums_half_errors() const { return truth::sums_half_errors(graph_, facts_); }
 
  private:
   Status check_inputs() const;
@@ -42,7 +42,7 @@ class Run {
 
   const graph::Graph& graph_;
   const std::vector<tensor::HostTensor>& inputs_;
-  const exec::TruthOptions& options_;
+  const ports::TruthOptions& options_;
   Mode mode_;
   int threads_;
   std::vector<NodeFacts> facts_;
@@ -56,4 +56,4 @@ class Run {
 /// Copies a program's result, position by position.
 void copy_program(const Program& program, const View& place, int threads, Tensor& out);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,16 +1,16 @@
-#include "oracle/scalar.h"
+#include "truth/scalar.h"
 
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "numeric/small_float.h"
-#include "oracle/errors.h"
-#include "oracle/mode.h"
-#include "oracle/special.h"
-#include "oracle/values.h"
+#include "truth/errors.h"
+#include "truth/mode.h"
+#include "truth/special.h"
+#include "truth/values.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -246,4 +246,4 @@ double rounded(DType type, double x) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

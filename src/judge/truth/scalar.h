@@ -7,7 +7,7 @@
 #include "graph/op.h"
 #include "tensor/dtype.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 double apply(graph::Op op, double x);
 double apply(graph::Op op, double x, double z);
@@ -29,4 +29,4 @@ double to_double(int64_t x, tensor::DType type);
 /// Rounded once to a float format: infinity beyond its range, NaN where it has no infinity.
 double rounded(tensor::DType type, double x);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,10 +1,10 @@
 #include <cstdlib>
 
-#include "base/check.h"
-#include "oracle/scalar.h"
-#include "oracle/values.h"
+#include "core/check.h"
+#include "truth/scalar.h"
+#include "truth/values.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -140,4 +140,4 @@ int64_t apply(Op op, int64_t x, int64_t z, DType type) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -2,13 +2,13 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/errors.h"
-#include "oracle/rows.h"
-#include "oracle/scalar.h"
-#include "oracle/swing.h"
+#include "ports/bound.h"
+#include "truth/errors.h"
+#include "truth/rows.h"
+#include "truth/scalar.h"
+#include "truth/swing.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
@@ -55,7 +55,7 @@ void scan_integers(const RowTask& task, const Row& in, Row& out) {
 }
 
 void scan_sum(const RowTask& task, const Row& in, Row& out) {
-  const exec::BoundConstants& c = exec::bound_constants();
+  const ports::BoundConstants& c = ports::bound_constants();
   const Rounding& r = task.rounding;
   double t = 0, size = 0, passed = 0, a = 0, squares = 0, lo = 0, hi = 0;
   float f = 0;
@@ -154,7 +154,7 @@ void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
     double own = whole ? a / sum : 0, half = whole ? h / sum : 0;
     if (count > 1 && whole) {
       const double tree = (std::log2(n) + 2) * (size / sum + m + kLogUnits);
-      own += r.unit * std::max(tree, serial / exec::bound_constants().path_factor);
+      own += r.unit * std::max(tree, serial / ports::bound_constants().path_factor);
       half += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
     }
     if (m > r.half_limit) half = kInfinity;
@@ -243,4 +243,4 @@ void scan_row(const RowTask& task, const Row& in, Row& out) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -7,12 +7,12 @@
 #include <limits>
 #include <optional>
 
-#include "exec/bound.h"
-#include "oracle/moves.h"
-#include "oracle/run.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/moves.h"
+#include "truth/run.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::NodeId;
@@ -64,12 +64,12 @@ class Scattering {
 
   void finish() {
     if (size_.empty()) return;
-    const exec::BoundConstants& c = exec::bound_constants();
+    const ports::BoundConstants& c = ports::bound_constants();
     for (size_t k = 0; k < size_.size(); ++k) {
       if (written_[k] == 0) continue;
       const double n = written_[k] + 1.0, t = out_.t[k];
       const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size_[k];
-      double a = out_.a[k] + rounding_.unit * std::max(tree, exec::chain_units(n) * std::fabs(t));
+      double a = out_.a[k] + rounding_.unit * std::max(tree, ports::chain_units(n) * std::fabs(t));
       if (std::isfinite(t) && size_[k] > rounding_.limit) a = kInfinity;
       if (out_.tracks.a) out_.a[k] = stored_bound(std::isfinite(t) ? a : 0);
       // Atomic additions of half types round every time.
@@ -220,4 +220,4 @@ Status scatter(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   return Done{};
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

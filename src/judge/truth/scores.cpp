@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <memory>
 
-#include "exec/bound.h"
-#include "oracle/output.h"
-#include "oracle/parallel.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/output.h"
+#include "truth/parallel.h"
+#include "truth/scalar.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
-using exec::Scores;
 using graph::Graph;
 using graph::Node;
 using graph::Op;
+using ports::Scores;
 
 namespace {
 
@@ -146,7 +146,7 @@ void fill_scores(const Tensor& ranked, const View& view, int threads, Scores& ou
         const auto to = static_cast<size_t>(at + k);
         out.value[to] = ranked.tracks.integer ? to_double(lanes->i[k], ranked.dtype) : lanes->t[k];
         double bound = lanes->jumps ? std::max(lanes->lo[k], lanes->hi[k]) : 0;
-        if (ranked.tracks.a) bound += exec::bound_constants().path_factor * lanes->a[k];
+        if (ranked.tracks.a) bound += ports::bound_constants().path_factor * lanes->a[k];
         if (ranked.tracks.h) bound += lanes->h[k];
         out.bound[to] = stored_bound(bound);
       }
@@ -190,4 +190,4 @@ Result<std::optional<Scores>> make_scores(Run& run, const Graph& graph, const Sc
   return std::optional<Scores>{std::move(scores)};
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,9 +1,9 @@
-#include "oracle/special.h"
+#include "truth/special.h"
 
 #include <cmath>
 #include <limits>
 
-namespace kw::oracle {
+namespace kw::truth {
 
 double sigmoid(double x) {
   if (x >= 0) return 1 / (1 + std::exp(-x));
@@ -56,4 +56,4 @@ double digamma(double x) {
   return sum + std::log(x) - 0.5 / x - series;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,7 +1,7 @@
 // Functions the C library lacks or gives in an unsuitable form, in fp64.
 #pragma once
 
-namespace kw::oracle {
+namespace kw::truth {
 
 double sigmoid(double x);
 double erfinv(double x);
@@ -10,4 +10,4 @@ double lgamma(double x);
 /// NaN at negative integers, -infinity at +0, as PyTorch has it.
 double digamma(double x);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
+#include "ports/bound.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 /// |moved - y|: infinite when the moved argument leaves the domain.
 inline double distance(double moved, double y) {
@@ -37,7 +37,7 @@ double swing(F f, double x, double y, double e, double overflow) {
 
 /// On the fp32 path functions are tried as far out as the bound reaches, so that a pole within the
 /// bound is seen.
-inline constexpr double kPathFactor = exec::BoundConstants{}.path_factor;
+inline constexpr double kPathFactor = ports::BoundConstants{}.path_factor;
 
 /// The magnitude, 0 for infinities and NaN: what a rounding is relative to.
 inline double finite_magnitude(double x) {
@@ -45,4 +45,4 @@ inline double finite_magnitude(double x) {
   return m <= std::numeric_limits<double>::max() ? m : 0;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

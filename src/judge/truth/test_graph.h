@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "graph/builder.h"
-#include "oracle/interpreter.h"
 #include "tensor/convert.h"
+#include "truth/interpreter.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 inline tensor::HostTensor floats(tensor::DType dtype, std::vector<int64_t> shape,
                                  const std::vector<double>& values) {
@@ -72,14 +72,14 @@ class TestGraph {
     if (!ok) ADD_FAILURE() << ok.error().message;
     return graph;
   }
-  std::vector<exec::Truth> truths(const std::vector<Id>& outputs,
-                                  const exec::TruthOptions& options = {}) {
+  std::vector<ports::Truth> truths(const std::vector<Id>& outputs,
+                                   const ports::TruthOptions& options = {}) {
     const graph::Graph graph = finish(outputs);
     auto result = Interpreter().truth(graph, inputs_, options);
     if (!result) ADD_FAILURE() << result.error().message;
-    return result ? std::move(result).value() : std::vector<exec::Truth>(outputs.size());
+    return result ? std::move(result).value() : std::vector<ports::Truth>(outputs.size());
   }
-  exec::Truth truth(Id output) { return std::move(truths({output})[0]); }
+  ports::Truth truth(Id output) { return std::move(truths({output})[0]); }
 
   graph::Builder builder;
   const std::vector<tensor::HostTensor>& inputs() const { return inputs_; }
@@ -88,4 +88,4 @@ class TestGraph {
   std::vector<tensor::HostTensor> inputs_;
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,15 +1,15 @@
-#include "oracle/values.h"
+#include "truth/values.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <mutex>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "numeric/small_float.h"
-#include "oracle/levels.h"
+#include "truth/levels.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using tensor::DType;
 using tensor::HostTensor;
@@ -245,4 +245,4 @@ void store(const Lanes& from, Tracks tracks, int64_t start, int count, const Vie
   spread_bounds(from.hi, view, start, count, to.hi.data());
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

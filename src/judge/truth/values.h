@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "oracle/view.h"
+#include "core/result.h"
 #include "tensor/host_tensor.h"
+#include "truth/view.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 inline constexpr int kChunk = 1024;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -79,4 +79,4 @@ void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to)
 void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
            Tensor& to);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

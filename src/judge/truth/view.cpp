@@ -1,10 +1,10 @@
-#include "oracle/view.h"
+#include "truth/view.h"
 
 #include <utility>
 
-#include "base/check.h"
+#include "core/check.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using graph::Node;
 using graph::Op;
@@ -232,4 +232,4 @@ View coalesced(const View& view) {
   return out;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -8,7 +8,7 @@
 
 #include "graph/graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 
 using Extents = std::vector<int64_t>;
 
@@ -89,4 +89,4 @@ void for_runs(const View& view, int64_t start, int64_t count, Body body) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth

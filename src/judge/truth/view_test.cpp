@@ -1,12 +1,12 @@
 // Layouts against index arithmetic done element by element.
-#include "oracle/view.h"
+#include "truth/view.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
 using graph::Node;
@@ -251,4 +251,4 @@ TEST(View, WindowsOfAConvolutionJoin) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <functional>
 
-#include "exec/bound.h"
 #include "graph/compose_conv.h"
 #include "graph/compose_pool.h"
-#include "oracle/test_graph.h"
-#include "oracle/test_torch.h"
+#include "ports/bound.h"
 #include "tensor/inputs.h"
+#include "torch_worker/test_torch.h"
+#include "truth/test_graph.h"
 
-namespace kw::oracle {
+namespace kw::truth {
 namespace {
 
 using graph::NodeId;
@@ -123,7 +123,7 @@ std::vector<SlidingRow> sliding_rows() {
   };
 }
 
-TorchProcess* torch_process() { return shared_torch().get(); }
+torch_worker::TorchProcess* torch_process() { return torch_worker::shared_torch().get(); }
 
 class Sliding : public testing::TestWithParam<SlidingRow> {
  protected:
@@ -139,8 +139,8 @@ TEST_P(Sliding, IsWhatPyTorchComputes) {
   const HostTensor w = *tensor::make_input(DType::Fp32, row.w.empty() ? Extent{1} : row.w,
                                            tensor::Family::Normal, 2);
   const NodeId in = g.input(x), weight = g.input(w);
-  const exec::Truth truth = g.truth(g.got(row.build(g.builder, in, weight)));
-  TorchCall call;
+  const ports::Truth truth = g.truth(g.got(row.build(g.builder, in, weight)));
+  torch_worker::TorchCall call;
   call.source.path = "/nowhere/sliding.py";
   call.source.text = fmt::format(
       "import torch.nn.functional as F\n\ndef op(x, w):\n    return {}\n\n"
@@ -148,13 +148,13 @@ TEST_P(Sliding, IsWhatPyTorchComputes) {
       row.expression);
   call.source.entry = "both";
   call.arguments = {{"x", &x, {}}, {"w", &w, {}}};
-  const TorchAnswer answer = torch_process()->run(call, 120);
-  ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
+  const torch_worker::TorchAnswer answer = torch_process()->run(call, 120);
+  ASSERT_TRUE(answer.ok()) << torch_worker::outcome_text(answer.outcome);
   const HostTensor &wide = answer.outputs[0].tensor, &narrow = answer.outputs[1].tensor;
   ASSERT_EQ(wide.shape, truth.shape);
   for (size_t k = 0; k < truth.value.size(); ++k) {
     const auto at = static_cast<int64_t>(k);
-    const double bound = exec::bound_at(truth, at, false);
+    const double bound = ports::bound_at(truth, at, false);
     // Another order of sums in fp64.
     ASSERT_NEAR(truth.value[k], tensor::get_element(wide, at), 1e-7 * bound) << k;
     ASSERT_LE(std::fabs(truth.value[k] - tensor::get_element(narrow, at)), bound) << k;
@@ -171,12 +171,12 @@ TEST(SlidingBounds, PaddingWidensNone) {
   const HostTensor w = *tensor::make_input(DType::Fp32, {1, 1, 31, 31}, tensor::Family::Normal, 2);
   const NodeId in = g.input(x), weight = g.input(w);
   const graph::Conv how{{1, 1}, {1, 1}, {15, 15}, {15, 15}};
-  const exec::Truth truth = g.truth(g.got(graph::conv(g.builder, in, weight, std::nullopt, how)));
-  const exec::BoundConstants& c = exec::bound_constants();
+  const ports::Truth truth = g.truth(g.got(graph::conv(g.builder, in, weight, std::nullopt, how)));
+  const ports::BoundConstants& c = ports::bound_constants();
   const double want = (c.sum_root + c.sum_plus) * c.unit * std::fabs(truth.value[0]);
   EXPECT_NE(truth.value[0], 0);
   EXPECT_NEAR(truth.a[0], want, 1e-5 * want);
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::truth

@@ -1,13 +1,13 @@
-#include "oracle/gpu_carry.h"
+#include "truth_gpu/gpu_carry.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 
-#include "oracle/gpu_source.h"
+#include "truth_gpu/gpu_source.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 using graph::Op;
 using tensor::DType;
@@ -92,7 +92,7 @@ const char* carry_kind(Op op) {
 
 class JumpWriter {
  public:
-  JumpWriter(const Instruction& code, const PointText& text) : code_(code), t_(text) {}
+  JumpWriter(const truth::Instruction& code, const PointText& text) : code_(code), t_(text) {}
 
   JumpText run(const std::string& name) const {
     const auto defined = [&](const std::string& jump) {
@@ -127,7 +127,7 @@ class JumpWriter {
 
   // What lies far away also rounds by more.
   std::string scale() const {
-    const PointSpec& s = code_.spec;
+    const truth::PointSpec& s = code_.spec;
     return number_text(1 + 2 * s.rounding.half_unit + 8 * s.errors.relative * s.rounding.unit);
   }
 
@@ -276,14 +276,15 @@ class JumpWriter {
                        t_.in[2], t_.spec);
   }
 
-  const Instruction& code_;
+  const truth::Instruction& code_;
   const PointText& t_;
 };
 
 }  // namespace
 
-JumpText write_jump(const Instruction& code, const PointText& text, const std::string& name) {
+JumpText write_jump(const truth::Instruction& code, const PointText& text,
+                    const std::string& name) {
   return JumpWriter(code, text).run(name);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "oracle/program.h"
+#include "truth/program.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 /// What the operands and the result of an instruction are called; a jump is "" where there is none.
 struct PointText {
@@ -19,7 +19,7 @@ struct JumpText {
   std::string lines;
   bool defined = false;  // whether there is a Jump of that name now
 };
-JumpText write_jump(const Instruction& code, const PointText& text, const std::string& name);
+JumpText write_jump(const truth::Instruction& code, const PointText& text, const std::string& name);
 
 /// The struct of gpu_rules.cuh that has a function of one argument, or one with steps.
 const char* smooth_function(graph::Op op);
@@ -27,4 +27,4 @@ const char* step_function(graph::Op op);
 /// "<="; nullptr: no comparison.
 const char* comparison_text(graph::Op op);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -1,8 +1,8 @@
-#include "oracle/gpu_loops.h"
+#include "truth_gpu/gpu_loops.h"
 
 #include <fmt/core.h>
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 using graph::Node;
 
@@ -28,9 +28,9 @@ std::string taken_text(const ElementText& x) {
 
 }  // namespace
 
-std::string pad_loop(const Node& node, const Extents& from, const ElementText& x,
+std::string pad_loop(const Node& node, const truth::Extents& from, const ElementText& x,
                      const std::string& fill, const std::string& ending) {
-  const Extents to = graph::values_of(node.shape);
+  const truth::Extents to = graph::values_of(node.shape);
   std::string inside = "true", position = "0";
   int64_t inner = 1;
   std::string indices;
@@ -41,14 +41,14 @@ std::string pad_loop(const Node& node, const Extents& from, const ElementText& x
   }
   for (size_t d = 0; d < to.size(); ++d)
     position = fmt::format("({}) * {}LL + i{}", position, from[d], d);
-  return walk(count_of(to), indices +
-                                fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
-                                (x.jumps() ? "    Jump j = {0, 0};\n" : "") +
-                                fmt::format("    if ({})\n", inside) +
-                                element_scope(position, x, taken_text(x)) + ending);
+  return walk(truth::count_of(to),
+              indices + fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
+                  (x.jumps() ? "    Jump j = {0, 0};\n" : "") +
+                  fmt::format("    if ({})\n", inside) + element_scope(position, x, taken_text(x)) +
+                  ending);
 }
 
-std::string fold_loop(const Node& node, const FoldLayout& layout, const ElementText& x,
+std::string fold_loop(const Node& node, const truth::FoldLayout& layout, const ElementText& x,
                       const std::string& ending) {
   const std::string position =
       fmt::format("((k * {}LL + outer) * {}LL + ahead / {}) * {}LL + inner", layout.outer,
@@ -132,4 +132,4 @@ std::string best_loop(int64_t lines, int64_t length, bool largest, const Element
   return walk(lines, body, "line");
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

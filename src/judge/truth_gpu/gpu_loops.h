@@ -5,10 +5,10 @@
 #include <string>
 
 #include "graph/graph.h"
-#include "oracle/gpu_source.h"
-#include "oracle/moves.h"
+#include "truth/moves.h"
+#include "truth_gpu/gpu_source.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 /// Lines that compute the element at position `p`, and the names it has then.
 struct ElementText {
@@ -24,12 +24,12 @@ inline constexpr int kGpuBlockThreads = 256;
 
 /// Every element of a padded tensor: `which`, its value `y` and jump `j`, then `ending`. `fill` as
 /// device code.
-std::string pad_loop(const graph::Node& node, const Extents& from, const ElementText& x,
+std::string pad_loop(const graph::Node& node, const truth::Extents& from, const ElementText& x,
                      const std::string& fill, const std::string& ending);
 
 /// Every place windows are folded to: `which`, the sum `own` and its spec `here`, then `ending`.
-std::string fold_loop(const graph::Node& node, const FoldLayout& layout, const ElementText& x,
-                      const std::string& ending);
+std::string fold_loop(const graph::Node& node, const truth::FoldLayout& layout,
+                      const ElementText& x, const std::string& ending);
 
 struct ProductExtents {
   int64_t batches, rows, depth, columns;
@@ -53,4 +53,4 @@ std::string pick_loop(int64_t count, const Picked& picked, const ElementText& in
 std::string best_loop(int64_t lines, int64_t length, bool largest, const ElementText& x,
                       const std::string& ending);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -1,17 +1,17 @@
-#include "oracle/gpu_oracle.h"
+#include "truth_gpu/gpu_oracle.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "oracle/output.h"
+#include "truth/output.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
-using exec::Truth;
-using exec::TruthOptions;
 using graph::Graph;
+using ports::Truth;
+using ports::TruthOptions;
 using tensor::HostTensor;
 
 namespace {
@@ -21,9 +21,9 @@ constexpr double kMemoryPart = 0.6;  // of the device's that a truth may take
 
 int64_t most_elements(const Graph& graph, const std::vector<HostTensor>& inputs) {
   int64_t most = 0;
-  for (const HostTensor& input : inputs) most = std::max(most, count_of(input.shape));
+  for (const HostTensor& input : inputs) most = std::max(most, truth::count_of(input.shape));
   for (const graph::NamedNode& output : graph.outputs)
-    most = std::max(most, count_of(graph::values_of(graph[output.node].shape)));
+    most = std::max(most, truth::count_of(graph::values_of(graph[output.node].shape)));
   return most;
 }
 
@@ -39,19 +39,19 @@ std::string key_of(const Graph& graph, const TruthOptions& options) {
   return key;
 }
 
-Error failed(const exec::CompileFailed& failure) {
+Error failed(const ports::CompileFailed& failure) {
   return environment_error("the kernels of the truth do not compile: " +
                            (failure.messages.empty() ? failure.log : failure.messages[0].text));
 }
 
 /// One output out of the buffers of a run, which are left empty.
-Tensor take_output(const Graph& graph, const GpuPlan& plan, size_t k,
-                   std::vector<HostTensor>& buffers) {
+truth::Tensor take_output(const Graph& graph, const GpuPlan& plan, size_t k,
+                          std::vector<HostTensor>& buffers) {
   const NodeBuffers& from = plan.outputs[k];
   const auto data = [&](int buffer) {
     return buffer < 0 ? tensor::Bytes() : std::move(buffers[static_cast<size_t>(buffer)].data);
   };
-  Tensor value;
+  truth::Tensor value;
   value.dtype = graph[graph.outputs[k].node].dtype;
   value.shape = plan.facts[k].shape;
   value.tracks = plan.facts[k].tracks;
@@ -79,8 +79,8 @@ std::vector<Truth> collect(const Graph& graph, const GpuPlan& plan, std::vector<
       truths.back().name = graph.outputs[k].name;
       continue;
     }
-    truths.push_back(to_truth(take_output(graph, plan, k, buffers), graph.outputs[k].name,
-                              plan.facts[k], threads));
+    truths.push_back(truth::to_truth(take_output(graph, plan, k, buffers), graph.outputs[k].name,
+                                     plan.facts[k], threads));
   }
   return truths;
 }
@@ -89,14 +89,15 @@ std::vector<Truth> collect(const Graph& graph, const GpuPlan& plan, std::vector<
 
 double work_of_truth(const Graph& graph) {
   constexpr double kProductsPerElement = 16;
-  const std::vector<NodeFacts> facts = gather_facts(graph, Mode::HalfOnly, false);
+  const std::vector<truth::NodeFacts> facts =
+      truth::gather_facts(graph, truth::Mode::HalfOnly, false);
   const auto elements = [&](graph::NodeId node) {
-    return static_cast<double>(count_of(facts[static_cast<size_t>(node)].shape));
+    return static_cast<double>(truth::count_of(facts[static_cast<size_t>(node)].shape));
   };
   double work = 0;
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const graph::Node& node = graph.nodes[id];
-    if (!facts[id].needed || node.inputs.empty() || is_view_op(node.op)) continue;
+    if (!facts[id].needed || node.inputs.empty() || truth::is_view_op(node.op)) continue;
     const auto self = static_cast<graph::NodeId>(id);
     double own = elements(self);
     for (const graph::NodeId in : node.inputs) own = std::max(own, elements(in));
@@ -110,7 +111,7 @@ double work_of_truth(const Graph& graph) {
   return work;
 }
 
-GpuOracle::GpuOracle(exec::Compiler& compiler, OpenDevice open, GpuOracleOptions options)
+GpuOracle::GpuOracle(ports::Compiler& compiler, OpenDevice open, GpuOracleOptions options)
     : compiler_(compiler), open_(std::move(open)), options_(options) {}
 
 GpuOracle::~GpuOracle() = default;
@@ -147,20 +148,20 @@ std::string GpuOracle::made_by() const {
   return text;
 }
 
-Result<exec::ImageId> GpuOracle::compile(GpuPlan* plan) {
-  exec::CompileRequest request;
+Result<ports::ImageId> GpuOracle::compile(GpuPlan* plan) {
+  ports::CompileRequest request;
   request.source = plan->source;
   request.file_name = plan->program.module_name;
   request.target = device_->info().target;
   request.image = device_->info().image;
   request.kernels = plan->kernels;
   request.timeout_seconds = options_.timeout_seconds;
-  const exec::CompileOutcome outcome = KW_TRY(compiler_.compile(request));
+  const ports::CompileOutcome outcome = KW_TRY(compiler_.compile(request));
   if (!outcome.compiled) return failed(*outcome.failed);
   for (size_t k = 0; k < plan->kernels.size(); ++k) {
     const auto& kernels = outcome.compiled->kernels;
     const auto found =
-        std::ranges::find(kernels, plan->kernels[k], &exec::CompiledKernel::expression);
+        std::ranges::find(kernels, plan->kernels[k], &ports::CompiledKernel::expression);
     if (found == kernels.end()) return environment_error("the compiler lost a kernel of the truth");
     plan->program.launches[k].entry = found->entry;
   }
@@ -184,7 +185,7 @@ Result<GpuOracle::Loaded*> GpuOracle::load(const Graph& graph, const TruthOption
     made.refused = "it does not fit the device's memory";
     return &made;
   }
-  Result<exec::ImageId> image = compile(&made.plan);
+  Result<ports::ImageId> image = compile(&made.plan);
   if (image) {
     made.image = *image;
   } else {
@@ -198,7 +199,7 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
                                                 const TruthOptions& options) {
   if (!lost_.empty()) return environment_error(lost_);
   if (device_ == nullptr) {
-    Result<std::unique_ptr<exec::Device>> opened = open_();
+    Result<std::unique_ptr<ports::Device>> opened = open_();
     if (!opened) {
       lost_ = opened.error().message;
       return std::move(opened).error();
@@ -209,7 +210,7 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
   if (!loaded->refused.empty()) return environment_error(loaded->refused);
   const GpuPlan& plan = loaded->plan;
   const HostTensor nothing_found = KW_TRY(tensor::make_tensor(tensor::DType::Uint32, {1}));
-  exec::InputViews views;
+  ports::InputViews views;
   for (size_t i = 0; i < plan.program.buffers.size(); ++i) {
     const bool input = i < inputs.size() && plan.program.buffers[i].present;
     if (input && (inputs[i].dtype != plan.program.buffers[i].dtype ||
@@ -217,11 +218,11 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
       return input_error("inputs that do not fit the graph");
     views.add(input ? &inputs[i] : static_cast<int>(i) == plan.found ? &nothing_found : nullptr);
   }
-  exec::RunOptions run;
+  ports::RunOptions run;
   run.timeout_seconds = options_.timeout_seconds;
   run.threads = options.threads;
-  exec::RunOutcome outcome = KW_TRY(device_->run(loaded->image, plan.program, views, run));
-  if (outcome.status != exec::RunStatus::Completed)
+  ports::RunOutcome outcome = KW_TRY(device_->run(loaded->image, plan.program, views, run));
+  if (outcome.status != ports::RunStatus::Completed)
     return environment_error(
         fmt::format("{}: {}", run_status_name(outcome.status), outcome.message));
   for (const record::Finding& finding : outcome.findings) {
@@ -235,12 +236,12 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
     return environment_error("an index points nowhere, or an integer is divided by zero");
   if ((found & kFoundJumps) != 0)
     return environment_error("a discontinuity is near, and no device code for what follows");
-  const int threads = thread_count(options);
+  const int threads = truth::thread_count(options);
   std::vector<Truth> truths = collect(graph, plan, std::move(outcome.buffers), threads);
   if ((found & kFoundOutOfRange) == 0) return truths;
   const std::vector<HostTensor> declared = KW_TRY(interpreter_.op_by_op(graph, inputs, options));
-  for (size_t k = 0; k < truths.size(); ++k) mark_overflow(declared[k], threads, truths[k]);
+  for (size_t k = 0; k < truths.size(); ++k) truth::mark_overflow(declared[k], threads, truths[k]);
   return truths;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

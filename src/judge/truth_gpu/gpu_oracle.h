@@ -8,13 +8,13 @@
 #include <memory>
 #include <string>
 
-#include "exec/compiler.h"
-#include "exec/device.h"
-#include "exec/oracle.h"
-#include "oracle/gpu_plan.h"
-#include "oracle/interpreter.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
+#include "ports/oracle.h"
+#include "truth/interpreter.h"
+#include "truth_gpu/gpu_plan.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 struct GpuOracleOptions {
   int64_t least_elements = int64_t{1} << 23;  // smaller truths are made on the CPU
@@ -26,44 +26,44 @@ struct GpuOracleOptions {
 /// operations for one of them.
 double work_of_truth(const graph::Graph& graph);
 
-class GpuOracle final : public exec::Oracle {
+class GpuOracle final : public ports::Oracle {
  public:
-  using OpenDevice = std::function<Result<std::unique_ptr<exec::Device>>()>;
+  using OpenDevice = std::function<Result<std::unique_ptr<ports::Device>>()>;
   /// `open` is called when the first large truth is asked for. The compiler must outlive this.
-  GpuOracle(exec::Compiler& compiler, OpenDevice open, GpuOracleOptions options = {});
+  GpuOracle(ports::Compiler& compiler, OpenDevice open, GpuOracleOptions options = {});
   ~GpuOracle() override;
 
-  Result<std::vector<exec::Truth>> truth(const graph::Graph& graph,
-                                         const std::vector<tensor::HostTensor>& inputs,
-                                         const exec::TruthOptions& options) override;
+  Result<std::vector<ports::Truth>> truth(const graph::Graph& graph,
+                                          const std::vector<tensor::HostTensor>& inputs,
+                                          const ports::TruthOptions& options) override;
   Result<std::vector<tensor::HostTensor>> op_by_op(const graph::Graph& graph,
                                                    const std::vector<tensor::HostTensor>& inputs,
-                                                   const exec::TruthOptions& options) override;
+                                                   const ports::TruthOptions& options) override;
   std::string made_by() const override;
 
  private:
   /// A graph's kernels on the device, or why there are none.
   struct Loaded {
     GpuPlan plan;
-    exec::ImageId image = 0;
+    ports::ImageId image = 0;
     std::string refused;
   };
 
-  Result<Loaded*> load(const graph::Graph& graph, const exec::TruthOptions& options);
-  Result<exec::ImageId> compile(GpuPlan* plan);
-  Result<std::vector<exec::Truth>> on_device(const graph::Graph& graph,
-                                             const std::vector<tensor::HostTensor>& inputs,
-                                             const exec::TruthOptions& options);
+  Result<Loaded*> load(const graph::Graph& graph, const ports::TruthOptions& options);
+  Result<ports::ImageId> compile(GpuPlan* plan);
+  Result<std::vector<ports::Truth>> on_device(const graph::Graph& graph,
+                                              const std::vector<tensor::HostTensor>& inputs,
+                                              const ports::TruthOptions& options);
 
-  exec::Compiler& compiler_;
+  ports::Compiler& compiler_;
   OpenDevice open_;
   GpuOracleOptions options_;
-  Interpreter interpreter_;
-  std::unique_ptr<exec::Device> device_;
+  truth::Interpreter interpreter_;
+  std::unique_ptr<ports::Device> device_;
   std::string lost_;                      // why there is no device; "" while there may be one
   std::map<std::string, Loaded> loaded_;  // by the graph and its dims
   int on_device_ = 0, on_cpu_ = 0, small_ = 0;
   std::string reason_;  // why the last large truth was left to the CPU
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -1,18 +1,18 @@
-#include "oracle/gpu_plan.h"
+#include "truth_gpu/gpu_plan.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/gpu_loops.h"
-#include "oracle/output.h"
-#include "oracle/plan.h"
-#include "oracle/reduce.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/output.h"
+#include "truth/plan.h"
+#include "truth/reduce.h"
+#include "truth/scalar.h"
+#include "truth_gpu/gpu_loops.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 using graph::Graph;
 using graph::Node;
@@ -34,14 +34,14 @@ constexpr int64_t kMostRivals = 64;          // elements of a line whose best is
 
 std::string constants_text() {
   return fmt::format("constexpr double kPathFactor = {}, kChainShare = {}, kChainMost = {};\n",
-                     number_text(exec::bound_constants().path_factor),
-                     number_text(exec::chain_units(1)),
-                     number_text(exec::chain_units(std::numeric_limits<double>::max())));
+                     number_text(ports::bound_constants().path_factor),
+                     number_text(ports::chain_units(1)),
+                     number_text(ports::chain_units(std::numeric_limits<double>::max())));
 }
 
 class GpuPlanner {
  public:
-  GpuPlanner(const Graph& graph, const exec::TruthOptions& options)
+  GpuPlanner(const Graph& graph, const ports::TruthOptions& options)
       : graph_(graph),
         options_(options),
         inputs_(graph.inputs.size()),
@@ -49,17 +49,20 @@ class GpuPlanner {
 
   Result<GpuPlan> run() {
     KW_TRY(check());
-    const std::vector<NodeFacts> facts = gather_facts(graph_, Mode::Truth, options_.allow_tf32);
+    const std::vector<truth::NodeFacts> facts =
+        truth::gather_facts(graph_, truth::Mode::Truth, options_.allow_tf32);
     KW_TRY(check_precision(facts));
     add_inputs(facts);
     plan_.found = add_buffer("found", kernel::Role::Inout, DType::Uint32, 1);
-    widens_ = sums_half_errors(graph_, facts);
-    KW_TRY(add_pass(Mode::Truth, facts));
+    widens_ = truth::sums_half_errors(graph_, facts);
+    KW_TRY(add_pass(truth::Mode::Truth, facts));
     for (const graph::NamedNode& output : graph_.outputs) {
       plan_.outputs.push_back(truth_[static_cast<size_t>(output.node)]);
       plan_.facts.push_back(facts[static_cast<size_t>(output.node)]);
     }
-    if (widens_) KW_TRY(add_pass(Mode::HalfOnly, gather_facts(graph_, Mode::HalfOnly, false)));
+    if (widens_)
+      KW_TRY(add_pass(truth::Mode::HalfOnly,
+                      truth::gather_facts(graph_, truth::Mode::HalfOnly, false)));
     plan_.source = "namespace truth {\n\n" + constants_text() + kGpuRulesText + kGpuJumpsText +
                    kernels_ + "\n}  // namespace truth\n";
     plan_.program.module_name = "truth.cu";
@@ -68,7 +71,7 @@ class GpuPlanner {
 
  private:
   Status check() const {
-    for (const ScoreSource& score : score_sources(graph_)) {
+    for (const truth::ScoreSource& score : truth::score_sources(graph_)) {
       if (score.node >= 0) return input_error("no device code for scores");
     }
     for (const graph::NamedNode& output : graph_.outputs) {
@@ -79,10 +82,11 @@ class GpuPlanner {
   }
 
   // The last bits of fp64 results are what a truth of fp64 is about: one opinion must do.
-  Status check_precision(const std::vector<NodeFacts>& facts) const {
+  Status check_precision(const std::vector<truth::NodeFacts>& facts) const {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
-      if (facts[id].needed && node.dtype == DType::Fp64 && facts[id].exactness != Exactness::Exact)
+      if (facts[id].needed && node.dtype == DType::Fp64 &&
+          facts[id].exactness != truth::Exactness::Exact)
         return input_error("no device code for fp64 results");
     }
     return Done{};
@@ -100,7 +104,7 @@ class GpuPlanner {
     return static_cast<int>(plan_.program.buffers.size()) - 1;
   }
 
-  void add_inputs(const std::vector<NodeFacts>& facts) {
+  void add_inputs(const std::vector<truth::NodeFacts>& facts) {
     sources_.first_input = inputs_.data();
     sources_.first_value = values_.data();
     for (const graph::NamedNode& input : graph_.inputs) {
@@ -108,7 +112,7 @@ class GpuPlanner {
       const int buffer = add_buffer(input.name, kernel::Role::Input, node.dtype, 0);
       kernel::Buffer& made = plan_.program.buffers.back();
       made.shape = graph::values_of(node.shape);
-      made.bytes = count_of(made.shape) * tensor::dtype_size(node.dtype);
+      made.bytes = truth::count_of(made.shape) * tensor::dtype_size(node.dtype);
       made.present = facts[static_cast<size_t>(input.node)].needed;
       if (made.present) plan_.bytes += static_cast<uint64_t>(made.bytes);
       sources_.inputs.push_back(buffer);
@@ -121,40 +125,41 @@ class GpuPlanner {
   }
 
   // An output widened by the second pass has room for h whether or not the first finds some.
-  bool is_widened(NodeId node, const NodeFacts& facts) const {
+  bool is_widened(NodeId node, const truth::NodeFacts& facts) const {
     return widens_ && is_output(node) && !facts.tracks.integer &&
-           facts.exactness == Exactness::Open;
+           facts.exactness == truth::Exactness::Open;
   }
 
-  void add_node_buffers(NodeId node, Mode mode, const NodeFacts& facts) {
-    const bool given = mode == Mode::Truth && is_output(node);
+  void add_node_buffers(NodeId node, truth::Mode mode, const truth::NodeFacts& facts) {
+    const bool given = mode == truth::Mode::Truth && is_output(node);
     const auto role = given ? kernel::Role::Output : kernel::Role::Scratch;
-    const std::string name = fmt::format("{}{}", mode == Mode::Truth ? "n" : "half", node);
-    const int64_t count = count_of(facts.shape);
+    const std::string name = fmt::format("{}{}", mode == truth::Mode::Truth ? "n" : "half", node);
+    const int64_t count = truth::count_of(facts.shape);
     NodeBuffers& at = sources_.values[static_cast<size_t>(node)];
     at.t = add_buffer(name, role, facts.tracks.integer ? DType::Int64 : DType::Fp64, count);
-    if (mode != Mode::Truth) return;
+    if (mode != truth::Mode::Truth) return;
     if (facts.tracks.a) at.a = add_buffer(name + "_a", role, DType::Fp32, count);
     if (facts.tracks.h || is_widened(node, facts))
       at.h = add_buffer(name + "_h", role, DType::Fp32, count);
   }
 
-  Status add_pass(Mode mode, const std::vector<NodeFacts>& facts) {
-    const Plan plan = make_plan(graph_, facts, Factors::Whole);
-    const Sources s{graph_, facts, plan, inputs_, values_, mode, options_.flush, findings_};
+  Status add_pass(truth::Mode mode, const std::vector<truth::NodeFacts>& facts) {
+    const truth::Plan plan = truth::make_plan(graph_, facts, truth::Factors::Whole);
+    const truth::Sources s{graph_, facts, plan, inputs_, values_, mode, options_.flush, findings_};
     sources_.values.assign(graph_.nodes.size(), {});
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const auto node = static_cast<NodeId>(id);
       if (!facts[id].needed || !plan.whole[id]) continue;
-      if (count_of(facts[id].shape) == 0) return input_error("no device code for empty tensors");
+      if (truth::count_of(facts[id].shape) == 0)
+        return input_error("no device code for empty tensors");
       add_node_buffers(node, mode, facts[id]);
       KW_TRY(add_node(s, node));
     }
-    if (mode == Mode::Truth) truth_ = sources_.values;
+    if (mode == truth::Mode::Truth) truth_ = sources_.values;
     return Done{};
   }
 
-  Status add_node(const Sources& s, NodeId node) {
+  Status add_node(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
     if (n.op == Op::Sum || n.op == Op::Max || n.op == Op::Min) return add_reduction(s, node);
     if (n.op == Op::CumSum) return add_scan(s, node);
@@ -164,14 +169,14 @@ class GpuPlanner {
     if (n.op == Op::ArgMax || n.op == Op::ArgMin) return add_best(s, node);
     if (n.op == Op::Gather || n.op == Op::IndexSelect) return add_pick(s, node);
     const OpKind kind = graph::op_info(n.op).kind;
-    const bool copies =
-        n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise || is_view_op(n.op);
+    const bool copies = n.op == Op::Constant || n.op == Op::Iota || kind == OpKind::Pointwise ||
+                        truth::is_view_op(n.op);
     if (!copies) return input_error(std::string("no device code for ") + graph::op_info(n.op).name);
     return add_point(s, node);
   }
 
-  std::string kernel_name(const Sources& s, NodeId node, const char* what) const {
-    return fmt::format("{}{}_{}", s.mode == Mode::Truth ? "" : "half_", what, node);
+  std::string kernel_name(const truth::Sources& s, NodeId node, const char* what) const {
+    return fmt::format("{}{}_{}", s.mode == truth::Mode::Truth ? "" : "half_", what, node);
   }
 
   // Whoever reads the node then knows that it may jump.
@@ -189,10 +194,10 @@ class GpuPlanner {
 
   // Element `at` of a node: its value, errors and jump, and what the second pass finds of an
   // output.
-  void write_result(const Sources& s, NodeId node, const ElementName& result, const std::string& at,
-                    KernelText* kernel) {
+  void write_result(const truth::Sources& s, NodeId node, const ElementName& result,
+                    const std::string& at, KernelText* kernel) {
     if (!result.jump.empty()) write_jump(node, result.jump, at, kernel);
-    const NodeFacts& facts = s.facts[static_cast<size_t>(node)];
+    const truth::NodeFacts& facts = s.facts[static_cast<size_t>(node)];
     const NodeBuffers& to = sources_.values[static_cast<size_t>(node)];
     const std::string& y = result.value;
     if (facts.tracks.integer) {
@@ -204,7 +209,7 @@ class GpuPlanner {
       kernel->line(fmt::format("{}[{}] = stored({}.a);", kernel->param(to.a, "float*"), at, y));
     if (to.h >= 0)
       kernel->line(fmt::format("{}[{}] = stored({}.h);", kernel->param(to.h, "float*"), at, y));
-    if (s.mode != Mode::HalfOnly || !is_widened(node, facts)) return;
+    if (s.mode != truth::Mode::HalfOnly || !is_widened(node, facts)) return;
     const NodeBuffers& first = truth_[static_cast<size_t>(node)];
     const std::string t = kernel->param(first.t, "const double*");
     const std::string h = kernel->param(first.h, "float*");
@@ -238,8 +243,8 @@ class GpuPlanner {
                        kernel->param(plan_.found, "unsigned*"));
   }
 
-  Status add_point(const Sources& s, NodeId node) {
-    const Program program = make_program(s, node, {}, true);
+  Status add_point(const truth::Sources& s, NodeId node) {
+    const truth::Program program = truth::make_program(s, node, {}, true);
     KernelText kernel;
     const ElementName y = KW_TRY(write_element(program, sources_, &kernel));
     write_result(s, node, y, "p", &kernel);
@@ -254,9 +259,9 @@ class GpuPlanner {
     return Done{};
   }
 
-  Result<ElementText> element_of(const Sources& s, NodeId node, const std::vector<int>& order,
-                                 KernelText* kernel) const {
-    const Program program = make_program(s, node, order, false);
+  Result<ElementText> element_of(const truth::Sources& s, NodeId node,
+                                 const std::vector<int>& order, KernelText* kernel) const {
+    const truth::Program program = truth::make_program(s, node, order, false);
     if (program.count == 0) return input_error("no device code for empty tensors");
     const size_t before = kernel->lines().size();
     ElementText element;
@@ -273,80 +278,83 @@ class GpuPlanner {
     add_launch(name, *kernel, body, {static_cast<uint32_t>(std::min(blocks, kMostBlocks)), 1, 1});
   }
 
-  Status add_pad(const Sources& s, NodeId node) {
+  Status add_pad(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
     KernelText kernel;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
     const bool wide = n.dtype == DType::Fp64;
     const std::string fill =
-        x.integer
-            ? fmt::format("(Int){}LL", to_integer(n.attrs.number, n.dtype))
-            : fmt::format("{{{}, 0.0, 0.0}}",
-                          number_text(wide ? n.attrs.number : rounded(n.dtype, n.attrs.number)));
+        x.integer ? fmt::format("(Int){}LL", truth::to_integer(n.attrs.number, n.dtype))
+                  : fmt::format("{{{}, 0.0, 0.0}}",
+                                number_text(wide ? n.attrs.number
+                                                 : truth::rounded(n.dtype, n.attrs.number)));
     const std::string ending = written(s, node, {"y", x.jumps() ? "j" : ""}, &kernel);
-    add_walk(kernel_name(s, node, "pad"), count_of(s.facts[static_cast<size_t>(node)].shape), "",
-             pad_loop(n, s.facts[static_cast<size_t>(n.inputs[0])].shape, x, fill, ending),
+    add_walk(kernel_name(s, node, "pad"), truth::count_of(s.facts[static_cast<size_t>(node)].shape),
+             "", pad_loop(n, s.facts[static_cast<size_t>(n.inputs[0])].shape, x, fill, ending),
              &kernel);
     return Done{};
   }
 
-  Status add_pick(const Sources& s, NodeId node) {
+  Status add_pick(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
     const auto dim = static_cast<size_t>(n.attrs.dims[0]);
-    const Extents& from = s.facts[static_cast<size_t>(n.inputs[0])].shape;
-    const Extents& out = s.facts[static_cast<size_t>(node)].shape;
+    const truth::Extents& from = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const truth::Extents& out = s.facts[static_cast<size_t>(node)].shape;
     KernelText kernel;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
     const ElementText index = KW_TRY(element_of(s, n.inputs[1], {}, &kernel));
-    View base = dense_view(from), along{out, Extents(out.size(), 0), 0};
+    truth::View base = truth::dense_view(from), along{out, truth::Extents(out.size(), 0), 0};
     base.shape = out;
     base.strides[dim] = 0;
     along.strides[dim] = 1;
     const bool selects = n.op == Op::IndexSelect;
-    const Picked picked{selects ? address_text(coalesced(along)) : "p",
-                        address_text(coalesced(base)), from[dim], dense_view(from).strides[dim]};
+    const Picked picked{selects ? address_text(truth::coalesced(along)) : "p",
+                        address_text(truth::coalesced(base)), from[dim],
+                        truth::dense_view(from).strides[dim]};
     const std::string ending = written(s, node, {"y", x.jumps() ? "j" : ""}, &kernel);
-    add_walk(kernel_name(s, node, "pick"), count_of(out), "",
-             pick_loop(count_of(out), picked, index, x, ending), &kernel);
+    add_walk(kernel_name(s, node, "pick"), truth::count_of(out), "",
+             pick_loop(truth::count_of(out), picked, index, x, ending), &kernel);
     return Done{};
   }
 
-  Status add_fold(const Sources& s, NodeId node) {
+  Status add_fold(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
-    const FoldLayout layout = fold_layout(n, s.facts[static_cast<size_t>(n.inputs[0])].shape);
+    const truth::FoldLayout layout =
+        truth::fold_layout(n, s.facts[static_cast<size_t>(n.inputs[0])].shape);
     KernelText kernel;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], layout.order, &kernel));
     if (x.integer) return input_error("no device code for reductions of integers");
-    const Program program = make_program(s, n.inputs[0], layout.order, false);
+    const truth::Program program = truth::make_program(s, n.inputs[0], layout.order, false);
     const std::string ending = ending_text(s, node, {"own", "here", x.jumps()}, &kernel);
-    add_walk(kernel_name(s, node, "overlap"), count_of(s.facts[static_cast<size_t>(node)].shape),
+    add_walk(kernel_name(s, node, "overlap"),
+             truth::count_of(s.facts[static_cast<size_t>(node)].shape),
              fold_text(s, node, program, 1), fold_loop(n, layout, x, ending), &kernel);
     return Done{};
   }
 
-  std::string product_text(const Sources& s, NodeId node) const {
+  std::string product_text(const truth::Sources& s, NodeId node) const {
     const Node& n = graph_[node];
-    const Rounding r = rounding_of(n.dtype, options_.flush);
-    const exec::BoundConstants& c = exec::bound_constants();
+    const truth::Rounding r = truth::rounding_of(n.dtype, options_.flush);
+    const ports::BoundConstants& c = ports::bound_constants();
     const bool errors = std::ranges::any_of(n.inputs, [&](NodeId in) {
-      const Tracks& tracks = s.facts[static_cast<size_t>(in)].tracks;
+      const truth::Tracks& tracks = s.facts[static_cast<size_t>(in)].tracks;
       return tracks.a || tracks.h;
     });
     return fmt::format(
         "  const ProductSpec product = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
         "{}}};\n",
-        s.mode == Mode::Truth, errors, options_.allow_tf32 && n.dtype == DType::Fp32,
+        s.mode == truth::Mode::Truth, errors, options_.allow_tf32 && n.dtype == DType::Fp32,
         options_.flush, number_text(r.unit), number_text(r.tiny), number_text(c.sum_root),
         number_text(c.sum_plus), number_text(c.half_sum), number_text(r.limit),
         number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
         format_text(s.mode, n.dtype));
   }
 
-  Status add_product(const Sources& s, NodeId node) {
+  Status add_product(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
-    const Extents& left = s.facts[static_cast<size_t>(n.inputs[0])].shape;
-    const Extents& out = s.facts[static_cast<size_t>(node)].shape;
-    ProductExtents extents{count_of(out), left[left.size() - 2], left.back(), out.back()};
+    const truth::Extents& left = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const truth::Extents& out = s.facts[static_cast<size_t>(node)].shape;
+    ProductExtents extents{truth::count_of(out), left[left.size() - 2], left.back(), out.back()};
     extents.batches /= extents.rows * extents.columns;
     KernelText kernel;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], {}, &kernel));
@@ -354,40 +362,41 @@ class GpuPlanner {
     if (x.integer) return input_error("no device code for products of integers");
     const std::string ending =
         ending_text(s, node, {"own", "product", x.jumps() || z.jumps()}, &kernel);
-    add_walk(kernel_name(s, node, "product"), count_of(out), product_text(s, node),
+    add_walk(kernel_name(s, node, "product"), truth::count_of(out), product_text(s, node),
              product_loop(extents, x, z, ending), &kernel);
     return Done{};
   }
 
   // The lines that store a result at `which`.
-  std::string written(const Sources& s, NodeId node, const ElementName& y, KernelText* kernel) {
+  std::string written(const truth::Sources& s, NodeId node, const ElementName& y,
+                      KernelText* kernel) {
     const size_t before = kernel->lines().size();
     write_result(s, node, y, "which", kernel);
     return kernel->lines().substr(before);
   }
 
-  std::string fold_text(const Sources& s, NodeId node, const Program& program,
+  std::string fold_text(const truth::Sources& s, NodeId node, const truth::Program& program,
                         int64_t count) const {
     const Node& n = graph_[node];
-    const Rounding r = rounding_of(n.dtype, options_.flush);
-    const exec::BoundConstants& c = exec::bound_constants();
-    const NodeFacts& facts = s.facts[static_cast<size_t>(node)];
+    const truth::Rounding r = truth::rounding_of(n.dtype, options_.flush);
+    const ports::BoundConstants& c = ports::bound_constants();
+    const truth::NodeFacts& facts = s.facts[static_cast<size_t>(node)];
     return fmt::format(
         "  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
         "{}, {}}};\n",
-        s.mode == Mode::Truth, program.tracks.a, program.tracks.h, facts.tracks.a, facts.tracks.h,
-        n.op == Op::Min ? -1 : 1, number_text(static_cast<double>(count)), number_text(c.sum_root),
-        number_text(c.sum_plus), number_text(exec::chain_units(static_cast<double>(count))),
-        number_text(c.half_sum), number_text(r.unit), number_text(r.limit),
-        number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
-        format_text(s.mode, n.dtype));
+        s.mode == truth::Mode::Truth, program.tracks.a, program.tracks.h, facts.tracks.a,
+        facts.tracks.h, n.op == Op::Min ? -1 : 1, number_text(static_cast<double>(count)),
+        number_text(c.sum_root), number_text(c.sum_plus),
+        number_text(ports::chain_units(static_cast<double>(count))), number_text(c.half_sum),
+        number_text(r.unit), number_text(r.limit), number_text(r.half_unit),
+        number_text(r.half_tiny), number_text(r.half_limit), format_text(s.mode, n.dtype));
   }
 
   // How the elements of one result are shared between threads: so many neighbours, so many parts.
   struct Sharing {
     int64_t results = 1, lanes = 1, parts = 1;
   };
-  static Sharing share(const ReduceLayout& layout) {
+  static Sharing share(const truth::ReduceLayout& layout) {
     Sharing sharing;
     sharing.results = layout.outer * layout.inner;
     while (layout.inner == 1 && sharing.lanes < kBlockThreads && sharing.lanes * 4 < layout.reduced)
@@ -398,11 +407,11 @@ class GpuPlanner {
     return sharing;
   }
 
-  Status add_reduction(const Sources& s, NodeId node) {
+  Status add_reduction(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
-    const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
-    const ReduceLayout layout = reduce_layout(n, shape);
-    const Program program = make_program(s, n.inputs[0], layout.order, false);
+    const truth::Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const truth::ReduceLayout layout = truth::reduce_layout(n, shape);
+    const truth::Program program = truth::make_program(s, n.inputs[0], layout.order, false);
     if (program.tracks.integer) return input_error("no device code for reductions of integers");
     if (layout.reduced == 0) return input_error("no device code for empty tensors");
     const Sharing sharing = share(layout);
@@ -458,34 +467,36 @@ class GpuPlanner {
     std::string name, spec;
     bool jumps = false;
   };
-  std::string ending_text(const Sources& s, NodeId node, const Gathered& all, KernelText* kernel) {
+  std::string ending_text(const truth::Sources& s, NodeId node, const Gathered& all,
+                          KernelText* kernel) {
     const size_t before = kernel->lines().size();
     kernel->line(fmt::format("const Value y = {}.result({});", all.name, all.spec));
     if (all.jumps) kernel->line(fmt::format("const Jump j = {}.jump({});", all.name, all.spec));
-    if (s.mode == Mode::Truth) kernel->line("look_for_infinity(y, found);");
+    if (s.mode == truth::Mode::Truth) kernel->line("look_for_infinity(y, found);");
     write_result(s, node, {"y", all.jumps ? "j" : ""}, "which", kernel);
     return kernel->lines().substr(before);
   }
 
-  Status add_best(const Sources& s, NodeId node) {
+  Status add_best(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
-    const Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
+    const truth::Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
     const std::vector<int> order = lines_along(n.attrs.dims[0], shape.size());
     const int64_t length = shape[static_cast<size_t>(n.attrs.dims[0])];
     if (length > kMostRivals) return input_error("no device code for the best of long lines");
     KernelText kernel;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], order, &kernel));
     if (x.integer) return input_error("no device code for the best of integers");
-    const Tracks tracks = make_program(s, n.inputs[0], order, false).tracks;
-    const Extents& out = s.facts[static_cast<size_t>(node)].shape;
+    const truth::Tracks tracks = truth::make_program(s, n.inputs[0], order, false).tracks;
+    const truth::Extents& out = s.facts[static_cast<size_t>(node)].shape;
     const size_t before = kernel.lines().size();
     kernel.line("const Int p = line;");
-    kernel.line(fmt::format("const Int which = {};",
-                            address_text(coalesced(permuted(dense_view(out), order)))));
+    kernel.line(fmt::format("const Int which = {};", address_text(truth::coalesced(truth::permuted(
+                                                         truth::dense_view(out), order)))));
     const bool jumps = x.jumps() || tracks.a || tracks.h;
     write_result(s, node, {"best.index", jumps ? "best.jump" : ""}, "which", &kernel);
-    add_walk(kernel_name(s, node, "best"), count_of(out), "",
-             best_loop(count_of(out), length, n.op == Op::ArgMax, x, kernel.lines().substr(before)),
+    add_walk(kernel_name(s, node, "best"), truth::count_of(out), "",
+             best_loop(truth::count_of(out), length, n.op == Op::ArgMax, x,
+                       kernel.lines().substr(before)),
              &kernel);
     return Done{};
   }
@@ -500,11 +511,11 @@ class GpuPlanner {
   }
 
   // A block walks along one line, a tile at a time; what came before is carried.
-  Status add_scan(const Sources& s, NodeId node) {
+  Status add_scan(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
-    const Extents& shape = s.facts[static_cast<size_t>(node)].shape;
+    const truth::Extents& shape = s.facts[static_cast<size_t>(node)].shape;
     const std::vector<int> order = lines_along(n.attrs.dims[0], shape.size());
-    const Program program = make_program(s, n.inputs[0], order, false);
+    const truth::Program program = truth::make_program(s, n.inputs[0], order, false);
     if (program.tracks.integer) return input_error("no device code for scans of integers");
     const int64_t length = shape[static_cast<size_t>(n.attrs.dims[0])];
     const int64_t lines = program.count / length;
@@ -513,10 +524,10 @@ class GpuPlanner {
     // Sums of other branches are not carried along a line.
     if (!x.jump.empty()) kernel.line(fmt::format("if (jumps({})) found |= kJumps;", x.jump));
     const std::string element = kernel.lines();
-    const View place = coalesced(permuted(dense_view(shape), order));
+    const truth::View place = truth::coalesced(truth::permuted(truth::dense_view(shape), order));
     const size_t before = element.size();
     kernel.line("const Value y = scan_result(all, total, (double)count, fold);");
-    if (s.mode == Mode::Truth) kernel.line("look_for_infinity(y, found);");
+    if (s.mode == truth::Mode::Truth) kernel.line("look_for_infinity(y, found);");
     kernel.line(fmt::format("const Int which = {};", address_text(place)));
     write_result(s, node, {"y", ""}, "which", &kernel);
     const std::string body = fmt::format(
@@ -554,8 +565,8 @@ class GpuPlanner {
     return Done{};
   }
 
-  void add_merge(const Sources& s, NodeId node, const std::string& fold, const Gathered& state,
-                 int partial, const Sharing& sharing) {
+  void add_merge(const truth::Sources& s, NodeId node, const std::string& fold,
+                 const Gathered& state, int partial, const Sharing& sharing) {
     KernelText kernel;
     const std::string parts = kernel.param(partial, fmt::format("const {}*", state.name));
     const std::string ending = ending_text(s, node, {"all", state.spec, state.jumps}, &kernel);
@@ -573,10 +584,10 @@ class GpuPlanner {
   }
 
   const Graph& graph_;
-  const exec::TruthOptions& options_;
+  const ports::TruthOptions& options_;
   std::vector<tensor::HostTensor> inputs_;  // stand-ins: programs only point at them
-  std::vector<Tensor> values_;              // the same
-  Findings findings_;
+  std::vector<truth::Tensor> values_;       // the same
+  truth::Findings findings_;
   GpuSources sources_;
   std::vector<NodeBuffers> truth_;  // of the first pass
   bool widens_ = false;             // whether there is a second one
@@ -586,8 +597,8 @@ class GpuPlanner {
 
 }  // namespace
 
-Result<GpuPlan> plan_on_gpu(const Graph& graph, const exec::TruthOptions& options) {
+Result<GpuPlan> plan_on_gpu(const Graph& graph, const ports::TruthOptions& options) {
   return GpuPlanner(graph, options).run();
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "exec/device.h"
-#include "exec/oracle.h"
 #include "graph/graph.h"
-#include "oracle/facts.h"
-#include "oracle/gpu_source.h"
+#include "ports/device.h"
+#include "ports/oracle.h"
+#include "truth/facts.h"
+#include "truth_gpu/gpu_source.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 /// Bits of the word the kernels leave behind.
 inline constexpr uint32_t kFoundOutOfRange = 1, kFoundJumps = 2, kFoundMistake = 4;
@@ -23,11 +23,11 @@ struct GpuPlan {
                                      // until the source is compiled
   int found = -1;                    // the buffer of what kernels found: one uint32
   std::vector<NodeBuffers> outputs;  // per graph output
-  std::vector<NodeFacts> facts;      // per graph output
-  uint64_t bytes = 0;                // of all buffers
+  std::vector<truth::NodeFacts> facts;  // per graph output
+  uint64_t bytes = 0;                   // of all buffers
 };
 
 /// An Error says what there is no device code for.
-Result<GpuPlan> plan_on_gpu(const graph::Graph& graph, const exec::TruthOptions& options);
+Result<GpuPlan> plan_on_gpu(const graph::Graph& graph, const ports::TruthOptions& options);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -1,4 +1,4 @@
-#include "oracle/gpu_source.h"
+#include "truth_gpu/gpu_source.h"
 
 #include <fmt/core.h>
 
@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
-#include "exec/bound.h"
-#include "oracle/gpu_carry.h"
-#include "oracle/scalar.h"
+#include "ports/bound.h"
+#include "truth/scalar.h"
+#include "truth_gpu/gpu_carry.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 using graph::Op;
 using tensor::DType;
@@ -36,8 +36,8 @@ std::string number_text(double value) {
   return fmt::format("__longlong_as_double({:#x}LL)", std::bit_cast<uint64_t>(value));
 }
 
-std::string format_text(Mode mode, DType type) {
-  if (mode == Mode::Truth) return "kNone";
+std::string format_text(truth::Mode mode, DType type) {
+  if (mode == truth::Mode::Truth) return "kNone";
   switch (type) {
     case DType::Fp16:
       return "kFp16";
@@ -54,8 +54,8 @@ std::string format_text(Mode mode, DType type) {
 
 // Constant extents: the compiler turns divisions by them into multiplications, which 32 bits make
 // cheap.
-std::string address_text(const View& view) {
-  const bool narrow = count_of(view.shape) <= std::numeric_limits<uint32_t>::max();
+std::string address_text(const truth::View& view) {
+  const bool narrow = truth::count_of(view.shape) <= std::numeric_limits<uint32_t>::max();
   const std::string position = narrow ? "(unsigned)p" : "(unsigned long long)p";
   const char* suffix = narrow ? "u" : "ull";
   std::string text = std::to_string(view.offset);
@@ -149,13 +149,13 @@ std::string float_rule(Op op) {
   return found == kRules.end() ? "" : found->second;
 }
 
-std::string spec_text(const PointSpec& spec) {
-  const Rounding& r = spec.rounding;
-  const OpErrors& e = spec.errors;
+std::string spec_text(const truth::PointSpec& spec) {
+  const truth::Rounding& r = spec.rounding;
+  const truth::OpErrors& e = spec.errors;
   const double relative = e.relative * r.unit, tiny = e.relative > 0 ? r.tiny : 0;
   const double fixed = e.absolute * r.unit + e.floor;
   return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
-                     spec.mode == Mode::Truth, spec.tracks.a, spec.tracks.h, spec.same,
+                     spec.mode == truth::Mode::Truth, spec.tracks.a, spec.tracks.h, spec.same,
                      r.half_infinity, number_text(r.unit), number_text(relative), number_text(tiny),
                      number_text(fixed), number_text(e.argument * r.unit), number_text(r.limit),
                      number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
@@ -166,10 +166,10 @@ class ElementWriter {
  public:
   ElementWriter(const GpuSources& sources, KernelText* kernel) : s_(sources), kernel_(kernel) {}
 
-  Result<ElementName> run(const Program& program) {
+  Result<ElementName> run(const truth::Program& program) {
     names_.resize(static_cast<size_t>(program.registers));
-    for (const Instruction& constant : program.constants) KW_TRY(write(constant));
-    for (const Instruction& code : program.body) KW_TRY(write(code));
+    for (const truth::Instruction& constant : program.constants) KW_TRY(write(constant));
+    for (const truth::Instruction& code : program.body) KW_TRY(write(code));
     return names_[static_cast<size_t>(program.result)];
   }
 
@@ -179,31 +179,31 @@ class ElementWriter {
   }
 
   // Registers are used again, names are not.
-  void define(const Instruction& code, const std::string& value) {
+  void define(const truth::Instruction& code, const std::string& value) {
     const std::string name = fmt::format("v{}", next_++);
     kernel_->line(
         fmt::format("{} {} = {};", code.tracks.integer ? "const Int" : "Value", name, value));
     names_[static_cast<size_t>(code.out)] = {name, ""};
   }
 
-  Status write(const Instruction& code) {
+  Status write(const truth::Instruction& code) {
     switch (code.kind) {
-      case Instruction::Kind::Constant:
+      case truth::Instruction::Kind::Constant:
         return write_constant(code);
-      case Instruction::Kind::Iota:
+      case truth::Instruction::Kind::Iota:
         return write_iota(code);
-      case Instruction::Kind::Input:
+      case truth::Instruction::Kind::Input:
         return write_input(code);
-      case Instruction::Kind::Value:
+      case truth::Instruction::Kind::Value:
         return write_value(code);
-      case Instruction::Kind::Point:
+      case truth::Instruction::Kind::Point:
         return write_point(code);
     }
     return Done{};
   }
 
   // The result may take the register of an operand, whose names must be known until the end.
-  Status write_point(const Instruction& code) {
+  Status write_point(const truth::Instruction& code) {
     PointText text;
     for (int k = 0; k < code.operands; ++k) {
       text.in[k] = name(code, k);
@@ -218,7 +218,7 @@ class ElementWriter {
     return Done{};
   }
 
-  Status write_constant(const Instruction& code) {
+  Status write_constant(const truth::Instruction& code) {
     if (code.tracks.integer) {
       define(code, fmt::format("(Int){:#x}ULL", static_cast<uint64_t>(code.integer)));
     } else {
@@ -228,11 +228,11 @@ class ElementWriter {
     return Done{};
   }
 
-  Status write_iota(const Instruction& code) {
+  Status write_iota(const truth::Instruction& code) {
     const std::string at = address_text(code.view);
     const std::string wrapped = code.tracks.integer ? wrap_text(code.dtype, at) : "";
     if (code.tracks.integer && wrapped.empty()) return no_code("positions of this type");
-    const std::string format = format_text(Mode::Declared, code.dtype);
+    const std::string format = format_text(truth::Mode::Declared, code.dtype);
     if (!code.tracks.integer && format == "kNone" && code.dtype != DType::Fp32 &&
         code.dtype != DType::Fp64)
       return no_code("positions of this type");
@@ -244,7 +244,7 @@ class ElementWriter {
   }
 
   // Several instructions often read the same places.
-  std::string address(const View& view) {
+  std::string address(const truth::View& view) {
     const std::string text = address_text(view);
     const auto [known, fresh] =
         addresses_.try_emplace(text, fmt::format("at{}", addresses_.size()));
@@ -252,7 +252,7 @@ class ElementWriter {
     return known->second;
   }
 
-  Status write_input(const Instruction& code) {
+  Status write_input(const truth::Instruction& code) {
     const Storage* storage = storage_of(code.dtype);
     if (storage == nullptr)
       return no_code(std::string("inputs of type ") + tensor::dtype_name(code.dtype));
@@ -264,7 +264,7 @@ class ElementWriter {
     return Done{};
   }
 
-  Status write_value(const Instruction& code) {
+  Status write_value(const truth::Instruction& code) {
     const NodeBuffers& from = s_.values[static_cast<size_t>(code.value - s_.first_value)];
     const std::string at = address(code.view);
     const auto error = [&](bool tracked, int buffer) {
@@ -285,12 +285,12 @@ class ElementWriter {
     return Done{};
   }
 
-  std::string name(const Instruction& code, int operand) const {
+  std::string name(const truth::Instruction& code, int operand) const {
     return names_[static_cast<size_t>(code.in[operand])].value;
   }
 
-  Status write_float_point(const Instruction& code, std::string* spec_name) {
-    const PointSpec& spec = code.spec;
+  Status write_float_point(const truth::Instruction& code, std::string* spec_name) {
+    const truth::PointSpec& spec = code.spec;
     const std::string op = graph::op_info(spec.op).name;
     const std::string rule = float_rule(spec.op);
     if (rule.empty() || spec.to == DType::E8m0) return no_code(op);
@@ -300,16 +300,16 @@ class ElementWriter {
     for (int k = 0; k < code.operands; ++k) names[k] = name(code, k);
     if (spec.op == Op::Cast && code.in_tracks[0].integer) {
       if (spec.from == DType::Uint64) return no_code("casts from uint64");
-      const std::string format = format_text(Mode::Declared, spec.to);
+      const std::string format = format_text(truth::Mode::Declared, spec.to);
       define(code, fmt::format("cast((double){}, {}, {}, {}, found)", names[0], format,
-                               number_text(exec::unit_roundoff(spec.to)), s));
+                               number_text(ports::unit_roundoff(spec.to)), s));
       return Done{};
     }
     define(code, fmt::format(fmt::runtime(rule), names[0], names[1], names[2], fmt::arg("s", s)));
     return Done{};
   }
 
-  Status write_integer_point(const Instruction& code) {
+  Status write_integer_point(const truth::Instruction& code) {
     const std::string value = code.in_tracks[0].integer || code.spec.op == Op::Where
                                   ? integers_text(code)
                                   : floats_text(code);
@@ -320,8 +320,8 @@ class ElementWriter {
   }
 
   // An integer of floats: comparisons, casts, classes.
-  std::string floats_text(const Instruction& code) const {
-    const PointSpec& spec = code.spec;
+  std::string floats_text(const truth::Instruction& code) const {
+    const truth::PointSpec& spec = code.spec;
     const std::string x = name(code, 0);
     if (const char* comparison = comparison_text(spec.op))
       return fmt::format("(Int)({}.t {} {}.t)", x, comparison, name(code, 1));
@@ -340,8 +340,8 @@ class ElementWriter {
     }
   }
 
-  std::string integers_text(const Instruction& code) const {
-    const PointSpec& spec = code.spec;
+  std::string integers_text(const truth::Instruction& code) const {
+    const truth::PointSpec& spec = code.spec;
     const std::string x = name(code, 0), z = code.operands > 1 ? name(code, 1) : "";
     if (spec.from == DType::Uint64 || spec.to == DType::Uint64) return "";
     if (const char* comparison = comparison_text(spec.op))
@@ -388,9 +388,9 @@ class ElementWriter {
 
 }  // namespace
 
-Result<ElementName> write_element(const Program& program, const GpuSources& sources,
+Result<ElementName> write_element(const truth::Program& program, const GpuSources& sources,
                                   KernelText* kernel) {
   return ElementWriter(sources, kernel).run(program);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "oracle/program.h"
+#include "core/result.h"
+#include "truth/program.h"
 
-namespace kw::oracle {
+namespace kw::truth_gpu {
 
 /// Where a kernel finds what it reads: buffers of the launch by number.
 struct NodeBuffers {
@@ -21,7 +21,7 @@ struct GpuSources {
   std::vector<int> inputs;                          // per graph input
   std::vector<NodeBuffers> values;                  // per node, of the pass being written
   const tensor::HostTensor* first_input = nullptr;  // what Instruction::input counts from
-  const Tensor* first_value = nullptr;              // the same of Instruction::value
+  const truth::Tensor* first_value = nullptr;       // the same of Instruction::value
 };
 
 /// One kernel under construction: its parameters and its lines.
@@ -51,14 +51,14 @@ struct ElementName {
 
 /// Adds the lines that compute the program's element at position `p`. An Error names what no device
 /// code is written for.
-Result<ElementName> write_element(const Program& program, const GpuSources& sources,
+Result<ElementName> write_element(const truth::Program& program, const GpuSources& sources,
                                   KernelText* kernel);
 
 /// A double as device code, bit for bit.
 std::string number_text(double value);
 /// The format a node of this type is rounded to where the mode rounds at all.
-std::string format_text(Mode mode, tensor::DType type);
+std::string format_text(truth::Mode mode, tensor::DType type);
 /// "Int" positions of a view: the element at position `p`.
-std::string address_text(const View& view);
+std::string address_text(const truth::View& view);
 
-}  // namespace kw::oracle
+}  // namespace kw::truth_gpu

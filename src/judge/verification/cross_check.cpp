@@ -1,22 +1,22 @@
-#include "engine/cross_check.h"
+#include "verification/cross_check.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "base/hash.h"
-#include "base/text.h"
-#include "engine/json.h"
+#include "core/hash.h"
+#include "core/text.h"
+#include "gate/families.h"
+#include "gate/shapes.h"
 #include "os/files.h"
-#include "verify/families.h"
-#include "verify/shapes.h"
+#include "single_run/json.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
-using oracle::TorchKind;
-using verify::ShapeCase;
+using gate::ShapeCase;
+using torch_worker::TorchKind;
 
 constexpr const char* kFormat = "cross-check 1";
 constexpr size_t kOtherShapes = 2;  // beside the task's own
@@ -34,7 +34,7 @@ bool has_elements(const ShapeCase& shape) {
 
 /// The smallest of the task's own, and the smallest derived ones.
 Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
-  verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, verify::virtual_limits()));
+  gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, gate::virtual_limits()));
   std::stable_sort(plan.cases.begin(), plan.cases.end(), [](const auto& a, const auto& b) {
     return a.demanded != b.demanded ? a.demanded : a.work < b.work;
   });
@@ -49,7 +49,7 @@ Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
 }
 
 /// What PyTorch on this device cannot do says nothing about the reference.
-bool is_about_the_device(const oracle::TorchOutcome& outcome) {
+bool is_about_the_device(const torch_worker::TorchOutcome& outcome) {
   if (outcome.kind != TorchKind::Raised) return false;
   constexpr const char* kWords[] = {
       "not implemented for", "NotImplementedError", "CUDA", "cuda", "same device", "NVIDIA"};
@@ -58,7 +58,7 @@ bool is_about_the_device(const oracle::TorchOutcome& outcome) {
   });
 }
 
-bool is_the_references_fault(const oracle::TorchOutcome& outcome) {
+bool is_the_references_fault(const torch_worker::TorchOutcome& outcome) {
   return outcome.kind == TorchKind::Raised || outcome.kind == TorchKind::BadReturn ||
          outcome.kind == TorchKind::BadSource;
 }
@@ -71,18 +71,19 @@ class Checker {
   Result<CrossCheckReport> run();
 
  private:
-  std::string path_for(const oracle::FoundPython& python,
+  std::string path_for(const torch_worker::FoundPython& python,
                        const std::vector<ShapeCase>& shapes) const;
   bool remembered(const std::string& path);
   void remember(const std::string& path) const;
-  Result<oracle::CrossChecked> evaluate(const ShapeCase& shape,
-                                        const std::vector<tensor::HostTensor>& inputs, bool edge);
+  Result<torch_worker::CrossChecked> evaluate(const ShapeCase& shape,
+                                              const std::vector<tensor::HostTensor>& inputs,
+                                              bool edge);
   Result<bool> compare(const ShapeCase& shape, const std::string& family, bool own);
   Result<bool> compare_all(const std::vector<ShapeCase>& shapes);
   bool is_cpu_rounding(const ShapeCase& shape, const std::string& family,
-                       const std::vector<oracle::Parting>& partings) const;
+                       const std::vector<torch_worker::Parting>& partings) const;
   Error parted(const ShapeCase& shape, const std::string& family,
-               const oracle::Parting& parting) const;
+               const torch_worker::Parting& parting) const;
   Result<CrossCheckReport> not_checked(const std::string& why);
 
   const task::Task& task_;
@@ -93,7 +94,7 @@ class Checker {
 };
 
 /// Everything agreement rests on: the reference, how we read it, who reads it here and there.
-std::string Checker::path_for(const oracle::FoundPython& python,
+std::string Checker::path_for(const torch_worker::FoundPython& python,
                               const std::vector<ShapeCase>& shapes) const {
   if (options_.folder.empty()) return "";
   std::string key =
@@ -126,17 +127,17 @@ void Checker::remember(const std::string& path) const {
     static_cast<void>(os::write_file(path, json.dump(true), os::Sync::No).has_value());
 }
 
-Result<oracle::CrossChecked> Checker::evaluate(const ShapeCase& shape,
-                                               const std::vector<tensor::HostTensor>& inputs,
-                                               bool edge) {
+Result<torch_worker::CrossChecked> Checker::evaluate(const ShapeCase& shape,
+                                                     const std::vector<tensor::HostTensor>& inputs,
+                                                     bool edge) {
   CallOptions options{"cpu", kSeconds, edge};
   on_cpu_ = true;
-  oracle::CrossChecked checked = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
+  torch_worker::CrossChecked checked = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
   // A reference may ask where its tensors lie; candidates run on a GPU.
   const bool parted = checked.outcome.kind == TorchKind::Ok && !checked.agree();
   if (!parted && !is_about_the_device(checked.outcome)) return checked;
   options.device = "cuda";
-  oracle::CrossChecked again = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
+  torch_worker::CrossChecked again = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
   on_cpu_ = again.outcome.kind == TorchKind::NoCuda;
   return on_cpu_ ? checked : again;
 }
@@ -144,10 +145,10 @@ Result<oracle::CrossChecked> Checker::evaluate(const ShapeCase& shape,
 /// PyTorch's CPU kernels keep statistics of half types in half, where those on a GPU have fp32;
 /// inputs that cancel make any difference of it. What the reference means shows for others, too.
 bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
-                              const std::vector<oracle::Parting>& partings) const {
+                              const std::vector<torch_worker::Parting>& partings) const {
   constexpr std::string_view kCancelling[] = {"offset", "sorted", "equal", "denormal"};
   if (!on_cpu_ || std::ranges::find(kCancelling, family) == std::end(kCancelling)) return false;
-  return std::ranges::all_of(partings, [&](const oracle::Parting& parting) {
+  return std::ranges::all_of(partings, [&](const torch_worker::Parting& parting) {
     return std::ranges::any_of(shape.graph.outputs, [&](const graph::NamedNode& output) {
       const tensor::DType dtype = shape.graph[output.node].dtype;
       return output.name == parting.output &&
@@ -157,19 +158,19 @@ bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
 }
 
 Error Checker::parted(const ShapeCase& shape, const std::string& family,
-                      const oracle::Parting& parting) const {
+                      const torch_worker::Parting& parting) const {
   const std::string at = shape.dims.empty() ? "" : " at " + task::dims_text(shape.dims);
   return input_error(fmt::format(
       "{}: PyTorch and kernelwright read this reference differently, so it cannot judge{}, {} "
       "inputs: {}",
-      task_.source_path, at, family, oracle::parting_text(parting)));
+      task_.source_path, at, family, torch_worker::parting_text(parting)));
 }
 
 /// Whether PyTorch could evaluate it; `own`: at a shape the task itself names.
 Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family, bool own) {
   const std::vector<tensor::HostTensor> inputs =
-      KW_TRY(verify::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
-  const oracle::CrossChecked checked = KW_TRY(evaluate(shape, inputs, family != "normal"));
+      KW_TRY(gate::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
+  const torch_worker::CrossChecked checked = KW_TRY(evaluate(shape, inputs, family != "normal"));
   if (!checked.partings.empty() && checked.outcome.kind == TorchKind::Ok) {
     if (!is_cpu_rounding(shape, family, checked.partings))
       return parted(shape, family, checked.partings.front());
@@ -178,7 +179,7 @@ Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family,
     return true;
   }
   if (checked.agree()) return true;
-  const std::string what = oracle::outcome_text(checked.outcome);
+  const std::string what = torch_worker::outcome_text(checked.outcome);
   if (own && is_the_references_fault(checked.outcome) && !is_about_the_device(checked.outcome)) {
     std::string message = fmt::format(
         "{}: PyTorch cannot evaluate this reference at its own "
@@ -194,7 +195,7 @@ Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family,
 
 /// Whether at least the task's own shape could be compared.
 Result<bool> Checker::compare_all(const std::vector<ShapeCase>& shapes) {
-  report_.families = verify::families_for(task_);
+  report_.families = gate::families_for(task_);
   for (size_t i = 0; i < shapes.size(); ++i) {
     bool all = true;
     for (const std::string& family : report_.families) {
@@ -219,10 +220,11 @@ Result<CrossCheckReport> Checker::not_checked(const std::string& why) {
 Result<CrossCheckReport> Checker::run() {
   if (options_.mode == CrossCheckMode::Never) return not_checked("--cross-check never");
   const auto start = std::chrono::steady_clock::now();
-  const oracle::FoundPython python = torch_.find();
+  const torch_worker::FoundPython python = torch_.find();
   if (python.path.empty()) {
     const bool known = options_.mode == CrossCheckMode::Always || !python.forbidden.empty();
-    return not_checked(known ? oracle::no_torch(python).message : std::string("no PyTorch here"));
+    return not_checked(known ? torch_worker::no_torch(python).message
+                             : std::string("no PyTorch here"));
   }
   const std::vector<ShapeCase> shapes = KW_TRY(small_shapes(task_));
   const std::string path = path_for(python, shapes);
@@ -274,13 +276,14 @@ std::string CrossCheckReport::text() const {
 Json to_json(const CrossCheckReport& report) {
   Json json = Json::object();
   json.set("state", state_name(report.state)).set("torch", report.torch);
-  json.set("shapes", texts(report.shapes)).set("families", texts(report.families));
-  return json.set("notes", texts(report.notes)).set("seconds", report.seconds);
+  json.set("shapes", single_run::texts(report.shapes))
+      .set("families", single_run::texts(report.families));
+  return json.set("notes", single_run::texts(report.notes)).set("seconds", report.seconds);
 }
 
-CrossCheckTorch cross_check_torch(exec::Oracle& oracle, oracle::TorchProcess& torch) {
+CrossCheckTorch cross_check_torch(ports::Oracle& oracle, torch_worker::TorchProcess& torch) {
   return {
-      oracle::find_torch_python,
+      torch_worker::find_torch_python,
       [&oracle, &torch](const task::Task& task, const task::Dims& dims,
                         const std::vector<tensor::HostTensor>& inputs, const CallOptions& options) {
         return cross_check_task(task, dims, inputs, oracle, torch, options);
@@ -293,4 +296,4 @@ Result<CrossCheckReport> cross_check_reference(const task::Task& task,
   return Checker(task, options, torch).run();
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

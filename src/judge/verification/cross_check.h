@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/torch_reference.h"
-#include "exec/oracle.h"
-#include "oracle/torch_process.h"
-#include "oracle/torch_python.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "ports/oracle.h"
 #include "task/task.h"
+#include "torch_worker/torch_process.h"
+#include "torch_worker/torch_python.h"
+#include "verification/torch_reference.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 enum class CrossCheckMode : uint8_t {
   Auto,    // where there is torch; what torch cannot evaluate is a note
@@ -47,14 +47,14 @@ Json to_json(const CrossCheckReport& report);
 
 /// PyTorch, as the cross-check needs it; tests put other answers in its place.
 struct CrossCheckTorch {
-  std::function<oracle::FoundPython()> find;
-  std::function<Result<oracle::CrossChecked>(const task::Task& task, const task::Dims& dims,
-                                             const std::vector<tensor::HostTensor>& inputs,
-                                             const CallOptions& options)>
+  std::function<torch_worker::FoundPython()> find;
+  std::function<Result<torch_worker::CrossChecked>(const task::Task& task, const task::Dims& dims,
+                                                   const std::vector<tensor::HostTensor>& inputs,
+                                                   const CallOptions& options)>
       evaluate;
 };
 /// Both must outlive the result.
-CrossCheckTorch cross_check_torch(exec::Oracle& oracle, oracle::TorchProcess& torch);
+CrossCheckTorch cross_check_torch(ports::Oracle& oracle, torch_worker::TorchProcess& torch);
 
 struct CrossCheckOptions {
   CrossCheckMode mode = CrossCheckMode::Auto;
@@ -68,4 +68,4 @@ Result<CrossCheckReport> cross_check_reference(const task::Task& task,
                                                const CrossCheckOptions& options,
                                                const CrossCheckTorch& torch);
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,17 +1,17 @@
 // The cross-check with answers put in PyTorch's mouth, and with PyTorch itself where there is one.
-#include "engine/cross_check.h"
+#include "verification/cross_check.h"
 
 #include <gtest/gtest.h>
 
-#include "frontend/load.h"
-#include "oracle/interpreter.h"
-#include "oracle/test_torch.h"
 #include "os/files.h"
+#include "task_formats/load.h"
+#include "torch_worker/test_torch.h"
+#include "truth/interpreter.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
-using oracle::TorchKind;
+using torch_worker::TorchKind;
 
 constexpr const char* kSoftmax =
     "import torch\n"
@@ -19,16 +19,16 @@ constexpr const char* kSoftmax =
     "    return torch.softmax(x, dim=-1)\n";
 
 Result<task::Task> softmax_task() {
-  frontend::LoadOptions options;
+  task_formats::LoadOptions options;
   options.inputs = {"x:fp32[B,D]"};
   options.dims = {{"B", 32}, {"D", 48}};
-  return frontend::load_python(kSoftmax, "softmax.py", options);
+  return task_formats::load_python(kSoftmax, "softmax.py", options);
 }
 
 /// Says the same to every question and counts them.
 struct FakeTorch {
-  oracle::FoundPython python{"/opt/python", "2.0.1", {}};
-  oracle::CrossChecked answer;
+  torch_worker::FoundPython python{"/opt/python", "2.0.1", {}};
+  torch_worker::CrossChecked answer;
   std::vector<std::string> devices;  // asked for
   int searches = 0;
 
@@ -38,7 +38,7 @@ struct FakeTorch {
               return python;
             },
             [this](const task::Task&, const task::Dims&, const std::vector<tensor::HostTensor>&,
-                   const CallOptions& options) -> Result<oracle::CrossChecked> {
+                   const CallOptions& options) -> Result<torch_worker::CrossChecked> {
               devices.push_back(options.device);
               return answer;
             }};
@@ -65,7 +65,7 @@ class CrossChecks : public testing::Test {
 };
 
 TEST_F(CrossChecks, RefuseAReferenceThatIsReadDifferently) {
-  oracle::Parting parting;
+  torch_worker::Parting parting;
   parting.output = "out";
   parting.why = "out[0, 1] is 2, not 1";
   parting.line = 3;
@@ -193,18 +193,19 @@ TEST(CrossCheckMode, Names) {
 }
 
 TEST(TorchCrossChecks, AgreeOnceAndRemember) {
-  if (oracle::find_torch_python().path.empty()) GTEST_SKIP() << "no Python here can import torch";
+  if (torch_worker::find_torch_python().path.empty())
+    GTEST_SKIP() << "no Python here can import torch";
   const auto task = softmax_task();
   ASSERT_TRUE(task);
-  oracle::Interpreter interpreter;
-  oracle::TorchProcess process;
+  truth::Interpreter interpreter;
+  torch_worker::TorchProcess process;
   CrossCheckOptions options{CrossCheckMode::Always, "1",
                             testing::TempDir() + "kw-cross-check-torch"};
   const auto first = cross_check_reference(*task, options, cross_check_torch(interpreter, process));
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(first->state, CrossCheckState::Agrees);
   EXPECT_EQ(process.started(), 1);
-  oracle::TorchProcess unused;
+  torch_worker::TorchProcess unused;
   options.mode = CrossCheckMode::Auto;
   const auto second = cross_check_reference(*task, options, cross_check_torch(interpreter, unused));
   ASSERT_TRUE(second);
@@ -213,20 +214,20 @@ TEST(TorchCrossChecks, AgreeOnceAndRemember) {
 }
 
 TEST(TorchCrossChecks, HalfStatisticsOfTheCpuAreANote) {
-  if (!oracle::shared_torch()) GTEST_SKIP() << "no Python here can import torch";
-  const auto task = frontend::load_python(
+  if (!torch_worker::shared_torch()) GTEST_SKIP() << "no Python here can import torch";
+  const auto task = task_formats::load_python(
       "import torch.nn.functional as F\n"
       "def reference(x: 'fp16[N, C, L]'):\n"
       "    return F.instance_norm(x, eps=1e-4)\n",
       "norm.py");
   ASSERT_TRUE(task) << task.error().message;
-  oracle::Interpreter interpreter;
+  truth::Interpreter interpreter;
   const CrossCheckOptions options{CrossCheckMode::Always, "1", ""};
   const auto report = cross_check_reference(
-      *task, options, cross_check_torch(interpreter, *oracle::shared_torch()));
+      *task, options, cross_check_torch(interpreter, *torch_worker::shared_torch()));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->state, CrossCheckState::Agrees);
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::verification

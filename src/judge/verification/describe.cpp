@@ -1,9 +1,9 @@
-#include "engine/describe.h"
+#include "verification/describe.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "graph/graph.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
@@ -50,9 +50,9 @@ Json cost_json(const graph::Cost& cost) {
 
 }  // namespace
 
-Result<Description> describe_task(const ReferenceRequest& request) {
+Result<Description> describe_task(const reference::ReferenceRequest& request) {
   Description made;
-  made.task = KW_TRY(load_reference(request));
+  made.task = KW_TRY(reference::load_reference(request));
   made.hash = task::task_hash(made.task);
   made.dims = made.task.benchmark_shapes.empty() ? made.task.correctness_shapes.front()
                                                  : made.task.benchmark_shapes.front();
@@ -80,4 +80,4 @@ Json to_json(const Description& description) {
       .set("cost", cost_json(description.cost));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

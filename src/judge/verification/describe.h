@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/load_reference.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "graph/cost.h"
+#include "reference/load_reference.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 /// A tensor at one shape.
 struct DescribedTensor {
@@ -30,7 +30,7 @@ struct Description {
 };
 
 /// At the given dims, or at the task's first benchmark shape.
-Result<Description> describe_task(const ReferenceRequest& request);
+Result<Description> describe_task(const reference::ReferenceRequest& request);
 Json to_json(const Description& description);
 
-}  // namespace kw::engine
+}  // namespace kw::verification

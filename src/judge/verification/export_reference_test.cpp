@@ -1,20 +1,20 @@
 // References only PyTorch can read, through the whole way: exported, imported, cross-checked,
 // judged on the virtual GPU.
-#include "engine/export_reference.h"
+#include "reference/export_reference.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "engine/cross_check.h"
-#include "engine/load_reference.h"
-#include "oracle/interpreter.h"
-#include "oracle/test_torch.h"
 #include "os/files.h"
+#include "reference/load_reference.h"
+#include "torch_worker/test_torch.h"
+#include "truth/interpreter.h"
+#include "verification/cross_check.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
-std::shared_ptr<oracle::TorchProcess> exporter() { return oracle::shared_torch(); }
+std::shared_ptr<torch_worker::TorchProcess> exporter() { return torch_worker::shared_torch(); }
 
 std::string written(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + "kw_export_" + std::to_string(::getpid()) + name;
@@ -45,16 +45,16 @@ class TorchExported : public testing::TestWithParam<ExportCase> {};
 
 TEST_P(TorchExported, MeanWhatPyTorchSays) {
   if (exporter() == nullptr) GTEST_SKIP() << "no Python here can import torch";
-  const auto inputs = frontend::parse_input_options(GetParam().inputs);
+  const auto inputs = task_formats::parse_input_options(GetParam().inputs);
   ASSERT_TRUE(inputs) << inputs.error().message;
-  const frontend::LoadRequest request{"", *inputs, GetParam().dims, {}, {}};
+  const task_formats::LoadRequest request{"", *inputs, GetParam().dims, {}, {}};
   const auto task =
-      load_exported(GetParam().text, "/nowhere/reference.py", request, exporter(), "no");
+      reference::load_exported(GetParam().text, "/nowhere/reference.py", request, exporter(), "no");
   ASSERT_TRUE(task) << task.error().message;
   EXPECT_EQ(specs_of(*task), GetParam().specs);
   // Every shape is exported anew, which takes seconds; those that are called alike need not all.
   if (!GetParam().compared && os::env("KW_TORCH_ALL").empty()) return;
-  oracle::Interpreter interpreter;
+  truth::Interpreter interpreter;
   const auto checked = cross_check_reference(*task, {CrossCheckMode::Always, "1", ""},
                                              cross_check_torch(interpreter, *exporter()));
   ASSERT_TRUE(checked) << checked.error().message;
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(TorchExportedErrors, NameBothReaders) {
   if (exporter() == nullptr) GTEST_SKIP() << "no Python here can import torch";
-  ReferenceRequest request;
+  reference::ReferenceRequest request;
   request.path = written("both.py",
                          "import torch\n"
                          "def f(x):\n"
@@ -143,7 +143,7 @@ TEST(TorchExportedErrors, NameBothReaders) {
                          "        pass\n");
   request.inputs = {"x:fp32[N]"};
   request.torch = exporter();
-  const auto task = load_reference(request);
+  const auto task = reference::load_reference(request);
   ASSERT_FALSE(task);
   EXPECT_EQ(task.error().blame, Blame::Input);
   EXPECT_NE(task.error().message.find("'try' is not supported"), std::string::npos)
@@ -155,10 +155,11 @@ TEST(TorchExportedErrors, NameBothReaders) {
 
 TEST(TorchExportedErrors, AskForInputs) {
   if (exporter() == nullptr) GTEST_SKIP() << "no Python here can import torch";
-  const auto task = load_exported(kTry, "/nowhere/reference.py", {}, exporter(), "refused");
+  const auto task =
+      reference::load_exported(kTry, "/nowhere/reference.py", {}, exporter(), "refused");
   ASSERT_FALSE(task);
   EXPECT_NE(task.error().message.find("--input x:"), std::string::npos) << task.error().message;
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,4 +1,4 @@
-#include "engine/foreign_tier.h"
+#include "verification/foreign_tier.h"
 
 #include <fmt/core.h>
 
@@ -9,21 +9,21 @@
 #include <set>
 
 #include "arch/arch.h"
-#include "base/text.h"
-#include "captive/merge.h"
-#include "captive/source.h"
-#include "captive/worker.h"
-#include "engine/foreign_tier_abi.h"
-#include "engine/foreign_tier_build.h"
-#include "engine/foreign_tier_stand_in.h"
-#include "engine/foreign_tier_torch.h"
-#include "engine/inputs.h"
+#include "binding/inputs.h"
+#include "core/text.h"
+#include "gate/shapes.h"
+#include "host_recording/foreign_tier_abi.h"
+#include "host_recording/foreign_tier_build.h"
+#include "host_recording/foreign_tier_stand_in.h"
+#include "host_recording/foreign_tier_torch.h"
+#include "host_recording/merge.h"
+#include "host_recording/source.h"
+#include "host_recording/worker.h"
 #include "kernel/recorded.h"
 #include "os/files.h"
 #include "os/permissions.h"
-#include "verify/shapes.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
 constexpr size_t kMostShapes = 64, kMostRestarts = 6;
@@ -35,7 +35,7 @@ struct Shape {
 };
 
 /// The device's numbers by CUDA's own: what launchers ask for.
-std::map<int, int64_t> attributes_of(const exec::DeviceInfo& device, const arch::Target& target) {
+std::map<int, int64_t> attributes_of(const ports::DeviceInfo& device, const arch::Target& target) {
   const int64_t sms = device.sms > 0 ? device.sms : target.default_sms;
   const int64_t l2 = device.l2_bytes > 0 ? device.l2_bytes : target.default_l2_bytes;
   const int64_t memory = device.memory_bytes > 0 ? device.memory_bytes : int64_t{80} << 30;
@@ -100,16 +100,16 @@ class Recorder {
   Result<CandidateText> run() { return is_python(request_.path) ? run_python() : run_cuda(); }
 
  private:
-  Result<PythonRequest> python_request() {
+  Result<host_recording::PythonRequest> python_request() {
     KW_TRY(plan());
-    PythonRequest python;
+    host_recording::PythonRequest python;
     python.path = request_.path;
     python.text = text_;
     python.function = request_.import.function;
     python.reference_text = reference_text();
     python.task = request_.task;
     python.timeout_seconds = request_.timeout_seconds;
-    python.tensors = abi_.tensors = task_tensors(*request_.task, shapes_.front().graph);
+    python.tensors = abi_.tensors = host_recording::task_tensors(*request_.task, shapes_.front().graph);
     for (const Shape& shape : shapes_) {
       const bool timed = std::ranges::count(request_.task->benchmark_shapes, shape.dims) > 0;
       python.shapes.push_back({shape.dims, timed || &shape == &shapes_.front(), &shape.graph});
@@ -122,21 +122,21 @@ class Recorder {
     std::string path = request_.import.reference;
     if (const size_t named = path.find(".py:"); named != std::string::npos) path.resize(named + 3);
     if (os::is_directory(path)) path += "/reference.py";
-    Result<std::string> text = os::read_file(path, foreign::kMaxForeignBytes);
+    Result<std::string> text = os::read_file(path, cuda_import::kMaxForeignBytes);
     return is_python(path) && text ? std::move(text).value() : "";
   }
 
   /// Where device memory lies in each of two processes: what moves with it is a pointer.
   static Result<std::array<uint64_t, 2>> two_places() {
-    const uint64_t first = KW_TRY(secret_seed()) % 1000,
-                   second = first + 1 + KW_TRY(secret_seed()) % 1000;
+    const uint64_t first = KW_TRY(binding::secret_seed()) % 1000,
+                   second = first + 1 + KW_TRY(binding::secret_seed()) % 1000;
     return std::array{kDeviceMemory + first * kRegion, kDeviceMemory + second * kRegion};
   }
 
   /// Which configurations of Triton kernels are the fastest is asked on the GPU that will judge.
-  Status tune(PythonRequest& python) {
-    if (!wants_tuning(python.text) || request_.device.is_virtual) return Done{};
-    Tuned tuned = KW_TRY(tune_python(python));
+  Status tune(host_recording::PythonRequest& python) {
+    if (!host_recording::wants_tuning(python.text) || request_.device.is_virtual) return Done{};
+    host_recording::Tuned tuned = KW_TRY(host_recording::tune_python(python));
     if (!tuned.failed.empty())
       out_.notes.push_back("tuning on the GPU: " + printable(tuned.failed));
     python.tuned = std::move(tuned.choices);
@@ -144,7 +144,7 @@ class Recorder {
   }
 
   Result<CandidateText> run_python() {
-    StandInRequest request;
+    host_recording::StandInRequest request;
     request.python = KW_TRY(python_request());
     KW_TRY(tune(request.python));
     request.target = request_.target.empty() ? request_.device.target : request_.target;
@@ -152,13 +152,13 @@ class Recorder {
     request.include_folders = request_.include_folders;
     request.attributes = attributes_of(request_.device, target_);
     request.attributes[-3] = first_output();
-    StandIn stand_in(std::move(request));
-    std::vector<PythonPlace> places;
+    host_recording::StandIn stand_in(std::move(request));
+    std::vector<host_recording::PythonPlace> places;
     for (const uint64_t base : KW_TRY(two_places()))
-      places.push_back({base, KW_TRY(secret_seed())});
-    std::vector<PythonCapture> captures = KW_TRY(stand_in.capture(places));
+      places.push_back({base, KW_TRY(binding::secret_seed())});
+    std::vector<host_recording::PythonCapture> captures = KW_TRY(stand_in.capture(places));
     if (stand_in.failed()) return compile_failed(*stand_in.failed());
-    for (PythonCapture& captured : captures) {
+    for (host_recording::PythonCapture& captured : captures) {
       if (!captured.refused.empty()) refuse(captured.refused);
       runs_.push_back(std::move(captured.cases));
     }
@@ -171,40 +171,40 @@ class Recorder {
 
   /// What the task's own harness calls: the direction's name in the file's bindings.
   std::string bound_function() const {
-    if (!request_.task->call || !captive::wants_torch(text_)) return "";
+    if (!request_.task->call || !host_recording::wants_torch(text_)) return "";
     std::string name = request_.import.launcher;
     if (name.empty()) name = request_.task->call->results.empty() ? "forward" : "backward";
     return text_.find("\"" + name + "\"") != std::string::npos ? name : "";
   }
 
-  Result<ForeignBuildRequest> matched(std::string& launcher) {
+  Result<host_recording::ForeignBuildRequest> matched(std::string& launcher) {
     launcher = bound_function();
     if (!launcher.empty()) {
-      HarnessCall call = match_harness(*request_.task, shapes_.front().graph);
+      host_recording::HarnessCall call = host_recording::match_harness(*request_.task, shapes_.front().graph);
       abi_ = std::move(call.abi);
       out_.notes.push_back(fmt::format("'{}' is called as the task's folder calls it", launcher));
-      return binding_build(text_, name_, launcher, call.arguments);
+      return host_recording::binding_build(text_, name_, launcher, call.arguments);
     }
-    const foreign::LauncherHead head = this->launcher();
+    const cuda_import::LauncherHead head = this->launcher();
     if (!head.problems.empty())
       return input_error(fmt::format("{}: {}", name_, head.problems.front().message));
     launcher = head.name;
     abi_ =
-        KW_TRY(match_launcher(head.parameters, *request_.task, shapes_.front().graph, numbers()));
+        KW_TRY(host_recording::match_launcher(head.parameters, *request_.task, shapes_.front().graph, numbers()));
     out_.notes.insert(out_.notes.end(), abi_.notes.begin(), abi_.notes.end());
-    return launcher_build(text_, name_, launcher);
+    return host_recording::launcher_build(text_, name_, launcher);
   }
 
   Result<CandidateText> run_cuda() {
     KW_TRY(plan());
     std::string launcher;
-    ForeignBuildRequest build = KW_TRY(matched(launcher));
+    host_recording::ForeignBuildRequest build = KW_TRY(matched(launcher));
     const std::string target = request_.target.empty() ? request_.device.target : request_.target;
     target_ = KW_TRY(arch::find_target(target));
     build.target = target;
     build.include_folders = request_.include_folders;
     build.timeout_seconds = request_.timeout_seconds;
-    build_.emplace(KW_TRY(build_foreign(build)));
+    build_.emplace(KW_TRY(host_recording::build_foreign(build)));
     if (build_->failed) return compile_failed(*build_->failed);
     KW_TRY(record());
     if (!out_.refused)
@@ -218,11 +218,11 @@ class Recorder {
   }
 
   /// The one that was named, the only one, or the one with a usual name.
-  foreign::LauncherHead launcher() const {
-    foreign::LauncherHead head = foreign::find_launcher(text_, request_.import.launcher);
+  cuda_import::LauncherHead launcher() const {
+    cuda_import::LauncherHead head = cuda_import::find_launcher(text_, request_.import.launcher);
     if (head.problems.empty() || !request_.import.launcher.empty()) return head;
     for (const char* name : {"solve", "forward", "backward", "launch", "run"}) {
-      foreign::LauncherHead named = foreign::find_launcher(text_, name);
+      cuda_import::LauncherHead named = cuda_import::find_launcher(text_, name);
       if (named.problems.empty()) return named;
     }
     return head;
@@ -255,20 +255,20 @@ class Recorder {
       for (const auto& [name, value] : request_.dims) one[name] = value;
       KW_TRY(add_shape(one, true));
     }
-    std::vector<verify::ShapeLimits> limits = {verify::virtual_limits()};
-    if (!request_.device.is_virtual) limits.push_back(verify::device_limits());
-    for (const verify::ShapeLimits& limit : limits) {
-      const verify::ShapePlan plan = KW_TRY(verify::plan_shapes(task, limit));
+    std::vector<gate::ShapeLimits> limits = {gate::virtual_limits()};
+    if (!request_.device.is_virtual) limits.push_back(gate::device_limits());
+    for (const gate::ShapeLimits& limit : limits) {
+      const gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, limit));
       for (const task::Dims& dims : plan.demanded) KW_TRY(add_shape(dims, true));
-      for (const verify::ShapeCase& one : plan.cases) KW_TRY(add_shape(one.dims, one.demanded));
+      for (const gate::ShapeCase& one : plan.cases) KW_TRY(add_shape(one.dims, one.demanded));
     }
     if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
     return Done{};
   }
 
-  Result<CandidateText> compile_failed(const exec::CompileFailed& failed) {
-    const auto error = std::ranges::find_if(failed.messages, [](const exec::CompileMessage& one) {
-      return one.severity == exec::CompileMessage::Severity::Error;
+  Result<CandidateText> compile_failed(const ports::CompileFailed& failed) {
+    const auto error = std::ranges::find_if(failed.messages, [](const ports::CompileMessage& one) {
+      return one.severity == ports::CompileMessage::Severity::Error;
     });
     std::string why = failed.timed_out ? "the compiler did not finish in time"
                                        : "it does not compile with its host code";
@@ -281,12 +281,12 @@ class Recorder {
 
   /// The tensor that what is returned first becomes.
   int64_t first_output() const {
-    return std::ranges::find(abi_.tensors, kernel::Role::Output, &captive::TensorLine::role) -
+    return std::ranges::find(abi_.tensors, kernel::Role::Output, &host_recording::TensorLine::role) -
            abi_.tensors.begin();
   }
 
-  Result<captive::Job> job() {
-    captive::Job job;
+  Result<host_recording::Job> job() {
+    host_recording::Job job;
     job.runtime = build_->folder.path() + "/libkwrecord.so";
     job.library = build_->library;
     job.readable = {build_->folder.path()};
@@ -295,22 +295,22 @@ class Recorder {
     job.memory_bytes = static_cast<uint64_t>(job.attributes.at(-2));
     job.attributes[-3] = first_output();
     for (const Shape& shape : shapes_)
-      job.cases.push_back(KW_TRY(call_at(abi_, *request_.task, shape.graph, shape.dims)));
+      job.cases.push_back(KW_TRY(host_recording::call_at(abi_, *request_.task, shape.graph, shape.dims)));
     return job;
   }
 
   /// One process over all shapes; where it ends at one of them, another goes on behind it.
-  Result<std::vector<captive::CaseRecord>> capture(captive::Job job, uint64_t base) {
-    std::vector<captive::CaseRecord> all;
-    const std::vector<captive::Case> cases = std::move(job.cases);
+  Result<std::vector<host_recording::CaseRecord>> capture(host_recording::Job job, uint64_t base) {
+    std::vector<host_recording::CaseRecord> all;
+    const std::vector<host_recording::Case> cases = std::move(job.cases);
     job.base = base;
-    const captive::ParamReads reads = captive::param_reads(build_->ptx);
+    const host_recording::ParamReads reads = host_recording::param_reads(build_->ptx);
     size_t done = 0;
     for (size_t start = 0; start < kMostRestarts && done < cases.size(); ++start) {
       job.cases.assign(cases.begin() + static_cast<std::ptrdiff_t>(done), cases.end());
-      job.seed = KW_TRY(secret_seed());
-      const captive::Captured got = KW_TRY(captive::run_captive(job, request_.timeout_seconds));
-      Result<std::vector<captive::CaseRecord>> read = captive::read_recording(got.text, reads);
+      job.seed = KW_TRY(binding::secret_seed());
+      const host_recording::Captured got = KW_TRY(host_recording::run_captive(job, request_.timeout_seconds));
+      Result<std::vector<host_recording::CaseRecord>> read = host_recording::read_recording(got.text, reads);
       if (!read && got.ended.empty()) {
         refuse(read.error().message);
         return all;
@@ -334,8 +334,8 @@ class Recorder {
   }
 
   Status record() {
-    captive::Job made = KW_TRY(job());
-    KW_TRY(os::write_file(made.runtime, recorder_library()));
+    host_recording::Job made = KW_TRY(job());
+    KW_TRY(os::write_file(made.runtime, host_recording::recorder_library()));
     for (const uint64_t where : KW_TRY(two_places())) {
       if (out_.refused) return Done{};
       runs_.push_back(KW_TRY(capture(made, where)));
@@ -343,15 +343,15 @@ class Recorder {
     return Done{};
   }
 
-  void settle_shape(size_t index, std::vector<captive::ShapeRecord>& served) {
-    std::vector<const captive::CaseRecord*> records;
-    for (const std::vector<captive::CaseRecord>& run : runs_) {
-      for (const captive::CaseRecord& one : run) {
+  void settle_shape(size_t index, std::vector<host_recording::ShapeRecord>& served) {
+    std::vector<const host_recording::CaseRecord*> records;
+    for (const std::vector<host_recording::CaseRecord>& run : runs_) {
+      for (const host_recording::CaseRecord& one : run) {
         if (one.number == static_cast<int64_t>(index)) records.push_back(&one);
       }
     }
     if (records.size() != runs_.size()) return skip(index, "it was not recorded");
-    captive::Settled settled = captive::settle(records, captive::kCallsPerCase);
+    host_recording::Settled settled = host_recording::settle(records, host_recording::kCallsPerCase);
     const std::string at = task::dims_text(shapes_[index].dims);
     if (!settled.refused.empty())
       return refuse(at.empty() ? settled.refused : fmt::format("at {}: {}", at, settled.refused));
@@ -370,7 +370,7 @@ class Recorder {
   }
 
   void transplant(const std::string& origin, const Result<std::string>& ptx) {
-    captive::TransplantRequest request;
+    host_recording::TransplantRequest request;
     for (size_t i = 0; i < shapes_.size(); ++i) settle_shape(i, request.shapes);
     if (out_.refused) return;
     request.task = request_.task->name;
@@ -378,7 +378,7 @@ class Recorder {
     request.tensors = abi_.tensors;
     if (!ptx) return refuse("its kernels cannot be played back: " + ptx.error().message);
     request.ptx = *ptx;
-    captive::Transplanted made = captive::transplant(request);
+    host_recording::Transplanted made = host_recording::transplant(request);
     out_.notes.insert(out_.notes.end(), made.notes.begin(), made.notes.end());
     if (!made.refused.empty()) return refuse(made.refused);
     out_.text = std::move(made.module);
@@ -390,10 +390,10 @@ class Recorder {
   const ForeignRequest& request_;
   std::string text_, name_;
   std::vector<Shape> shapes_;
-  LauncherAbi abi_;
+  host_recording::LauncherAbi abi_;
   arch::Target target_{};
-  std::optional<ForeignBuild> build_;
-  std::vector<std::vector<captive::CaseRecord>> runs_;
+  std::optional<host_recording::ForeignBuild> build_;
+  std::vector<std::vector<host_recording::CaseRecord>> runs_;
   std::map<size_t, std::string> ended_;
   CandidateText out_;
 };
@@ -408,7 +408,7 @@ bool is_foreign(const std::string& path, const std::string& text) {
   if (is_python(path)) return true;
   return path.ends_with(".cu") && !is_module_text(text) &&
          (text.find("<<<") != std::string::npos || text.find("cudaLaunch") != std::string::npos ||
-          text.find("extern \"C\"") != std::string::npos || captive::wants_torch(text));
+          text.find("extern \"C\"") != std::string::npos || host_recording::wants_torch(text));
 }
 
 const char* trust_of(const std::string& module_text) {
@@ -417,14 +417,14 @@ const char* trust_of(const std::string& module_text) {
 
 Result<CandidateText> read_candidate(const ForeignRequest& request) {
   CandidateText out;
-  out.text = KW_TRY(os::read_file(request.path, foreign::kMaxForeignBytes));
+  out.text = KW_TRY(os::read_file(request.path, cuda_import::kMaxForeignBytes));
   if (!is_foreign(request.path, out.text)) return out;
   if (is_python(request.path)) {
     CandidateText recorded = KW_TRY(Recorder(request, out.text).run());
     recorded.notes.insert(recorded.notes.begin(), "recorded; trust: foreign");
     return recorded;
   }
-  const Result<ImportReport> imported = import_module(request.path, request.import);
+  const Result<reference::ImportReport> imported = reference::import_module(request.path, request.import);
   if (imported && imported->result.problems.empty()) {
     out.text = imported->result.module;
     out.notes = imported->result.notes;
@@ -454,7 +454,7 @@ VerifyReport refused_report(const CandidateText& candidate, const task::Task& ta
   report.task_hash = task::task_hash(task);
   report.task_notes = task.notes;
   record::Rejected verdict = *candidate.refused;
-  verify::Repro repro{request.module_path, request.reference_path, request.task_options};
+  gate::Repro repro{request.module_path, request.reference_path, request.task_options};
   verdict.repro = repro.line();
   report.gate.stages.push_back({verdict.stage, "rejected", {verdict.reason}, 0});
   report.gate.compile_failed = candidate.compile_failed;
@@ -462,4 +462,4 @@ VerifyReport refused_report(const CandidateText& candidate, const task::Task& ta
   return report;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

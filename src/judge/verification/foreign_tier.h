@@ -9,22 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "engine/import.h"
-#include "engine/verify.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "ports/device.h"
+#include "reference/import.h"
 #include "task/task.h"
+#include "verification/verify.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 struct ForeignRequest {
   std::string path;
-  ImportOptions import;                      // reference, inputs, launcher
+  reference::ImportOptions import;           // reference, inputs, launcher
   std::vector<std::string> include_folders;  // CUTLASS and the like
   const task::Task* task = nullptr;
-  task::Dims dims;          // also to be recorded; may be empty
-  exec::DeviceInfo device;  // that will judge
-  std::string target;       // "" = the device's
+  task::Dims dims;           // also to be recorded; may be empty
+  ports::DeviceInfo device;  // that will judge
+  std::string target;        // "" = the device's
   double timeout_seconds = 60;
 };
 
@@ -32,7 +32,7 @@ struct ForeignRequest {
 struct CandidateText {
   std::string text;                         // of a module; "" when there is a verdict already
   std::optional<record::Rejected> refused;  // its host code cannot be believed, or does not compile
-  std::optional<exec::CompileFailed> compile_failed;
+  std::optional<ports::CompileFailed> compile_failed;
   std::vector<std::string> notes;
 };
 
@@ -50,4 +50,4 @@ const char* trust_of(const std::string& module_text);
 VerifyReport refused_report(const CandidateText& candidate, const task::Task& task,
                             const VerifyRequest& request);
 
-}  // namespace kw::engine
+}  // namespace kw::verification

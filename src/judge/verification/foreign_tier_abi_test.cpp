@@ -1,26 +1,26 @@
-#include "engine/foreign_tier_abi.h"
+#include "host_recording/foreign_tier_abi.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/foreign_tier.h"
-#include "foreign/import.h"
-#include "verify/fakes.h"
+#include "cuda_import/import.h"
+#include "gate/fakes.h"
+#include "verification/foreign_tier.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
-Result<LauncherAbi> matched(const std::string& parameters,
-                            const std::map<std::string, std::string>& numbers = {}) {
-  const task::Task task = verify::fake_task();
-  const foreign::LauncherHead head = foreign::find_launcher(
+Result<host_recording::LauncherAbi> matched(
+    const std::string& parameters, const std::map<std::string, std::string>& numbers = {}) {
+  const task::Task task = gate::fake_task();
+  const cuda_import::LauncherHead head = cuda_import::find_launcher(
       "__global__ void k() {}\nextern \"C\" void solve(" + parameters + ") { k<<<1, 1>>>(); }\n",
       "");
   const graph::Graph graph = KW_TRY(task.reference->trace(task.benchmark_shapes.front()));
-  return match_launcher(head.parameters, task, graph, numbers);
+  return host_recording::match_launcher(head.parameters, task, graph, numbers);
 }
 
 TEST(LauncherAbi, FindsTensorsByNameAndByPlace) {
-  const task::Task task = verify::fake_task();
+  const task::Task task = gate::fake_task();
   const auto abi = matched("const float* " + task.inputs[0].name + ", float* result");
   ASSERT_TRUE(abi) << abi.error().message;
   EXPECT_EQ(abi->slots[0].tensor, 0);
@@ -30,7 +30,7 @@ TEST(LauncherAbi, FindsTensorsByNameAndByPlace) {
 }
 
 TEST(LauncherAbi, DimsNumbersAndStreams) {
-  const task::Task task = verify::fake_task();
+  const task::Task task = gate::fake_task();
   const auto& [dim, value] = *task.benchmark_shapes.front().begin();
   const auto abi =
       matched("const float* x, float* y, int rows, long long k, float eps, cudaStream_t s",
@@ -41,7 +41,7 @@ TEST(LauncherAbi, DimsNumbersAndStreams) {
   EXPECT_EQ(abi->slots[4].bytes, (std::vector<uint8_t>{0, 0, 0, 0x3f}));
   EXPECT_EQ(abi->slots[5].bytes, std::vector<uint8_t>(8, 0));
   const graph::Graph graph = *task.reference->trace(task.benchmark_shapes.front());
-  const auto call = call_at(*abi, task, graph, task.benchmark_shapes.front());
+  const auto call = host_recording::call_at(*abi, task, graph, task.benchmark_shapes.front());
   ASSERT_TRUE(call) << call.error().message;
   EXPECT_EQ(call->tensor_bytes.size(), abi->tensors.size());
   ASSERT_EQ(call->arguments[2].bytes.size(), 4u);
@@ -49,13 +49,13 @@ TEST(LauncherAbi, DimsNumbersAndStreams) {
 }
 
 TEST(LauncherAbi, ProductsOfDimsAndTheNumberOfElements) {
-  const task::Task task = verify::fake_task();
+  const task::Task task = gate::fake_task();
   const auto& [dim, value] = *task.benchmark_shapes.front().begin();
   const auto abi = matched("const float* x, float* y, int many", {{"many", dim + " * 3"}});
   ASSERT_TRUE(abi) << abi.error().message;
   EXPECT_EQ(abi->slots[2].factors, (std::vector<std::string>{dim, "3"}));
   const graph::Graph graph = *task.reference->trace(task.benchmark_shapes.front());
-  const auto call = call_at(*abi, task, graph, task.benchmark_shapes.front());
+  const auto call = host_recording::call_at(*abi, task, graph, task.benchmark_shapes.front());
   ASSERT_TRUE(call) << call.error().message;
   EXPECT_EQ(call->arguments[2].bytes[0], static_cast<uint8_t>(value * 3));
   EXPECT_FALSE(matched("const float* x, float* y, int many", {{"many", "what*3"}}));
@@ -83,4 +83,4 @@ TEST(ForeignTier, KnowsItsFiles) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,14 +1,14 @@
-#include "engine/lint.h"
+#include "verification/lint.h"
 
 #include <algorithm>
 
-#include "evaluation/suite.h"
 #include "frontend/backward.h"
-#include "frontend/load_rkb.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "task_formats/load_rkb.h"
+#include "task_formats/suite.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
@@ -16,7 +16,7 @@ using Reports = std::vector<lint::Report>;
 
 /// A task to look at; `name` where it is one of a folder.
 struct Target {
-  ReferenceRequest reference;
+  reference::ReferenceRequest reference;
   std::string name;
 };
 
@@ -29,15 +29,15 @@ lint::Report unreadable(const Target& target, const Error& error) {
 }
 
 /// What a path stands for. What is no folder of tasks is for the front end to complain about.
-std::vector<Target> targets_of(const ReferenceRequest& reference) {
+std::vector<Target> targets_of(const reference::ReferenceRequest& reference) {
   const std::vector<Target> itself = {{reference, ""}};
   if (!os::is_directory(reference.path)) return itself;
   // A folder may be called like a carried suite.
-  const bool carried = evaluation::is_carried(reference.path);
-  const auto suite = evaluation::open_suite(carried ? "./" + reference.path : reference.path, "");
+  const bool carried = task_formats::is_carried(reference.path);
+  const auto suite = task_formats::open_suite(carried ? "./" + reference.path : reference.path, "");
   if (!suite || (suite->tasks.size() == 1 && suite->tasks[0].path == reference.path)) return itself;
   std::vector<Target> targets;
-  for (const evaluation::SuiteTask& task : suite->tasks) {
+  for (const task_formats::SuiteTask& task : suite->tasks) {
     targets.push_back({reference, task.name});
     targets.back().reference.path = task.path;
   }
@@ -45,9 +45,9 @@ std::vector<Target> targets_of(const ReferenceRequest& reference) {
 }
 
 /// Findings about the folder and its configurations, in front of those about the task.
-void add_problems(const std::vector<frontend::FolderProblem>& problems, lint::Report* report) {
+void add_problems(const std::vector<task_formats::FolderProblem>& problems, lint::Report* report) {
   std::vector<lint::Finding> all;
-  for (const frontend::FolderProblem& problem : problems) {
+  for (const task_formats::FolderProblem& problem : problems) {
     all.push_back({problem.rule, problem.error ? lint::Severity::Error : lint::Severity::Warning,
                    "", problem.message, "", 0});
   }
@@ -64,11 +64,12 @@ std::string variant_part(const std::string& name) {
 }
 
 Result<Reports> lint_robust(const Target& target, const lint::Options& options,
-                            exec::Oracle& oracle) {
-  frontend::LoadOptions load;
+                            ports::Oracle& oracle) {
+  task_formats::LoadOptions load;
   load.inputs = target.reference.inputs;
   load.dims = target.reference.dims;
-  const frontend::RkbFolder folder = KW_TRY(frontend::read_rkb(target.reference.path, load));
+  const task_formats::RkbFolder folder =
+      KW_TRY(task_formats::read_rkb(target.reference.path, load));
   Reports reports;
   for (const task::Task& task : folder.tasks) {
     KW_TRY(os::check_interrupted());
@@ -80,11 +81,12 @@ Result<Reports> lint_robust(const Target& target, const lint::Options& options,
   return reports;
 }
 
-Result<Reports> lint_one(const Target& target, const lint::Options& options, exec::Oracle& oracle) {
-  const ReferenceRequest& reference = target.reference;
-  if (reference.function.empty() && frontend::is_rkb(reference.path))
+Result<Reports> lint_one(const Target& target, const lint::Options& options,
+                         ports::Oracle& oracle) {
+  const reference::ReferenceRequest& reference = target.reference;
+  if (reference.function.empty() && task_formats::is_rkb(reference.path))
     return lint_robust(target, options, oracle);
-  const task::Task task = KW_TRY(load_reference(reference));
+  const task::Task task = KW_TRY(reference::load_reference(reference));
   lint::Report report = KW_TRY(lint::lint(task, oracle, options));
   if (!target.name.empty()) report.task = target.name;
   return Reports{std::move(report)};
@@ -92,11 +94,11 @@ Result<Reports> lint_one(const Target& target, const lint::Options& options, exe
 
 }  // namespace
 
-Result<std::vector<lint::Report>> lint_tasks(const std::vector<ReferenceRequest>& references,
-                                             const lint::Options& options, exec::Oracle& oracle,
-                                             const Progress& progress) {
+Result<std::vector<lint::Report>> lint_tasks(
+    const std::vector<reference::ReferenceRequest>& references, const lint::Options& options,
+    ports::Oracle& oracle, const single_run::Progress& progress) {
   std::vector<Target> targets;
-  for (const ReferenceRequest& reference : references)
+  for (const reference::ReferenceRequest& reference : references)
     std::ranges::move(targets_of(reference), std::back_inserter(targets));
   Reports reports;
   for (const Target& target : targets) {
@@ -115,4 +117,4 @@ Result<std::vector<lint::Report>> lint_tasks(const std::vector<ReferenceRequest>
   return reports;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "engine/load_reference.h"
-#include "engine/run.h"
-#include "exec/oracle.h"
 #include "lint/lint.h"
+#include "ports/oracle.h"
+#include "reference/load_reference.h"
+#include "single_run/run.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 /// A folder of tasks stands for the tasks in it, one of robust-kbench's for its directions and
 /// variants. Errors of a single task become its findings; an Error here is the machine's.
-Result<std::vector<lint::Report>> lint_tasks(const std::vector<ReferenceRequest>& references,
-                                             const lint::Options& options, exec::Oracle& oracle,
-                                             const Progress& progress = {});
+Result<std::vector<lint::Report>> lint_tasks(
+    const std::vector<reference::ReferenceRequest>& references, const lint::Options& options,
+    ports::Oracle& oracle, const single_run::Progress& progress = {});
 
-}  // namespace kw::engine
+}  // namespace kw::verification

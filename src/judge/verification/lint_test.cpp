@@ -1,5 +1,5 @@
 // Tasks that should and should not be used, each with the rule that must say so.
-#include "engine/lint.h"
+#include "verification/lint.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <set>
 
-#include "frontend/load.h"
-#include "oracle/interpreter.h"
 #include "os/files.h"
+#include "task_formats/load.h"
+#include "truth/interpreter.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
 struct Case {
@@ -23,8 +23,8 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 Result<lint::Report> lint_text(const std::string& source) {
-  const task::Task task = KW_TRY(frontend::load_python(source, "task.py"));
-  oracle::Interpreter oracle;
+  const task::Task task = KW_TRY(task_formats::load_python(source, "task.py"));
+  truth::Interpreter oracle;
   return lint::lint(task, oracle, {});
 }
 
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(LintTasks, AnUnreadableTaskIsAFinding) {
-  oracle::Interpreter oracle;
+  truth::Interpreter oracle;
   const auto reports = lint_tasks({{"no/such/task.py", "", {}, {}}}, {}, oracle);
   ASSERT_TRUE(reports) << reports.error().message;
   ASSERT_EQ(reports->size(), 1u);
@@ -198,7 +198,7 @@ class LintFolder : public ::testing::Test {
   }
   /// "task verdict: rules" of every report.
   std::vector<std::string> rows() {
-    oracle::Interpreter oracle;
+    truth::Interpreter oracle;
     lint::Options options;
     options.work = 3e5;
     const auto reports = lint_tasks({{root_, "", {}, {}}}, options, oracle);
@@ -254,10 +254,10 @@ TEST_F(LintFolder, EveryTaskIsARow) {
 }
 
 TEST(LintTime, WhatWasNotDoneIsListed) {
-  const auto task = frontend::load_python(
+  const auto task = task_formats::load_python(
       "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.softmax(x, -1)\n", "task.py");
   ASSERT_TRUE(task);
-  oracle::Interpreter oracle;
+  truth::Interpreter oracle;
   lint::Options options;
   options.seconds = 1e-9;
   const auto report = lint::lint(*task, oracle, options);
@@ -283,4 +283,4 @@ TEST(LintSarif, NamesRuleFileAndLine) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,11 +1,11 @@
-#include "engine/prompt.h"
+#include "reference/prompt.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "verify/fakes.h"
+#include "core/text.h"
+#include "gate/fakes.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
 struct ReadCase {
@@ -17,10 +17,11 @@ struct ReadCase {
 class Reads : public testing::TestWithParam<ReadCase> {};
 
 TEST_P(Reads, ByTheTable) {
-  const PromptReading reading = read_prompt(GetParam().prompt, {"rms", "norm", "rmsnorm"});
+  const reference::PromptReading reading =
+      reference::read_prompt(GetParam().prompt, {"rms", "norm", "rmsnorm"});
   std::vector<std::string> found;
-  for (const Phrase& phrase : reading.phrases)
-    found.push_back(std::string(phrase_kind_name(phrase.kind)) + ":" + phrase.value);
+  for (const reference::Phrase& phrase : reading.phrases)
+    found.push_back(std::string(reference::phrase_kind_name(phrase.kind)) + ":" + phrase.value);
   EXPECT_EQ(join(found, " "), GetParam().understood);
   EXPECT_EQ(join(reading.unused, "; "), GetParam().unused);
 }
@@ -49,24 +50,25 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 TEST(Prompt, IsHeldAgainstTheReference) {
-  PromptReading reading = read_prompt("fp16 over the last dim with gamma");
-  const std::vector<std::string> wrong = check_prompt(reading, verify::fake_task());
+  reference::PromptReading reading = reference::read_prompt("fp16 over the last dim with gamma");
+  const std::vector<std::string> wrong = reference::check_prompt(reading, gate::fake_task());
   EXPECT_EQ(wrong.size(), 3u) << "the task is fp32, reduces nothing and has no weights";
   EXPECT_NE(wrong[0].find("x is fp32"), std::string::npos) << wrong[0];
-  PromptReading right = read_prompt("fp32 without gamma");
-  EXPECT_TRUE(check_prompt(right, verify::fake_task()).empty());
+  reference::PromptReading right = reference::read_prompt("fp32 without gamma");
+  EXPECT_TRUE(reference::check_prompt(right, gate::fake_task()).empty());
   EXPECT_EQ(right.phrases[0].effect, "agrees with the reference");
 }
 
 TEST(Prompt, DescribesInputsNobodyDescribed) {
   const std::string message = "r.py: the inputs of f() are not known: x, gamma\n  hint: …";
-  PromptReading reading = read_prompt("an fp16 thing");
-  EXPECT_EQ(join(inputs_from_prompt(reading, message), " "), "x:fp16[B,D] gamma:fp16[D]");
+  reference::PromptReading reading = reference::read_prompt("an fp16 thing");
+  EXPECT_EQ(join(reference::inputs_from_prompt(reading, message), " "),
+            "x:fp16[B,D] gamma:fp16[D]");
   EXPECT_NE(reading.phrases[0].effect.find("x:fp16[B,D]"), std::string::npos);
-  PromptReading silent = read_prompt("a thing");
-  EXPECT_TRUE(inputs_from_prompt(silent, message).empty());
-  EXPECT_TRUE(inputs_from_prompt(reading, "another problem").empty());
+  reference::PromptReading silent = reference::read_prompt("a thing");
+  EXPECT_TRUE(reference::inputs_from_prompt(silent, message).empty());
+  EXPECT_TRUE(reference::inputs_from_prompt(reading, "another problem").empty());
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::verification

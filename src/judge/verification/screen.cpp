@@ -1,20 +1,20 @@
-#include "engine/screen.h"
+#include "verification/screen.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/load_reference.h"
-#include "evaluation/suite.h"
-#include "frontend/load.h"
+#include "core/text.h"
 #include "frontend/syntax.h"
 #include "graph/graph.h"
-#include "oracle/torch_python.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "reference/load_reference.h"
+#include "task_formats/load.h"
+#include "task_formats/suite.h"
+#include "torch_worker/torch_python.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
@@ -77,12 +77,12 @@ void accept(const task::Task& task, const char* reader, Screened* screened) {
 }
 
 /// Torch is asked only when our own reader refuses, and only where it is.
-Result<Screened> screen_one(const evaluation::SuiteTask& file,
-                            const std::shared_ptr<oracle::TorchProcess>& torch) {
+Result<Screened> screen_one(const task_formats::SuiteTask& file,
+                            const std::shared_ptr<torch_worker::TorchProcess>& torch) {
   Screened screened;
   screened.name = file.name;
   screened.path = file.path;
-  const Result<task::Task> own = frontend::load_task(file.path);
+  const Result<task::Task> own = task_formats::load_task(file.path);
   if (own) {
     accept(*own, "own", &screened);
     return screened;
@@ -95,9 +95,9 @@ Result<Screened> screen_one(const evaluation::SuiteTask& file,
     return screened;
   }
   if (!mendable(own.error().message)) return screened;
-  const bool asked = torch != nullptr && !oracle::find_torch_python().path.empty();
+  const bool asked = torch != nullptr && !torch_worker::find_torch_python().path.empty();
   if (asked) {
-    const Result<task::Task> exported = load_reference({file.path, "", {}, {}, torch});
+    const Result<task::Task> exported = reference::load_reference({file.path, "", {}, {}, torch});
     if (exported) {
       accept(*exported, "torch.export", &screened);
       return screened;
@@ -118,14 +118,15 @@ const char* scope_name(Scope scope) {
   return std::ranges::find(kScopes, scope, &ScopeRow::scope)->name;
 }
 
-Result<std::vector<Screened>> screen(const std::string& path, const Progress& progress,
-                                     std::shared_ptr<oracle::TorchProcess> torch) {
+Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
+                                     std::shared_ptr<torch_worker::TorchProcess> torch) {
   if (!os::exists(path)) return input_error(fmt::format("there is no file or folder '{}'", path));
   // A folder may be called like a carried suite.
-  const bool plain = evaluation::is_carried(path);
-  const evaluation::Suite suite = KW_TRY(evaluation::open_suite(plain ? "./" + path : path, ""));
+  const bool plain = task_formats::is_carried(path);
+  const task_formats::Suite suite =
+      KW_TRY(task_formats::open_suite(plain ? "./" + path : path, ""));
   std::vector<Screened> all;
-  for (const evaluation::SuiteTask& file : suite.tasks) {
+  for (const task_formats::SuiteTask& file : suite.tasks) {
     KW_TRY(os::check_interrupted());
     if (whole_model(file.path.substr(std::min(path.size(), file.path.size())))) continue;
     if (progress) progress("looking at " + file.name);
@@ -145,4 +146,4 @@ Json to_json(const Screened& screened) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/run.h"
-#include "oracle/torch_process.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "single_run/run.h"
+#include "torch_worker/torch_process.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 enum class Scope : uint8_t {
   InScope,      // a task as it stands
@@ -32,9 +32,9 @@ struct Screened {
 
 /// Every Python file and task folder beneath `path`, or the one it is. An Error for what is no
 /// file's own doing: no such folder, nothing in it, no Python.
-Result<std::vector<Screened>> screen(const std::string& path, const Progress& progress,
-                                     std::shared_ptr<oracle::TorchProcess> torch);
+Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
+                                     std::shared_ptr<torch_worker::TorchProcess> torch);
 
 Json to_json(const Screened& screened);
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,4 +1,4 @@
-#include "engine/torch_reference.h"
+#include "verification/torch_reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,16 +6,16 @@
 #include <string>
 #include <utility>
 
-#include "engine/export_reference.h"
-#include "engine/inputs.h"
-#include "exec/bound.h"
+#include "binding/inputs.h"
 #include "frontend/backward.h"
 #include "frontend/trace.h"
-#include "oracle/torch_export.h"
+#include "gate/metric.h"
+#include "ports/bound.h"
+#include "reference/export_reference.h"
 #include "tensor/convert.h"
-#include "verify/metric.h"
+#include "torch_worker/torch_export.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
 using tensor::HostTensor;
@@ -30,27 +30,28 @@ Json scalar_value(const task::ScalarSpec& spec) {
 }
 
 /// One argument of the reference; a tensor it only writes is made of zeros.
-Result<oracle::TorchArgument> torch_argument(const frontend::Argument& argument,
-                                             const task::Dims& dims, const graph::Graph& graph,
-                                             const std::vector<HostTensor>& inputs) {
+Result<torch_worker::TorchArgument> torch_argument(const frontend::Argument& argument,
+                                                   const task::Dims& dims,
+                                                   const graph::Graph& graph,
+                                                   const std::vector<HostTensor>& inputs) {
   if (const auto* spec = std::get_if<task::ScalarSpec>(&argument.value)) {
-    return oracle::TorchArgument{argument.name, nullptr, scalar_value(*spec)};
+    return torch_worker::TorchArgument{argument.name, nullptr, scalar_value(*spec)};
   }
   if (const auto* text = std::get_if<frontend::TensorArgument>(&argument.value)) {
-    if (const HostTensor* given = input_named(graph, inputs, argument.name)) {
-      return oracle::TorchArgument{argument.name, given, {}};
+    if (const HostTensor* given = binding::input_named(graph, inputs, argument.name)) {
+      return torch_worker::TorchArgument{argument.name, given, {}};
     }
     const graph::Shape shape = KW_TRY(frontend::shape_at(text->text.shape, dims));
-    return oracle::zeros_argument(argument.name, text->text.dtype, graph::values_of(shape));
+    return torch_worker::zeros_argument(argument.name, text->text.dtype, graph::values_of(shape));
   }
   const auto found = dims.find(argument.name);
   if (found == dims.end()) return input_error("no value for dim " + argument.name);
-  return oracle::TorchArgument{argument.name, nullptr, Json(found->second)};
+  return torch_worker::TorchArgument{argument.name, nullptr, Json(found->second)};
 }
 
 /// Which outputs are written in place, as the trace found.
 void set_written(const frontend::Entry& entry, const frontend::Trace& trace,
-                 oracle::TorchCall* call) {
+                 torch_worker::TorchCall* call) {
   std::set<std::string> names(trace.write_only.begin(), trace.write_only.end());
   names.insert(trace.written.begin(), trace.written.end());
   for (const frontend::Argument& argument : entry.arguments) {
@@ -77,10 +78,10 @@ double largest_of(const std::vector<HostTensor>& inputs) {
 /// types may be off by a rounding of the inputs' size. Without fp16 of the CPU's own, a transposed
 /// convolution adds its terms up in fp16: then by some of the results' size. A difference of
 /// meaning shows for ordinary inputs all the same.
-exec::Truth loosened(const exec::Truth& truth, double largest) {
-  const double unit = exec::unit_roundoff(truth.dtype);
-  exec::Truth loose = truth;
-  if (truth.exact || unit <= exec::unit_roundoff(tensor::DType::Fp32)) return loose;
+ports::Truth loosened(const ports::Truth& truth, double largest) {
+  const double unit = ports::unit_roundoff(truth.dtype);
+  ports::Truth loose = truth;
+  if (truth.exact || unit <= ports::unit_roundoff(tensor::DType::Fp32)) return loose;
   double most = 0;
   for (const double value : truth.value) {
     if (std::isfinite(value)) most = std::max(most, std::fabs(value));
@@ -92,7 +93,7 @@ exec::Truth loosened(const exec::Truth& truth, double largest) {
 
 /// Autograd multiplies by what is 0 or infinite (0 / 0 by a target of 0) where a derivative taken
 /// of the whole has a number: at the ends of what inputs may be, its NaN say nothing.
-void forgive_nan(const HostTensor& got, exec::Truth* truth) {
+void forgive_nan(const HostTensor& got, ports::Truth* truth) {
   std::vector<double> values(static_cast<size_t>(tensor::value_count(got)));
   tensor::load_values(got, 0, values);
   for (size_t i = 0; i < values.size() && i < truth->value.size(); ++i) {
@@ -101,13 +102,13 @@ void forgive_nan(const HostTensor& got, exec::Truth* truth) {
 }
 
 /// The forward's call, with the upstream gradients behind its arguments.
-Result<oracle::TorchCall> gradients_call(const task::Task& task, const task::Dims& dims,
-                                         const frontend::BackwardReference& backward,
-                                         const graph::Graph& graph,
-                                         const std::vector<HostTensor>& inputs) {
+Result<torch_worker::TorchCall> gradients_call(const task::Task& task, const task::Dims& dims,
+                                               const frontend::BackwardReference& backward,
+                                               const graph::Graph& graph,
+                                               const std::vector<HostTensor>& inputs) {
   task::Task forward = task;
   forward.reference = backward.forward();
-  oracle::TorchCall call = KW_TRY(torch_call(forward, dims, graph, inputs));
+  torch_worker::TorchCall call = KW_TRY(torch_call(forward, dims, graph, inputs));
   const graph::Graph traced = KW_TRY(backward.forward()->trace(dims));
   call.gradients.of = backward.options().of;
   const std::vector<std::string> seeded = graph::differentiable_outputs(traced, call.gradients.of);
@@ -119,21 +120,21 @@ Result<oracle::TorchCall> gradients_call(const task::Task& task, const task::Dim
     const std::string& gradient = graph.inputs[next++].name;
     call.gradients.upstream.push_back(gradient);
     call.gradients.outputs.push_back(static_cast<int64_t>(i));
-    call.arguments.push_back({gradient, input_named(graph, inputs, gradient), {}});
+    call.arguments.push_back({gradient, binding::input_named(graph, inputs, gradient), {}});
   }
   return call;
 }
 
 }  // namespace
 
-Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
-                                     const graph::Graph& graph,
-                                     const std::vector<HostTensor>& inputs) {
+Result<torch_worker::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
+                                           const graph::Graph& graph,
+                                           const std::vector<HostTensor>& inputs) {
   const auto* backward = dynamic_cast<const frontend::BackwardReference*>(task.reference.get());
   if (backward != nullptr) return gradients_call(task, dims, *backward, graph, inputs);
-  const auto* exported = dynamic_cast<const ExportedReference*>(task.reference.get());
+  const auto* exported = dynamic_cast<const reference::ExportedReference*>(task.reference.get());
   if (exported != nullptr) {
-    oracle::TorchCall call = KW_TRY(exported->call(dims, graph, inputs));
+    torch_worker::TorchCall call = KW_TRY(exported->call(dims, graph, inputs));
     call.allow_tf32 = task.precision.allow_tf32;
     return call;
   }
@@ -141,7 +142,7 @@ Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& d
   if (python == nullptr) return environment_error("the reference of this task is no Python");
   const frontend::Entry& entry = python->entry();
   const frontend::Trace trace = KW_TRY(frontend::trace_entry(entry, dims));
-  oracle::TorchCall call;
+  torch_worker::TorchCall call;
   call.source.path = entry.source->path;
   call.source.text = entry.source->text;
   call.source.entry = entry.name;
@@ -153,7 +154,7 @@ Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& d
     call.arguments.push_back(KW_TRY(torch_argument(argument, known, graph, inputs)));
   }
   for (const frontend::Weight& weight : trace.weights) {
-    if (const HostTensor* given = input_named(graph, inputs, weight.name)) {
+    if (const HostTensor* given = binding::input_named(graph, inputs, weight.name)) {
       call.weights.push_back({weight.name, given, {}});
     }
   }
@@ -162,26 +163,28 @@ Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& d
 }
 
 std::vector<std::vector<const HostTensor*>> torch_pool(
-    const oracle::TorchCall& call, const graph::Graph& graph,
+    const torch_worker::TorchCall& call, const graph::Graph& graph,
     const std::vector<const std::vector<HostTensor>*>& sets) {
   std::vector<std::vector<const HostTensor*>> pool;
   for (const std::vector<HostTensor>* set : sets) {
     std::vector<const HostTensor*>& entry = pool.emplace_back();
     for (const auto* list : {&call.arguments, &call.weights}) {
-      for (const oracle::TorchArgument& argument : *list) {
-        if (argument.tensor != nullptr) entry.push_back(input_named(graph, *set, argument.name));
+      for (const torch_worker::TorchArgument& argument : *list) {
+        if (argument.tensor != nullptr)
+          entry.push_back(binding::input_named(graph, *set, argument.name));
       }
     }
   }
   return pool;
 }
 
-Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
-                                              const std::vector<HostTensor>& inputs,
-                                              exec::Oracle& oracle, oracle::TorchProcess& torch,
-                                              const CallOptions& options) {
+Result<torch_worker::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
+                                                    const std::vector<HostTensor>& inputs,
+                                                    ports::Oracle& oracle,
+                                                    torch_worker::TorchProcess& torch,
+                                                    const CallOptions& options) {
   const graph::Graph graph = KW_TRY(task.graph_at(dims));
-  oracle::CrossCheck check;
+  torch_worker::CrossCheck check;
   check.graph = &graph;
   check.inputs = &inputs;
   check.call = KW_TRY(torch_call(task, dims, graph, inputs));
@@ -193,15 +196,15 @@ Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task
   const double largest = largest_of(inputs);
   const bool backward =
       dynamic_cast<const frontend::BackwardReference*>(task.reference.get()) != nullptr;
-  check.judge = [&](const exec::Truth& truth, const HostTensor& got) {
-    verify::CompareOptions compare;
+  check.judge = [&](const ports::Truth& truth, const HostTensor& got) {
+    gate::CompareOptions compare;
     compare.precision = task.precision;
     compare.precision.flush = true;
-    exec::Truth loose = loosened(truth, largest);
+    ports::Truth loose = loosened(truth, largest);
     if (backward && options.edge) forgive_nan(got, &loose);
-    return verify::compare(loose, got, compare).reason;
+    return gate::compare(loose, got, compare).reason;
   };
-  return oracle::cross_check(check, oracle, torch);
+  return torch_worker::cross_check(check, oracle, torch);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

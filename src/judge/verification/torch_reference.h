@@ -5,24 +5,24 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/oracle.h"
+#include "core/result.h"
 #include "graph/graph.h"
-#include "oracle/torch_cross_check.h"
+#include "ports/oracle.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
+#include "torch_worker/torch_cross_check.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 /// The call at these dims. `inputs` is parallel to graph.inputs and must outlive it. Environment
 /// Error when the reference is no Python.
-Result<oracle::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
-                                     const graph::Graph& graph,
-                                     const std::vector<tensor::HostTensor>& inputs);
+Result<torch_worker::TorchCall> torch_call(const task::Task& task, const task::Dims& dims,
+                                           const graph::Graph& graph,
+                                           const std::vector<tensor::HostTensor>& inputs);
 
 /// The pool for time_baselines(): of each set of inputs the call's tensors, then its weights.
 std::vector<std::vector<const tensor::HostTensor*>> torch_pool(
-    const oracle::TorchCall& call, const graph::Graph& graph,
+    const torch_worker::TorchCall& call, const graph::Graph& graph,
     const std::vector<const std::vector<tensor::HostTensor>*>& sets);
 
 /// Where and how long PyTorch may evaluate.
@@ -34,9 +34,10 @@ struct CallOptions {
 
 /// Evaluates the reference both ways and judges PyTorch's outputs by our truth, as a candidate
 /// would be.
-Result<oracle::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
-                                              const std::vector<tensor::HostTensor>& inputs,
-                                              exec::Oracle& oracle, oracle::TorchProcess& torch,
-                                              const CallOptions& options = {});
+Result<torch_worker::CrossChecked> cross_check_task(const task::Task& task, const task::Dims& dims,
+                                                    const std::vector<tensor::HostTensor>& inputs,
+                                                    ports::Oracle& oracle,
+                                                    torch_worker::TorchProcess& torch,
+                                                    const CallOptions& options = {});
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,17 +1,17 @@
 // Tasks of every format, evaluated by PyTorch and by our own graph: the two must mean the same.
-#include "engine/torch_reference.h"
+#include "verification/torch_reference.h"
 
 #include <gtest/gtest.h>
 
-#include "frontend/load.h"
-#include "oracle/interpreter.h"
-#include "oracle/test_torch.h"
-#include "verify/families.h"
+#include "gate/families.h"
+#include "task_formats/load.h"
+#include "torch_worker/test_torch.h"
+#include "truth/interpreter.h"
 
-namespace kw::engine {
+namespace kw::verification {
 namespace {
 
-oracle::TorchProcess* process() { return oracle::shared_torch().get(); }
+torch_worker::TorchProcess* process() { return torch_worker::shared_torch().get(); }
 
 struct TaskCase {
   const char* name;
@@ -24,26 +24,26 @@ class TorchTasks : public testing::TestWithParam<TaskCase> {};
 
 TEST_P(TorchTasks, MeanTheSame) {
   if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
-  frontend::LoadOptions options;
+  task_formats::LoadOptions options;
   options.inputs = GetParam().inputs;
   options.dims = GetParam().dims;
-  const auto task = frontend::load_python(GetParam().text, "reference.py", options);
+  const auto task = task_formats::load_python(GetParam().text, "reference.py", options);
   ASSERT_TRUE(task) << task.error().message;
   const task::Dims dims = task->correctness_shapes.at(0);
   const auto graph = task->reference->trace(dims);
   ASSERT_TRUE(graph) << graph.error().message;
-  oracle::Interpreter interpreter;
-  for (const std::string& family : verify::families_for(*task)) {
-    const auto inputs = verify::draw_inputs(*task, *graph, dims, family, 1);
+  truth::Interpreter interpreter;
+  for (const std::string& family : gate::families_for(*task)) {
+    const auto inputs = gate::draw_inputs(*task, *graph, dims, family, 1);
     ASSERT_TRUE(inputs) << inputs.error().message;
     const auto checked = cross_check_task(*task, dims, *inputs, interpreter, *process());
     ASSERT_TRUE(checked) << checked.error().message;
-    EXPECT_EQ(checked->outcome.kind, oracle::TorchKind::Ok)
-        << family << ": " << oracle::outcome_text(checked->outcome) << "\n"
+    EXPECT_EQ(checked->outcome.kind, torch_worker::TorchKind::Ok)
+        << family << ": " << torch_worker::outcome_text(checked->outcome) << "\n"
         << checked->outcome.traceback;
-    for (const oracle::Parting& parting : checked->partings) {
+    for (const torch_worker::Parting& parting : checked->partings) {
       ADD_FAILURE() << family << " at " << task::dims_text(dims) << ": "
-                    << oracle::parting_text(parting);
+                    << torch_worker::parting_text(parting);
     }
   }
 }
@@ -91,4 +91,4 @@ INSTANTIATE_TEST_SUITE_P(All, TorchTasks,
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::verification

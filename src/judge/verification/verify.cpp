@@ -1,27 +1,27 @@
-#include "engine/verify.h"
+#include "verification/verify.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "arch/arch.h"
-#include "base/text.h"
-#include "engine/inputs.h"
-#include "engine/load.h"
-#include "engine/verify_sanitizer.h"
+#include "binding/inputs.h"
+#include "binding/load.h"
+#include "core/text.h"
+#include "gate/families.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
-#include "verify/families.h"
+#include "verification/verify_sanitizer.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
 constexpr uint64_t kPoolShare = 4;  // of the memory that can be had
 
-Result<kernel::Bindings> fixed_for(exec::Device& device, const VerifyRequest& request) {
-  const exec::DeviceInfo info = device.info();
+Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& request) {
+  const ports::DeviceInfo info = device.info();
   kernel::Bindings fixed;
   fixed.target = KW_TRY(arch::find_target(request.target.empty() ? info.target : request.target));
   fixed.sms = info.sms;
@@ -33,27 +33,27 @@ Result<kernel::Bindings> fixed_for(exec::Device& device, const VerifyRequest& re
 /// Whether numbers are judged on the device, or it only looks first.
 enum class Judges : uint8_t { Yes, No };
 
-Result<verify::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
-                               exec::Oracle& oracle, verify::ShapeLimits limits, Judges judges) {
+Result<gate::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
+                               ports::Oracle& oracle, gate::ShapeLimits limits, Judges judges) {
   limits.derive = request.dims.empty();
   // A shape that was asked for by name is run as it is, where numbers are judged.
   limits.cut = limits.cut && (limits.derive || judges == Judges::No);
-  verify::ShapePlan shapes = KW_TRY(verify::plan_shapes(task, limits));
-  verify::PoolOptions options;
+  gate::ShapePlan shapes = KW_TRY(gate::plan_shapes(task, limits));
+  gate::PoolOptions options;
   options.seed = request.seed;
   options.family = request.family;
   options.threads = request.threads;
   if (const uint64_t memory = os::available_memory(); memory > 0)
     options.max_bytes = memory / kPoolShare;
-  return verify::Pool::make(task, oracle, std::move(shapes), options, secret_seed);
+  return gate::Pool::make(task, oracle, std::move(shapes), options, binding::secret_seed);
 }
 
-verify::GateRequest gate_request(const VerifyRequest& request, const VerifyTools& tools,
-                                 const Progress& progress) {
-  verify::GateRequest gate;
+gate::GateRequest gate_request(const VerifyRequest& request, const VerifyTools& tools,
+                                 const single_run::Progress& progress) {
+  gate::GateRequest gate;
   gate.compiler = tools.compiler;
   gate.repro = {request.module_path, request.reference_path, request.task_options};
-  gate.entropy = secret_seed;
+  gate.entropy = binding::secret_seed;
   if (tools.gpu != nullptr) gate.other_checkers = sanitizer_checkers(request.module_path);
   gate.timeout_seconds = request.timeout_seconds;
   gate.threads = request.threads;
@@ -94,7 +94,7 @@ std::vector<std::string> task_options(const std::vector<std::string>& inputs,
 }
 
 Status check_family(const std::string& name) {
-  const std::vector<std::string>& names = verify::all_families();
+  const std::vector<std::string>& names = gate::all_families();
   if (std::find(names.begin(), names.end(), name) != names.end()) return Done{};
   return input_error(fmt::format("there is no input family '{}'{}; families: {}", name,
                                  did_you_mean(name, names), join(names, ", ")));
@@ -110,17 +110,17 @@ Status open_pools(const task::Task& asked, const VerifyRequest& request, const V
     pools.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
   if (!pools.small)
     pools.small.emplace(
-        KW_TRY(make_pool(*pools.task, request, *tools.oracle, verify::virtual_limits(),
+        KW_TRY(make_pool(*pools.task, request, *tools.oracle, gate::virtual_limits(),
                          tools.gpu == nullptr ? Judges::Yes : Judges::No)));
   if (!pools.large && tools.gpu != nullptr)
     pools.large.emplace(KW_TRY(
-        make_pool(*pools.task, request, *tools.oracle, verify::device_limits(), Judges::Yes)));
+        make_pool(*pools.task, request, *tools.oracle, gate::device_limits(), Judges::Yes)));
   return Done{};
 }
 
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& asked,
                                    const VerifyRequest& request, const VerifyTools& tools,
-                                   const Progress& progress, VerifyPools* pools) {
+                                   const single_run::Progress& progress, VerifyPools* pools) {
   VerifyPools fresh;
   VerifyPools& kept = pools != nullptr ? *pools : fresh;
   if (kept.task == nullptr)
@@ -134,8 +134,8 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   report.task_name = task.name;
   report.task_hash = task::task_hash(asked);
   report.task_notes = task.notes;
-  const Result<kernel::Module> module = parse_module(module_text, report.module_name);
-  verify::GateRequest gate = gate_request(request, tools, progress);
+  const Result<kernel::Module> module = binding::parse_module(module_text, report.module_name);
+  gate::GateRequest gate = gate_request(request, tools, progress);
   if (!module) {
     report.gate.verdict = record::Rejected{record::Stage::Static, module.error().message,
                                            std::nullopt, gate.repro.line()};
@@ -153,14 +153,14 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   gate.virtual_gpu = {tools.virtual_gpu, KW_TRY(fixed_for(*tools.virtual_gpu, request)),
                       &*kept.small};
   if (tools.gpu != nullptr)
-    gate.gpu = verify::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
-  report.gate = KW_TRY(verify::judge(*module, gate));
+    gate.gpu = gate::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
+  report.gate = KW_TRY(gate::judge(*module, gate));
   report.truths_by = tools.oracle->made_by();
   if (request.kill_rate) {
     if (progress) progress("sending imposters through the cells");
-    report.imposters = KW_TRY(verify::kill_rate(*kept.small, *tools.oracle, gate.interrupted));
+    report.imposters = KW_TRY(gate::kill_rate(*kept.small, *tools.oracle, gate.interrupted));
   }
   return report;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

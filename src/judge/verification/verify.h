@@ -10,18 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/cross_check.h"
-#include "engine/run.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
-#include "exec/oracle.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "gate/gate.h"
+#include "gate/imposters.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
+#include "ports/oracle.h"
+#include "single_run/run.h"
 #include "task/task.h"
-#include "verify/gate.h"
-#include "verify/imposters.h"
+#include "verification/cross_check.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 struct VerifyRequest {
   std::string module_path, reference_path;  // as typed
@@ -40,10 +40,10 @@ using CrossChecking = std::function<Result<CrossCheckReport>(const task::Task&)>
 
 /// What the story works with. All but `gpu` and `cross_check` must be there.
 struct VerifyTools {
-  exec::Compiler* compiler = nullptr;
-  exec::Device* virtual_gpu = nullptr;
-  exec::Device* gpu = nullptr;
-  exec::Oracle* oracle = nullptr;
+  ports::Compiler* compiler = nullptr;
+  ports::Device* virtual_gpu = nullptr;
+  ports::Device* gpu = nullptr;
+  ports::Oracle* oracle = nullptr;
   /// Whether PyTorch reads the task's reference as we do; asked once per VerifyPools.
   CrossChecking cross_check = {};
 };
@@ -54,9 +54,9 @@ struct VerifyReport {
   std::string task_name, task_hash;
   std::vector<std::string> task_notes;
   std::optional<CrossCheckReport> cross_check;
-  verify::GateReport gate;
+  gate::GateReport gate;
   std::string truths_by;  // exec::Oracle::made_by, of all candidates so far
-  std::optional<verify::KillReport> imposters;
+  std::optional<gate::KillReport> imposters;
 
   /// The candidate passed, and where asked, every imposter that applies was stopped.
   bool ok() const;
@@ -67,7 +67,7 @@ struct VerifyReport {
 struct VerifyPools {
   std::unique_ptr<task::Task> task;  // at the shapes that are judged; pools point to it
   std::optional<CrossCheckReport> cross_check;
-  std::optional<verify::Pool> small, large;  // for the virtual GPU, for the GPU
+  std::optional<gate::Pool> small, large;  // for the virtual GPU, for the GPU
 };
 
 /// The task with only the shape that was asked for.
@@ -84,7 +84,8 @@ Status open_pools(const task::Task& task, const VerifyRequest& request, const Ve
 /// Text that is no module is a rejected candidate, not an Error. Without `pools`, fresh ones.
 Result<VerifyReport> verify_module(const std::string& module_text, const task::Task& task,
                                    const VerifyRequest& request, const VerifyTools& tools,
-                                   const Progress& progress = {}, VerifyPools* pools = nullptr);
+                                   const single_run::Progress& progress = {},
+                                   VerifyPools* pools = nullptr);
 
 /// Whether there is such an input family; the Error names those there are.
 Status check_family(const std::string& name);
@@ -92,4 +93,4 @@ Status check_family(const std::string& name);
 /// The same for every door; the schema is in docs/verify.md.
 Json to_json(const VerifyReport& report);
 
-}  // namespace kw::engine
+}  // namespace kw::verification

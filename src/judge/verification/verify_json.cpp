@@ -1,24 +1,24 @@
-#include "engine/json.h"
-#include "engine/verify.h"
-#include "exec/bound.h"
+#include "ports/bound.h"
+#include "single_run/json.h"
+#include "verification/verify.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
-Json stages_json(const std::vector<verify::StageReport>& stages) {
+Json stages_json(const std::vector<gate::StageReport>& stages) {
   Json json = Json::array();
-  for (const verify::StageReport& stage : stages) {
+  for (const gate::StageReport& stage : stages) {
     Json row = Json::object();
     row.set("stage", record::stage_name(stage.stage)).set("outcome", stage.outcome);
-    json.push(row.set("lines", texts(stage.lines)).set("seconds", stage.seconds));
+    json.push(row.set("lines", single_run::texts(stage.lines)).set("seconds", stage.seconds));
   }
   return json;
 }
 
-Json cells_json(const std::vector<verify::CellReport>& cells) {
+Json cells_json(const std::vector<gate::CellReport>& cells) {
   Json json = Json::array();
-  for (const verify::CellReport& cell : cells) {
+  for (const gate::CellReport& cell : cells) {
     Json row = Json::object();
     row.set("stage", record::stage_name(cell.stage)).set("cell", record::to_json(cell.cell));
     row.set("why", cell.why).set("right", cell.right).set("seconds", cell.seconds);
@@ -30,24 +30,24 @@ Json cells_json(const std::vector<verify::CellReport>& cells) {
 }  // namespace
 
 Json to_json(const VerifyReport& report) {
-  const verify::GateReport& gate = report.gate;
+  const gate::GateReport& gate = report.gate;
   Json json = record::to_json(gate.verdict);
   json.set("module", report.module_name).set("trust", report.trust).set("device", gate.device);
   json.set("compiler", gate.compiler).set("replay_seeded", gate.replay_seeded);
   json.set("task", Json::object()
                        .set("name", report.task_name)
                        .set("hash", report.task_hash)
-                       .set("notes", texts(report.task_notes)));
+                       .set("notes", single_run::texts(report.task_notes)));
   json.set("cross_check", report.cross_check ? to_json(*report.cross_check) : Json());
   json.set("stages", stages_json(gate.stages)).set("cell_list", cells_json(gate.cells));
-  json.set("skipped", texts(gate.skipped)).set("lint", texts(gate.lint));
+  json.set("skipped", single_run::texts(gate.skipped)).set("lint", single_run::texts(gate.lint));
   Json warnings = Json::array();
   for (const record::Finding& finding : gate.warnings) warnings.push(record::to_json(finding));
   json.set("warnings", warnings);
-  json.set("kill_rate", report.imposters ? verify::to_json(*report.imposters) : Json());
+  json.set("kill_rate", report.imposters ? gate::to_json(*report.imposters) : Json());
   json.set("seconds", gate.seconds).set("prepare_seconds", gate.prepare_seconds);
   json.set("truths_by", report.truths_by);
-  return json.set("constants", exec::to_json(exec::bound_constants()));
+  return json.set("constants", ports::to_json(ports::bound_constants()));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

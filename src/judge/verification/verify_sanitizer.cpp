@@ -1,14 +1,14 @@
-#include "engine/verify_sanitizer.h"
+#include "verification/verify_sanitizer.h"
 
 #include <fmt/core.h>
 
-#include "base/json.h"
-#include "base/text.h"
 #include "compile/search.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
@@ -81,7 +81,7 @@ Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
 
 }  // namespace
 
-verify::OtherCheckers sanitizer_checkers(const std::string& module_path,
+gate::OtherCheckers sanitizer_checkers(const std::string& module_path,
                                          const std::string& sanitizer, const std::string& self) {
   if (sanitizer.empty()) return {};
   return [=](const kernel::Bindings& bindings) -> Result<std::string> {
@@ -94,8 +94,8 @@ verify::OtherCheckers sanitizer_checkers(const std::string& module_path,
   };
 }
 
-verify::OtherCheckers sanitizer_checkers(const std::string& module_path) {
+gate::OtherCheckers sanitizer_checkers(const std::string& module_path) {
   return sanitizer_checkers(module_path, compile::find_cuda_program("compute-sanitizer"), os::self_path());
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

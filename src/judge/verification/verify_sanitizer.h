@@ -4,15 +4,15 @@
 
 #include <string>
 
-#include "verify/gate.h"
+#include "gate/gate.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 /// Empty when compute-sanitizer is not found on this machine.
-verify::OtherCheckers sanitizer_checkers(const std::string& module_path);
+gate::OtherCheckers sanitizer_checkers(const std::string& module_path);
 
 /// The same with the programs named, for tests.
-verify::OtherCheckers sanitizer_checkers(const std::string& module_path,
-                                         const std::string& sanitizer, const std::string& self);
+gate::OtherCheckers sanitizer_checkers(const std::string& module_path, const std::string& sanitizer,
+                                       const std::string& self);
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,13 +1,13 @@
-#include "engine/verify.h"
+#include "verification/verify.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/verify_sanitizer.h"
 #include "os/files.h"
+#include "verification/verify_sanitizer.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 namespace {
 
@@ -82,4 +82,4 @@ TEST(VerifyStory, KnowsItsFamilies) {
   EXPECT_NE(unknown.error().message.find("did you mean 'spikes'"), std::string::npos);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -1,21 +1,21 @@
-#include "engine/verify_tools.h"
+#include "verification/verify_tools.h"
 
 #include <cstdlib>
 #include <future>
 #include <string_view>
 
 #include "gpu/gpu_device.h"
-#include "oracle/gpu_oracle.h"
-#include "oracle/interpreter.h"
 #include "os/files.h"
+#include "truth/interpreter.h"
+#include "truth_gpu/gpu_oracle.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 CrossChecking open_cross_check(CrossCheckMode mode, const std::string& version,
-                               std::shared_ptr<oracle::TorchProcess> torch) {
+                               std::shared_ptr<torch_worker::TorchProcess> torch) {
   const CrossCheckOptions options{mode, version, os::cache_directory()};
   return [options, torch](const task::Task& task) {
-    oracle::Interpreter interpreter;
+    truth::Interpreter interpreter;
     return cross_check_reference(task, options, cross_check_torch(interpreter, *torch));
   };
 }
@@ -28,17 +28,17 @@ CrossChecking begin_cross_check(CrossChecking check, const task::Task& task) {
   };
 }
 
-std::unique_ptr<exec::Oracle> open_oracle(const OracleRequest& request) {
+std::unique_ptr<ports::Oracle> open_oracle(const OracleRequest& request) {
   const char* wanted = std::getenv("KERNELWRIGHT_GPU_TRUTHS");
   const bool off = wanted != nullptr && std::string_view(wanted) == "0";
   const bool real = request.gpu != nullptr && !request.gpu->info().is_virtual;
-  if (off || !real || request.compiler == nullptr) return std::make_unique<oracle::Interpreter>();
-  const auto open = [ordinal = request.ordinal]() -> Result<std::unique_ptr<exec::Device>> {
+  if (off || !real || request.compiler == nullptr) return std::make_unique<truth::Interpreter>();
+  const auto open = [ordinal = request.ordinal]() -> Result<std::unique_ptr<ports::Device>> {
     gpu::GpuOptions options;
     options.kept_part = 16;  // inputs of truths are hardly seen twice
-    return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(ordinal, options)));
+    return std::unique_ptr<ports::Device>(KW_TRY(gpu::GpuDevice::open(ordinal, options)));
   };
-  return std::make_unique<oracle::GpuOracle>(*request.compiler, open);
+  return std::make_unique<truth_gpu::GpuOracle>(*request.compiler, open);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::verification

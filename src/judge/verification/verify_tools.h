@@ -4,16 +4,16 @@
 #include <memory>
 #include <string>
 
-#include "engine/verify.h"
-#include "exec/oracle.h"
-#include "oracle/torch_process.h"
+#include "ports/oracle.h"
 #include "task/task.h"
+#include "torch_worker/torch_process.h"
+#include "verification/verify.h"
 
-namespace kw::engine {
+namespace kw::verification {
 
 /// VerifyTools::cross_check on this machine; agreement is remembered in the cache folder.
 CrossChecking open_cross_check(CrossCheckMode mode, const std::string& version,
-                               std::shared_ptr<oracle::TorchProcess> torch);
+                               std::shared_ptr<torch_worker::TorchProcess> torch);
 
 /// The same, begun now for a task, while something else takes its time. Nobody else may use its
 /// torch process until it is asked.
@@ -23,10 +23,10 @@ CrossChecking begin_cross_check(CrossChecking check, const task::Task& task);
 /// started when one is asked for. $KERNELWRIGHT_GPU_TRUTHS=0 turns them off. The compiler must
 /// outlive the oracle.
 struct OracleRequest {
-  exec::Compiler* compiler = nullptr;
-  const exec::Device* gpu = nullptr;  // which candidates run on; null: none
-  int ordinal = 0;                    // its number
+  ports::Compiler* compiler = nullptr;
+  const ports::Device* gpu = nullptr;  // which candidates run on; null: none
+  int ordinal = 0;                     // its number
 };
-std::unique_ptr<exec::Oracle> open_oracle(const OracleRequest& request = {});
+std::unique_ptr<ports::Oracle> open_oracle(const OracleRequest& request = {});
 
-}  // namespace kw::engine
+}  // namespace kw::verification

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::arch {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw::arch {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
 #include "catalog/metric.h"
 #include "catalog/reader.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "kCatalogFiles.inc"
 
 namespace kw::catalog {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "arch/features.h"
-#include "base/json.h"
 #include "catalog/expression.h"
+#include "core/json.h"
 
 namespace kw::catalog {
 

@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::catalog {
 namespace {

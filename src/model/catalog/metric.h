@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 
 namespace kw::catalog {
 

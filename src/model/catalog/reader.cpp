@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "base/toml.h"
 #include "catalog/check.h"
+#include "core/text.h"
+#include "core/toml.h"
 
 namespace kw::catalog {
 namespace {

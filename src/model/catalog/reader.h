@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "catalog/catalog.h"
 #include "catalog/metric.h"
+#include "core/result.h"
 
 namespace kw::catalog {
 

@@ -1,9 +1,9 @@
-#include "kernel/cuda_types.h"
+#include "cuda_source/cuda_types.h"
 
 #include <algorithm>
 #include <array>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 namespace {
 
@@ -161,4 +161,4 @@ const char* cuda_name(DType dtype) {
   return "void";
 }
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

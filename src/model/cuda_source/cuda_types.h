@@ -8,7 +8,7 @@
 
 #include "tensor/dtype.h"
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 struct CudaType {
   enum class Kind : uint8_t { Void, Signed, Unsigned, Bool, Float, Byte } kind = Kind::Void;
@@ -30,4 +30,4 @@ bool may_point_to(const CudaType& pointee, tensor::DType dtype);
 /// What a dtype is called in CUDA code: "__half".
 const char* cuda_name(tensor::DType dtype);
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

@@ -1,12 +1,12 @@
-#include "kernel/diagnostics.h"
+#include "cuda_source/diagnostics.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::string render_diagnostics(const std::vector<Diagnostic>& diagnostics, std::
   return out;
 }
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 /// One problem. Lines and columns count from 1, columns in bytes; line 0 means the file as a whole.
 struct Diagnostic {
@@ -20,4 +20,4 @@ struct Diagnostic {
 std::string render_diagnostics(const std::vector<Diagnostic>& diagnostics, std::string_view text,
                                const std::string& file_name);
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

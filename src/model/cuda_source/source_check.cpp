@@ -2,18 +2,18 @@
 // honest as the code that cannot step around it. So the text is judged before any compiler sees it:
 // which headers, which pragmas, no host code, no state hidden in inline assembly, no clocks. What
 // macros could still hide is judged later, on the PTX.
-#include "kernel/source_check.h"
+#include "cuda_source/source_check.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 #include <string>
 
-#include "base/text.h"
-#include "kernel/source_lexer.h"
-#include "kernel/source_rules.h"
+#include "core/text.h"
+#include "cuda_source/source_lexer.h"
+#include "cuda_source/source_rules.h"
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 namespace {
 
@@ -234,4 +234,4 @@ class Checker {
 
 std::vector<Diagnostic> check_source(std::string_view text) { return Checker(text).run(); }
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/diagnostics.h"
+#include "cuda_source/diagnostics.h"
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 /// Every violation, in order. parse() calls it too.
 std::vector<Diagnostic> check_source(std::string_view text);
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

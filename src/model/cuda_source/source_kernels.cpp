@@ -1,8 +1,8 @@
-#include "kernel/source_kernels.h"
+#include "cuda_source/source_kernels.h"
 
 #include <algorithm>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 namespace {
 
@@ -45,4 +45,4 @@ SourceKernels find_kernels(const SourceText& source) {
   return out;
 }
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/source_lexer.h"
+#include "cuda_source/source_lexer.h"
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 struct SourceKernels {
   std::vector<std::string> names;     // of __global__ functions, in order
@@ -17,4 +17,4 @@ struct SourceKernels {
 
 SourceKernels find_kernels(const SourceText& source);
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

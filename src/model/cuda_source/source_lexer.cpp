@@ -1,9 +1,9 @@
-#include "kernel/source_lexer.h"
+#include "cuda_source/source_lexer.h"
 
 #include <algorithm>
 #include <array>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 namespace {
 
@@ -231,4 +231,4 @@ class Lexer {
 
 SourceText lex_source(std::string_view text) { return Lexer(text).run(); }
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 enum class SourceKind : uint8_t { Identifier, Number, String, Character, Punctuator, Comment };
 
@@ -40,4 +40,4 @@ struct SourceText {
 /// Never fails: what is unfinished at the end of the text is closed there.
 SourceText lex_source(std::string_view text);
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

@@ -1,10 +1,10 @@
-#include "kernel/source_rules.h"
+#include "cuda_source/source_rules.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 namespace {
 
@@ -211,4 +211,4 @@ std::string string_body(std::string_view literal) {
   return out;
 }
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

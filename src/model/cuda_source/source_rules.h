@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kw::kernel {
+namespace kw::cuda_source {
 
 bool header_allowed(std::string_view header);
 /// For suggestions and the documentation's test.
@@ -32,4 +32,4 @@ AssemblyFault find_assembly_fault(std::string_view assembly);
 /// are.
 std::string string_body(std::string_view literal);
 
-}  // namespace kw::kernel
+}  // namespace kw::cuda_source

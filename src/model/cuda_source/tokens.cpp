@@ -1,14 +1,12 @@
-#include "foreign/tokens.h"
+#include "cuda_source/tokens.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-namespace kw::foreign {
+namespace kw::cuda_source {
 
 namespace {
-
-using kernel::SourceKind;
 
 constexpr std::array<std::string_view, 23> kOperators = {
     "<<<", "<<=", "...", "==", "!=", "<=", "&&", "||", "++", "--", "+=", "-=",
@@ -16,7 +14,7 @@ constexpr std::array<std::string_view, 23> kOperators = {
 constexpr size_t kMostTokens = 200000;
 constexpr int kMostDepth = 40;
 
-Token plain(const kernel::SourceToken& from, size_t previous_end) {
+Token plain(const SourceToken& from, size_t previous_end) {
   return {from.kind,
           from.text,
           from.begin,
@@ -152,7 +150,7 @@ bool same_text(const std::vector<Token>& a, const std::vector<Token>& b) {
 
 }  // namespace
 
-std::vector<Token> code_tokens(const kernel::SourceText& source) {
+std::vector<Token> code_tokens(const SourceText& source) {
   std::vector<Token> single;
   size_t directive = 0, previous_end = std::string::npos;
   for (size_t i = 0; i < source.tokens.size(); ++i) {
@@ -166,9 +164,9 @@ std::vector<Token> code_tokens(const kernel::SourceText& source) {
   return join_operators(single);
 }
 
-std::map<std::string, Macro> find_macros(const kernel::SourceText& source) {
+std::map<std::string, Macro> find_macros(const SourceText& source) {
   std::map<std::string, Macro> macros;
-  for (const kernel::Directive& directive : source.directives) {
+  for (const Directive& directive : source.directives) {
     if (directive.name != "define" || directive.count < 3) continue;
     std::vector<Token> all;
     for (size_t i = 0; i < directive.count; ++i) {
@@ -228,4 +226,4 @@ size_t behind_angles(const std::vector<Token>& tokens, size_t at, size_t last) {
   return at;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_source

@@ -7,24 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "kernel/source_lexer.h"
+#include "cuda_source/source_lexer.h"
 
-namespace kw::foreign {
+namespace kw::cuda_source {
 
 struct Token {
-  kernel::SourceKind kind = kernel::SourceKind::Punctuator;
+  SourceKind kind = SourceKind::Punctuator;
   std::string text;
   size_t begin = 0, end = 0;  // bytes of the file
   int line = 1, column = 1;
   bool joined = false;  // nothing between it and the token before
 
   bool is(std::string_view what) const { return text == what; }
-  bool identifier() const { return kind == kernel::SourceKind::Identifier; }
+  bool identifier() const { return kind == SourceKind::Identifier; }
 };
 
 /// Everything outside directives. Operators are joined, but '>' never with what follows: it may
 /// close template arguments.
-std::vector<Token> code_tokens(const kernel::SourceText& source);
+std::vector<Token> code_tokens(const SourceText& source);
 
 struct Macro {
   bool function = false;
@@ -34,7 +34,7 @@ struct Macro {
 };
 
 /// By name; the value of every #define of the file.
-std::map<std::string, Macro> find_macros(const kernel::SourceText& source);
+std::map<std::string, Macro> find_macros(const SourceText& source);
 
 /// The range with macros expanded; tokens of a macro have the place where it is used. Nothing when
 /// it grows beyond all bounds.
@@ -46,4 +46,4 @@ size_t behind_bracket(const std::vector<Token>& tokens, size_t at, size_t last);
 /// The same for template arguments that open at `at`; `at` itself when nothing closes them.
 size_t behind_angles(const std::vector<Token>& tokens, size_t at, size_t last);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_source

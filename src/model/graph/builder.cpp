@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "graph/infer.h"
 
 namespace kw::graph {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
+#include "core/golden.h"
 
 #include <functional>
 

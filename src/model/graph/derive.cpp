@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "graph/derive_tape.h"
 
 namespace kw::graph {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "graph/derive_tape.h"
 
 namespace kw::graph {

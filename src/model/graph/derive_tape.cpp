@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::graph {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 
 namespace kw::graph {
 

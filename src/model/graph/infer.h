@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 
 namespace kw::graph {

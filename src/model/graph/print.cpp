@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "graph/graph.h"
 #include "graph/infer.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::graph {

@@ -1,6 +1,6 @@
 #include "graph/term.h"
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::graph {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/kernel_name.h"
 #include "kernel/names.h"
 

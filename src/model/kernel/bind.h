@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/select.h"
 
 namespace kw::kernel {

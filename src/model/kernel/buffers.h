@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/module.h"
 #include "kernel/program.h"
 

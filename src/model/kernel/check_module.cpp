@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "cuda_source/source_kernels.h"
 #include "kernel/check_names.h"
 #include "kernel/draft.h"
 #include "kernel/kernel_name.h"
 #include "kernel/names.h"
-#include "kernel/source_kernels.h"
 
 namespace kw::kernel {
 
@@ -17,11 +17,15 @@ namespace {
 
 class ModuleChecker {
  public:
-  ModuleChecker(const SourceText& source, size_t injection_offset, Draft& draft)
-      : draft_(draft), module_(draft.module), names_(draft), kernels_(find_kernels(source)) {
-    for (const SourceToken& token : source.tokens) {
+  ModuleChecker(const cuda_source::SourceText& source, size_t injection_offset, Draft& draft)
+      : draft_(draft),
+        module_(draft.module),
+        names_(draft),
+        kernels_(cuda_source::find_kernels(source)) {
+    for (const cuda_source::SourceToken& token : source.tokens) {
       if (token.begin >= injection_offset) break;
-      if (token.kind == SourceKind::Identifier) before_includes_end_.emplace(token.text, &token);
+      if (token.kind == cuda_source::SourceKind::Identifier)
+        before_includes_end_.emplace(token.text, &token);
     }
   }
 
@@ -122,7 +126,7 @@ class ModuleChecker {
     if (tune.where) names_.check(*tune.where, kTune, "'where'");
     const auto early = before_includes_end_.find(tune.name);
     if (early == before_includes_end_.end()) return;
-    const SourceToken& token = *early->second;
+    const cuda_source::SourceToken& token = *early->second;
     report(token.line, token.column, token.text.size(),
            fmt::format("tunable '{}' is used before the last #include", tune.name),
            "tunables are defined behind the includes; move this below them");
@@ -307,14 +311,14 @@ class ModuleChecker {
   Draft& draft_;
   const Module& module_;
   NameChecker names_;
-  SourceKernels kernels_;
-  std::map<std::string, const SourceToken*>
+  cuda_source::SourceKernels kernels_;
+  std::map<std::string, const cuda_source::SourceToken*>
       before_includes_end_;  // identifiers tunables cannot reach
 };
 
 }  // namespace
 
-void check_module(const SourceText& source, size_t injection_offset, Draft& draft) {
+void check_module(const cuda_source::SourceText& source, size_t injection_offset, Draft& draft) {
   ModuleChecker(source, injection_offset, draft).run();
 }
 

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::kernel {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/diagnostics.h"
+#include "cuda_source/diagnostics.h"
 
 namespace kw::kernel {
 
@@ -19,7 +19,7 @@ class Cursor {
  public:
   /// Reads bytes [begin, end) of `line`, which is line `number` of the file.
   Cursor(std::string_view line, int number, size_t begin, size_t end,
-         std::vector<Diagnostic>& diagnostics)
+         std::vector<cuda_source::Diagnostic>& diagnostics)
       : line_(line.substr(0, end)), number_(number), at_(begin), diagnostics_(diagnostics) {}
 
   int line() const { return number_; }
@@ -66,7 +66,7 @@ class Cursor {
   std::string_view line_;
   int number_;
   size_t at_;
-  std::vector<Diagnostic>& diagnostics_;
+  std::vector<cuda_source::Diagnostic>& diagnostics_;
 };
 
 }  // namespace kw::kernel

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/parse.h"
 
 namespace kw::kernel {
@@ -55,7 +55,8 @@ TEST(Documentation, ExamplesParse) {
   for (const std::string& block : blocks) {
     const std::string text = framed(block);
     const ParseOutcome outcome = parse(text, "example.cu");
-    EXPECT_TRUE(outcome.module) << render_diagnostics(outcome.diagnostics, text, "example.cu");
+    EXPECT_TRUE(outcome.module) << cuda_source::render_diagnostics(outcome.diagnostics, text,
+                                                                   "example.cu");
   }
 }
 

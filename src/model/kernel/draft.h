@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/diagnostics.h"
+#include "cuda_source/diagnostics.h"
 #include "kernel/module.h"
 #include "kernel/plan_lines.h"
 
@@ -15,7 +15,7 @@ namespace kw::kernel {
 
 struct Draft {
   Module module;
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   std::map<std::string, std::string> declared;  // name -> "input in line 3"
   std::set<std::string>
       broken_names;  // occur in lines that could not be read: say nothing more about them
@@ -28,6 +28,6 @@ void read_plan_line(const PlanLine& line, Draft& draft);
 
 /// Checks everything that needs the whole module: names, groups, methods, the order of a backward
 /// task, kernels.
-void check_module(const SourceText& source, size_t injection_offset, Draft& draft);
+void check_module(const cuda_source::SourceText& source, size_t injection_offset, Draft& draft);
 
 }  // namespace kw::kernel

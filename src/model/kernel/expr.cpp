@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::kernel {
 

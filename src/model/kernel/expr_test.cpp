@@ -9,7 +9,8 @@
 namespace kw::kernel {
 namespace {
 
-std::optional<Expr> parse_text(const std::string& text, std::vector<Diagnostic>& diagnostics) {
+std::optional<Expr> parse_text(const std::string& text,
+                               std::vector<cuda_source::Diagnostic>& diagnostics) {
   Cursor cursor(text, 1, 0, text.size(), diagnostics);
   std::optional<Expr> expr = parse_expression(cursor);
   if (expr && !cursor.expect_end("")) return std::nullopt;
@@ -34,7 +35,7 @@ struct Value {
 class Values : public testing::TestWithParam<Value> {};
 
 TEST_P(Values, Evaluate) {
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   const auto expr = parse_text(GetParam().text, diagnostics);
   ASSERT_TRUE(expr) << GetParam().text << ": " << diagnostics[0].message;
   const auto value = evaluate(*expr, scope());
@@ -68,7 +69,7 @@ struct Failure {
 class DomainErrors : public testing::TestWithParam<Failure> {};
 
 TEST_P(DomainErrors, ShowTheValues) {
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   const auto expr = parse_text(GetParam().text, diagnostics);
   ASSERT_TRUE(expr) << GetParam().text;
   const auto value = evaluate(*expr, scope());
@@ -102,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
 class SyntaxErrors : public testing::TestWithParam<Failure> {};
 
 TEST_P(SyntaxErrors, AreReported) {
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   EXPECT_FALSE(parse_text(GetParam().text, diagnostics));
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(diagnostics[0].message, GetParam().message);
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Lets, AreEvaluatedOnceAndOnlyWhenNeeded) {
   // Twice the one before, fifty times over: hopeless without remembering.
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   std::vector<Expr> exprs;
   exprs.reserve(60);
   Scope s;
@@ -147,7 +148,7 @@ TEST(Lets, AreEvaluatedOnceAndOnlyWhenNeeded) {
 }
 
 TEST(Lets, DepthIsBounded) {
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   std::vector<Expr> exprs;
   exprs.reserve(5000);
   Scope s;
@@ -244,7 +245,7 @@ TEST(Property, AgreesWithWideArithmetic) {
   int valid = 0;
   for (int i = 0; i < 20000; ++i) {
     const RandomExpr::Made made = random.make(4);
-    std::vector<Diagnostic> diagnostics;
+    std::vector<cuda_source::Diagnostic> diagnostics;
     const auto expr = parse_text(made.text, diagnostics);
     ASSERT_TRUE(expr) << made.text;
     const auto value = evaluate(*expr, Scope{});

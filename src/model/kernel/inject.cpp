@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "cuda_source/source_lexer.h"
 #include "kernel/cursor.h"
-#include "kernel/source_lexer.h"
 
 namespace kw::kernel {
 
@@ -57,11 +57,11 @@ std::string with_plain_pragmas(std::string_view text, const Defines& defines) {
 }  // namespace
 
 InjectionPoint find_injection(std::string_view text) {
-  const SourceText source = lex_source(text);
+  const cuda_source::SourceText source = cuda_source::lex_source(text);
   InjectionPoint point;
   int depth = 0;
   bool include_inside = false;
-  for (const Directive& directive : source.directives) {
+  for (const cuda_source::Directive& directive : source.directives) {
     if (directive.name == "if" || directive.name == "ifdef" || directive.name == "ifndef") ++depth;
     if (directive.name == "endif" && depth > 0) --depth;
     const bool is_include = directive.name == "include";

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::kernel {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "arch/arch.h"
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/instantiate.h"
 #include "kernel/module.h"
 #include "kernel/program.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/names.h"
 #include "kernel/parse_expr.h"
 

@@ -28,7 +28,7 @@ __global__ void k(const float* x, float* y, int n) {
 
 Module module_of(const std::string& text) {
   const ParseOutcome outcome = parse(text, "k.cu");
-  EXPECT_TRUE(outcome.module) << render_diagnostics(outcome.diagnostics, text, "k.cu");
+  EXPECT_TRUE(outcome.module) << cuda_source::render_diagnostics(outcome.diagnostics, text, "k.cu");
   return *outcome.module;
 }
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <limits>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::kernel {
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "cuda_source/source_check.h"
 #include "kernel/cursor.h"
 #include "kernel/draft.h"
 #include "kernel/inject.h"
 #include "kernel/recorded.h"
-#include "kernel/source_check.h"
 
 namespace kw::kernel {
 
@@ -20,22 +20,25 @@ constexpr size_t kMaxDiagnostics = 100;
 constexpr int64_t kVersion = 1;
 
 // Texts that are no module at all get one clear sentence instead of a hundred.
-std::optional<Diagnostic> not_a_module(std::string_view text) {
+std::optional<cuda_source::Diagnostic> not_a_module(std::string_view text) {
   if (text.size() > kMaxModuleBytes) {
-    return Diagnostic{0, 0, 1,
-                      fmt::format("the file has {}; a module has at most {}",
-                                  human_bytes(text.size()), human_bytes(kMaxModuleBytes)),
-                      ""};
+    return cuda_source::Diagnostic{
+        0, 0, 1,
+        fmt::format("the file has {}; a module has at most {}", human_bytes(text.size()),
+                    human_bytes(kMaxModuleBytes)),
+        ""};
   }
   if (trim(text).empty()) {
-    return Diagnostic{0, 0, 1, "the file is empty", "a module starts with '//! kernelwright 1'"};
+    return cuda_source::Diagnostic{0, 0, 1, "the file is empty",
+                                   "a module starts with '//! kernelwright 1'"};
   }
   if (text.find('\0') != std::string_view::npos) {
-    return Diagnostic{0, 0, 1, "the file is not text: it holds a zero byte",
-                      "a module is CUDA source with '//!' lines"};
+    return cuda_source::Diagnostic{0, 0, 1, "the file is not text: it holds a zero byte",
+                                   "a module is CUDA source with '//!' lines"};
   }
   if (text.starts_with("\xef\xbb\xbf")) {
-    return Diagnostic{1, 1, 1, "the file starts with a byte order mark", "save it as plain UTF-8"};
+    return cuda_source::Diagnostic{1, 1, 1, "the file starts with a byte order mark",
+                                   "save it as plain UTF-8"};
   }
   return std::nullopt;
 }
@@ -72,10 +75,11 @@ void read_plan(const std::vector<PlanLine>& lines, Draft& draft) {
   }
 }
 
-void sort_and_limit(std::vector<Diagnostic>& diagnostics) {
-  std::ranges::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
-    return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-  });
+void sort_and_limit(std::vector<cuda_source::Diagnostic>& diagnostics) {
+  std::ranges::stable_sort(diagnostics,
+                           [](const cuda_source::Diagnostic& a, const cuda_source::Diagnostic& b) {
+                             return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+                           });
   if (diagnostics.size() <= kMaxDiagnostics) return;
   const size_t left_out = diagnostics.size() - kMaxDiagnostics;
   diagnostics.resize(kMaxDiagnostics);
@@ -86,12 +90,12 @@ void sort_and_limit(std::vector<Diagnostic>& diagnostics) {
 
 ParseOutcome parse(std::string_view text, const std::string& file_name) {
   ParseOutcome outcome;
-  if (const std::optional<Diagnostic> problem = not_a_module(text)) {
+  if (const std::optional<cuda_source::Diagnostic> problem = not_a_module(text)) {
     outcome.diagnostics.push_back(*problem);
     return outcome;
   }
   Draft draft;
-  const SourceText source = lex_source(text);
+  const cuda_source::SourceText source = cuda_source::lex_source(text);
   const std::vector<PlanLine> lines = find_plan_lines(text, source, draft.diagnostics);
   if (lines.empty() || lines.size() > kMaxPlanLines) {
     draft.diagnostics.push_back(
@@ -106,7 +110,8 @@ ParseOutcome parse(std::string_view text, const std::string& file_name) {
   read_plan(lines, draft);
   check_module(source, find_injection(text).offset, draft);
   const bool recorded = !draft.module.recorded.empty();
-  for (Diagnostic& problem : recorded ? check_recorded_text(text) : check_source(text))
+  for (cuda_source::Diagnostic& problem :
+       recorded ? check_recorded_text(text) : cuda_source::check_source(text))
     draft.diagnostics.push_back(std::move(problem));
   sort_and_limit(draft.diagnostics);
   if (draft.diagnostics.empty()) {

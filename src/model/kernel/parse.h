@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/diagnostics.h"
+#include "cuda_source/diagnostics.h"
 #include "kernel/module.h"
 
 namespace kw::kernel {
@@ -16,7 +16,7 @@ inline constexpr size_t kMaxModuleBytes = size_t{1} << 20;
 
 struct ParseOutcome {
   std::optional<Module> module;  // only when there is no diagnostic
-  std::vector<Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
 };
 
 /// `file_name` is only shown. Includes check_source().

@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/names.h"
 
 namespace kw::kernel {
@@ -278,7 +278,7 @@ std::string normalise(std::string_view text) {
 std::optional<Expr> parse_expression(Cursor& cursor) { return ExprParser(cursor).run(); }
 
 std::optional<Expr> parse_expression(const std::string& text) {
-  std::vector<Diagnostic> problems;
+  std::vector<cuda_source::Diagnostic> problems;
   Cursor cursor(text, 1, 0, text.size(), problems);
   std::optional<Expr> expr = parse_expression(cursor);
   return cursor.at_end() ? std::move(expr) : std::nullopt;

@@ -77,9 +77,9 @@ TEST(Parse, ReportsAllProblemsAtOnceInOrder) {
   const ParseOutcome outcome = parse(text, "t.cu");
   EXPECT_FALSE(outcome.module);
   std::vector<int> lines;
-  for (const Diagnostic& d : outcome.diagnostics) lines.push_back(d.line);
+  for (const cuda_source::Diagnostic& d : outcome.diagnostics) lines.push_back(d.line);
   EXPECT_EQ(lines, (std::vector<int>{2, 3, 4, 6, 7, 8, 8, 9}))
-      << render_diagnostics(outcome.diagnostics, text, "t.cu");
+      << cuda_source::render_diagnostics(outcome.diagnostics, text, "t.cu");
 }
 
 TEST(Parse, ABrokenLineCausesNoFurtherComplaints) {
@@ -88,7 +88,7 @@ TEST(Parse, ABrokenLineCausesNoFurtherComplaints) {
       "//! launch k grid(B) block(D) args(x, y, D)\n__global__ void k();\n";
   const ParseOutcome outcome = parse(text, "t.cu");
   ASSERT_EQ(outcome.diagnostics.size(), 1u)
-      << render_diagnostics(outcome.diagnostics, text, "t.cu");
+      << cuda_source::render_diagnostics(outcome.diagnostics, text, "t.cu");
   EXPECT_EQ(outcome.diagnostics[0].line, 3);
 }
 
@@ -115,7 +115,7 @@ TEST(Parse, ManyPlanLinesAreRefused) {
 TEST(Parse, LongPlanLinesAreRefused) {
   const ParseOutcome outcome =
       parse("//! kernelwright 1\n//! task t" + std::string(9000, 'a'), "t.cu");
-  const auto too_long = [](const Diagnostic& d) {
+  const auto too_long = [](const cuda_source::Diagnostic& d) {
     return d.line == 2 && d.message == "this '//!' line is longer than 8000 bytes";
   };
   EXPECT_TRUE(std::ranges::any_of(outcome.diagnostics, too_long));
@@ -130,15 +130,17 @@ TEST(Parse, KernelsHiddenInMacrosAreLeftToTheCompiler) {
 
 TEST(Render, MarksThePlaceBehindTabsAndWideCharacters) {
   const std::string text = "\tä = b\n";
-  EXPECT_EQ(render_diagnostics({{1, 7, 1, "what", "how"}}, text, "f.cu"),
+  EXPECT_EQ(cuda_source::render_diagnostics({{1, 7, 1, "what", "how"}}, text, "f.cu"),
             "f.cu:1:7: error: what\n  \tä = b\n  \t    ^\n  hint: how\n");
-  EXPECT_EQ(render_diagnostics({{0, 0, 1, "all", ""}}, text, "f.cu"), "f.cu: error: all\n");
-  EXPECT_EQ(render_diagnostics({{9, 1, 1, "gone", ""}}, text, "f.cu"), "f.cu:9:1: error: gone\n");
+  EXPECT_EQ(cuda_source::render_diagnostics({{0, 0, 1, "all", ""}}, text, "f.cu"),
+            "f.cu: error: all\n");
+  EXPECT_EQ(cuda_source::render_diagnostics({{9, 1, 1, "gone", ""}}, text, "f.cu"),
+            "f.cu:9:1: error: gone\n");
 }
 
 TEST(Render, CutsLongLines) {
   const std::string text = std::string(1000, 'a') + "X" + std::string(1000, 'b');
-  const std::string out = render_diagnostics({{1, 1001, 1, "here", ""}}, text, "f.cu");
+  const std::string out = cuda_source::render_diagnostics({{1, 1001, 1, "here", ""}}, text, "f.cu");
   EXPECT_LT(out.size(), 400u);
   const size_t place = out.find('X'), caret = out.find('^');
   const size_t line = out.rfind('\n', place), caret_line = out.rfind('\n', caret);

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <string>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::kernel {
 
 static constexpr size_t kMaxPlanLine = 8000;
 
-std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& source,
-                                      std::vector<Diagnostic>& diagnostics) {
+std::vector<PlanLine> find_plan_lines(std::string_view text, const cuda_source::SourceText& source,
+                                      std::vector<cuda_source::Diagnostic>& diagnostics) {
   const std::vector<std::string_view> lines = split_lines(text);
   std::vector<PlanLine> out;
-  for (const SourceToken& comment : source.comments) {
+  for (const cuda_source::SourceToken& comment : source.comments) {
     if (!comment.text.starts_with("//!")) continue;
     const auto at = static_cast<size_t>(comment.column - 1);
     const std::string_view line = lines[static_cast<size_t>(comment.line) - 1];

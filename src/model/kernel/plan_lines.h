@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/diagnostics.h"
-#include "kernel/source_lexer.h"
+#include "cuda_source/diagnostics.h"
+#include "cuda_source/source_lexer.h"
 
 namespace kw::kernel {
 
@@ -17,7 +17,7 @@ struct PlanLine {
 
 /// Comments that start with `//!` at the start of their line. Reports those that stand elsewhere or
 /// are continued.
-std::vector<PlanLine> find_plan_lines(std::string_view text, const SourceText& source,
-                                      std::vector<Diagnostic>& diagnostics);
+std::vector<PlanLine> find_plan_lines(std::string_view text, const cuda_source::SourceText& source,
+                                      std::vector<cuda_source::Diagnostic>& diagnostics);
 
 }  // namespace kw::kernel

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "catalog/catalog.h"
+#include "core/text.h"
 #include "kernel/line_reader.h"
 #include "kernel/names.h"
 #include "kernel/parse_expr.h"

@@ -1,7 +1,7 @@
 // The tensor lines: input, param, saved, grad_output, output, inout, scratch, and tensormap.
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/line_reader.h"
 #include "kernel/names.h"
 

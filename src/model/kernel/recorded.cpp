@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/line_reader.h"
 
 namespace kw::kernel {
@@ -39,8 +39,8 @@ std::string recorded_ptx(std::string_view text) {
   return out;
 }
 
-std::vector<Diagnostic> check_recorded_text(std::string_view text) {
-  std::vector<Diagnostic> out;
+std::vector<cuda_source::Diagnostic> check_recorded_text(std::string_view text) {
+  std::vector<cuda_source::Diagnostic> out;
   int number = 0;
   for (const std::string_view line : split_lines(text)) {
     ++number;

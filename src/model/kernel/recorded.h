@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/diagnostics.h"
+#include "cuda_source/diagnostics.h"
 #include "kernel/module.h"
 
 namespace kw::kernel {
@@ -15,7 +15,7 @@ namespace kw::kernel {
 std::string recorded_ptx(std::string_view text);
 
 /// Rules for the device code that hold for every module and can be judged from PTX: no clocks.
-std::vector<Diagnostic> check_recorded_text(std::string_view text);
+std::vector<cuda_source::Diagnostic> check_recorded_text(std::string_view text);
 
 /// One value of params(…), as the parser reads it back.
 std::string param_text(const RecordedParam& param);

@@ -22,7 +22,8 @@ constexpr const char* kPtx =
 
 Result<Program> program(const std::string& text, int64_t n) {
   ParseOutcome parsed = parse(text, "add.cu");
-  if (!parsed.module) return input_error(render_diagnostics(parsed.diagnostics, text, "add.cu"));
+  if (!parsed.module)
+    return input_error(cuda_source::render_diagnostics(parsed.diagnostics, text, "add.cu"));
   Bindings bindings;
   bindings.dims = {{"N", n}};
   bindings.target = *arch::find_target("sm_90");
@@ -78,9 +79,10 @@ TEST_P(BadLine, IsSaid) {
   const std::string text = std::string(kHead) + "//! " + GetParam().line + "\n" + kPtx;
   const ParseOutcome parsed = parse(text, "add.cu");
   ASSERT_FALSE(parsed.module);
-  EXPECT_NE(render_diagnostics(parsed.diagnostics, text, "add.cu").find(GetParam().message),
-            std::string::npos)
-      << render_diagnostics(parsed.diagnostics, text, "add.cu");
+  EXPECT_NE(
+      cuda_source::render_diagnostics(parsed.diagnostics, text, "add.cu").find(GetParam().message),
+      std::string::npos)
+      << cuda_source::render_diagnostics(parsed.diagnostics, text, "add.cu");
 }
 INSTANTIATE_TEST_SUITE_P(
     All, BadLine,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "arch/arch.h"
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/module.h"
 
 namespace kw::kernel {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <optional>
 
-#include "base/text.h"
-#include "kernel/cuda_types.h"
+#include "core/text.h"
+#include "cuda_source/cuda_types.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::kernel {
@@ -86,10 +86,12 @@ std::vector<uint8_t> little_endian(uint64_t value, int bytes) {
 }
 
 // The type of a parameter that takes one plain number, or nothing.
-std::optional<CudaType> value_type(const ParamType& type) {
-  const std::optional<CudaType> found = type.pointer ? std::nullopt : find_cuda_type(type.base);
-  const bool number = found && found->lanes == 1 && found->kind != CudaType::Kind::Void &&
-                      found->kind != CudaType::Kind::Byte;
+std::optional<cuda_source::CudaType> value_type(const ParamType& type) {
+  const std::optional<cuda_source::CudaType> found =
+      type.pointer ? std::nullopt : cuda_source::find_cuda_type(type.base);
+  const bool number = found && found->lanes == 1 &&
+                      found->kind != cuda_source::CudaType::Kind::Void &&
+                      found->kind != cuda_source::CudaType::Kind::Byte;
   return number ? found : std::nullopt;
 }
 
@@ -132,16 +134,16 @@ Result<std::vector<ParamType>> parse_signature(std::string_view demangled) {
 
 std::string pointer_mismatch(const ParamType& type, const Buffer& buffer) {
   if (!type.pointer) return fmt::format("is a tensor, but the parameter is '{}'", type.text);
-  const std::optional<CudaType> pointee = find_cuda_type(type.base);
+  const std::optional<cuda_source::CudaType> pointee = cuda_source::find_cuda_type(type.base);
   if (!pointee) {
     return fmt::format(
         "is {}, but the parameter is '{}', whose element type is not known here; "
         "take a pointer to {} and cast it in the kernel",
-        tensor::dtype_name(buffer.dtype), type.text, cuda_name(buffer.dtype));
+        tensor::dtype_name(buffer.dtype), type.text, cuda_source::cuda_name(buffer.dtype));
   }
-  if (!may_point_to(*pointee, buffer.dtype)) {
+  if (!cuda_source::may_point_to(*pointee, buffer.dtype)) {
     return fmt::format("is {} ({}*), but the parameter is '{}'", tensor::dtype_name(buffer.dtype),
-                       cuda_name(buffer.dtype), type.text);
+                       cuda_source::cuda_name(buffer.dtype), type.text);
   }
   if (buffer.role == Role::Input && !type.to_const) {
     return fmt::format("is an input, but is passed to a non-const parameter, '{}'", type.text);
@@ -154,9 +156,9 @@ std::string pointer_mismatch(const ParamType& type, const Buffer& buffer) {
 }
 
 Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value) {
-  const std::optional<CudaType> target = value_type(type);
+  const std::optional<cuda_source::CudaType> target = value_type(type);
   if (!target) return not_a_value(type);
-  if (target->kind == CudaType::Kind::Float) {
+  if (target->kind == cuda_source::CudaType::Kind::Float) {
     return input_error(
         fmt::format("is an integer, but the parameter is '{}'; declare a scalar of that "
                     "type, or take an int and convert it in the kernel",
@@ -164,23 +166,24 @@ Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value
   }
   const int bits = 8 * target->size;
   bool fits = true;
-  if (target->kind == CudaType::Kind::Bool) fits = value == 0 || value == 1;
-  if (target->kind == CudaType::Kind::Unsigned) {
+  if (target->kind == cuda_source::CudaType::Kind::Bool) fits = value == 0 || value == 1;
+  if (target->kind == cuda_source::CudaType::Kind::Unsigned) {
     fits = value >= 0 && (bits == 64 || value < (int64_t{1} << bits));
   }
-  if (target->kind == CudaType::Kind::Signed && bits < 64) {
+  if (target->kind == cuda_source::CudaType::Kind::Signed && bits < 64) {
     fits = value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
   }
   if (!fits) {
     return input_error(fmt::format("is {}, which does not fit the {}-bit parameter '{}'", value,
-                                   target->kind == CudaType::Kind::Bool ? 1 : bits, type.text));
+                                   target->kind == cuda_source::CudaType::Kind::Bool ? 1 : bits,
+                                   type.text));
   }
   return little_endian(static_cast<uint64_t>(value), target->size);
 }
 
 Result<std::vector<uint8_t>> encode_scalar(const ParamType& type, const ScalarDecl& scalar,
                                            double value, int64_t integer) {
-  const std::optional<CudaType> target = value_type(type);
+  const std::optional<cuda_source::CudaType> target = value_type(type);
   if (!target) return not_a_value(type);
   if (target->dtype != scalar.dtype) {
     return input_error(fmt::format("is {}, but the parameter is '{}'",

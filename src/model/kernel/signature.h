@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/module.h"
 #include "kernel/program.h"
 

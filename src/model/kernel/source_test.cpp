@@ -1,18 +1,19 @@
 // The lexer, the source rules and the injection of tunables.
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "cuda_source/source_check.h"
+#include "cuda_source/source_kernels.h"
+#include "cuda_source/source_lexer.h"
 #include "kernel/inject.h"
-#include "kernel/source_check.h"
-#include "kernel/source_kernels.h"
-#include "kernel/source_lexer.h"
 
 namespace kw::kernel {
 namespace {
 
 std::string token_texts(const std::string& text) {
   std::vector<std::string> out;
-  for (const SourceToken& token : lex_source(text).tokens) out.push_back(token.text);
+  for (const cuda_source::SourceToken& token : cuda_source::lex_source(text).tokens)
+    out.push_back(token.text);
   return join(out, "|");
 }
 
@@ -42,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(LexSource, FindsDirectivesAndTheirEnds) {
   const std::string text =
       "  #include <a.h> /* one\n two */ // three\nint x; # no\n# define A \\\n 1\n";
-  const SourceText source = lex_source(text);
+  const cuda_source::SourceText source = cuda_source::lex_source(text);
   ASSERT_EQ(source.directives.size(), 2u);
   EXPECT_EQ(source.directives[0].name, "include");
   EXPECT_EQ(source.directives[0].end, text.find("int x"));
@@ -51,7 +52,7 @@ TEST(LexSource, FindsDirectivesAndTheirEnds) {
 }
 
 TEST(LexSource, PlacesAreThoseOfTheOriginal) {
-  const SourceText source = lex_source("a\\\nb\n  c");
+  const cuda_source::SourceText source = cuda_source::lex_source("a\\\nb\n  c");
   ASSERT_EQ(source.tokens.size(), 2u);
   EXPECT_EQ(source.tokens[0].text, "ab");
   EXPECT_EQ(source.tokens[0].line, 1);
@@ -67,8 +68,9 @@ struct Source {
 class Accepted : public testing::TestWithParam<Source> {};
 
 TEST_P(Accepted, HasNoDiagnostics) {
-  const auto diagnostics = check_source(GetParam().text);
-  EXPECT_TRUE(diagnostics.empty()) << render_diagnostics(diagnostics, GetParam().text, "test.cu");
+  const auto diagnostics = cuda_source::check_source(GetParam().text);
+  EXPECT_TRUE(diagnostics.empty())
+      << cuda_source::render_diagnostics(diagnostics, GetParam().text, "test.cu");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -98,7 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Refused : public testing::TestWithParam<Source> {};
 
-TEST_P(Refused, HasDiagnostics) { EXPECT_FALSE(check_source(GetParam().text).empty()); }
+TEST_P(Refused, HasDiagnostics) {
+  EXPECT_FALSE(cuda_source::check_source(GetParam().text).empty());
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, Refused,
@@ -128,13 +132,15 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& c) { return c.param.name; });
 
 TEST(FindKernels, SeesThroughAttributesAndTemplates) {
-  const SourceKernels kernels = find_kernels(lex_source(
+  const cuda_source::SourceKernels kernels = cuda_source::find_kernels(cuda_source::lex_source(
       "template <int N> __global__ void __launch_bounds__(256, 2) first(int* x);\n"
       "__global__ __cluster_dims__(2, 1, 1) void second() {}\nvoid __global__ third(float) {}\n"
       "__global__ void first(int* x) {}\n"));
   EXPECT_EQ(kernels.names, (std::vector<std::string>{"first", "second", "third"}));
   EXPECT_FALSE(kernels.made_by_macros);
-  EXPECT_TRUE(find_kernels(lex_source("#define K(n) __global__ void n()\n")).made_by_macros);
+  EXPECT_TRUE(
+      cuda_source::find_kernels(cuda_source::lex_source("#define K(n) __global__ void n()\n"))
+          .made_by_macros);
 }
 
 struct Injection {

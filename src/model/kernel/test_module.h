@@ -16,7 +16,8 @@ namespace kw::kernel {
 
 inline Module parse_or_fail(const std::string& text) {
   ParseOutcome outcome = parse(text, "test.cu");
-  EXPECT_TRUE(outcome.module) << render_diagnostics(outcome.diagnostics, text, "test.cu");
+  EXPECT_TRUE(outcome.module) << cuda_source::render_diagnostics(outcome.diagnostics, text,
+                                                                 "test.cu");
   return outcome.module.value_or(Module{});
 }
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/bind.h"
 
 namespace kw::kernel {

@@ -1,11 +1,11 @@
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 
 #include <algorithm>
 #include <cstring>
 #include <thread>
 #include <vector>
 
-namespace kw::exec {
+namespace kw::ports {
 namespace {
 
 // Below this a thread takes longer to start than to hash.
@@ -55,4 +55,4 @@ uint64_t audit_hash(std::span<const std::byte> bytes, uint64_t seed) {
   return sum;
 }
 
-}  // namespace kw::exec
+}  // namespace kw::ports

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kw::exec {
+namespace kw::ports {
 
 /// Of dense bytes: the sum over 8-byte little-endian words (the last padded with zeros) of a mix of
 /// word, position and seed. A sum, so that blocks of a grid may add their parts in any order.
@@ -21,4 +21,4 @@ inline uint64_t audit_mix(uint64_t word, uint64_t index, uint64_t seed) {
   return x ^ (x >> 32);
 }
 
-}  // namespace kw::exec
+}  // namespace kw::ports

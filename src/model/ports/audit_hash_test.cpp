@@ -1,4 +1,4 @@
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace kw::exec {
+namespace kw::ports {
 namespace {
 
 std::vector<std::byte> bytes_of(size_t count) {
@@ -72,4 +72,4 @@ TEST(AuditHash, SmallContentsDoNotCollide) {
 }
 
 }  // namespace
-}  // namespace kw::exec
+}  // namespace kw::ports

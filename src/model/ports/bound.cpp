@@ -1,9 +1,9 @@
-#include "exec/bound.h"
+#include "ports/bound.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace kw::exec {
+namespace kw::ports {
 
 using tensor::DType;
 
@@ -85,4 +85,4 @@ double bound_at(const Truth& truth, int64_t index, bool flush) {
   return ElementBound(truth, flush).at(static_cast<size_t>(index));
 }
 
-}  // namespace kw::exec
+}  // namespace kw::ports

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/json.h"
-#include "exec/oracle.h"
+#include "core/json.h"
+#include "ports/oracle.h"
 #include "tensor/dtype.h"
 
-namespace kw::exec {
+namespace kw::ports {
 
 struct BoundConstants {
   double unit = 0x1p-24;   // of fp32
@@ -62,4 +62,4 @@ struct ElementBound {
 /// declared precision says nothing about the result.
 double bound_at(const Truth& truth, int64_t index, bool flush);
 
-}  // namespace kw::exec
+}  // namespace kw::ports

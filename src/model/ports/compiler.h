@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/select.h"
 
-namespace kw::exec {
+namespace kw::ports {
 
 enum class ImageKind : uint8_t { Ptx, Cubin };
 
@@ -91,4 +91,4 @@ class Compiler {
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
-}  // namespace kw::exec
+}  // namespace kw::ports

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/compiler.h"
+#include "core/result.h"
 #include "kernel/program.h"
+#include "ports/compiler.h"
 #include "record/counters.h"
 #include "record/finding.h"
 #include "record/timing.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::exec {
+namespace kw::ports {
 
 struct DeviceInfo {
   std::string name;         // "NVIDIA H200" or "virtual GPU (sm_90)"
@@ -157,4 +157,4 @@ class Device {
   virtual Status health() = 0;
 };
 
-}  // namespace kw::exec
+}  // namespace kw::ports

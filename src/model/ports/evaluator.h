@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "record/candidate.h"
 
-namespace kw::exec {
+namespace kw::ports {
 
 /// What one look at a candidate gave: a time, or why it is out. One of the two is set.
 struct Look {
@@ -33,4 +33,4 @@ class Evaluator {
   virtual Result<Look> certify(const record::Candidate& candidate) = 0;
 };
 
-}  // namespace kw::exec
+}  // namespace kw::ports

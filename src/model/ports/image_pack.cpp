@@ -1,9 +1,9 @@
-#include "exec/image_pack.h"
+#include "ports/image_pack.h"
 
 #include <cstdint>
 #include <cstring>
 
-namespace kw::exec {
+namespace kw::ports {
 namespace {
 
 constexpr std::string_view kMark = "kernelwright images 1\n";  // no ELF file and no PTX begins like this
@@ -35,4 +35,4 @@ std::vector<std::string_view> images_in(std::string_view image) {
   return images;
 }
 
-}  // namespace kw::exec
+}  // namespace kw::ports

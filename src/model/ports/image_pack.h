@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-namespace kw::exec {
+namespace kw::ports {
 
 std::string pack_images(const std::vector<std::string>& images);
 
 /// The images of a pack, or the image itself when it is none. Empty when a pack is damaged.
 std::vector<std::string_view> images_in(std::string_view image);
 
-}  // namespace kw::exec
+}  // namespace kw::ports

@@ -1,8 +1,8 @@
-#include "exec/image_pack.h"
+#include "ports/image_pack.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::exec {
+namespace kw::ports {
 namespace {
 
 TEST(ImagePack, GivesBackWhatWasPacked) {
@@ -27,4 +27,4 @@ TEST(ImagePack, DamageIsSeen) {
 }
 
 }  // namespace
-}  // namespace kw::exec
+}  // namespace kw::ports

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::exec {
+namespace kw::ports {
 
 /// For an index output: the values the index points at, so that any equally good index is accepted.
 struct Scores {
@@ -71,4 +71,4 @@ class Oracle {
   virtual std::string made_by() const { return "CPU"; }
 };
 
-}  // namespace kw::exec
+}  // namespace kw::ports

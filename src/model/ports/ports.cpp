@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
-#include "exec/compiler.h"
-#include "exec/device.h"
-#include "exec/evaluator.h"
-#include "exec/oracle.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
+#include "ports/evaluator.h"
+#include "ports/oracle.h"
 
-namespace kw::exec {
+namespace kw::ports {
 
 CompileRequest compile_request(const kernel::Module& module, const kernel::Selection& selection,
                                const std::string& target, double timeout_seconds) {
@@ -47,4 +47,4 @@ const char* run_status_name(RunStatus status) {
   return "refused";
 }
 
-}  // namespace kw::exec
+}  // namespace kw::ports

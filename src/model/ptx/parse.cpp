@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "ptx/body.h"
 #include "ptx/context.h"
 #include "ptx/declare.h"

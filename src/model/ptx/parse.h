@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "ptx/module.h"
 
 namespace kw::ptx {

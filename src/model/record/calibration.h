@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
 namespace kw::record {
 

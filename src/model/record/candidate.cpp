@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/hash.h"
+#include "core/hash.h"
 
 namespace kw::record {
 

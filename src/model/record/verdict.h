@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "record/finding.h"
 
 namespace kw::record {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/cursor.h"
 #include "kernel/expr.h"
 #include "kernel/parse_expr.h"
@@ -103,7 +103,7 @@ namespace {
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
 Result<int64_t> extent_of(const std::string& text, const kernel::Scope& scope) {
-  std::vector<kernel::Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   kernel::Cursor cursor(text, 0, 0, text.size(), diagnostics);
   const auto expr = kernel::parse_expression(cursor);
   if (!expr || !cursor.at_end())

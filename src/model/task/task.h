@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "tensor/dtype.h"
 

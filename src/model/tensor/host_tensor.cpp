@@ -5,8 +5,8 @@
 #include <cmath>
 #include <new>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "os/memory.h"
 #include "tensor/convert.h"
 #include "tensor/npy.h"

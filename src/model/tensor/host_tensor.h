@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "tensor/dtype.h"
 #include "tensor/large.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::tensor {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "tensor/convert.h"
 
 namespace kw::tensor {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::tensor {

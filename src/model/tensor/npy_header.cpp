@@ -2,7 +2,7 @@
 // strings, True, False, and tuples of integers; anything else is refused by name and position.
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "tensor/npy.h"
 
 namespace kw::tensor {

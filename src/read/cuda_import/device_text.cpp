@@ -1,14 +1,14 @@
-#include "foreign/device_text.h"
+#include "cuda_import/device_text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "kernel/source_rules.h"
+#include "core/text.h"
+#include "cuda_source/source_rules.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -74,7 +74,8 @@ class Sifter {
       : source_(source), launcher_(launcher), erased_(source.text.size() + 1, false) {}
 
   DeviceText run() {
-    for (const kernel::Directive& directive : source_.lexed.directives) sift_directive(directive);
+    for (const cuda_source::Directive& directive : source_.lexed.directives)
+      sift_directive(directive);
     for (const Item& item : source_.outline.items) sift_item(item);
     for (const size_t token : source_.outline.linkage_tokens) erase(token, token + 1);
     write();
@@ -90,34 +91,34 @@ class Sifter {
     erase_bytes(source_.tokens[first].begin, source_.tokens[last - 1].end);
   }
 
-  void problem(const kernel::SourceToken& where, std::string message, std::string hint) {
+  void problem(const cuda_source::SourceToken& where, std::string message, std::string hint) {
     out_.problems.push_back({where.line, where.column, 1, std::move(message), std::move(hint)});
   }
 
   bool only_host(size_t first, size_t last, bool standard_types) const {
     for (size_t i = first; i < last; ++i) {
-      const Token& token = source_.tokens[i];
+      const cuda_source::Token& token = source_.tokens[i];
       if (!token.identifier()) continue;
-      if (!kernel::refused_identifier(token.text).empty()) return true;
+      if (!cuda_source::refused_identifier(token.text).empty()) return true;
       if (standard_types && kHostWords.count(token.text)) return true;
     }
     return false;
   }
 
-  void sift_directive(const kernel::Directive& directive) {
-    const kernel::SourceToken& hash = source_.lexed.tokens[directive.first];
+  void sift_directive(const cuda_source::Directive& directive) {
+    const cuda_source::SourceToken& hash = source_.lexed.tokens[directive.first];
     if (directive.name == "include") return sift_include(directive);
     if (directive.name != "define") return;
     for (size_t i = directive.first; i < directive.first + directive.count; ++i) {
       const std::string& text = source_.lexed.tokens[i].text;
-      const bool host = !kernel::refused_identifier(text).empty() || kHostWords.count(text) ||
+      const bool host = !cuda_source::refused_identifier(text).empty() || kHostWords.count(text) ||
                         text == "cudaGetErrorString" || text == "cudaSuccess";
       if (host) return erase_bytes(hash.begin, directive.end);
     }
   }
 
-  void sift_include(const kernel::Directive& directive) {
-    const kernel::SourceToken& hash = source_.lexed.tokens[directive.first];
+  void sift_include(const cuda_source::Directive& directive) {
+    const cuda_source::SourceToken& hash = source_.lexed.tokens[directive.first];
     const size_t end = directive.end;
     std::string_view line = trim(source_.text.substr(hash.begin, end - hash.begin));
     const size_t open = line.find_first_of("<\"");
@@ -129,7 +130,7 @@ class Sifter {
     if (header == "cub/cub.cuh" || header.starts_with("cub/device/"))
       return problem(hash, fmt::format("header <{}> brings host code", header),
                      "include what kernels use, e.g. <cub/block/block_reduce.cuh>");
-    if (kernel::header_allowed(header)) {
+    if (cuda_source::header_allowed(header)) {
       if (line[open] == '"') {
         replaced_[hash.line] = "#include <" + header + ">";
         out_.notes.push_back(fmt::format("line {}: \"{}\" became <{}>", hash.line, header, header));
@@ -223,4 +224,4 @@ DeviceText device_text(const Source& source, const std::string& launcher) {
   return Sifter(source, launcher).run();
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "foreign/source.h"
-#include "kernel/diagnostics.h"
+#include "cuda_import/source.h"
+#include "cuda_source/diagnostics.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 struct DeviceText {
   std::string text;
   std::vector<int> lines;  // of the foreign file, for each line of `text`
   std::vector<std::string> notes;
-  std::vector<kernel::Diagnostic> problems;
+  std::vector<cuda_source::Diagnostic> problems;
 };
 
 /// `launcher`: a header of that name in quotes only declares it, and goes.
 DeviceText device_text(const Source& source, const std::string& launcher);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

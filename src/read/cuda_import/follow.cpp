@@ -1,11 +1,11 @@
-#include "foreign/follow.h"
+#include "cuda_import/follow.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -25,22 +25,23 @@ Followed Follower::run(const Item& launcher, const std::vector<Value>& arguments
   const std::vector<CParameter> parameters = source_.parameters(launcher);
   for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i)
     declare(parameters[i].name, parameters[i].type, arguments[i]);
-  const Token& where = source_.tokens[launcher.first];
+  const cuda_source::Token& where = source_.tokens[launcher.first];
   run_body(code_of(launcher.body_first, launcher.body_last), {}, where);
   out_.decisions.resize(taken_);
   return std::move(out_);
 }
 
-void Follower::problem(const Token& where, std::string message, std::string hint) {
+void Follower::problem(const cuda_source::Token& where, std::string message, std::string hint) {
   const int length = static_cast<int>(std::max<size_t>(1, where.end - where.begin));
-  for (const kernel::Diagnostic& known : out_.problems) {
+  for (const cuda_source::Diagnostic& known : out_.problems) {
     if (known.line == where.line && known.message == message) return;
   }
   out_.problems.push_back({where.line, where.column, length, std::move(message), std::move(hint)});
 }
 
-void Follower::problem(const Value& unknown, const std::string& what, const Token& where) {
-  Token place = where;
+void Follower::problem(const Value& unknown, const std::string& what,
+                       const cuda_source::Token& where) {
+  cuda_source::Token place = where;
   if (unknown.is(Value::Kind::Unknown) && unknown.line > 0) {
     place.line = unknown.line;
     place.column = unknown.column;
@@ -52,9 +53,9 @@ void Follower::problem(const Value& unknown, const std::string& what, const Toke
           "plans hold integer expressions of the parameters; see docs/import.md");
 }
 
-const Token& Follower::token(size_t at) const {
-  static const Token kEnd;
-  const std::vector<Token>& code = codes_[code_];
+const cuda_source::Token& Follower::token(size_t at) const {
+  static const cuda_source::Token kEnd;
+  const std::vector<cuda_source::Token>& code = codes_[code_];
   return at < code.size() ? code[at] : kEnd;
 }
 
@@ -67,7 +68,8 @@ bool Follower::take(std::string_view text) {
 size_t Follower::code_of(size_t first, size_t last) {
   const auto known = code_numbers_.find({first, last});
   if (known != code_numbers_.end()) return known->second;
-  std::optional<std::vector<Token>> expanded = expand(source_.tokens, first, last, source_.macros);
+  std::optional<std::vector<cuda_source::Token>> expanded =
+      cuda_source::expand(source_.tokens, first, last, source_.macros);
   if (!expanded) {
     problem(source_.tokens[std::min(first, source_.tokens.size() - 1)],
             "the macros here expand without end");
@@ -103,7 +105,7 @@ size_t Follower::declare(const std::string& name, const CType& type, Value value
   return slots_.size() - 1;
 }
 
-void Follower::assign(size_t slot, int member, Value value, const Token& where) {
+void Follower::assign(size_t slot, int member, Value value, const cuda_source::Token& where) {
   if (slot >= slots_.size()) return;
   Slot& target = slots_[slot];
   if (member >= 0 && target.value.is(Value::Kind::Extents)) {
@@ -160,7 +162,7 @@ void Follower::read_enumerators() {
     size_t at = item.first;
     while (at < item.last && !source_.tokens[at].is("{")) ++at;
     if (at >= item.last) continue;
-    const size_t end = behind_bracket(source_.tokens, at, item.last) - 1;
+    const size_t end = cuda_source::behind_bracket(source_.tokens, at, item.last) - 1;
     TermRef next = number(0);
     code_ = code_of(at + 1, std::max(at + 1, end));
     for (const Range& one : split({0, codes_[code_].size()})) {
@@ -185,7 +187,7 @@ const Item* Follower::find_item(const std::string& name, Item::Kind kind) const 
   return nullptr;
 }
 
-bool Follower::decide(const Value& value, const Token& where) {
+bool Follower::decide(const Value& value, const cuda_source::Token& where) {
   const TermRef term = condition_of(value);
   if (!term) {
     problem(value, "a condition cannot be followed", where);
@@ -211,4 +213,4 @@ bool Follower::decide(const Value& value, const Token& where) {
   return holds;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

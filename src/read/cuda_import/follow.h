@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "foreign/recorded.h"
-#include "foreign/source.h"
-#include "foreign/value.h"
-#include "kernel/diagnostics.h"
+#include "cuda_import/recorded.h"
+#include "cuda_import/source.h"
+#include "cuda_import/value.h"
+#include "cuda_source/diagnostics.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 struct Followed {
   Path path;
   std::vector<bool> decisions;  // all that were taken, those told included
-  std::vector<kernel::Diagnostic> problems;
+  std::vector<cuda_source::Diagnostic> problems;
   std::set<std::string> written, used;  // tensors that kernels may write, or get at all
   std::vector<std::string> notes;
 };
@@ -44,18 +44,18 @@ class Follower {
   using Scope = std::map<std::string, size_t>;
 
   // follow.cpp: what names mean, what is wrong
-  void problem(const Token& where, std::string message, std::string hint = "");
-  void problem(const Value& unknown, const std::string& what, const Token& where);
-  const Token& token(size_t at) const;
+  void problem(const cuda_source::Token& where, std::string message, std::string hint = "");
+  void problem(const Value& unknown, const std::string& what, const cuda_source::Token& where);
+  const cuda_source::Token& token(size_t at) const;
   bool next_is(std::string_view text) const { return at_ < end_ && token(at_).is(text); }
   bool take(std::string_view text);
   size_t find_variable(const std::string& name);
   size_t declare(const std::string& name, const CType& type, Value value);
-  void assign(size_t slot, int member, Value value, const Token& where);
+  void assign(size_t slot, int member, Value value, const cuda_source::Token& where);
   bool find_global(const std::string& name);
   void read_enumerators();
   const Item* find_item(const std::string& name, Item::Kind kind) const;
-  bool decide(const Value& value, const Token& where);
+  bool decide(const Value& value, const cuda_source::Token& where);
   size_t code_of(size_t first, size_t last);
 
   // follow_statements.cpp
@@ -81,7 +81,7 @@ class Follower {
   bool counts_up(Range condition, Range step) const;
   bool repeat_loop(Range condition, Range step, size_t body);
   void run_turn(const TermRef& begin, const TermRef& end, const std::string& name, size_t body,
-                const Token& where);
+                const cuda_source::Token& where);
 
   // follow_expressions.cpp
   Value evaluate(Range range);
@@ -96,42 +96,46 @@ class Follower {
   Value size_of();
   Value named_cast();
   Value name();
-  Value member_of(Value object, const std::string& member, const Token& where);
-  Value step(Value value, const std::string& op, bool before, const Token& where);
+  Value member_of(Value object, const std::string& member, const cuda_source::Token& where);
+  Value step(Value value, const std::string& op, bool before, const cuda_source::Token& where);
   std::string binary_operator(size_t* length) const;
-  Extents extents_of(const Value& value, const Token& where, const char* what);
+  Extents extents_of(const Value& value, const cuda_source::Token& where, const char* what);
   std::string template_text(Range range);
 
   // follow_calls.cpp
-  Value call(const std::string& name, Range templates, bool has_templates, const Token& where);
+  Value call(const std::string& name, Range templates, bool has_templates,
+             const cuda_source::Token& where);
   Value runtime_call(const std::string& name, const std::vector<Range>& arguments,
-                     const Token& where, bool* known);
+                     const cuda_source::Token& where, bool* known);
   Value library_call(const std::string& name, const std::vector<Range>& arguments,
-                     const Token& where, bool* known);
+                     const cuda_source::Token& where, bool* known);
   Value call_item(const Item& item, Range templates, bool has_templates,
-                  const std::vector<Range>& arguments, const Token& where);
-  Value call_lambda(const Value& function, const std::vector<Range>& arguments, const Token& where);
-  Value run_body(size_t code, Range body, const Token& where);
-  void launch(const Value& kernel, const Token& where);
-  void launch_by_call(const std::vector<Range>& arguments, bool cooperative, const Token& where);
+                  const std::vector<Range>& arguments, const cuda_source::Token& where);
+  Value call_lambda(const Value& function, const std::vector<Range>& arguments,
+                    const cuda_source::Token& where);
+  Value run_body(size_t code, Range body, const cuda_source::Token& where);
+  void launch(const Value& kernel, const cuda_source::Token& where);
+  void launch_by_call(const std::vector<Range>& arguments, bool cooperative,
+                      const cuda_source::Token& where);
   void record(const Value& kernel, RecordedLaunch launch, const std::vector<Value>& arguments,
-              const std::vector<Token>& places, const Token& where);
+              const std::vector<cuda_source::Token>& places, const cuda_source::Token& where);
   std::string deduced(const Item& kernel, const std::vector<CParameter>& parameters,
                       const std::vector<Value>& arguments) const;
-  bool kernel_argument(const Value& value, const CParameter* parameter, const Token& where,
-                       const std::string& what, RecordedLaunch& launch);
-  void allocate(const std::vector<Range>& arguments, const Token& where);
-  void set_memory(const std::vector<Range>& arguments, const Token& where);
-  void copy_memory(const std::vector<Range>& arguments, const Token& where);
+  bool kernel_argument(const Value& value, const CParameter* parameter,
+                       const cuda_source::Token& where, const std::string& what,
+                       RecordedLaunch& launch);
+  void allocate(const std::vector<Range>& arguments, const cuda_source::Token& where);
+  void set_memory(const std::vector<Range>& arguments, const cuda_source::Token& where);
+  void copy_memory(const std::vector<Range>& arguments, const cuda_source::Token& where);
   void bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
-                    const TermRef& bytes, const Token& where);
+                    const TermRef& bytes, const cuda_source::Token& where);
   void note_use(const Value& pointer, bool writes);
-  void set_by_address(const Value& address, Value value, const Token& where);
+  void set_by_address(const Value& address, Value value, const cuda_source::Token& where);
   Value target_of(const Value& address) const;
 
   const Source& source_;
   Followed out_;
-  std::deque<std::vector<Token>> codes_;
+  std::deque<std::vector<cuda_source::Token>> codes_;
   std::map<std::pair<size_t, size_t>, size_t> code_numbers_;
   size_t code_ = 0, at_ = 0, end_ = 0;
   std::deque<Slot> slots_;
@@ -146,4 +150,4 @@ class Follower {
   bool broken_ = false;
 };
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -4,10 +4,10 @@
 #include <set>
 #include <tuple>
 
-#include "base/text.h"
-#include "foreign/follow.h"
+#include "core/text.h"
+#include "cuda_import/follow.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -62,9 +62,9 @@ std::string library_of(const std::string& name) {
 }  // namespace
 
 Value Follower::call(const std::string& name, Range templates, bool has_templates,
-                     const Token& where) {
+                     const cuda_source::Token& where) {
   const bool braces = next_is("{");
-  const size_t open = at_, close = behind_bracket(codes_[code_], at_, end_);
+  const size_t open = at_, close = cuda_source::behind_bracket(codes_[code_], at_, end_);
   const std::vector<Range> arguments = split({open + 1, close - 1});
   at_ = close;
   if (name == "dim3") {
@@ -76,7 +76,7 @@ Value Follower::call(const std::string& name, Range templates, bool has_template
     out.kind = Kind::Extents;
     return out;
   }
-  std::vector<Token> word(1, where);
+  std::vector<cuda_source::Token> word(1, where);
   word[0].text = name;
   size_t at = 0;
   for (const Item::Kind kind : {Item::Kind::Host, Item::Kind::Device}) {
@@ -106,7 +106,7 @@ Value Follower::call(const std::string& name, Range templates, bool has_template
 }
 
 Value Follower::library_call(const std::string& name, const std::vector<Range>& arguments,
-                             const Token& where, bool* known) {
+                             const cuda_source::Token& where, bool* known) {
   *known = true;
   const std::string base = last_name(name);
   if (kEnds.count(name)) {
@@ -146,7 +146,7 @@ Value Follower::target_of(const Value& address) const {
   return out;
 }
 
-void Follower::set_by_address(const Value& address, Value value, const Token& where) {
+void Follower::set_by_address(const Value& address, Value value, const cuda_source::Token& where) {
   if (!address.is(Kind::Address)) {
     problem(where, "a runtime call writes to no variable", "");
     return;
@@ -155,7 +155,7 @@ void Follower::set_by_address(const Value& address, Value value, const Token& wh
 }
 
 Value Follower::runtime_call(const std::string& name, const std::vector<Range>& arguments,
-                             const Token& where, bool* known) {
+                             const cuda_source::Token& where, bool* known) {
   *known = true;
   const auto argument = [&](size_t i) {
     return i < arguments.size() ? evaluate(arguments[i]) : Value{};
@@ -198,7 +198,7 @@ Value Follower::runtime_call(const std::string& name, const std::vector<Range>& 
   return status();
 }
 
-Value Follower::run_body(size_t code, Range body, const Token& where) {
+Value Follower::run_body(size_t code, Range body, const cuda_source::Token& where) {
   if (++calls_ > kMostCalls) {
     problem(where, "functions call each other too deeply", "");
     broken_ = true;
@@ -218,7 +218,7 @@ Value Follower::run_body(size_t code, Range body, const Token& where) {
 }
 
 Value Follower::call_item(const Item& item, Range templates, bool has_templates,
-                          const std::vector<Range>& arguments, const Token& where) {
+                          const std::vector<Range>& arguments, const cuda_source::Token& where) {
   const std::vector<CParameter> parameters = source_.parameters(item);
   const TypeNames saved_types = types_;
   Scope scope;
@@ -269,7 +269,7 @@ Value Follower::call_item(const Item& item, Range templates, bool has_templates,
 }
 
 Value Follower::call_lambda(const Value& function, const std::vector<Range>& arguments,
-                            const Token& where) {
+                            const cuda_source::Token& where) {
   const std::vector<CParameter> parameters =
       read_parameters(codes_[function.code], function.first, function.last, types_);
   std::vector<Value> values;
@@ -286,4 +286,4 @@ Value Follower::call_lambda(const Value& function, const std::vector<Range>& arg
   return out;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

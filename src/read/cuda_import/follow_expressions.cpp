@@ -5,14 +5,14 @@
 #include <set>
 #include <tuple>
 
-#include "base/text.h"
-#include "foreign/follow.h"
+#include "core/text.h"
+#include "cuda_import/follow.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
-using kernel::SourceKind;
+using cuda_source::SourceKind;
 using Kind = Value::Kind;
 
 constexpr int kMostLevels = 120;
@@ -37,7 +37,7 @@ const std::set<std::string> kCasts = {"static_cast", "reinterpret_cast", "const_
                                       "dynamic_cast"};
 const std::set<std::string> kAssignments = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<="};
 
-Value literal(const Token& token) {
+Value literal(const cuda_source::Token& token) {
   std::string text = replace_all(token.text, "'", "");
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const bool binary = text.starts_with("0b") || text.starts_with("0B");
@@ -91,7 +91,7 @@ Value Follower::evaluate(Range range) {
 }
 
 Value Follower::expression() {
-  const Token where = token(at_);
+  const cuda_source::Token where = token(at_);
   if (++steps_ > 200000 || depth_ > kMostLevels) {
     at_ = end_;
     return unknown_value("an expression that is nested too deeply", where);
@@ -103,7 +103,7 @@ Value Follower::expression() {
                       token(at_ + 1).joined && token(at_ + 2).is("=") && token(at_ + 2).joined;
   if (shifts) op = ">>=";
   if (at_ < end_ && (kAssignments.count(op) > 0 || shifts)) {
-    const Token sign = token(at_);
+    const cuda_source::Token sign = token(at_);
     at_ += shifts ? 3 : 1;
     Value right = expression();
     if (op != "=") right = combine(op.substr(0, op.size() - 1), left, right, sign);
@@ -118,7 +118,7 @@ Value Follower::expression() {
 Value Follower::ternary() {
   Value value = binary(1);
   if (!next_is("?")) return value;
-  const Token where = token(at_++);
+  const cuda_source::Token where = token(at_++);
   const TermRef condition = condition_of(value);
   if (condition && condition->constant() == std::nullopt) {
     Value yes = expression();
@@ -142,7 +142,7 @@ Value Follower::ternary() {
 std::string Follower::binary_operator(size_t* length) const {
   *length = 1;
   if (at_ >= end_) return "";
-  const Token& first = token(at_);
+  const cuda_source::Token& first = token(at_);
   if (first.kind != SourceKind::Punctuator) return "";
   if (!first.is(">") || at_ + 1 >= end_ || !token(at_ + 1).joined) return first.text;
   const bool again =
@@ -163,7 +163,7 @@ Value Follower::binary(int least) {
     const std::string op = binary_operator(&length);
     const int level = level_of(op);
     if (level == 0 || level < least) return left;
-    const Token where = token(at_);
+    const cuda_source::Token where = token(at_);
     at_ += length;
     const Value right = binary(level + 1);
     const bool streams = (op == "<<" || op == ">>") && !left.is(Kind::Integer);
@@ -171,7 +171,8 @@ Value Follower::binary(int least) {
   }
 }
 
-Value Follower::step(Value value, const std::string& op, bool before, const Token& where) {
+Value Follower::step(Value value, const std::string& op, bool before,
+                     const cuda_source::Token& where) {
   if (value.slot == Value::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
   const size_t slot = value.slot;
   Value next = combine(op.substr(1), value, integer_value(number(1)), where);
@@ -180,7 +181,7 @@ Value Follower::step(Value value, const std::string& op, bool before, const Toke
 }
 
 Value Follower::unary() {
-  const Token where = token(at_);
+  const cuda_source::Token where = token(at_);
   if (depth_ > kMostLevels) {
     at_ = end_;
     return unknown_value("an expression that is nested too deeply", where);
@@ -217,19 +218,19 @@ Value Follower::unary() {
 Value Follower::postfix() {
   Value value = primary();
   while (at_ < end_) {
-    const Token where = token(at_);
+    const cuda_source::Token where = token(at_);
     if (where.is(".") || where.is("->")) {
       ++at_;
       const std::string member = token(at_).text;
       ++at_;
       if (next_is("(")) {
-        at_ = behind_bracket(codes_[code_], at_, end_);
+        at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
         value = unknown_value(fmt::format("a call of '.{}()'", member), where);
       } else {
         value = member_of(value, member, where);
       }
     } else if (where.is("[")) {
-      at_ = behind_bracket(codes_[code_], at_, end_);
+      at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
       value = unknown_value("an element of an array", where);
     } else if (where.is("++") || where.is("--")) {
       ++at_;
@@ -238,7 +239,7 @@ Value Follower::postfix() {
       launch(value, where);
       value = {};
     } else if (where.is("(") && value.is(Kind::Function)) {
-      const size_t end = behind_bracket(codes_[code_], at_, end_);
+      const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
       const std::vector<Range> arguments = split({at_ + 1, end - 1});
       at_ = end;
       value = call_lambda(value, arguments, where);
@@ -249,7 +250,8 @@ Value Follower::postfix() {
   return value;
 }
 
-Value Follower::member_of(Value object, const std::string& member, const Token& where) {
+Value Follower::member_of(Value object, const std::string& member,
+                          const cuda_source::Token& where) {
   if (object.is(Kind::Address)) object = target_of(object);
   if (object.is(Kind::Extents)) {
     const int number_of = member == "x" ? 0 : member == "y" ? 1 : member == "z" ? 2 : -1;
@@ -278,7 +280,7 @@ Value Follower::member_of(Value object, const std::string& member, const Token& 
 
 Value Follower::parenthesised() {
   const size_t open = at_;
-  const size_t close = behind_bracket(codes_[code_], open, end_);
+  const size_t close = cuda_source::behind_bracket(codes_[code_], open, end_);
   size_t at = open + 1;
   const auto type = read_type(codes_[code_], at, close, types_);
   const bool plausible = type && at + 1 == close &&
@@ -287,7 +289,7 @@ Value Follower::parenthesised() {
       close < end_ && (token(close).kind != SourceKind::Punctuator || token(close).is("(") ||
                        token(close).is("&") || token(close).is("-") || token(close).is("!"));
   if (plausible && operand && find_variable(type->base) == Value::kNoSlot) {
-    const Token where = token(open);
+    const cuda_source::Token where = token(open);
     at_ = close;
     return converted(unary(), *type, where);
   }
@@ -299,15 +301,15 @@ Value Follower::lambda() {
   Value out;
   out.kind = Kind::Function;
   out.code = code_;
-  at_ = behind_bracket(codes_[code_], at_, end_);
+  at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
   if (next_is("(")) {
-    const size_t end = behind_bracket(codes_[code_], at_, end_);
+    const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
     out.first = at_ + 1;
     out.last = end - 1;
     at_ = end;
   }
   while (at_ < end_ && !token(at_).is("{")) ++at_;
-  const size_t end = behind_bracket(codes_[code_], at_, end_);
+  const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
   out.body_first = at_ + 1;
   out.body_last = std::max(at_ + 1, end - 1);
   at_ = end;
@@ -315,10 +317,10 @@ Value Follower::lambda() {
 }
 
 Value Follower::size_of() {
-  const Token where = token(at_ - 1);
+  const cuda_source::Token where = token(at_ - 1);
   const bool bare = !next_is("(");
   const size_t close =
-      bare ? at_ + (next_is("*") ? 2 : 1) : behind_bracket(codes_[code_], at_, end_);
+      bare ? at_ + (next_is("*") ? 2 : 1) : cuda_source::behind_bracket(codes_[code_], at_, end_);
   const size_t last = bare ? close : close - 1;
   size_t at = bare ? at_ : at_ + 1;
   const bool pointee = token(at).is("*");
@@ -340,22 +342,22 @@ Value Follower::size_of() {
 }
 
 Value Follower::named_cast() {
-  const Token where = token(at_);
+  const cuda_source::Token where = token(at_);
   size_t at = at_ + 1;
-  const size_t close = behind_angles(codes_[code_], at, end_);
+  const size_t close = cuda_source::behind_angles(codes_[code_], at, end_);
   ++at;
   const auto type = read_type(codes_[code_], at, close, types_);
   if (close == at_ + 1 || !type || !token(close).is("(")) {
     ++at_;
     return unknown_value("a cast that is not understood", where);
   }
-  const size_t end = behind_bracket(codes_[code_], close, end_);
+  const size_t end = cuda_source::behind_bracket(codes_[code_], close, end_);
   at_ = end;
   return converted(evaluate({close + 1, end - 1}), *type, where);
 }
 
 Value Follower::primary() {
-  const Token where = token(at_);
+  const cuda_source::Token where = token(at_);
   if (at_ >= end_) return unknown_value("an expression that ends too early", where);
   if (where.kind == SourceKind::Number) {
     ++at_;
@@ -370,7 +372,7 @@ Value Follower::primary() {
   if (where.is("(")) return parenthesised();
   if (where.is("[")) return lambda();
   if (where.is("{")) {
-    const size_t end = behind_bracket(codes_[code_], at_, end_);
+    const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
     Value out;
     out.kind = Kind::List;
     for (const Range& one : split({at_ + 1, end - 1})) out.items.push_back(evaluate(one));
@@ -392,7 +394,7 @@ Value Follower::primary() {
 }
 
 Value Follower::name() {
-  const Token where = token(at_);
+  const cuda_source::Token where = token(at_);
   std::string name = token(at_++).text;
   if (name == "unsigned" || name == "long" || name == "signed") {
     while (at_ < end_ && token(at_).identifier() && !next_is("(")) name += " " + token(at_++).text;
@@ -404,7 +406,7 @@ Value Follower::name() {
   Range templates;
   bool has_templates = false;
   if (next_is("<") && find_variable(name) == Value::kNoSlot) {
-    const size_t end = behind_angles(codes_[code_], at_, end_);
+    const size_t end = cuda_source::behind_angles(codes_[code_], at_, end_);
     const bool is_kernel = find_item(name, Item::Kind::Kernel) != nullptr;
     const bool followed = end < end_ && (token(end).is("(") || token(end).is("<<<") ||
                                          token(end).is("::") || token(end).is("{"));
@@ -454,7 +456,7 @@ std::string Follower::template_text(Range range) {
   for (const Range& one : split(range)) {
     std::string text;
     for (size_t i = one.first; i < one.last; ++i) {
-      const Token& part = token(i);
+      const cuda_source::Token& part = token(i);
       const size_t slot = part.identifier() ? find_variable(part.text) : Value::kNoSlot;
       const bool constant = slot != Value::kNoSlot && slots_[slot].value.is(Kind::Integer) &&
                             slots_[slot].value.term->constant();
@@ -475,7 +477,8 @@ std::string Follower::template_text(Range range) {
   return join(arguments, ", ");
 }
 
-Extents Follower::extents_of(const Value& value, const Token& where, const char* what) {
+Extents Follower::extents_of(const Value& value, const cuda_source::Token& where,
+                             const char* what) {
   if (value.is(Kind::Extents)) return value.extents;
   std::vector<Value> items = value.is(Kind::List) ? value.items : std::vector<Value>{value};
   Extents out;
@@ -491,4 +494,4 @@ Extents Follower::extents_of(const Value& value, const Token& where, const char*
   return out;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "foreign/follow.h"
+#include "cuda_import/follow.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr size_t kMostLaunches = 400;
 }  // namespace
 
 // kernel<<<grid, block[, shared[, stream]]>>>(arguments), at the '<<<'.
-void Follower::launch(const Value& kernel, const Token& where) {
+void Follower::launch(const Value& kernel, const cuda_source::Token& where) {
   const size_t open = ++at_;
   size_t close = open;
   const auto closes = [&](size_t i) {
@@ -24,7 +24,7 @@ void Follower::launch(const Value& kernel, const Token& where) {
   };
   while (close < end_ && !closes(close)) {
     const bool opens = token(close).is("(") || token(close).is("[") || token(close).is("{");
-    close = opens ? behind_bracket(codes_[code_], close, end_) : close + 1;
+    close = opens ? cuda_source::behind_bracket(codes_[code_], close, end_) : close + 1;
   }
   if (close >= end_ || !token(close + 3).is("(")) {
     problem(where, "this '<<<' has no '>>>(…)'", "");
@@ -32,7 +32,7 @@ void Follower::launch(const Value& kernel, const Token& where) {
     return;
   }
   const std::vector<Range> configuration = split({open, close});
-  const size_t end = behind_bracket(codes_[code_], close + 3, end_);
+  const size_t end = cuda_source::behind_bracket(codes_[code_], close + 3, end_);
   const std::vector<Range> arguments = split({close + 4, end - 1});
   at_ = end;
   if (configuration.size() < 2) {
@@ -47,7 +47,7 @@ void Follower::launch(const Value& kernel, const Token& where) {
   launch.block = extents(1, "this launch's block");
   if (configuration.size() > 2) launch.shared = extents(2, "its shared memory").x;
   std::vector<Value> values;
-  std::vector<Token> places;
+  std::vector<cuda_source::Token> places;
   for (const Range& one : arguments) {
     values.push_back(evaluate(one));
     places.push_back(token(one.first));
@@ -57,7 +57,7 @@ void Follower::launch(const Value& kernel, const Token& where) {
 
 // cudaLaunchKernel(kernel, grid, block, void** arguments, shared, stream)
 void Follower::launch_by_call(const std::vector<Range>& arguments, bool cooperative,
-                              const Token& where) {
+                              const cuda_source::Token& where) {
   if (arguments.size() < 4) return problem(where, "too few arguments of a launch", "");
   RecordedLaunch launch;
   launch.cooperative = cooperative;
@@ -73,12 +73,13 @@ void Follower::launch_by_call(const std::vector<Range>& arguments, bool cooperat
   for (const Value& one : list.items)
     values.push_back(one.is(Kind::Address) ? target_of(one) : one);
   record(evaluate(arguments[0]), std::move(launch), values,
-         std::vector<Token>(values.size(), where), where);
+         std::vector<cuda_source::Token>(values.size(), where), where);
 }
 
 void Follower::record(const Value& kernel, RecordedLaunch launch,
-                      const std::vector<Value>& arguments, const std::vector<Token>& places,
-                      const Token& where) {
+                      const std::vector<Value>& arguments,
+                      const std::vector<cuda_source::Token>& places,
+                      const cuda_source::Token& where) {
   if (!kernel.is(Kind::Kernel)) {
     problem(kernel, "what is launched here is no kernel of this file", where);
     return;
@@ -129,8 +130,9 @@ std::string Follower::deduced(const Item& kernel, const std::vector<CParameter>&
   return "<" + text + ">";
 }
 
-bool Follower::kernel_argument(const Value& value, const CParameter* parameter, const Token& where,
-                               const std::string& what, RecordedLaunch& launch) {
+bool Follower::kernel_argument(const Value& value, const CParameter* parameter,
+                               const cuda_source::Token& where, const std::string& what,
+                               RecordedLaunch& launch) {
   KernelArgument out;
   const bool floating = parameter != nullptr && parameter->type.pointers == 0 &&
                         parameter->type.dtype && tensor::is_float(*parameter->type.dtype);
@@ -175,7 +177,7 @@ bool Follower::kernel_argument(const Value& value, const CParameter* parameter, 
   return true;
 }
 
-void Follower::allocate(const std::vector<Range>& arguments, const Token& where) {
+void Follower::allocate(const std::vector<Range>& arguments, const cuda_source::Token& where) {
   if (arguments.size() < 2) return problem(where, "too few arguments", "");
   const Value address = evaluate(arguments[0]);
   const Value bytes =
@@ -204,7 +206,7 @@ void Follower::allocate(const std::vector<Range>& arguments, const Token& where)
   out_.path.scratch.push_back(std::move(scratch));
 }
 
-void Follower::set_memory(const std::vector<Range>& arguments, const Token& where) {
+void Follower::set_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
   if (arguments.size() < 3) return problem(where, "too few arguments", "");
   const Value target = evaluate(arguments[0]), value = evaluate(arguments[1]);
   const Value bytes =
@@ -229,7 +231,7 @@ void Follower::set_memory(const std::vector<Range>& arguments, const Token& wher
   bytes_launch(kSetBytes, {to, byte}, bytes.term, where);
 }
 
-void Follower::copy_memory(const std::vector<Range>& arguments, const Token& where) {
+void Follower::copy_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
   if (arguments.size() < 4) return problem(where, "too few arguments", "");
   const Value to = evaluate(arguments[0]), from = evaluate(arguments[1]);
   const Value bytes =
@@ -248,7 +250,7 @@ void Follower::copy_memory(const std::vector<Range>& arguments, const Token& whe
 }
 
 void Follower::bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
-                            const TermRef& bytes, const Token& where) {
+                            const TermRef& bytes, const cuda_source::Token& where) {
   RecordedLaunch launch = bytes_launch_of(kernel, arguments, bytes);
   launch.line = where.line;
   launch.column = where.column;
@@ -276,4 +278,4 @@ RecordedLaunch bytes_launch_of(const char* kernel, std::vector<KernelArgument> a
   return launch;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "foreign/follow.h"
+#include "cuda_import/follow.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -48,7 +48,7 @@ bool Follower::repeat_loop(Range condition, Range step, size_t body) {
   const Value end = evaluate({condition.first + 2, condition.last});
   if (!begin.is(Kind::Integer) || !end.is(Kind::Integer)) return false;
   if (begin.term->constant() && end.term->constant()) return false;  // unrolled instead
-  const Token where = token(condition.first);
+  const cuda_source::Token where = token(condition.first);
   if (repeat_ >= 0) {
     problem(where, "a loop of launches inside a loop of launches", "");
     broken_ = true;
@@ -65,7 +65,7 @@ bool Follower::repeat_loop(Range condition, Range step, size_t body) {
 
 // One turn stands for all. Only two pointers may have changed places: then turns alternate.
 void Follower::run_turn(const TermRef& begin, const TermRef& end, const std::string& name,
-                        size_t body, const Token& where) {
+                        size_t body, const cuda_source::Token& where) {
   const std::deque<Slot> before = slots_;
   const size_t launches = out_.path.launches.size();
   at_ = body;
@@ -101,4 +101,4 @@ void Follower::run_turn(const TermRef& begin, const TermRef& end, const std::str
   slots_[changed[1]].value = either(parity(end), b, a);
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -4,9 +4,9 @@
 #include <set>
 #include <tuple>
 
-#include "foreign/follow.h"
+#include "cuda_import/follow.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -20,15 +20,15 @@ const std::set<std::string> kSkipped = {"static_assert", "assert", "delete", "ty
 
 std::vector<Follower::Range> Follower::split(Range range, std::string_view separator) const {
   std::vector<Range> out;
-  const std::vector<Token>& code = codes_[code_];
+  const std::vector<cuda_source::Token>& code = codes_[code_];
   const size_t last = std::min(range.last, code.size());
   size_t first = range.first;
   for (size_t i = range.first; i < last; ++i) {
     const std::string& text = code[i].text;
     if (text == "(" || text == "[" || text == "{") {
-      i = behind_bracket(code, i, last) - 1;
+      i = cuda_source::behind_bracket(code, i, last) - 1;
     } else if (text == "<" && i > first && code[i - 1].identifier()) {
-      const size_t end = behind_angles(code, i, last);
+      const size_t end = cuda_source::behind_angles(code, i, last);
       const bool templates =
           end > i && end < last && (code[end].is("(") || code[end].is("::") || code[end].is("{"));
       if (templates) i = end - 1;
@@ -42,17 +42,17 @@ std::vector<Follower::Range> Follower::split(Range range, std::string_view separ
 }
 
 size_t Follower::behind_statement(size_t at, int depth) const {
-  const std::vector<Token>& code = codes_[code_];
+  const std::vector<cuda_source::Token>& code = codes_[code_];
   const size_t last = end_;
   if (at >= last) return last;
   if (depth > kMostNested) return last;
   const std::string& text = code[at].text;
-  if (text == "{") return behind_bracket(code, at, last);
+  if (text == "{") return cuda_source::behind_bracket(code, at, last);
   if (text == "if" || text == "for" || text == "while" || text == "switch") {
     size_t open = at + 1;
     while (open < last && !code[open].is("(") && open < at + 3) ++open;
     if (open >= last || !code[open].is("(")) return std::min(at + 1, last);
-    size_t end = behind_statement(behind_bracket(code, open, last), depth + 1);
+    size_t end = behind_statement(cuda_source::behind_bracket(code, open, last), depth + 1);
     if (text == "if" && end < last && code[end].is("else"))
       end = behind_statement(end + 1, depth + 1);
     return end;
@@ -60,13 +60,13 @@ size_t Follower::behind_statement(size_t at, int depth) const {
   if (text == "try" || text == "else") {
     size_t end = behind_statement(at + 1, depth + 1);
     while (text == "try" && end + 1 < last && code[end].is("catch"))
-      end = behind_statement(behind_bracket(code, end + 1, last), depth + 1);
+      end = behind_statement(cuda_source::behind_bracket(code, end + 1, last), depth + 1);
     return end;
   }
   size_t end = text == "do" ? behind_statement(at + 1, depth + 1) : at;
   for (; end < last; ++end) {
     if (code[end].is("(") || code[end].is("[") || code[end].is("{"))
-      end = behind_bracket(code, end, last) - 1;
+      end = cuda_source::behind_bracket(code, end, last) - 1;
     else if (code[end].is(";"))
       return end + 1;
   }
@@ -87,7 +87,7 @@ Follower::Flow Follower::block(Range range) {
 
 Follower::Flow Follower::statement() {
   const size_t start = at_, stop = behind_statement(start);
-  const Token first = token(start);
+  const cuda_source::Token first = token(start);
   if (++steps_ > kMostSteps || depth_ > kMostNested) {
     problem(first, "the host code does not come to an end", "launch counts must be bounded");
     broken_ = true;
@@ -150,7 +150,7 @@ Value Follower::condition(Range range) {
 Follower::Flow Follower::if_statement(size_t start) {
   size_t open = start + 1;
   if (token(open).is("constexpr")) ++open;
-  const size_t close = behind_bracket(codes_[code_], open, end_);
+  const size_t close = cuda_source::behind_bracket(codes_[code_], open, end_);
   scopes_.emplace_back();
   const Value value = condition({open + 1, close - 1});
   const size_t behind = behind_statement(close);
@@ -224,7 +224,7 @@ bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
 }
 
 Follower::Flow Follower::for_statement(size_t start, size_t stop) {
-  const size_t close = behind_bracket(codes_[code_], start + 1, end_);
+  const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
   const std::vector<Range> parts = split({start + 2, close - 1}, ";");
   if (parts.size() != 3) {
     problem(token(start), "a loop over a range is not followed", "count with an index");
@@ -244,19 +244,19 @@ Follower::Flow Follower::for_statement(size_t start, size_t stop) {
 }
 
 Follower::Flow Follower::while_statement(size_t start, size_t) {
-  const size_t close = behind_bracket(codes_[code_], start + 1, end_);
+  const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
   return run_loop({start + 2, close - 1}, {}, close, true);
 }
 
 Follower::Flow Follower::do_statement(size_t start) {
   const size_t close = behind_statement(start + 1);
   if (!token(close).is("while")) return Flow::Next;
-  const size_t end = behind_bracket(codes_[code_], close + 1, end_);
+  const size_t end = cuda_source::behind_bracket(codes_[code_], close + 1, end_);
   return run_loop({close + 2, end - 1}, {}, start + 1, false);
 }
 
 Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool check_first) {
-  const Token where = token(condition.first);
+  const cuda_source::Token where = token(condition.first);
   for (int turn = 0; !broken_ && !out_.path.refused; ++turn) {
     if (turn > 0 || check_first) {
       const bool forever = condition.first >= condition.last;
@@ -288,14 +288,14 @@ Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool
 }
 
 Follower::Flow Follower::switch_statement(size_t start) {
-  const size_t close = behind_bracket(codes_[code_], start + 1, end_);
+  const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
   const Value value = evaluate({start + 2, close - 1});
   const size_t stop = behind_statement(start);
   size_t chosen = stop;
   size_t fallback = stop;
   for (size_t i = close + 1; i + 1 < stop && chosen == stop && !broken_; ++i) {
     if (token(i).is("(") || token(i).is("[") || token(i).is("{")) {
-      i = behind_bracket(codes_[code_], i, stop) - 1;
+      i = cuda_source::behind_bracket(codes_[code_], i, stop) - 1;
     } else if (token(i).is("default")) {
       fallback = i + 2;
     } else if (token(i).is("case")) {
@@ -367,7 +367,7 @@ bool Follower::declaration(size_t stop) {
 }
 
 void Follower::declarator(const CType& type, size_t stop) {
-  const Token name = token(at_++);
+  const cuda_source::Token name = token(at_++);
   Value value;
   if (type.base == "dim3") {
     value.kind = Value::Kind::Extents;
@@ -380,7 +380,7 @@ void Follower::declarator(const CType& type, size_t stop) {
   }
   bool is_array = false;
   while (at_ < stop && token(at_).is("[")) {
-    at_ = behind_bracket(codes_[code_], at_, stop);
+    at_ = cuda_source::behind_bracket(codes_[code_], at_, stop);
     is_array = true;
   }
   const bool assigns = at_ < stop && token(at_).is("=");
@@ -390,11 +390,12 @@ void Follower::declarator(const CType& type, size_t stop) {
   } else if (braces && type.base == "dim3") {
     Value list;
     list.kind = Value::Kind::List;
-    for (const Range& one : split({at_ + 1, behind_bracket(codes_[code_], at_, stop) - 1}))
+    for (const Range& one :
+         split({at_ + 1, cuda_source::behind_bracket(codes_[code_], at_, stop) - 1}))
       list.items.push_back(evaluate(one));
     value = std::move(list);
   } else if (braces && (type.dtype || type.pointers > 0 || type.base == "auto")) {
-    const Range inner = {at_ + 1, behind_bracket(codes_[code_], at_, stop) - 1};
+    const Range inner = {at_ + 1, cuda_source::behind_bracket(codes_[code_], at_, stop) - 1};
     if (inner.first < inner.last) value = evaluate(inner);
   }
   if (type.base == "dim3" && !value.is(Value::Kind::Unknown)) {
@@ -411,4 +412,4 @@ void Follower::declarator(const CType& type, size_t stop) {
   declare(name.text, is_array ? CType{} : type, std::move(value));
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -1,23 +1,23 @@
-#include "foreign/import.h"
+#include "cuda_import/import.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "foreign/device_text.h"
-#include "foreign/follow.h"
-#include "foreign/plan.h"
-#include "foreign/source.h"
-#include "kernel/cuda_types.h"
+#include "core/text.h"
+#include "cuda_import/device_text.h"
+#include "cuda_import/follow.h"
+#include "cuda_import/plan.h"
+#include "cuda_import/source.h"
+#include "cuda_source/cuda_types.h"
 #include "kernel/names.h"
 #include "kernel/parse.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
-using kernel::Diagnostic;
+using cuda_source::Diagnostic;
 
 constexpr size_t kMostPaths = 24;
 
@@ -35,7 +35,7 @@ std::string lower(std::string text) {
 
 bool launches_directly(const Source& source, const Item& item) {
   for (size_t i = item.body_first; i < item.body_last; ++i) {
-    const Token& token = source.tokens[i];
+    const cuda_source::Token& token = source.tokens[i];
     if (token.is("<<<") || token.is("cudaLaunchKernel") || token.is("cudaLaunchCooperativeKernel"))
       return true;
   }
@@ -154,8 +154,8 @@ class Importer {
   void check_directives(const Item& launcher) {
     const size_t begin = source_.tokens[launcher.first].begin;
     const size_t end = source_.tokens[launcher.last - 1].end;
-    for (const kernel::Directive& one : source_.lexed.directives) {
-      const kernel::SourceToken& hash = source_.lexed.tokens[one.first];
+    for (const cuda_source::Directive& one : source_.lexed.directives) {
+      const cuda_source::SourceToken& hash = source_.lexed.tokens[one.first];
       const bool conditional = one.name.starts_with("if") || one.name.starts_with("el");
       if (conditional && hash.begin > begin && hash.begin < end)
         problem(hash.line, hash.column, "conditional compilation inside the launcher",
@@ -359,9 +359,9 @@ class Importer {
     }
     PlanTensor tensor{word, *known};
     tensor.tensor.name = plan_name(one.name);
-    const auto pointee = kernel::find_cuda_type(one.type.base);
+    const auto pointee = cuda_source::find_cuda_type(one.type.base);
     const bool fits =
-        one.type.base == "void" || (pointee && kernel::may_point_to(*pointee, known->dtype));
+        one.type.base == "void" || (pointee && cuda_source::may_point_to(*pointee, known->dtype));
     if (!fits)
       problem(one.line, one.column,
               fmt::format("'{}' is '{}' in the launcher, but {} in the reference or --input",
@@ -543,4 +543,4 @@ LauncherHead find_launcher(const std::string& text, const std::string& name) {
   return out;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

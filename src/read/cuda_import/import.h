@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "foreign/types.h"
-#include "kernel/diagnostics.h"
+#include "cuda_import/types.h"
+#include "cuda_source/diagnostics.h"
 #include "tensor/dtype.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 /// Larger files are refused.
 inline constexpr size_t kMaxForeignBytes = size_t{1} << 20;
@@ -45,7 +45,7 @@ struct ImportRequest {
 struct Imported {
   std::string module;    // "" when there are problems
   std::string launcher;  // its name, "" when there is none
-  std::vector<kernel::Diagnostic> problems;
+  std::vector<cuda_source::Diagnostic> problems;
   std::vector<std::string> notes;  // what was left out or assumed
 };
 
@@ -55,8 +55,8 @@ Imported import_launcher(const ImportRequest& request);
 struct LauncherHead {
   std::string name;  // "" when there are problems
   std::vector<CParameter> parameters;
-  std::vector<kernel::Diagnostic> problems;
+  std::vector<cuda_source::Diagnostic> problems;
 };
 LauncherHead find_launcher(const std::string& text, const std::string& name);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

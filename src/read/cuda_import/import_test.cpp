@@ -1,11 +1,11 @@
-#include "foreign/import.h"
+#include "cuda_import/import.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/parse.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 namespace {
 
 constexpr const char* kKernel =
@@ -45,7 +45,7 @@ std::string plan_of(const std::string& module) {
 
 std::string problems_of(const Imported& imported) {
   std::string out;
-  for (const kernel::Diagnostic& one : imported.problems)
+  for (const cuda_source::Diagnostic& one : imported.problems)
     out += std::to_string(one.line) + ": " + one.message + " | " + one.hint + "\n";
   return out;
 }
@@ -407,4 +407,4 @@ TEST(Import, ReadsTypesAsLaunchersWriteThem) {
 }
 
 }  // namespace
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -1,9 +1,9 @@
-#include "foreign/outline.h"
+#include "cuda_import/outline.h"
 
 #include <algorithm>
 #include <set>
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -15,7 +15,7 @@ const std::set<std::string> kTypeWords = {"struct", "class", "union", "enum", "u
 
 class Scanner {
  public:
-  explicit Scanner(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  explicit Scanner(const std::vector<cuda_source::Token>& tokens) : tokens_(tokens) {}
 
   Outline run() {
     scan(0, tokens_.size(), "", false, 0);
@@ -34,7 +34,7 @@ class Scanner {
         at = scan_namespace(space, last, prefix, c_linkage, depth);
       } else if (depth < kMostNesting && is(at, "extern", last) && is(at + 1, "\"C\"", last) &&
                  is(at + 2, "{", last)) {
-        const size_t end = behind_bracket(tokens_, at + 2, last);
+        const size_t end = cuda_source::behind_bracket(tokens_, at + 2, last);
         for (const size_t token : {at, at + 1, at + 2, end - 1})
           out_.linkage_tokens.push_back(token);
         scan(at + 3, end - 1, prefix, true, depth + 1);
@@ -57,13 +57,13 @@ class Scanner {
       while (at < last && !tokens_[at].is(";")) ++at;
       return at + 1;
     }
-    const size_t end = behind_bracket(tokens_, at, last);
+    const size_t end = cuda_source::behind_bracket(tokens_, at, last);
     scan(at + 1, end - 1, name, c_linkage, depth + 1);
     return end;
   }
 
   void read_template(size_t& at, size_t last, Item& item) {
-    const size_t end = behind_angles(tokens_, at + 1, last);
+    const size_t end = cuda_source::behind_angles(tokens_, at + 1, last);
     bool takes = true;
     int depth = 0;
     std::string name;
@@ -91,7 +91,7 @@ class Scanner {
     bool kernel = false, device = false, type = at < last && kTypeWords.count(tokens_[at].text);
     bool prototype = false, variable = false;
     for (; at < last; ++at) {
-      const Token& token = tokens_[at];
+      const cuda_source::Token& token = tokens_[at];
       if (token.is("extern") && is(at + 1, "\"C\"", last)) {
         item.c_linkage = true;
         item.linkage = at;
@@ -104,19 +104,19 @@ class Scanner {
       item.is_constexpr = item.is_constexpr || token.is("constexpr") || token.is("const");
       if (token.is(";")) break;
       if (type) {
-        if (token.is("{")) at = behind_bracket(tokens_, at, last) - 1;
+        if (token.is("{")) at = cuda_source::behind_bracket(tokens_, at, last) - 1;
         continue;
       }
       if (token.is("(") && !prototype && !variable && read_head(at, item)) {
         prototype = true;
       } else if (token.is("(") || token.is("[")) {
-        at = behind_bracket(tokens_, at, last) - 1;
+        at = cuda_source::behind_bracket(tokens_, at, last) - 1;
       } else if (token.is("=") && !prototype) {
         variable = true;
         name_variable(at, item);
         item.body_first = at + 1;
       } else if (token.is("{")) {
-        const size_t end = behind_bracket(tokens_, at, last);
+        const size_t end = cuda_source::behind_bracket(tokens_, at, last);
         if (prototype && !variable) {
           item.body_first = at + 1;
           item.body_last = end - 1;
@@ -152,13 +152,13 @@ class Scanner {
   /// its end.
   bool read_head(size_t& at, Item& item) {
     if (at == item.first) return false;
-    const Token& before = tokens_[at - 1];
+    const cuda_source::Token& before = tokens_[at - 1];
     const bool is_operator =
         at >= item.first + 2 && (tokens_[at - 2].is("operator") || before.is("operator"));
     if (!before.identifier() && !is_operator) return false;
     if (kAttributes.count(before.text)) return false;
     item.name = is_operator ? "operator" : before.text;
-    const size_t end = behind_bracket(tokens_, at, tokens_.size());
+    const size_t end = cuda_source::behind_bracket(tokens_, at, tokens_.size());
     item.parameters_first = at + 1;
     item.parameters_last = std::max(at + 1, end - 1);
     at = end - 1;
@@ -175,15 +175,15 @@ class Scanner {
     }
   }
 
-  const std::vector<Token>& tokens_;
+  const std::vector<cuda_source::Token>& tokens_;
   Outline out_;
 };
 
 }  // namespace
 
-Outline outline(const std::vector<Token>& tokens) { return Scanner(tokens).run(); }
+Outline outline(const std::vector<cuda_source::Token>& tokens) { return Scanner(tokens).run(); }
 
-TypeNames type_names(const std::vector<Token>& tokens, const Outline& outline) {
+TypeNames type_names(const std::vector<cuda_source::Token>& tokens, const Outline& outline) {
   TypeNames names;
   for (const Item& item : outline.items) {
     if (item.kind != Item::Kind::Type || item.last < item.first + 4) continue;
@@ -199,4 +199,4 @@ TypeNames type_names(const std::vector<Token>& tokens, const Outline& outline) {
   return names;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "foreign/tokens.h"
-#include "foreign/types.h"
+#include "cuda_import/types.h"
+#include "cuda_source/tokens.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 struct Item {
   enum class Kind : uint8_t {
@@ -36,9 +36,9 @@ struct Outline {
   std::vector<size_t> linkage_tokens;  // of 'extern "C" {' and its '}'
 };
 
-Outline outline(const std::vector<Token>& tokens);
+Outline outline(const std::vector<cuda_source::Token>& tokens);
 
 /// Aliases at file level: using half_t = __half; typedef float real;
-TypeNames type_names(const std::vector<Token>& tokens, const Outline& outline);
+TypeNames type_names(const std::vector<cuda_source::Token>& tokens, const Outline& outline);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

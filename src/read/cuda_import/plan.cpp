@@ -1,12 +1,12 @@
-#include "foreign/plan.h"
+#include "cuda_import/plan.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -45,7 +45,7 @@ class Writer {
   Writer(Plan plan, const Source& source) : plan_(std::move(plan)), source_(source) {
     for (const PlanTensor& one : plan_.tensors) names_.insert(one.tensor.name);
     for (const PlanScalar& one : plan_.scalars) names_.insert(one.name);
-    for (const std::string& one : foreign::names_in(plan_.paths)) names_.insert(one);
+    for (const std::string& one : names_in(plan_.paths)) names_.insert(one);
     for (const Path& path : plan_.paths)
       for (const RecordedScratch& one : path.scratch) names_.insert(one.name);
   }
@@ -259,4 +259,4 @@ __global__ void import_copy_bytes(void* to, const void* from, long long bytes) {
   return out;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "foreign/import.h"
-#include "foreign/recorded.h"
-#include "foreign/source.h"
+#include "cuda_import/import.h"
+#include "cuda_import/recorded.h"
+#include "cuda_import/source.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 /// A tensor of the module's interface.
 struct PlanTensor {
@@ -42,4 +42,4 @@ std::set<std::string> names_in(const std::string& expression);
 /// Every name that geometry, arguments, conditions and sizes are made of.
 std::set<std::string> names_in(const std::vector<Path>& paths);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "foreign/term.h"
+#include "cuda_import/term.h"
 #include "tensor/dtype.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 /// One argument of a kernel.
 struct KernelArgument {
@@ -63,4 +63,4 @@ inline constexpr const char* kCopyBytes = "import_copy_bytes";
 RecordedLaunch bytes_launch_of(const char* kernel, std::vector<KernelArgument> arguments,
                                const TermRef& bytes);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

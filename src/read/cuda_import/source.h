@@ -6,27 +6,27 @@
 #include <string_view>
 #include <vector>
 
-#include "foreign/outline.h"
-#include "foreign/tokens.h"
-#include "foreign/types.h"
-#include "kernel/source_lexer.h"
+#include "cuda_import/outline.h"
+#include "cuda_import/types.h"
+#include "cuda_source/source_lexer.h"
+#include "cuda_source/tokens.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 struct Source {
   std::string_view text;
-  kernel::SourceText lexed;
-  std::vector<Token> tokens;
-  std::map<std::string, Macro> macros;
+  cuda_source::SourceText lexed;
+  std::vector<cuda_source::Token> tokens;
+  std::map<std::string, cuda_source::Macro> macros;
   Outline outline;
   TypeNames types;
 
   explicit Source(std::string_view file)
       : text(file),
-        lexed(kernel::lex_source(file)),
-        tokens(code_tokens(lexed)),
-        macros(find_macros(lexed)),
-        outline(foreign::outline(tokens)),
+        lexed(cuda_source::lex_source(file)),
+        tokens(cuda_source::code_tokens(lexed)),
+        macros(cuda_source::find_macros(lexed)),
+        outline(cuda_import::outline(tokens)),
         types(type_names(tokens, outline)) {}
 
   std::vector<CParameter> parameters(const Item& item) const {
@@ -40,4 +40,4 @@ inline std::string last_name(const std::string& name) {
   return at == std::string::npos ? name : name.substr(at + 2);
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

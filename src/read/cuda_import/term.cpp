@@ -1,10 +1,10 @@
-#include "foreign/term.h"
+#include "cuda_import/term.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -212,4 +212,4 @@ std::optional<TermRef> divided(const TermRef& term, int64_t divisor) {
   return make_term(term->op, {*left, *right});
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 enum class TermOp : uint8_t {
   Number,
@@ -65,4 +65,4 @@ TermRef negated(const TermRef& condition);
 /// `term` / `divisor` where it comes out even, by its factors.
 std::optional<TermRef> divided(const TermRef& term, int64_t divisor);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -1,12 +1,12 @@
-#include "foreign/types.h"
+#include "cuda_import/types.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "kernel/cuda_types.h"
+#include "cuda_source/cuda_types.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -78,12 +78,12 @@ void find_base(CType& type, const TypeNames& names) {
   for (const Alias& alias : kAliases) {
     if (name == alias.name) name = alias.means;
   }
-  const auto found = kernel::find_cuda_type(name);
-  if (!found || found->kind == kernel::CudaType::Kind::Void) return;
+  const auto found = cuda_source::find_cuda_type(name);
+  if (!found || found->kind == cuda_source::CudaType::Kind::Void) return;
   type.base = name;
-  type.dtype = found->kind == kernel::CudaType::Kind::Bool   ? tensor::DType::Bool
-               : found->kind == kernel::CudaType::Kind::Byte ? tensor::DType::Uint8
-                                                             : found->dtype;
+  type.dtype = found->kind == cuda_source::CudaType::Kind::Bool   ? tensor::DType::Bool
+               : found->kind == cuda_source::CudaType::Kind::Byte ? tensor::DType::Uint8
+                                                                  : found->dtype;
   type.size = found->size * found->lanes;
 }
 
@@ -94,8 +94,8 @@ std::string CType::text() const {
          (reference ? "&" : "");
 }
 
-std::optional<CType> read_type(const std::vector<Token>& tokens, size_t& at, size_t last,
-                               const TypeNames& names) {
+std::optional<CType> read_type(const std::vector<cuda_source::Token>& tokens, size_t& at,
+                               size_t last, const TypeNames& names) {
   const size_t start = at;
   CType type;
   std::vector<std::string> words;
@@ -115,7 +115,7 @@ std::optional<CType> read_type(const std::vector<Token>& tokens, size_t& at, siz
         at += 2;
       }
       if (at + 1 < last && tokens[at + 1].is("<")) {
-        const size_t end = behind_angles(tokens, at + 1, last);
+        const size_t end = cuda_source::behind_angles(tokens, at + 1, last);
         for (size_t i = at + 1; i < end; ++i) type.base += tokens[i].text;
         if (end > at + 1) at = end - 1;
       }
@@ -145,8 +145,8 @@ std::optional<CType> read_type(const std::vector<Token>& tokens, size_t& at, siz
   return type;
 }
 
-std::vector<CParameter> read_parameters(const std::vector<Token>& tokens, size_t first, size_t last,
-                                        const TypeNames& names) {
+std::vector<CParameter> read_parameters(const std::vector<cuda_source::Token>& tokens, size_t first,
+                                        size_t last, const TypeNames& names) {
   std::vector<CParameter> out;
   size_t at = first;
   while (at < last) {
@@ -172,4 +172,4 @@ std::vector<CParameter> read_parameters(const std::vector<Token>& tokens, size_t
   return out;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "foreign/tokens.h"
+#include "cuda_source/tokens.h"
 #include "tensor/dtype.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 struct CType {
   std::string base;                    // "float", "unsigned int", "std::vector<int>"
@@ -29,8 +29,8 @@ using TypeNames = std::map<std::string, CType>;  // of using and typedef
 
 /// The type that starts at `at`, which moves behind it; nothing (and `at` as it was) where none
 /// can. Any identifier may name a type; whether it is known is in the result.
-std::optional<CType> read_type(const std::vector<Token>& tokens, size_t& at, size_t last,
-                               const TypeNames& names);
+std::optional<CType> read_type(const std::vector<cuda_source::Token>& tokens, size_t& at,
+                               size_t last, const TypeNames& names);
 
 /// A parameter of a function: its type and, where it has one, its name.
 struct CParameter {
@@ -40,7 +40,7 @@ struct CParameter {
 };
 
 /// What stands between the parentheses of a declaration.
-std::vector<CParameter> read_parameters(const std::vector<Token>& tokens, size_t first, size_t last,
-                                        const TypeNames& names);
+std::vector<CParameter> read_parameters(const std::vector<cuda_source::Token>& tokens, size_t first,
+                                        size_t last, const TypeNames& names);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -1,9 +1,9 @@
-#include "foreign/value.h"
+#include "cuda_import/value.h"
 
 #include <array>
 #include <cmath>
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 namespace {
 
@@ -38,7 +38,7 @@ std::optional<int64_t> fold_bits(const std::string& op, int64_t a, int64_t b) {
 }
 
 Value combine_integers(const std::string& op, const TermRef& a, const TermRef& b,
-                       const Token& where) {
+                       const cuda_source::Token& where) {
   for (const OpName& row : kArithmetic) {
     if (op == row.text) return integer_value(make_term(row.op, {a, b}));
   }
@@ -96,7 +96,7 @@ std::optional<Value> as_ratio(const Value& value) {
   return std::nullopt;
 }
 
-Value combine_reals(const std::string& op, double a, double b, const Token& where) {
+Value combine_reals(const std::string& op, double a, double b, const cuda_source::Token& where) {
   if (op == "+") return real_value(a + b);
   if (op == "-") return real_value(a - b);
   if (op == "*") return real_value(a * b);
@@ -110,7 +110,8 @@ Value combine_reals(const std::string& op, double a, double b, const Token& wher
   return unknown_value("'" + op + "' of floating-point numbers", where);
 }
 
-Value combine_ratios(const std::string& op, const Value& a, const Value& b, const Token& where) {
+Value combine_ratios(const std::string& op, const Value& a, const Value& b,
+                     const cuda_source::Token& where) {
   const auto times = [](const TermRef& x, const TermRef& y) {
     return make_term(TermOp::Multiply, {x, y});
   };
@@ -131,7 +132,7 @@ Value integer_value(TermRef term) {
   return out;
 }
 
-Value unknown_value(std::string why, const Token& where) {
+Value unknown_value(std::string why, const cuda_source::Token& where) {
   Value out;
   out.kind = Kind::Unknown;
   out.text = std::move(why);
@@ -140,7 +141,8 @@ Value unknown_value(std::string why, const Token& where) {
   return out;
 }
 
-Value combine(const std::string& op, const Value& a, const Value& b, const Token& where) {
+Value combine(const std::string& op, const Value& a, const Value& b,
+              const cuda_source::Token& where) {
   if (a.is(Kind::Unknown)) return a;
   if (b.is(Kind::Unknown)) return b;
   if (a.is(Kind::Integer) && b.is(Kind::Integer)) {
@@ -177,7 +179,7 @@ TermRef condition_of(const Value& value) {
   return nullptr;
 }
 
-Value rounded(const Value& value, bool up, const Token& where) {
+Value rounded(const Value& value, bool up, const cuda_source::Token& where) {
   if (value.is(Kind::Integer)) return value;
   if (value.is(Kind::Real)) return real_value(up ? std::ceil(value.real) : std::floor(value.real));
   if (value.is(Kind::Ratio))
@@ -187,7 +189,7 @@ Value rounded(const Value& value, bool up, const Token& where) {
   return unknown_value("rounding of something that is no number here", where);
 }
 
-Value converted(const Value& value, const CType& type, const Token& where) {
+Value converted(const Value& value, const CType& type, const cuda_source::Token& where) {
   if (type.pointers > 0 || !type.dtype) return value;
   const bool floating = tensor::is_float(*type.dtype);
   if (floating) {
@@ -205,4 +207,4 @@ Value converted(const Value& value, const CType& type, const Token& where) {
   return value;
 }
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "foreign/recorded.h"
-#include "foreign/types.h"
+#include "cuda_import/recorded.h"
+#include "cuda_import/types.h"
 
-namespace kw::foreign {
+namespace kw::cuda_import {
 
 struct Value {
   enum class Kind : uint8_t {
@@ -47,14 +47,15 @@ struct Value {
 };
 
 Value integer_value(TermRef term);
-Value unknown_value(std::string why, const Token& where);
+Value unknown_value(std::string why, const cuda_source::Token& where);
 /// `a op b` as C++ would compute it: "+", "<", "&&", …
-Value combine(const std::string& op, const Value& a, const Value& b, const Token& where);
+Value combine(const std::string& op, const Value& a, const Value& b,
+              const cuda_source::Token& where);
 /// Whether it holds, as a term; nothing when it cannot be said.
 TermRef condition_of(const Value& value);
 /// ceil and floor.
-Value rounded(const Value& value, bool up, const Token& where);
+Value rounded(const Value& value, bool up, const cuda_source::Token& where);
 /// As the given arithmetic type.
-Value converted(const Value& value, const CType& type, const Token& where);
+Value converted(const Value& value, const CType& type, const cuda_source::Token& where);
 
-}  // namespace kw::foreign
+}  // namespace kw::cuda_import

@@ -1,6 +1,6 @@
 #include "frontend/arrange.h"
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::frontend {
 

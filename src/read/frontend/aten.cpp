@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/arrange.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"

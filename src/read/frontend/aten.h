@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/trace.h"
 
 namespace kw::frontend {

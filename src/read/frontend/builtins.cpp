@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"

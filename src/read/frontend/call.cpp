@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "frontend/cell.h"
 
 namespace kw::frontend {

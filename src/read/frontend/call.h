@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/value.h"
 #include "graph/builder.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "frontend/objects.h"
 #include "graph/derive.h"
 

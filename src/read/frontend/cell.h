@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/value.h"
 #include "graph/builder.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/cell.h"
 #include "frontend/legal.h"
 #include "frontend/names.h"

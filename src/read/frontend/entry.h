@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/evaluator.h"
 #include "frontend/spec_text.h"
 #include "frontend/trace.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/names.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"

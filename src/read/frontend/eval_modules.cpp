@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"
 #include "frontend/index.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"

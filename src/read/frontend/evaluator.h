@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/eval_settings.h"
 #include "frontend/objects.h"
 #include "frontend/syntax.h"

@@ -2,7 +2,7 @@
 // of Python's containers.
 #pragma once
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/value.h"
 #include "graph/builder.h"
 

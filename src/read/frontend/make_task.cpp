@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/legal.h"
 #include "graph/cost.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
 

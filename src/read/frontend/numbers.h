@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/value.h"
 #include "graph/builder.h"
 

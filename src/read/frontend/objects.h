@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "frontend/value.h"
 
 namespace kw::frontend {

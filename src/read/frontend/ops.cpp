@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/ops_tables.h"
 
 namespace kw::frontend {

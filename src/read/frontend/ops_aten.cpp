@@ -5,7 +5,7 @@
 #include <list>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/cell.h"
 #include "frontend/index.h"
 #include "frontend/ops_formula.h"

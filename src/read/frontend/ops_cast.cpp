@@ -2,7 +2,7 @@
 // accepted and ignored.
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "frontend/numbers.h"
 
 namespace kw::frontend {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "frontend/ops_tables.h"
 #include "os/files.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/nn_modules.h"
 

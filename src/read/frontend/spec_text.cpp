@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/names.h"
 #include "kernel/cursor.h"
 #include "kernel/expr.h"
@@ -18,7 +18,7 @@ using graph::Dim;
 std::string form_hint() { return "write it like fp16[B, D]: a dtype and extents"; }
 
 Result<kernel::Expr> parse_extent(const std::string& text) {
-  std::vector<kernel::Diagnostic> diagnostics;
+  std::vector<cuda_source::Diagnostic> diagnostics;
   kernel::Cursor cursor(text, 0, 0, text.size(), diagnostics);
   auto expr = kernel::parse_expression(cursor);
   if (expr && cursor.at_end()) return std::move(*expr);

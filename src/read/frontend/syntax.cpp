@@ -7,9 +7,9 @@
 #include <map>
 #include <mutex>
 
-#include "base/text.h"
+#include "core/text.h"
+#include "cuda_source/diagnostics.h"
 #include "kAstDumpText.inc"
-#include "kernel/diagnostics.h"
 #include "os/files.h"
 #include "os/process.h"
 
@@ -24,10 +24,10 @@ constexpr size_t kKeptText = 256 << 10;  // of the files whose trees are kept
 
 Error located(const Source& source, int line, int column, int length, const std::string& message) {
   const size_t end = message.find('\n');
-  kernel::Diagnostic diagnostic{line, column, length, message.substr(0, end), ""};
+  cuda_source::Diagnostic diagnostic{line, column, length, message.substr(0, end), ""};
   if (end != std::string::npos) diagnostic.hint = message.substr(end + 1);
   return input_error(
-      std::string(trim(kernel::render_diagnostics({diagnostic}, source.text, source.name))));
+      std::string(trim(cuda_source::render_diagnostics({diagnostic}, source.text, source.name))));
 }
 
 Error parser_failed(const Source& source, const os::ProcessResult& result) {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
 namespace kw::frontend {
 

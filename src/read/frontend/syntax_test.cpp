@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
 #include "os/scratch.h"

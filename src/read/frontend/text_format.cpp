@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/numbers.h"
 
 namespace kw::frontend {

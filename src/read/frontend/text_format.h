@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/value.h"
 
 namespace kw::frontend {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/arrange.h"
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"

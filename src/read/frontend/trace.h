@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/spec_text.h"
 #include "frontend/syntax.h"
 #include "frontend/value.h"

@@ -1,4 +1,4 @@
-#include "captive/confine.h"
+#include "host_recording/confine.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 #if defined(__x86_64__)
 namespace {
@@ -104,4 +104,4 @@ std::string forbid_system_calls() {
 std::string forbid_system_calls() { return ""; }
 #endif
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// What a filter of system calls stands in the way of; "" when this machine has none.
 std::string forbid_system_calls();
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

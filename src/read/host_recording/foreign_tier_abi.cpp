@@ -1,4 +1,4 @@
-#include "engine/foreign_tier_abi.h"
+#include "host_recording/foreign_tier_abi.h"
 
 #include <fmt/core.h>
 
@@ -6,11 +6,11 @@
 #include <bit>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/signature.h"
 #include "tensor/dtype.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 namespace {
 
 std::string lower(std::string text) {
@@ -18,7 +18,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-Result<std::vector<uint8_t>> encode(const foreign::CType& type, double real, int64_t integer) {
+Result<std::vector<uint8_t>> encode(const cuda_import::CType& type, double real, int64_t integer) {
   const auto types = KW_TRY(kernel::parse_signature(fmt::format("void f({})", type.base)));
   if (type.dtype && tensor::is_float(*type.dtype)) {
     kernel::ScalarDecl scalar;
@@ -30,7 +30,7 @@ Result<std::vector<uint8_t>> encode(const foreign::CType& type, double real, int
 
 class Matcher {
  public:
-  Matcher(const std::vector<foreign::CParameter>& parameters, const task::Task& task,
+  Matcher(const std::vector<cuda_import::CParameter>& parameters, const task::Task& task,
           const graph::Graph& graph, const std::map<std::string, std::string>& numbers)
       : parameters_(parameters), task_(task), graph_(graph), numbers_(numbers) {}
 
@@ -59,7 +59,7 @@ class Matcher {
   }
 
  private:
-  static bool is_torch(const foreign::CType& type) {
+  static bool is_torch(const cuda_import::CType& type) {
     return type.pointers == 0 && type.base.find("Tensor") != std::string::npos;
   }
   bool is_tensor(size_t i) const {
@@ -82,7 +82,7 @@ class Matcher {
   }
 
   Status by_order(size_t parameter) {
-    const foreign::CParameter& one = parameters_[parameter];
+    const cuda_import::CParameter& one = parameters_[parameter];
     const auto next = [&](bool input) -> std::optional<size_t> {
       for (size_t i = 0; i < abi_.tensors.size(); ++i) {
         if (!taken_[i] && (abi_.tensors[i].role == kernel::Role::Input) == input) return i;
@@ -94,8 +94,8 @@ class Matcher {
     const size_t pointers_left = static_cast<size_t>(
         std::count_if(parameters_.begin() + static_cast<std::ptrdiff_t>(parameter),
                       parameters_.end(), [](const auto& p) { return p.type.pointers == 1; }));
-    const auto outputs_left = static_cast<size_t>(std::ranges::count_if(
-        abi_.tensors, [&, i = size_t{0}](const captive::TensorLine& line) mutable {
+    const auto outputs_left = static_cast<size_t>(
+        std::ranges::count_if(abi_.tensors, [&, i = size_t{0}](const TensorLine& line) mutable {
           return !taken_[i++] && line.role != kernel::Role::Input;
         }));
     if (!one.type.pointee_const && next(true) && pointers_left > outputs_left) found = next(true);
@@ -120,7 +120,7 @@ class Matcher {
   }
 
   Status number(size_t parameter) {
-    const foreign::CParameter& one = parameters_[parameter];
+    const cuda_import::CParameter& one = parameters_[parameter];
     LauncherAbi::Slot& slot = abi_.slots[parameter];
     if (one.type.pointers == 0 && one.type.base.starts_with("cudaStream")) {
       slot.bytes.assign(8, 0);
@@ -194,11 +194,11 @@ class Matcher {
     const std::vector<std::string>& shape = abi_.tensors.front().shape;
     return !shape.empty() &&
            std::ranges::all_of(shape, [&](const std::string& word) { return is_factor(word); }) &&
-           std::ranges::all_of(
-               abi_.tensors, [&](const captive::TensorLine& line) { return line.shape == shape; });
+           std::ranges::all_of(abi_.tensors,
+                               [&](const TensorLine& line) { return line.shape == shape; });
   }
 
-  const std::vector<foreign::CParameter>& parameters_;
+  const std::vector<cuda_import::CParameter>& parameters_;
   const task::Task& task_;
   const graph::Graph& graph_;
   const std::map<std::string, std::string>& numbers_;
@@ -235,8 +235,8 @@ void flatten(const std::vector<task::CallValue>& values, const task::Task& task,
     }
     const auto& tensors = made.abi.tensors;
     slot.torch = true;
-    slot.tensor = static_cast<int>(
-        std::ranges::find(tensors, value.text, &captive::TensorLine::name) - tensors.begin());
+    slot.tensor = static_cast<int>(std::ranges::find(tensors, value.text, &TensorLine::name) -
+                                   tensors.begin());
   }
 }
 
@@ -316,25 +316,25 @@ uint64_t bytes_for(const std::vector<int64_t>& shape, tensor::DType type) {
 
 }  // namespace
 
-std::vector<captive::TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph) {
-  std::vector<captive::TensorLine> tensors;
+std::vector<TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph) {
+  std::vector<TensorLine> tensors;
   for (const task::TensorSpec& one : task.inputs)
     tensors.push_back({one.name, kernel::Role::Input, one.dtype, one.shape});
   for (const graph::NamedNode& one : graph.outputs) {
-    const auto same = std::ranges::find(tensors, one.name, &captive::TensorLine::name);
+    const auto same = std::ranges::find(tensors, one.name, &TensorLine::name);
     if (same != tensors.end()) {
       same->role = kernel::Role::Inout;
       continue;
     }
     const graph::Node& node = graph[one.node];
-    captive::TensorLine line{one.name, kernel::Role::Output, node.dtype, {}};
+    TensorLine line{one.name, kernel::Role::Output, node.dtype, {}};
     for (const graph::Dim& dim : node.shape) line.shape.push_back(dim.text());
     tensors.push_back(std::move(line));
   }
   return tensors;
 }
 
-Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& parameters,
+Result<LauncherAbi> match_launcher(const std::vector<cuda_import::CParameter>& parameters,
                                    const task::Task& task, const graph::Graph& graph,
                                    const std::map<std::string, std::string>& numbers) {
   return Matcher(parameters, task, graph, numbers).run();
@@ -342,11 +342,11 @@ Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& param
 
 HarnessCall match_harness(const task::Task& task, const graph::Graph& graph) {
   HarnessCall made;
-  std::vector<captive::TensorLine>& tensors = made.abi.tensors;
+  std::vector<TensorLine>& tensors = made.abi.tensors;
   tensors = task_tensors(task, graph);
   // What is returned first becomes the first output.
   const std::vector<std::string>& results = task.call->results;
-  const auto place = [&](const captive::TensorLine& line) {
+  const auto place = [&](const TensorLine& line) {
     return line.role == kernel::Role::Input
                ? -1
                : std::ranges::find(results, line.name) - results.begin();
@@ -356,10 +356,10 @@ HarnessCall match_harness(const task::Task& task, const graph::Graph& graph) {
   return made;
 }
 
-Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
-                              const graph::Graph& graph, const task::Dims& dims) {
-  captive::Case made;
-  for (const captive::TensorLine& line : abi.tensors) {
+Result<Case> call_at(const LauncherAbi& abi, const task::Task& task, const graph::Graph& graph,
+                     const task::Dims& dims) {
+  Case made;
+  for (const TensorLine& line : abi.tensors) {
     if (const task::TensorSpec* spec = task.find_input(line.name)) {
       made.tensor_bytes.push_back(bytes_for(KW_TRY(task.shape_of(*spec, dims)), spec->dtype));
       continue;
@@ -372,9 +372,9 @@ Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
     }
   }
   for (const LauncherAbi::Slot& slot : abi.slots) {
-    captive::Argument argument{slot.tensor, slot.bytes};
+    Argument argument{slot.tensor, slot.bytes};
     if (slot.torch) {
-      const captive::TensorLine& line = abi.tensors.at(static_cast<size_t>(slot.tensor));
+      const TensorLine& line = abi.tensors.at(static_cast<size_t>(slot.tensor));
       const task::TensorSpec* spec = task.find_input(line.name);
       if (spec == nullptr) return input_error("a torch extension that is given its output");
       const std::vector<int64_t> shape = KW_TRY(task.shape_of(*spec, dims));
@@ -396,4 +396,4 @@ Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
   return made;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

@@ -8,22 +8,22 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "captive/job.h"
-#include "captive/transplant.h"
-#include "foreign/types.h"
+#include "core/result.h"
+#include "cuda_import/types.h"
 #include "graph/graph.h"
+#include "host_recording/job.h"
+#include "host_recording/transplant.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 
 struct LauncherAbi {
-  std::vector<captive::TensorLine> tensors;  // inputs of the task, then outputs that are no inputs
+  std::vector<TensorLine> tensors;  // inputs of the task, then outputs that are no inputs
   struct Slot {
     int tensor = -1;                   // or
     std::vector<std::string> factors;  // the product of these dims and numbers, or
     std::vector<uint8_t> bytes;        // these
-    foreign::CType type;
+    cuda_import::CType type;
     bool torch = false;                          // a tensor with its type and shape
     std::optional<task::CallValue> value = {};   // no tensor, as words (shim/kw_bindings.cuh)
     std::optional<task::TensorSpec> spare = {};  // a tensor whose values nobody needs
@@ -34,7 +34,7 @@ struct LauncherAbi {
 
 /// `numbers` are the user's: "rows" -> "B", "n" -> "B*D", "eps" -> "1e-5". An input Error names
 /// what is open.
-Result<LauncherAbi> match_launcher(const std::vector<foreign::CParameter>& parameters,
+Result<LauncherAbi> match_launcher(const std::vector<cuda_import::CParameter>& parameters,
                                    const task::Task& task, const graph::Graph& graph,
                                    const std::map<std::string, std::string>& numbers);
 
@@ -47,10 +47,10 @@ struct HarnessCall {
 HarnessCall match_harness(const task::Task& task, const graph::Graph& graph);
 
 /// The task's tensors as plan lines, without a launcher.
-std::vector<captive::TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph);
+std::vector<TensorLine> task_tensors(const task::Task& task, const graph::Graph& graph);
 
 /// The call at one shape.
-Result<captive::Case> call_at(const LauncherAbi& abi, const task::Task& task,
-                              const graph::Graph& graph, const task::Dims& dims);
+Result<Case> call_at(const LauncherAbi& abi, const task::Task& task, const graph::Graph& graph,
+                     const task::Dims& dims);
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

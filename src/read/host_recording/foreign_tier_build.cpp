@@ -1,26 +1,26 @@
-#include "engine/foreign_tier_build.h"
+#include "host_recording/foreign_tier_build.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "base/text.h"
-#include "captive/helpers.h"
-#include "captive/merge.h"
-#include "captive/source.h"
 #include "compile/cache.h"
 #include "compile/messages.h"
 #include "compile/resources.h"
 #include "compile/search.h"
-#include "engine/devices.h"
-#include "exec/image_pack.h"
+#include "core/text.h"
+#include "host_recording/helpers.h"
+#include "host_recording/merge.h"
+#include "host_recording/source.h"
 #include "kRecorderLibrary.inc"
+#include "machine/devices.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/process.h"
+#include "ports/image_pack.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 namespace {
 
 constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
@@ -76,7 +76,7 @@ Status write_sources(const ForeignBuildRequest& request, const std::string& fold
   for (const ForeignSource& header : request.headers)
     KW_TRY(write_beneath(in / "beside", header.name, header.text));
   if (!request.torch) return Done{};
-  for (const captive::ShimHeader& header : captive::torch_headers())
+  for (const ShimHeader& header : torch_headers())
     KW_TRY(write_beneath(in / "shim", header.path, header.text));
   return Done{};
 }
@@ -90,7 +90,7 @@ Result<std::string> read_ptx(const ForeignBuildRequest& request, const std::stri
     texts.push_back(KW_TRY(os::read_file(folder + "/" + stem + ".ptx", size_t{64} << 20)));
   }
   if (texts.size() == 1) return texts.front();
-  return captive::merge_ptx(texts);
+  return merge_ptx(texts);
 }
 
 os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildRequest& request,
@@ -108,15 +108,15 @@ os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildReq
   return allowed;
 }
 
-exec::CompileFailed failure(const os::ProcessResult& result, const std::string& compiler,
-                            const ForeignBuildRequest& request) {
-  exec::CompileFailed failed;
+ports::CompileFailed failure(const os::ProcessResult& result, const std::string& compiler,
+                             const ForeignBuildRequest& request) {
+  ports::CompileFailed failed;
   failed.compiler = compiler;
   failed.log = result.out + result.err;
   failed.timed_out = result.timed_out;
   failed.messages = compile::parse_log(failed.log, compile::quotable(request.file_name));
-  const bool explained = std::ranges::any_of(failed.messages, [](const exec::CompileMessage& one) {
-    return one.severity == exec::CompileMessage::Severity::Error;
+  const bool explained = std::ranges::any_of(failed.messages, [](const ports::CompileMessage& one) {
+    return one.severity == ports::CompileMessage::Severity::Error;
   });
   failed.crashed = !explained && !failed.timed_out && result.signal != 0;
   if (!explained && !failed.timed_out) {
@@ -132,8 +132,8 @@ exec::CompileFailed failure(const os::ProcessResult& result, const std::string& 
 void read_kernels(const std::string& log, ForeignBuild& build) {
   const auto report = compile::parse_ptxas_report(log);
   const auto declared = compile::scan_ptx(build.ptx);
-  for (const auto& [entry, params] : captive::entry_params(build.ptx)) {
-    captive::KernelNumbers kernel;
+  for (const auto& [entry, params] : entry_params(build.ptx)) {
+    KernelNumbers kernel;
     kernel.params = params;
     if (const auto at = report.find(entry); at != report.end()) {
       kernel.registers = std::max(0, at->second.registers);
@@ -148,14 +148,14 @@ void read_kernels(const std::string& log, ForeignBuild& build) {
 
 /// nvcc, as far as it compiles one request's host code, too: library, PTX and what was said make
 /// the image.
-class HostNvcc : public exec::Compiler {
+class HostNvcc : public ports::Compiler {
  public:
   HostNvcc(const ForeignBuildRequest& request, const compile::FoundProgram& nvcc)
       : request_(request), nvcc_(nvcc) {}
 
   std::string name() const override { return "nvcc " + nvcc_.version + " with host code"; }
 
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest&) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest&) override {
     const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("foreign"));
     const std::string& folder = scratch.path();
     KW_TRY(write_sources(request_, folder));
@@ -170,7 +170,7 @@ class HostNvcc : public exec::Compiler {
     const os::ProcessResult result =
         KW_TRY(os::run_process(command_for(nvcc_, request_, folder), {}, limits,
                                {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}));
-    exec::CompileOutcome outcome;
+    ports::CompileOutcome outcome;
     const std::string shown = "nvcc " + nvcc_.version;
     if (result.exit_code != 0 || result.signal != 0 || result.timed_out) {
       outcome.failed = failure(result, shown, request_);
@@ -185,7 +185,7 @@ class HostNvcc : public exec::Compiler {
     }
     outcome.compiled.emplace();
     outcome.compiled->compiler = shown;
-    outcome.compiled->image = exec::pack_images(
+    outcome.compiled->image = ports::pack_images(
         {KW_TRY(os::read_file(folder + "/foreign.so")), *ptx, result.out + result.err});
     return outcome;
   }
@@ -196,16 +196,15 @@ class HostNvcc : public exec::Compiler {
 };
 
 /// All that a build depends on, as the cache sees it.
-exec::CompileRequest cache_key(const ForeignBuildRequest& request) {
-  exec::CompileRequest key;
+ports::CompileRequest cache_key(const ForeignBuildRequest& request) {
+  ports::CompileRequest key;
   const auto add = [&](const std::string& name, const std::string& text) {
     key.source += fmt::format("{} {}\n{}\n", name, text.size(), text);
   };
   for (const ForeignSource& source : request.sources) add(source.name, source.text);
   for (const ForeignSource& header : request.headers) add("beside/" + header.name, header.text);
   if (request.torch) {
-    for (const captive::ShimHeader& header : captive::torch_headers())
-      add("shim/" + header.path, header.text);
+    for (const ShimHeader& header : torch_headers()) add("shim/" + header.path, header.text);
   }
   const compile::FoundProgram anywhere;
   for (const std::string& word : command_for(anywhere, request, "")) add("word", word);
@@ -220,18 +219,17 @@ exec::CompileRequest cache_key(const ForeignBuildRequest& request) {
 ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
                                    const std::string& launcher) {
   ForeignBuildRequest request;
-  request.sources = {
-      {"foreign.cu", captive::with_trampoline(text, compile::quotable(file_name), launcher)}};
+  request.sources = {{"foreign.cu", with_trampoline(text, compile::quotable(file_name), launcher)}};
   request.file_name = file_name;
-  request.torch = captive::wants_torch(text);
+  request.torch = wants_torch(text);
   return request;
 }
 
 ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
                                   const std::string& function, const std::string& arguments) {
   ForeignBuildRequest request;
-  request.sources = {{"foreign.cu", captive::with_bound_call(text, compile::quotable(file_name),
-                                                             function, arguments)}};
+  request.sources = {
+      {"foreign.cu", with_bound_call(text, compile::quotable(file_name), function, arguments)}};
   request.file_name = file_name;
   request.torch = true;
   return request;
@@ -242,13 +240,13 @@ std::string_view recorder_library() {
 }
 
 Result<std::string> build_helpers(const std::string& target) {
-  const std::unique_ptr<exec::Compiler> compiler = KW_TRY(open_compiler(""));
-  exec::CompileRequest request;
-  request.source = captive::helper_kernels();
+  const std::unique_ptr<ports::Compiler> compiler = KW_TRY(machine::open_compiler(""));
+  ports::CompileRequest request;
+  request.source = helper_kernels();
   request.file_name = "helper_kernels.cuh";
   request.target = target;
-  request.kernels = {std::begin(captive::kHelperEntries), std::end(captive::kHelperEntries)};
-  exec::CompileOutcome outcome = KW_TRY(compiler->compile(request));
+  request.kernels = {std::begin(kHelperEntries), std::end(kHelperEntries)};
+  ports::CompileOutcome outcome = KW_TRY(compiler->compile(request));
   if (!outcome.compiled)
     return environment_error("the kernels that play back copies do not compile here");
   return std::move(outcome.compiled->image);
@@ -268,12 +266,12 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
       {tools.nvcc->path, os::find_program("gcc"), os::find_program("g++"), "/usr/include"});
   compile::CachingCompiler compiler(std::make_unique<HostNvcc>(request, *tools.nvcc),
                                     std::move(cache));
-  exec::CompileOutcome outcome = KW_TRY(compiler.compile(cache_key(request)));
+  ports::CompileOutcome outcome = KW_TRY(compiler.compile(cache_key(request)));
   if (outcome.failed) {
     build.failed = std::move(outcome.failed);
     return build;
   }
-  const std::vector<std::string_view> parts = exec::images_in(outcome.compiled->image);
+  const std::vector<std::string_view> parts = ports::images_in(outcome.compiled->image);
   if (parts.size() != 3) return environment_error("a cached library with host code is not whole");
   build.library = build.folder.path() + "/foreign.so";
   KW_TRY(os::write_file(build.library, parts[0]));
@@ -283,4 +281,4 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
   return build;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

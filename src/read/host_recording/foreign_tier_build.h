@@ -9,20 +9,20 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "captive/job.h"
-#include "exec/compiler.h"
+#include "core/result.h"
+#include "host_recording/job.h"
 #include "os/scratch.h"
+#include "ports/compiler.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 
 struct ForeignBuild {
   os::ScratchFolder folder;
   std::string library;  // path
   std::string ptx;
   std::string compiler;  // "nvcc 13.0.88"
-  std::map<std::string, captive::KernelNumbers> kernels;
-  std::optional<exec::CompileFailed> failed;  // then there is no library
+  std::map<std::string, KernelNumbers> kernels;
+  std::optional<ports::CompileFailed> failed;  // then there is no library
   bool from_cache = false;
 };
 
@@ -62,4 +62,4 @@ Result<std::string> build_helpers(const std::string& target);
 /// What was built once is read from the compile cache. An environment Error when there is no nvcc.
 Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request);
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

@@ -1,11 +1,11 @@
-#include "engine/foreign_tier_build.h"
+#include "host_recording/foreign_tier_build.h"
 
 #include <gtest/gtest.h>
 
 #include "compile/search.h"
 #include "os/files.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 namespace {
 
 class NvccForeignBuild : public testing::Test {
@@ -50,4 +50,4 @@ TEST_F(NvccForeignBuild, IsMadeOnceForEachRequest) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::host_recording

@@ -1,4 +1,4 @@
-#include "engine/foreign_tier_stand_in.h"
+#include "host_recording/foreign_tier_stand_in.h"
 
 #include <fmt/core.h>
 
@@ -8,18 +8,18 @@
 #include <future>
 #include <set>
 
-#include "base/text.h"
-#include "captive/helpers.h"
-#include "captive/merge.h"
-#include "captive/source.h"
 #include "compile/messages.h"
-#include "oracle/torch_python.h"
-#include "oracle/torch_walls.h"
+#include "core/text.h"
+#include "host_recording/helpers.h"
+#include "host_recording/merge.h"
+#include "host_recording/source.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
+#include "torch_worker/torch_python.h"
+#include "torch_worker/torch_walls.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 namespace {
 
 constexpr size_t kMostExtensions = 16, kMostRounds = 4, kMostBeside = 256;
@@ -216,11 +216,11 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
     attributes.set(std::to_string(which), value);
   os::Allowed allowed;
   for (const auto& [key, build] : builds_) {
-    captive::Job numbers;
+    Job numbers;
     numbers.kernels = build.kernels;
     extensions.set(key, Json::object()
                             .set("library", build.library)
-                            .set("kernels", captive::to_json(numbers)["kernels"]));
+                            .set("kernels", to_json(numbers)["kernels"]));
   }
   const std::string runtime = folder_->path() + "/libkwrecord.so";
   job.set("runtime", runtime)
@@ -299,13 +299,13 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
       text = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n#line 1\n" +
              text;
     if (cuda && !tail) {
-      text = captive::with_functions(text, compile::quotable(shown), builds_.empty());
+      text = with_functions(text, compile::quotable(shown), builds_.empty());
       tail = true;
     }
     made.sources.push_back({name + (cuda ? ".cu" : ".cpp"), std::move(text)});
   }
   if (!tail)  // C++ alone
-    made.sources.push_back({"tail.cu", captive::with_functions("", "tail", builds_.empty())});
+    made.sources.push_back({"tail.cu", with_functions("", "tail", builds_.empty())});
   std::vector<std::string> flags;
   for (const Json& flag : want["flags"].items()) flags.push_back(flag.as_string());
   ExtensionFlags chosen = choose_flags(flags);
@@ -366,25 +366,25 @@ PythonCapture StandIn::read(const Answer& answer) {
   for (const auto& [entry, text] : answer.json["images"].members())
     images_.emplace(entry, text.as_string());
   for (const Json& text : answer.json["notes"].items()) note(printable(text.as_string()));
-  captive::ParamReads reads;
-  for (const auto& [entry, text] : images_) reads.merge(captive::param_reads(text));
-  for (const auto& [key, build] : builds_) reads.merge(captive::param_reads(build.ptx));
-  Result<std::vector<captive::CaseRecord>> cases =
-      captive::read_recording(answer.json["recording"].as_string(), reads);
+  ParamReads reads;
+  for (const auto& [entry, text] : images_) reads.merge(param_reads(text));
+  for (const auto& [key, build] : builds_) reads.merge(param_reads(build.ptx));
+  Result<std::vector<CaseRecord>> cases =
+      read_recording(answer.json["recording"].as_string(), reads);
   if (!cases && captured.refused.empty()) captured.refused = cases.error().message;
   if (cases) captured.cases = std::move(cases).value();
-  for (const captive::CaseRecord& one : captured.cases) {
-    for (const captive::Call& call : one.calls)
-      wants_helpers_ |= std::ranges::any_of(call.steps, captive::needs_helper);
+  for (const CaseRecord& one : captured.cases) {
+    for (const Call& call : one.calls)
+      wants_helpers_ |= std::ranges::any_of(call.steps, needs_helper);
   }
   return captured;
 }
 
 Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlace>& places) {
-  const auto python = oracle::find_torch_python();
+  const auto python = torch_worker::find_torch_python();
   if (python.path.empty())
-    return environment_error("recording a Python candidate: " + oracle::no_torch(python).message);
-  oracle::announce_execution(request_.python.path);
+    return environment_error("recording a Python candidate: " + torch_worker::no_torch(python).message);
+  torch_worker::announce_execution(request_.python.path);
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
   KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));
@@ -424,7 +424,7 @@ Result<std::string> StandIn::ptx() const {
   // The first extension is compiled with them.
   if (wants_helpers_ && builds_.empty()) texts.push_back(KW_TRY(build_helpers(request_.target)));
   if (texts.size() == 1) return texts.front();
-  return captive::merge_ptx(texts);
+  return merge_ptx(texts);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/foreign_tier_build.h"
-#include "engine/foreign_tier_torch.h"
+#include "host_recording/foreign_tier_build.h"
+#include "host_recording/foreign_tier_torch.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 
 struct StandInRequest {
   PythonRequest python;
@@ -28,7 +28,7 @@ struct PythonPlace {
 };
 
 struct PythonCapture {
-  std::vector<captive::CaseRecord> cases;
+  std::vector<CaseRecord> cases;
   std::string refused;
 };
 
@@ -42,7 +42,7 @@ class StandIn {
   Result<std::vector<PythonCapture>> capture(const std::vector<PythonPlace>& places);
 
   /// Set when one of its extensions does not compile.
-  const std::optional<exec::CompileFailed>& failed() const { return failed_; }
+  const std::optional<ports::CompileFailed>& failed() const { return failed_; }
   /// How the process ended at a shape, where it did.
   const std::map<size_t, std::string>& ended() const { return ended_; }
   /// The device code of all extensions, Triton and CuTe kernels, with our own for what is played
@@ -73,7 +73,7 @@ class StandIn {
   std::vector<std::string> order_;
   std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry
   bool wants_helpers_ = false;
-  std::optional<exec::CompileFailed> failed_;
+  std::optional<ports::CompileFailed> failed_;
   std::map<size_t, std::string> ended_;
   std::vector<std::string> notes_;
 };
@@ -90,4 +90,4 @@ bool imports(const std::string& text, std::string_view package);
 /// Whether Triton is to choose among configurations, which only a GPU can tell.
 bool wants_tuning(const std::string& text);
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

@@ -1,8 +1,8 @@
-#include "engine/foreign_tier_stand_in.h"
+#include "host_recording/foreign_tier_stand_in.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::engine {
+namespace kw::host_recording {
 namespace {
 
 TEST(StandIn, TakesFlagsThatSayWhatIsCompiled) {
@@ -48,4 +48,4 @@ TEST(StandIn, PackagesAreImportedOrAreNotThere) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::host_recording

@@ -1,17 +1,17 @@
-#include "engine/foreign_tier_torch.h"
+#include "host_recording/foreign_tier_torch.h"
 
 #include <fmt/core.h>
 
 #include <filesystem>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kForeignWorkerFiles.inc"
-#include "oracle/torch_python.h"
-#include "oracle/torch_walls.h"
 #include "os/process.h"
 #include "os/scratch.h"
+#include "torch_worker/torch_python.h"
+#include "torch_worker/torch_walls.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 namespace {
 
 Json shape_json(const std::vector<int64_t>& shape) {
@@ -22,7 +22,7 @@ Json shape_json(const std::vector<int64_t>& shape) {
 
 Result<Json> case_json(const PythonRequest& request, const PythonShape& shape) {
   Json tensors = Json::array(), numbers = Json::object();
-  for (const captive::TensorLine& line : request.tensors) {
+  for (const TensorLine& line : request.tensors) {
     std::vector<int64_t> extents;
     if (const task::TensorSpec* spec = request.task->find_input(line.name)) {
       extents = KW_TRY(request.task->shape_of(*spec, shape.dims));
@@ -59,7 +59,7 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
   Json job = KW_TRY(python_job(request, "tune"));
   job.set("files", worker_files({"common", "tune"}));
-  oracle::TorchWalls walls = KW_TRY(oracle::torch_walls(python, folder.path()));
+  torch_worker::TorchWalls walls = KW_TRY(torch_worker::torch_walls(python, folder.path()));
   walls.environment.emplace_back("CUDA_CACHE_DISABLE=1");
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
@@ -67,7 +67,7 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
   limits.allowed = &walls.allowed;
   limits.confined = true;
   limits.environment = os::Environment::Needed;
-  oracle::announce_execution(request.path);
+  torch_worker::announce_execution(request.path);
   return read_answer(KW_TRY(os::run_process({walls.python, "-I", "-B", "-c", python_boot()},
                                             job.dump(), limits, walls.environment)));
 }
@@ -85,7 +85,7 @@ Json worker_files(const std::vector<std::string>& names) {
 
 Result<Json> python_job(const PythonRequest& request, const std::string& worker) {
   Json inputs = Json::array(), outputs = Json::array(), cases = Json::array();
-  for (const captive::TensorLine& line : request.tensors)
+  for (const TensorLine& line : request.tensors)
     (line.role == kernel::Role::Output ? outputs : inputs).push(line.name);
   for (const PythonShape& shape : request.shapes) cases.push(KW_TRY(case_json(request, shape)));
   return Json::object()
@@ -122,9 +122,10 @@ std::string last_words(const os::ProcessResult& process) {
 }
 
 Result<Tuned> tune_python(const PythonRequest& request) {
-  const auto python = oracle::find_torch_python();
+  const auto python = torch_worker::find_torch_python();
   if (python.path.empty())
-    return environment_error("recording a Python candidate: " + oracle::no_torch(python).message);
+    return environment_error("recording a Python candidate: " +
+                             torch_worker::no_torch(python).message);
   Tuned tuned;
   const PythonAnswer answer = KW_TRY(ask_python(request, python.path));
   tuned.choices = answer.json["tuned"];
@@ -136,4 +137,4 @@ Result<Tuned> tune_python(const PythonRequest& request) {
   return tuned;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

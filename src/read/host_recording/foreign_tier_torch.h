@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "captive/recording.h"
-#include "captive/transplant.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "graph/graph.h"
+#include "host_recording/recording.h"
+#include "host_recording/transplant.h"
 #include "os/process.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::host_recording {
 
 struct PythonShape {
   task::Dims dims;
@@ -26,7 +26,7 @@ struct PythonRequest {
   std::string path, text, function;
   std::string reference_text;  // of a file that says what a model is made with; "" = none
   const task::Task* task = nullptr;
-  std::vector<captive::TensorLine> tensors;
+  std::vector<TensorLine> tensors;
   std::vector<PythonShape> shapes;
   Json tuned = Json::object();  // what a tuner on a GPU chose
   double timeout_seconds = 60;
@@ -60,4 +60,4 @@ std::string last_words(const os::ProcessResult& process);
 /// One process over all shapes. Errors: no Python with torch.
 Result<Tuned> tune_python(const PythonRequest& request);
 
-}  // namespace kw::engine
+}  // namespace kw::host_recording

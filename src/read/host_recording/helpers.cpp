@@ -1,8 +1,8 @@
-#include "captive/helpers.h"
+#include "host_recording/helpers.h"
 
 #include <algorithm>
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 constexpr uint32_t kBlock = 256;
@@ -85,4 +85,4 @@ std::vector<HelperCall> upload_calls(const Step& step) {
   return calls;
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "captive/recording.h"
+#include "host_recording/recording.h"
 #include "kernel/program.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 struct HelperCall {
   std::string entry;
@@ -26,4 +26,4 @@ HelperCall copy_call(const Step& step);
 HelperCall move_call(const Step& step);
 std::vector<HelperCall> upload_calls(const Step& step);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,11 +1,11 @@
-#include "captive/job.h"
+#include "host_recording/job.h"
 
 #include <algorithm>
 #include <string_view>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 template <typename T>
@@ -132,4 +132,4 @@ std::map<std::string, std::vector<int64_t>> entry_params(const std::string& ptx)
   return out;
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

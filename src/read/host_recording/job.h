@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// One argument of the launcher: a tensor, or bytes.
 struct Argument {
@@ -48,4 +48,4 @@ Result<Job> job_from_json(const Json& json);
 /// Bytes of every parameter of every entry of a PTX text.
 std::map<std::string, std::vector<int64_t>> entry_params(const std::string& ptx);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,13 +1,13 @@
-#include "captive/merge.h"
+#include "host_recording/merge.h"
 
 #include <fmt/core.h>
 
 #include <map>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 /// The name a declaration of one line ends with: "global_smem" of ".extern .shared …
@@ -131,4 +131,4 @@ Result<std::string> merge_ptx(const std::vector<std::string>& texts) {
   return merger.result();
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// Declarations that several texts share stand once. Blame::Input when they are for several targets
 /// or declare different things under one name.
 Result<std::string> merge_ptx(const std::vector<std::string>& texts);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

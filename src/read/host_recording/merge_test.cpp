@@ -1,8 +1,8 @@
-#include "captive/merge.h"
+#include "host_recording/merge.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 std::string text(const std::string& version, const std::string& target, const std::string& body) {
@@ -60,4 +60,4 @@ TEST(MergePtx, SaysWhatDoesNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,14 +1,14 @@
-#include "captive/param_reads.h"
+#include "host_recording/param_reads.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "base/text.h"
-#include "captive/job.h"
+#include "core/text.h"
+#include "host_recording/job.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 /// Bytes of "ld.param.v2.f32"; 0 when it is no load of a parameter.
@@ -88,4 +88,4 @@ ParamReads param_reads(const std::string& ptx) {
   return out;
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

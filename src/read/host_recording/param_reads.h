@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// By entry, per parameter, whether each byte is read. Where an address is taken, all of them are.
 using ParamReads = std::map<std::string, std::vector<std::vector<bool>>>;
 ParamReads param_reads(const std::string& ptx);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,8 +1,8 @@
-#include "captive/param_reads.h"
+#include "host_recording/param_reads.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 TEST(ParamReads, PaddingIsNotRead) {
@@ -30,4 +30,4 @@ TEST(ParamReads, AnyTextIsTaken) {
 }
 
 }  // namespace
-}  // namespace kw::captive
+}  // namespace kw::host_recording

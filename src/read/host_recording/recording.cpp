@@ -1,4 +1,4 @@
-#include "captive/recording.h"
+#include "host_recording/recording.h"
 
 #include <fmt/core.h>
 
@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 constexpr uint64_t kSlack = uint64_t{1} << 19;  // pointers a little outside still mean this memory
@@ -470,4 +470,4 @@ Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wante
   return settled;
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

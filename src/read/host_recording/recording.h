@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "captive/param_reads.h"
+#include "core/result.h"
+#include "host_recording/param_reads.h"
 #include "kernel/program.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// An address among the bytes of a parameter.
 struct Pointer {
@@ -81,4 +81,4 @@ struct Settled {
 };
 Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,10 +1,10 @@
-#include "captive/recording.h"
+#include "host_recording/recording.h"
 
 #include <gtest/gtest.h>
 
 #include <fmt/core.h>
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 constexpr const char* kHead = "kernelwright recording 1\n";
@@ -280,4 +280,4 @@ TEST(Recording, NoiseIsNoRecording) {
 }
 
 }  // namespace
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,10 +1,10 @@
-#include "captive/source.h"
+#include "host_recording/source.h"
 
 #include "kHelperKernels.inc"
 #include "kShimFiles.inc"
 #include "kTrampolineText.inc"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 // The paths under which extensions include what they need of PyTorch.
@@ -101,4 +101,4 @@ bool wants_torch(const std::string& text) {
   return false;
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

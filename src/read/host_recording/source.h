@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// The file with what makes its launcher callable behind it; its own lines keep their numbers.
 std::string with_trampoline(const std::string& text, const std::string& file_name,
@@ -29,4 +29,4 @@ std::vector<ShimHeader> torch_headers();
 /// Whether a file asks for them.
 bool wants_torch(const std::string& text);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,17 +1,17 @@
-#include "captive/transplant.h"
+#include "host_recording/transplant.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "captive/helpers.h"
+#include "core/text.h"
+#include "host_recording/helpers.h"
 #include "kernel/names.h"
 #include "kernel/parse.h"
 #include "kernel/recorded.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 constexpr size_t kMostLines = 900;  // of 1000 that a plan may have
@@ -278,4 +278,4 @@ std::string with_initial_value(const std::string& ptx, const std::string& variab
   return found ? out : "";
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "captive/recording.h"
+#include "host_recording/recording.h"
 #include "kernel/program.h"
 #include "tensor/dtype.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 struct TensorLine {
   std::string name;
@@ -46,4 +46,4 @@ Transplanted transplant(const TransplantRequest& request);
 std::string with_initial_value(const std::string& ptx, const std::string& variable,
                                const std::vector<uint8_t>& bytes);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,13 +1,13 @@
-#include "captive/transplant.h"
+#include "host_recording/transplant.h"
 
 #include <gtest/gtest.h>
 
-#include "captive/helpers.h"
-#include "captive/job.h"
-#include "captive/source.h"
+#include "host_recording/helpers.h"
+#include "host_recording/job.h"
+#include "host_recording/source.h"
 #include "kernel/parse.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 constexpr const char* kPtx =
@@ -51,7 +51,7 @@ TransplantRequest request(const std::vector<ShapeRecord>& shapes) {
 
 std::string problems(const std::string& module) {
   const kernel::ParseOutcome parsed = kernel::parse(module, "a.cu");
-  return kernel::render_diagnostics(parsed.diagnostics, module, "a.cu");
+  return cuda_source::render_diagnostics(parsed.diagnostics, module, "a.cu");
 }
 
 TEST(Transplant, EveryShapeIsAGroupAndTheModuleParses) {
@@ -206,4 +206,4 @@ TEST(Job, ReadsParametersOfEntries) {
 }
 
 }  // namespace
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -1,4 +1,4 @@
-#include "captive/worker.h"
+#include "host_recording/worker.h"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -9,16 +9,16 @@
 #include <memory>
 #include <thread>
 
-#include "base/text.h"
-#include "captive/confine.h"
-#include "captive/recorder/control.h"
+#include "core/text.h"
+#include "host_recording/confine.h"
+#include "host_recording/recorder/control.h"
 #include "os/files.h"
 #include "os/landlock.h"
 #include "os/own_program.h"
 #include "os/process.h"
 #include "os/spawn.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 namespace {
 
 constexpr uint64_t kHostMemory = uint64_t{4} << 30;
@@ -198,4 +198,4 @@ Result<Captured> run_captive(const Job& job, double timeout_seconds) {
   return captured;
 }
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "captive/job.h"
+#include "core/result.h"
+#include "host_recording/job.h"
 
-namespace kw::captive {
+namespace kw::host_recording {
 
 /// The process itself: behind a hidden subcommand.
 int captive_worker_main();
@@ -24,4 +24,4 @@ struct Captured {
 /// Runs one captive to its end, `timeout_seconds` at most.
 Result<Captured> run_captive(const Job& job, double timeout_seconds);
 
-}  // namespace kw::captive
+}  // namespace kw::host_recording

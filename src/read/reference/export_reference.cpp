@@ -1,22 +1,22 @@
-#include "engine/export_reference.h"
+#include "reference/export_reference.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "engine/inputs.h"
+#include "binding/inputs.h"
+#include "core/text.h"
 #include "frontend/arrange.h"
 #include "frontend/names.h"
-#include "oracle/torch_export.h"
+#include "torch_worker/torch_export.h"
 
-namespace kw::engine {
+namespace kw::reference {
 namespace {
 
 using frontend::TensorText;
-using oracle::TorchArgument;
 using tensor::HostTensor;
+using torch_worker::TorchArgument;
 
 constexpr double kExportSeconds = 120;  // for one export
 
@@ -36,8 +36,8 @@ graph::Graph without_write_only(graph::Graph graph) {
 }
 
 /// Extents that are a dim by itself may stay symbolic; others follow from the call.
-std::vector<oracle::TorchDim> symbolic_extents(const ExportEntry& entry) {
-  std::vector<oracle::TorchDim> symbols;
+std::vector<torch_worker::TorchDim> symbolic_extents(const ExportEntry& entry) {
+  std::vector<torch_worker::TorchDim> symbols;
   for (const ExportArgument& argument : entry.arguments) {
     const auto* text = std::get_if<TensorText>(&argument.value);
     if (text == nullptr) continue;
@@ -51,9 +51,10 @@ std::vector<oracle::TorchDim> symbolic_extents(const ExportEntry& entry) {
 
 }  // namespace
 
-Result<oracle::TorchCall> ExportedReference::call(const task::Dims& dims, const graph::Graph& graph,
-                                                  const std::vector<HostTensor>& inputs) const {
-  oracle::TorchCall call;
+Result<torch_worker::TorchCall> ExportedReference::call(
+    const task::Dims& dims, const graph::Graph& graph,
+    const std::vector<HostTensor>& inputs) const {
+  torch_worker::TorchCall call;
   call.source = entry_.source;
   for (const auto& [name, value] : dims) call.source.globals.emplace_back(name, value);
   std::set<std::string> arguments;
@@ -63,11 +64,12 @@ Result<oracle::TorchCall> ExportedReference::call(const task::Dims& dims, const 
     if (const auto* json = std::get_if<Json>(&argument.value)) {
       call.arguments.push_back({argument.name, nullptr, *json});
     } else if (const auto* text = std::get_if<TensorText>(&argument.value)) {
-      const HostTensor* given = input_named(graph, inputs, name);
+      const HostTensor* given = binding::input_named(graph, inputs, name);
       const graph::Shape shape = KW_TRY(frontend::shape_at(text->shape, dims));
-      call.arguments.push_back(given != nullptr ? TorchArgument{argument.name, given, {}}
-                                                : oracle::zeros_argument(argument.name, text->dtype,
-                                                                         graph::values_of(shape)));
+      call.arguments.push_back(
+          given != nullptr
+              ? TorchArgument{argument.name, given, {}}
+              : torch_worker::zeros_argument(argument.name, text->dtype, graph::values_of(shape)));
     } else {
       const auto value = dims.find(argument.name);
       if (value == dims.end()) return input_error("no value for dim " + argument.name);
@@ -75,7 +77,7 @@ Result<oracle::TorchCall> ExportedReference::call(const task::Dims& dims, const 
     }
   }
   for (const graph::NamedNode& input : graph.inputs) {
-    const HostTensor* given = input_named(graph, inputs, input.name);
+    const HostTensor* given = binding::input_named(graph, inputs, input.name);
     if (arguments.count(input.name) == 0 && given != nullptr)
       call.weights.push_back({input.name, given, {}});
   }
@@ -88,19 +90,20 @@ Result<oracle::TorchCall> ExportedReference::call(const task::Dims& dims, const 
 }
 
 Result<frontend::Exported> ExportedReference::ask(const task::Dims& dims, bool symbolic) const {
-  const oracle::TorchCall at = KW_TRY(call(dims, {}, {}));
-  const std::vector<oracle::TorchDim> symbols =
-      symbolic ? symbolic_extents(entry_) : std::vector<oracle::TorchDim>{};
-  oracle::TorchAnswer answer = oracle::export_graph(*torch_, at, symbols, kExportSeconds);
+  const torch_worker::TorchCall at = KW_TRY(call(dims, {}, {}));
+  const std::vector<torch_worker::TorchDim> symbols =
+      symbolic ? symbolic_extents(entry_) : std::vector<torch_worker::TorchDim>{};
+  torch_worker::TorchAnswer answer =
+      torch_worker::export_graph(*torch_, at, symbols, kExportSeconds);
   if (!answer.ok()) {
     const std::string where = dims.empty() ? "" : "\n  at " + task::dims_text(dims);
-    return input_error(oracle::outcome_text(answer.outcome) + where);
+    return input_error(torch_worker::outcome_text(answer.outcome) + where);
   }
   frontend::Exported made;
   made.path = entry_.source.path;
   made.source = entry_.source.text;
   made.graph = answer.body["graph"];
-  for (oracle::TorchTensor& constant : answer.outputs)
+  for (torch_worker::TorchTensor& constant : answer.outputs)
     made.constants[constant.name] = std::move(constant.tensor);
   return made;
 }
@@ -131,4 +134,4 @@ Result<graph::Graph> ExportedReference::trace(const task::Dims& dims) const {
   return graphs_.emplace(dims, import(dims)).first->second;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::reference

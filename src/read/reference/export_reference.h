@@ -10,16 +10,16 @@
 #include <variant>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "frontend/aten.h"
-#include "frontend/load_source.h"
 #include "frontend/spec_text.h"
-#include "oracle/torch_call.h"
-#include "oracle/torch_process.h"
 #include "task/task.h"
+#include "task_formats/load_source.h"
+#include "torch_worker/torch_call.h"
+#include "torch_worker/torch_process.h"
 
-namespace kw::engine {
+namespace kw::reference {
 
 struct DimValue {};  // the dim of the parameter's own name
 struct ExportArgument {
@@ -29,22 +29,22 @@ struct ExportArgument {
 
 /// A callable of Python and how its parameters get their values.
 struct ExportEntry {
-  oracle::TorchSource source;
+  torch_worker::TorchSource source;
   std::vector<ExportArgument> arguments;
   std::vector<std::string> output_names;  // of the task; empty: torch's
 };
 
 class ExportedReference : public task::Reference {
  public:
-  ExportedReference(ExportEntry entry, std::shared_ptr<oracle::TorchProcess> torch)
+  ExportedReference(ExportEntry entry, std::shared_ptr<torch_worker::TorchProcess> torch)
       : entry_(std::move(entry)), torch_(std::move(torch)) {}
 
   Result<graph::Graph> trace(const task::Dims& dims) const override;
   /// What torch.export says at these dims; an input Error says why it refuses.
   Result<frontend::Exported> exported(const task::Dims& dims) const;
   /// The call at these dims; `inputs` is parallel to graph.inputs. Without inputs: zeros.
-  Result<oracle::TorchCall> call(const task::Dims& dims, const graph::Graph& graph,
-                                 const std::vector<tensor::HostTensor>& inputs) const;
+  Result<torch_worker::TorchCall> call(const task::Dims& dims, const graph::Graph& graph,
+                                       const std::vector<tensor::HostTensor>& inputs) const;
   const ExportEntry& entry() const { return entry_; }
 
  private:
@@ -52,7 +52,7 @@ class ExportedReference : public task::Reference {
   Result<frontend::Exported> ask(const task::Dims& dims, bool symbolic) const;
 
   const ExportEntry entry_;
-  const std::shared_ptr<oracle::TorchProcess> torch_;
+  const std::shared_ptr<torch_worker::TorchProcess> torch_;
   mutable std::mutex mutex_;
   mutable std::map<task::Dims, Result<graph::Graph>> graphs_;
 };
@@ -60,8 +60,8 @@ class ExportedReference : public task::Reference {
 /// The task behind the text of a Python file, by torch alone. `refused`: what our own reader said,
 /// for the notes.
 Result<task::Task> load_exported(const std::string& text, const std::string& path,
-                                 const frontend::LoadRequest& request,
-                                 std::shared_ptr<oracle::TorchProcess> torch,
+                                 const task_formats::LoadRequest& request,
+                                 std::shared_ptr<torch_worker::TorchProcess> torch,
                                  const std::string& refused);
 
-}  // namespace kw::engine
+}  // namespace kw::reference

@@ -6,18 +6,18 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
-#include "engine/export_reference.h"
+#include "core/text.h"
 #include "frontend/entry.h"
 #include "frontend/make_task.h"
 #include "frontend/names.h"
-#include "oracle/torch_export.h"
+#include "reference/export_reference.h"
+#include "torch_worker/torch_export.h"
 
-namespace kw::engine {
+namespace kw::reference {
 namespace {
 
 using frontend::TensorText;
-using oracle::TorchProcess;
+using torch_worker::TorchProcess;
 
 constexpr double kDescribeSeconds = 60;
 // Of a dim nobody gave a value: smaller the more dims there are, since tensors have them all.
@@ -42,7 +42,7 @@ std::optional<task::ScalarSpec> default_of(const std::string& name, const Json& 
 
 class Loader {
  public:
-  Loader(const std::string& text, const std::string& path, const frontend::LoadRequest& request,
+  Loader(const std::string& text, const std::string& path, const task_formats::LoadRequest& request,
          std::shared_ptr<TorchProcess> torch)
       : request_(request), said_(request.inputs), torch_(std::move(torch)) {
     entry_.source.path = path;
@@ -71,7 +71,7 @@ class Loader {
     return std::make_shared<ExportedReference>(entry_, torch_);
   }
 
-  const frontend::LoadRequest& request_;
+  const task_formats::LoadRequest& request_;
   const std::vector<frontend::GivenInput>& said_;
   const std::shared_ptr<TorchProcess> torch_;
   std::set<std::string> used_;  // of said_
@@ -84,9 +84,10 @@ class Loader {
 
 Status Loader::describe() {
   for (const auto& [name, value] : request_.dims) entry_.source.globals.emplace_back(name, value);
-  oracle::TorchAnswer answer = oracle::describe(*torch_, entry_.source, kDescribeSeconds);
+  torch_worker::TorchAnswer answer =
+      torch_worker::describe(*torch_, entry_.source, kDescribeSeconds);
   entry_.source.globals.clear();  // every call has its own
-  if (!answer.ok()) return input_error(oracle::outcome_text(answer.outcome));
+  if (!answer.ok()) return input_error(torch_worker::outcome_text(answer.outcome));
   about_ = answer.body;
   return Done{};
 }
@@ -372,9 +373,9 @@ Result<task::Task> Loader::run(const std::string& refused) {
 }  // namespace
 
 Result<task::Task> load_exported(const std::string& text, const std::string& path,
-                                 const frontend::LoadRequest& request,
+                                 const task_formats::LoadRequest& request,
                                  std::shared_ptr<TorchProcess> torch, const std::string& refused) {
   return Loader(text, path, request, std::move(torch)).run(refused);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::reference

@@ -1,4 +1,4 @@
-#include "engine/import.h"
+#include "reference/import.h"
 
 #include <fmt/core.h>
 
@@ -6,13 +6,13 @@
 #include <filesystem>
 #include <set>
 
-#include "base/text.h"
-#include "engine/load_reference.h"
+#include "core/text.h"
 #include "frontend/spec_text.h"
 #include "kernel/parse.h"
 #include "os/files.h"
+#include "reference/load_reference.h"
 
-namespace kw::engine {
+namespace kw::reference {
 
 namespace {
 
@@ -34,7 +34,7 @@ std::string module_name(const std::string& path) {
 }
 
 /// "x:fp16[B,D]" and "rows=B" told apart.
-Status read_inputs(const std::vector<std::string>& texts, foreign::ImportRequest& request) {
+Status read_inputs(const std::vector<std::string>& texts, cuda_import::ImportRequest& request) {
   for (const std::string& text : texts) {
     const size_t colon = text.find(':'), equals = text.find('=');
     if (colon < equals) {
@@ -64,9 +64,9 @@ std::vector<std::string> reference_inputs(const std::vector<std::string>& texts)
   return out;
 }
 
-frontend::LauncherParameters launcher_parameters(const foreign::LauncherHead& head) {
-  frontend::LauncherParameters out;
-  for (const foreign::CParameter& one : head.parameters) {
+task_formats::LauncherParameters launcher_parameters(const cuda_import::LauncherHead& head) {
+  task_formats::LauncherParameters out;
+  for (const cuda_import::CParameter& one : head.parameters) {
     if (one.type.pointers > 0) {
       if (one.type.dtype) out.buffers[one.name] = *one.type.dtype;
     } else if (one.type.dtype) {
@@ -76,7 +76,7 @@ frontend::LauncherParameters launcher_parameters(const foreign::LauncherHead& he
   return out;
 }
 
-Status take_task(const task::Task& task, foreign::ImportRequest& request) {
+Status take_task(const task::Task& task, cuda_import::ImportRequest& request) {
   request.has_reference = true;
   request.task = task.name;
   const task::Dims& dims = task.benchmark_shapes.front();
@@ -86,7 +86,7 @@ Status take_task(const task::Task& task, foreign::ImportRequest& request) {
   const graph::Graph graph = KW_TRY(task.graph_at(dims));
   for (const graph::NamedNode& one : graph.outputs) {
     const graph::Node& node = graph[one.node];
-    foreign::KnownTensor known{one.name, node.dtype, {}};
+    cuda_import::KnownTensor known{one.name, node.dtype, {}};
     for (const graph::Dim& dim : node.shape) known.shape.push_back(dim.text());
     request.outputs.push_back(std::move(known));
   }
@@ -99,14 +99,15 @@ Status take_task(const task::Task& task, foreign::ImportRequest& request) {
 }
 
 /// A flat reference says nothing about dtypes; whoever reads it without the launcher must be told.
-std::vector<std::string> words_for(const task::Task& task, const foreign::ImportRequest& request,
+std::vector<std::string> words_for(const task::Task& task,
+                                   const cuda_import::ImportRequest& request,
                                    const ImportOptions& options) {
   std::vector<std::string> words;
   if (task.format == "optimizer") {
-    std::vector<foreign::KnownTensor> buffers = request.inputs;
+    std::vector<cuda_import::KnownTensor> buffers = request.inputs;
     buffers.insert(buffers.end(), request.outputs.begin(), request.outputs.end());
     std::set<std::string> said;
-    for (const foreign::KnownTensor& one : buffers) {
+    for (const cuda_import::KnownTensor& one : buffers) {
       if (one.dtype == tensor::DType::Fp32 || !said.insert(one.name).second) continue;
       words.emplace_back("--input");
       words.push_back(
@@ -127,9 +128,9 @@ std::vector<std::string> words_for(const task::Task& task, const foreign::Import
 Result<ImportReport> import_module(const std::string& path, const ImportOptions& options) {
   ImportReport report;
   report.file = printable(std::filesystem::path(path).filename().string());
-  report.source = KW_TRY(os::read_file(path, foreign::kMaxForeignBytes));
+  report.source = KW_TRY(os::read_file(path, cuda_import::kMaxForeignBytes));
   if (report.source.starts_with("\xef\xbb\xbf")) report.source.erase(0, 3);  // editors' mark
-  foreign::ImportRequest request;
+  cuda_import::ImportRequest request;
   request.text = report.source;
   request.file_name = report.file;
   request.task = module_name(path);
@@ -138,7 +139,8 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
   KW_TRY(read_inputs(options.inputs, request));
   if (is_module(report.source))
     return input_error(fmt::format("{} is a kernel module already", report.file));
-  const foreign::LauncherHead head = foreign::find_launcher(report.source, options.launcher);
+  const cuda_import::LauncherHead head =
+      cuda_import::find_launcher(report.source, options.launcher);
   if (head.problems.empty() && !options.reference.empty()) {
     ReferenceRequest reference;
     reference.path = options.reference;
@@ -151,7 +153,7 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
     KW_TRY(take_task(task, request));
     report.task_words = words_for(task, request, options);
   }
-  report.result = foreign::import_launcher(request);
+  report.result = cuda_import::import_launcher(request);
   return report;
 }
 
@@ -160,12 +162,12 @@ std::string problems_text(const ImportReport& report) {
   return fmt::format(
       "{} cannot become a kernel module: {} problem{}\n{}", report.file, count,
       count == 1 ? "" : "s",
-      trim(kernel::render_diagnostics(report.result.problems, report.source, report.file)));
+      trim(cuda_source::render_diagnostics(report.result.problems, report.source, report.file)));
 }
 
 Json to_json(const ImportReport& report) {
   Json problems = Json::array(), notes = Json::array(), words = Json::array();
-  for (const kernel::Diagnostic& one : report.result.problems) {
+  for (const cuda_source::Diagnostic& one : report.result.problems) {
     problems.push(Json::object()
                       .set("line", one.line)
                       .set("column", one.column)
@@ -185,7 +187,7 @@ Json to_json(const ImportReport& report) {
 
 Result<std::string> read_kernel_text(const std::string& path, const ImportOptions& options,
                                      std::vector<std::string>* notes) {
-  const std::string text = KW_TRY(os::read_file(path, foreign::kMaxForeignBytes));
+  const std::string text = KW_TRY(os::read_file(path, cuda_import::kMaxForeignBytes));
   if (is_module(text)) return text;
   const ImportReport report = KW_TRY(import_module(path, options));
   if (!report.result.problems.empty()) return input_error(problems_text(report));
@@ -202,4 +204,4 @@ Result<std::string> read_kernel_text(const std::string& path, const ImportOption
   return report.result.module;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::reference

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "foreign/import.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "cuda_import/import.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::reference {
 
 struct ImportOptions {
   std::string reference;                // file or task folder; "" = none
@@ -25,7 +25,7 @@ struct ImportOptions {
 struct ImportReport {
   std::string file;    // as messages name it
   std::string source;  // the foreign text
-  foreign::Imported result;
+  cuda_import::Imported result;
   std::vector<std::string> task_words;  // what verify and optimize need beside the reference
 };
 
@@ -42,4 +42,4 @@ Json to_json(const ImportReport& report);
 Result<std::string> read_kernel_text(const std::string& path, const ImportOptions& options,
                                      std::vector<std::string>* notes);
 
-}  // namespace kw::engine
+}  // namespace kw::reference

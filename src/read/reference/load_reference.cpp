@@ -1,18 +1,18 @@
-#include "engine/load_reference.h"
+#include "reference/load_reference.h"
 
 #include <fmt/core.h>
 
 #include <optional>
 
-#include "base/text.h"
-#include "engine/export_reference.h"
+#include "core/text.h"
 #include "frontend/backward.h"
-#include "frontend/load.h"
-#include "frontend/load_rkb.h"
 #include "frontend/refusals.h"
-#include "oracle/torch_python.h"
+#include "reference/export_reference.h"
+#include "task_formats/load.h"
+#include "task_formats/load_rkb.h"
+#include "torch_worker/torch_python.h"
 
-namespace kw::engine {
+namespace kw::reference {
 namespace {
 
 /// What our reader does not know, torch may; what is wrong with the request, it cannot mend.
@@ -50,17 +50,17 @@ Status read_precision(const std::string& words, task::Precision& precision) {
 }
 
 Result<task::Task> load_reference(const ReferenceRequest& request) {
-  frontend::LoadOptions options;
+  task_formats::LoadOptions options;
   options.function = request.function;
   options.inputs = request.inputs;
   options.dims = request.dims;
   options.spare_inputs = request.spare_inputs;
   options.launcher = request.launcher;
   options.other_reader = [&request](const std::string& text, const std::string& path,
-                                    const frontend::LoadRequest& what,
+                                    const task_formats::LoadRequest& what,
                                     Error refused) -> Result<task::Task> {
     if (!may_be_exported(refused)) return refused;
-    const oracle::FoundPython python = oracle::find_torch_python();
+    const torch_worker::FoundPython python = torch_worker::find_torch_python();
     if (!python.forbidden.empty())
       return input_error(fmt::format("{}\n  PyTorch may read it by running it, but {}",
                                      without_way_out(refused.message), python.forbidden));
@@ -73,22 +73,22 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
                                    without_way_out(refused.message), exported.error().message));
   };
   const std::optional<std::string> forward = frontend::forward_function(request.function);
-  if (!forward) return frontend::load_task(request.path, options);
+  if (!forward) return task_formats::load_task(request.path, options);
   if (forward->empty()) {
     // A function that is called backward is what was asked for.
-    frontend::LoadOptions own = options;
+    task_formats::LoadOptions own = options;
     own.other_reader = {};
-    Result<task::Task> named = frontend::load_task(request.path, own);
+    Result<task::Task> named = task_formats::load_task(request.path, own);
     // So is a folder's own backward file, whatever is wrong with it.
-    if (named || frontend::has_rkb_backward(request.path)) return named;
+    if (named || task_formats::has_rkb_backward(request.path)) return named;
   }
   options.function = *forward;
-  const task::Task task = KW_TRY(frontend::load_task(request.path, options));
+  const task::Task task = KW_TRY(task_formats::load_task(request.path, options));
   return frontend::backward_task(task);
 }
 
-std::shared_ptr<oracle::TorchProcess> open_torch() {
-  return std::make_shared<oracle::TorchProcess>();
+std::shared_ptr<torch_worker::TorchProcess> open_torch() {
+  return std::make_shared<torch_worker::TorchProcess>();
 }
 
-}  // namespace kw::engine
+}  // namespace kw::reference

@@ -1,4 +1,4 @@
-#include "engine/prompt.h"
+#include "reference/prompt.h"
 
 #include <fmt/core.h>
 
@@ -7,9 +7,9 @@
 #include <cctype>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::engine {
+namespace kw::reference {
 namespace {
 
 struct PhraseRow {
@@ -346,4 +346,4 @@ std::vector<std::string> inputs_from_prompt(PromptReading& reading, const std::s
   return inputs;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::reference

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::reference {
 
 enum class PhraseKind : uint8_t { DType, Axis, Weight, Priority, Arch, Precision, Shape, Name };
 /// "dtype", "axis", …
@@ -43,4 +43,4 @@ std::vector<std::string> check_prompt(PromptReading& reading, const task::Task& 
 /// names in the front end's message; empty when the prompt has no dtype or the message is another.
 std::vector<std::string> inputs_from_prompt(PromptReading& reading, const std::string& message);
 
-}  // namespace kw::engine
+}  // namespace kw::reference

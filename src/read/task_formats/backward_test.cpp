@@ -2,18 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "frontend/load.h"
+#include "core/text.h"
+#include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 using Names = std::vector<std::string>;
 
-Result<task::Task> backward_of(const std::string& text, const BackwardTaskOptions& options = {}) {
+Result<task::Task> backward_of(const std::string& text,
+                               const frontend::BackwardTaskOptions& options = {}) {
   const Result<task::Task> forward = load_python("import torch\n" + text, "ref.py");
   if (!forward) return forward;
-  return backward_task(*forward, options);
+  return frontend::backward_task(*forward, options);
 }
 
 Names input_names(const task::Task& task) {
@@ -170,11 +171,11 @@ INSTANTIATE_TEST_SUITE_P(References, NoBackwardTask, testing::ValuesIn(kNone),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ForwardFunction, NamesWhatIsDifferentiated) {
-  EXPECT_EQ(forward_function("softmax.backward"), "softmax");
-  EXPECT_EQ(forward_function("backward"), "");
-  EXPECT_EQ(forward_function("softmax"), std::nullopt);
-  EXPECT_EQ(forward_function("my_backward"), std::nullopt);
+  EXPECT_EQ(frontend::forward_function("softmax.backward"), "softmax");
+  EXPECT_EQ(frontend::forward_function("backward"), "");
+  EXPECT_EQ(frontend::forward_function("softmax"), std::nullopt);
+  EXPECT_EQ(frontend::forward_function("my_backward"), std::nullopt);
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

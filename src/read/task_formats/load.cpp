@@ -1,4 +1,4 @@
-#include "frontend/load.h"
+#include "task_formats/load.h"
 
 #include <fmt/core.h>
 
@@ -6,41 +6,42 @@
 
 #include "frontend/binder.h"
 #include "frontend/entry.h"
-#include "frontend/load_fixture.h"
-#include "frontend/load_folder.h"
-#include "frontend/load_optimizer.h"
-#include "frontend/load_rkb.h"
-#include "frontend/load_source.h"
 #include "frontend/make_task.h"
 #include "frontend/numbers.h"
 #include "os/files.h"
+#include "task_formats/load_fixture.h"
+#include "task_formats/load_folder.h"
+#include "task_formats/load_optimizer.h"
+#include "task_formats/load_rkb.h"
+#include "task_formats/load_source.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 /// Module-level atol and rtol: an outer bound of the task.
-Status read_bounds(Evaluator& evaluator, TaskDraft& draft) {
-  const Value* atol = KW_TRY(evaluator.global("atol"));
-  const Value* rtol = KW_TRY(evaluator.global("rtol"));
-  if (atol) draft.atol = as_number(*atol);
-  if (rtol) draft.rtol = as_number(*rtol);
+Status read_bounds(frontend::Evaluator& evaluator, frontend::TaskDraft& draft) {
+  const frontend::Value* atol = KW_TRY(evaluator.global("atol"));
+  const frontend::Value* rtol = KW_TRY(evaluator.global("rtol"));
+  if (atol) draft.atol = frontend::as_number(*atol);
+  if (rtol) draft.rtol = frontend::as_number(*rtol);
   return Done{};
 }
 
-bool annotated(const Found& found) {
-  return std::any_of(found.parameters.begin(), found.parameters.end(), [](const Parameter& one) {
-    return one.annotation.kind == Annotation::Kind::Tensor;
-  });
+bool annotated(const frontend::Found& found) {
+  return std::any_of(found.parameters.begin(), found.parameters.end(),
+                     [](const frontend::Parameter& one) {
+                       return one.annotation.kind == frontend::Annotation::Kind::Tensor;
+                     });
 }
 
-bool has_parameter(const Found& found, const std::string& name) {
+bool has_parameter(const frontend::Found& found, const std::string& name) {
   return std::any_of(found.parameters.begin(), found.parameters.end(),
-                     [&](const Parameter& one) { return one.name == name; });
+                     [&](const frontend::Parameter& one) { return one.name == name; });
 }
 
 /// Parameters of a flat reference that are ints of the file are dims, as if they had been given.
-void take_dims_of_file(const Found& found, TaskDraft& draft) {
-  for (const Parameter& one : found.parameters) {
+void take_dims_of_file(const frontend::Found& found, frontend::TaskDraft& draft) {
+  for (const frontend::Parameter& one : found.parameters) {
     const auto in_file = draft.file.find(one.name);
     if (in_file != draft.file.end() && !one.has_default) draft.given.insert(*in_file);
   }
@@ -48,30 +49,32 @@ void take_dims_of_file(const Found& found, TaskDraft& draft) {
 
 Result<task::Task> read_source(const std::string& text, const std::string& path,
                                const LoadRequest& request) {
-  TaskDraft draft;
-  draft.entry.source = KW_TRY(parse_python(text, path));
+  frontend::TaskDraft draft;
+  draft.entry.source = KW_TRY(frontend::parse_python(text, path));
   draft.entry.output_names = request.output_names;
   draft.given = request.dims;
   draft.fixed_numbers = request.fixed_numbers;
-  Evaluator evaluator(draft.entry.source, {request.dims, true});
-  evaluator.set_randomness(Randomness::Weight);
+  frontend::Evaluator evaluator(draft.entry.source, {request.dims, true});
+  evaluator.set_randomness(frontend::Randomness::Weight);
   KW_TRY(evaluator.run_module());
   draft.file = evaluator.dims();
-  const Found found = KW_TRY(find_entry(evaluator, request.function));
+  const frontend::Found found = KW_TRY(frontend::find_entry(evaluator, request.function));
   draft.entry.name = found.name;
   KW_TRY(read_bounds(evaluator, draft));
-  std::optional<std::vector<GivenInput>> from_file = KW_TRY(call_get_inputs(evaluator));
+  std::optional<std::vector<frontend::GivenInput>> from_file =
+      KW_TRY(frontend::call_get_inputs(evaluator));
   const bool asked = from_file.has_value();
   draft.format = found.is_model && asked ? "kernelbench" : "function";
   if (asked) draft.notes.emplace_back("shapes and dtypes from get_inputs()");
   const bool bare = !asked && !annotated(found) && !found.is_model;
   if (bare) take_dims_of_file(found, draft);
-  std::vector<GivenInput> said = request.inputs;
+  std::vector<frontend::GivenInput> said = request.inputs;
   if (request.spare_inputs && !found.any_keyword && !found.any_positional)
-    std::erase_if(said, [&](const GivenInput& one) { return !has_parameter(found, one.name); });
-  Binder binder(found, std::move(said), std::move(from_file), draft.entry.source->name);
+    std::erase_if(said,
+                  [&](const frontend::GivenInput& one) { return !has_parameter(found, one.name); });
+  frontend::Binder binder(found, std::move(said), std::move(from_file), draft.entry.source->name);
   KW_TRY(binder.bind(draft));
-  if (binder.unknown().empty()) return make_task(std::move(draft));
+  if (binder.unknown().empty()) return frontend::make_task(std::move(draft));
   if (request.describe) {
     LoadRequest again = request;
     again.describe = {};
@@ -85,9 +88,11 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
 
 }  // namespace
 
-Result<std::vector<GivenInput>> parse_input_options(const std::vector<std::string>& texts) {
-  std::vector<GivenInput> inputs;
-  for (const std::string& text : texts) inputs.push_back(KW_TRY(parse_input_option(text)));
+Result<std::vector<frontend::GivenInput>> parse_input_options(
+    const std::vector<std::string>& texts) {
+  std::vector<frontend::GivenInput> inputs;
+  for (const std::string& text : texts)
+    inputs.push_back(KW_TRY(frontend::parse_input_option(text)));
   return inputs;
 }
 
@@ -118,8 +123,8 @@ Result<task::Task> load_task(const std::string& path, const LoadOptions& options
   if (!path.ends_with(".py"))
     return input_error(
         fmt::format("{} is not a task: a .py file or a folder with a task.toml is", path));
-  const std::string text = KW_TRY(os::read_file(path, kMaxSourceBytes));
+  const std::string text = KW_TRY(os::read_file(path, frontend::kMaxSourceBytes));
   return load_python(text, path, options);
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

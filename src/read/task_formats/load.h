@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "task/task.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 struct LoadRequest;  // load_source.h
 /// Asked for the task when our own reader refuses a reference; gets what it said.
@@ -41,4 +41,4 @@ Result<task::Task> load_task(const std::string& path, const LoadOptions& options
 Result<task::Task> load_python(const std::string& text, const std::string& path,
                                const LoadOptions& options = {});
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -1,4 +1,4 @@
-#include "frontend/load_fixture.h"
+#include "task_formats/load_fixture.h"
 
 #include <fmt/core.h>
 
@@ -7,14 +7,14 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/text.h"
-#include "frontend/load_folder.h"
-#include "frontend/load_source.h"
-#include "frontend/shapes_yaml.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "task_formats/load_folder.h"
+#include "task_formats/load_source.h"
+#include "task_formats/shapes_yaml.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr uint64_t kMostFixtureBytes = 1 << 20;
@@ -53,7 +53,7 @@ std::optional<tensor::DType> dtype_in(const std::string& text) {
     }
     const bool number = std::ranges::any_of(word, [](char d) { return d >= '0' && d <= '9'; });
     if (number || word == "half" || word == "bool") {
-      if (const auto dtype = dtype_from_text(word)) return dtype;
+      if (const auto dtype = frontend::dtype_from_text(word)) return dtype;
     }
     word.clear();
   }
@@ -100,7 +100,8 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
   const std::string name = folder.substr(folder.rfind('/') + 1);
   const std::string yaml = folder + "/shapes.yaml", reference = folder + "/reference.py";
   const std::string prompt = KW_TRY(os::read_inside(folder, "prompt.txt", kMostFixtureBytes));
-  const std::string source = KW_TRY(os::read_inside(folder, "reference.py", kMaxSourceBytes));
+  const std::string source =
+      KW_TRY(os::read_inside(folder, "reference.py", frontend::kMaxSourceBytes));
   const std::string listed = KW_TRY(os::read_inside(folder, "shapes.yaml", kMostFixtureBytes));
   const Shapes shapes = KW_TRY(parse_shapes_yaml(listed, yaml));
   const std::vector<std::string> names = extent_names(shapes);
@@ -115,11 +116,11 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
   request.describe = [&](const std::string& parameter) {
     const bool column =
         names.size() > 1 && std::ranges::find(kColumnNames, parameter) != kColumnNames.end();
-    TensorText tensor;
+    frontend::TensorText tensor;
     tensor.dtype = dtype.value_or(tensor::DType::Fp32);
     tensor.shape = column ? std::vector{names.back()} : names;
     described = true;
-    return GivenInput{parameter, tensor, false};
+    return frontend::GivenInput{parameter, tensor, false};
   };
   // Whose names the dims have is known once the reference has been read.
   const Result<task::Task> first = load_source(source, reference, request);
@@ -148,4 +149,4 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
   return task;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

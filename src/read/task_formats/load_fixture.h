@@ -4,15 +4,15 @@
 
 #include <string>
 
-#include "base/result.h"
-#include "frontend/load.h"
+#include "core/result.h"
 #include "task/task.h"
+#include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Whether the folder has all four files, and no task.toml, which would say more.
 bool is_fixture(const std::string& folder);
 
 Result<task::Task> load_fixture(const std::string& folder, const LoadOptions& options);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -1,4 +1,4 @@
-#include "frontend/load_folder.h"
+#include "task_formats/load_folder.h"
 
 #include <fmt/core.h>
 
@@ -6,15 +6,15 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/backward.h"
-#include "frontend/load_source.h"
 #include "frontend/make_task.h"
-#include "frontend/task_toml.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "task_formats/load_source.h"
+#include "task_formats/task_toml.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr uint64_t kMaxTextBytes = 1 << 20;
@@ -39,14 +39,14 @@ LoadRequest request_of(const TaskToml& toml, const LoadOptions& options) {
     request.dims = toml.correctness[0];
   for (const auto& [name, value] : options.dims) request.dims[name] = value;
   for (const auto& [name, input] : toml.inputs) {
-    GivenInput given;
+    frontend::GivenInput given;
     given.name = name;
     given.value = input.tensor;
     given.written = input.written;
     request.inputs.push_back(std::move(given));
   }
   for (const auto& [name, scalar] : toml.scalars) {
-    GivenInput given;
+    frontend::GivenInput given;
     given.name = name;
     given.value = scalar;
     request.inputs.push_back(std::move(given));
@@ -76,7 +76,7 @@ Status check_bounds(const TaskToml& toml, const std::string& where) {
   std::set<std::string> known;
   for (const auto& [name, range] : toml.dims) known.insert(name);
   for (const auto& [name, input] : toml.inputs) {
-    for (const std::string& text : input.tensor.shape) known.merge(names_in(text));
+    for (const std::string& text : input.tensor.shape) known.merge(frontend::names_in(text));
   }
   for (const auto& [name, input] : toml.inputs) {
     const std::string& below = input.tensor.legal.high_dim;
@@ -138,7 +138,7 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   const std::string text = KW_TRY(os::read_inside(folder, "task.toml", kMaxTextBytes));
   const TaskToml toml = KW_TRY(parse_task_toml(text, toml_path));
   KW_TRY(check_bounds(toml, toml_path));
-  Result<std::string> source = os::read_inside(folder, toml.reference, kMaxSourceBytes);
+  Result<std::string> source = os::read_inside(folder, toml.reference, frontend::kMaxSourceBytes);
   if (!source) return std::move(source).error().context(toml_path + ", reference");
   Result<std::optional<std::string>> prompt =
       os::read_inside_if_there(folder, toml.prompt, kMaxTextBytes);
@@ -148,8 +148,9 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   LoadRequest request = request_of(toml, options);
   request.other_reader = options.other_reader;
   request.fixed_numbers = !toml.benchmark.empty() || !toml.correctness.empty();
-  for (GivenInput& given : KW_TRY(parse_input_options(options.inputs))) {
-    std::erase_if(request.inputs, [&](const GivenInput& one) { return one.name == given.name; });
+  for (frontend::GivenInput& given : KW_TRY(parse_input_options(options.inputs))) {
+    std::erase_if(request.inputs,
+                  [&](const frontend::GivenInput& one) { return one.name == given.name; });
     request.inputs.push_back(std::move(given));
   }
   task::Task task = KW_TRY(load_source(*source, reference, request));
@@ -165,9 +166,9 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   if (!task.precision.rtol) task.precision.rtol = from_file.rtol;
   if (!toml.backward) return task;
   const std::string name = task.name;
-  task = KW_TRY(backward_task(task, {toml.gradients}));
+  task = KW_TRY(frontend::backward_task(task, {toml.gradients}));
   task.name = name;
   return task;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "base/result.h"
-#include "frontend/load.h"
+#include "core/result.h"
 #include "task/task.h"
+#include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Whether a shape gives every dim of the task a value in its range, and the reference takes it;
 /// `where` says whose shape it is.
@@ -17,4 +17,4 @@ Status check_shape(const task::Task& task, const task::Dims& shape, const std::s
 /// `path`: the folder, or its task.toml.
 Result<task::Task> load_folder(const std::string& path, const LoadOptions& options);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

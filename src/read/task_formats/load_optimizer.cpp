@@ -1,13 +1,13 @@
-#include "frontend/load_optimizer.h"
+#include "task_formats/load_optimizer.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr size_t kMaxTries = 3000;
@@ -57,13 +57,13 @@ std::vector<task::Dims> distinct(const task::Dims& dims) {
 
 class Search {
  public:
-  Search(TaskDraft& draft, const std::vector<std::string>& tensors,
+  Search(frontend::TaskDraft& draft, const std::vector<std::string>& tensors,
          const LauncherParameters& launcher)
       : draft_(draft), launcher_(launcher) {
     for (const std::string& name : tensors)
       places_.push_back(static_cast<size_t>(
           std::find_if(draft.entry.arguments.begin(), draft.entry.arguments.end(),
-                       [&](const Argument& one) { return one.name == name; }) -
+                       [&](const frontend::Argument& one) { return one.name == name; }) -
           draft.entry.arguments.begin()));
   }
 
@@ -105,23 +105,23 @@ class Search {
 
  private:
   void set(size_t place, const std::string& length) {
-    TensorText text;
+    frontend::TensorText text;
     text.shape = {length};
     const auto known = launcher_.buffers.find(draft_.entry.arguments[place].name);
     if (known != launcher_.buffers.end()) text.dtype = known->second;
-    draft_.entry.arguments[place].value = TensorArgument{text, false};
+    draft_.entry.arguments[place].value = frontend::TensorArgument{text, false};
   }
 
   bool runs(const std::vector<task::Dims>& all) {
     for (const task::Dims& dims : all) {
-      auto trace = trace_entry(draft_.entry, dims);
+      auto trace = frontend::trace_entry(draft_.entry, dims);
       if (!trace && !error_) error_ = trace.error();
       if (!trace) return false;
     }
     return true;
   }
 
-  TaskDraft& draft_;
+  frontend::TaskDraft& draft_;
   const LauncherParameters& launcher_;
   std::vector<size_t> places_;
   std::optional<Error> error_;
@@ -129,7 +129,7 @@ class Search {
 
 }  // namespace
 
-Status check_numbers(const TaskDraft& draft, const std::vector<std::string>& parameters,
+Status check_numbers(const frontend::TaskDraft& draft, const std::vector<std::string>& parameters,
                      const LauncherParameters& launcher) {
   std::vector<std::string> flags, names;
   for (const std::string& name : parameters) {
@@ -144,13 +144,13 @@ Status check_numbers(const TaskDraft& draft, const std::vector<std::string>& par
                                  join(names, ", "), join(flags, " ")));
 }
 
-Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& tensors,
+Result<task::Task> load_flat(frontend::TaskDraft draft, const std::vector<std::string>& tensors,
                              const LauncherParameters& launcher) {
   draft.format = "optimizer";
   draft.entry.writes_only = true;
   for (const std::string& name : tensors)
-    draft.entry.arguments.push_back({name, true, TensorArgument{}});
-  for (Argument& argument : draft.entry.arguments) argument.by_keyword = true;
+    draft.entry.arguments.push_back({name, true, frontend::TensorArgument{}});
+  for (frontend::Argument& argument : draft.entry.arguments) argument.by_keyword = true;
   Search search(draft, tensors, launcher);
   const std::vector<task::Dims> apart = distinct(draft.given);
   const std::vector<task::Dims> given = {draft.given};
@@ -167,13 +167,13 @@ Result<task::Task> load_flat(TaskDraft draft, const std::vector<std::string>& te
         join(tensors, ", "), flags, tensors.back());
     return error;
   }
-  for (const Argument& argument : draft.entry.arguments) {
-    if (const auto* tensor = std::get_if<TensorArgument>(&argument.value))
+  for (const frontend::Argument& argument : draft.entry.arguments) {
+    if (const auto* tensor = std::get_if<frontend::TensorArgument>(&argument.value))
       draft.notes.push_back(fmt::format("{}: flat {} buffer of {} elements", argument.name,
                                         tensor::dtype_name(tensor->text.dtype),
                                         tensor->text.shape.empty() ? "1" : tensor->text.shape[0]));
   }
-  return make_task(std::move(draft));
+  return frontend::make_task(std::move(draft));
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -1,4 +1,4 @@
-#include "frontend/load_rkb.h"
+#include "task_formats/load_rkb.h"
 
 #include <fmt/core.h>
 
@@ -7,16 +7,16 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/backward.h"
-#include "frontend/load_source.h"
-#include "frontend/rkb_call.h"
-#include "frontend/rkb_source.h"
 #include "graph/graph.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "task_formats/load_source.h"
+#include "task_formats/rkb_call.h"
+#include "task_formats/rkb_source.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr uint64_t kMostConfigBytes = 1 << 20;
@@ -403,7 +403,7 @@ void compare_ranks(const RkbPlace& backward, const std::vector<task::Task>& task
 Status derive_tasks(const Reading& reading, const std::string& called, RkbFolder* folder) {
   for (task::Task& task : folder->tasks) {
     const task::Task forward = std::move(task);
-    task = KW_TRY(backward_task(forward));
+    task = KW_TRY(frontend::backward_task(forward));
     task.call = backward_call(forward, task);
     if (!called.empty()) task.notes.push_back("the folder's own harness calls " + called);
   }
@@ -473,4 +473,4 @@ Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options)
   return task;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

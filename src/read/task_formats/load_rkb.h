@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "frontend/load.h"
-#include "frontend/rkb_config.h"
+#include "core/result.h"
 #include "task/task.h"
+#include "task_formats/load.h"
+#include "task_formats/rkb_config.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Whether the path is such a folder, or the Python file of one direction inside it.
 bool is_rkb(const std::string& path);
@@ -32,4 +32,4 @@ Result<RkbFolder> read_rkb(const std::string& path, const LoadOptions& options);
 /// become notes.
 Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

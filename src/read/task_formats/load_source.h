@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/entry.h"
-#include "frontend/load.h"
 #include "task/task.h"
+#include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 struct LoadRequest {
   std::string function;
-  std::vector<GivenInput> inputs;
+  std::vector<frontend::GivenInput> inputs;
   task::Dims dims;
   std::vector<std::string> output_names;
   OtherReader other_reader = {};
   /// Asked for every parameter that nobody described; may be empty.
-  std::function<GivenInput(const std::string& parameter)> describe = {};
+  std::function<frontend::GivenInput(const std::string& parameter)> describe = {};
   bool spare_inputs = false;
   /// Shapes are listed: an extent written as a number is that number, no dim.
   bool fixed_numbers = false;
@@ -28,6 +28,7 @@ struct LoadRequest {
 
 Result<task::Task> load_source(const std::string& text, const std::string& path,
                                const LoadRequest& request);
-Result<std::vector<GivenInput>> parse_input_options(const std::vector<std::string>& texts);
+Result<std::vector<frontend::GivenInput>> parse_input_options(
+    const std::vector<std::string>& texts);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

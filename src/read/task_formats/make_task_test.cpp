@@ -1,9 +1,9 @@
 // Names for extents that a reference writes as numbers.
 #include <gtest/gtest.h>
 
-#include "frontend/load.h"
+#include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr const char* kNumbers = "def reference(x: 'fp32[12, 16]'):\n    return x + 1\n";
@@ -39,4 +39,4 @@ TEST(NamedExtents, AreNoneThatIntegersMayPointInto) {
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -4,10 +4,10 @@
 
 #include <functional>
 
-#include "base/text.h"
-#include "frontend/rkb_source.h"
+#include "core/text.h"
+#include "task_formats/rkb_source.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr int kDeepest = 200;
@@ -40,7 +40,7 @@ std::vector<std::string> parameters_of(const Json& function) {
 
 class CallReader {
  public:
-  CallReader(const Source& source, const Json& forward, const Json& backward)
+  CallReader(const frontend::Source& source, const Json& forward, const Json& backward)
       : source_(source), backward_(backward) {
     walk(forward, [this](const Json& node) { note_saved(node); });
     walk(backward, [this](const Json& node) { note_local(node); });
@@ -54,7 +54,7 @@ class CallReader {
       call.found = true;
       call.arguments.clear();
       for (const Json& argument : node["args"].items()) {
-        const std::string text = text_of(source_, argument);
+        const std::string text = frontend::text_of(source_, argument);
         if (text == whole_) report_tuple(problems);
         const auto known = locals_.find(text);
         call.arguments.push_back(known == locals_.end() ? text : known->second);
@@ -72,11 +72,11 @@ class CallReader {
         node["func"]["attr"].as_string() == "save_for_backward") {
       saved_.clear();
       for (const Json& argument : node["args"].items())
-        saved_.push_back(text_of(source_, argument));
+        saved_.push_back(frontend::text_of(source_, argument));
     }
     for (const Json& target : node["targets"].items()) {
       if (target["_"].as_string() == "Attribute")
-        locals_[text_of(source_, target)] = text_of(source_, node["value"]);
+        locals_[frontend::text_of(source_, target)] = frontend::text_of(source_, node["value"]);
     }
   }
 
@@ -87,18 +87,18 @@ class CallReader {
       const bool all = value["attr"].as_string() == "saved_tensors";
       const Json::Array& names = target["elts"].items();
       for (size_t i = 0; all && i < names.size() && i < saved_.size(); ++i)
-        locals_[text_of(source_, names[i])] = saved_[i];
+        locals_[frontend::text_of(source_, names[i])] = saved_[i];
       if (all && names.empty()) {
-        whole_ = text_of(source_, target);
+        whole_ = frontend::text_of(source_, target);
         locals_[whole_] = fmt::format("({})", join(saved_, ", "));
       }
       const Json& index = value["slice"]["value"];
       if (value["value"]["attr"].as_string() == "saved_tensors" && index.is_int() &&
           index.as_int() >= 0 && static_cast<size_t>(index.as_int()) < saved_.size())
-        locals_[text_of(source_, target)] = saved_[static_cast<size_t>(index.as_int())];
-      const auto known = locals_.find(text_of(source_, value));
+        locals_[frontend::text_of(source_, target)] = saved_[static_cast<size_t>(index.as_int())];
+      const auto known = locals_.find(frontend::text_of(source_, value));
       if (names.empty() && known != locals_.end())
-        locals_[text_of(source_, target)] = known->second;
+        locals_[frontend::text_of(source_, target)] = known->second;
     }
   }
 
@@ -111,7 +111,7 @@ class CallReader {
          true});
   }
 
-  const Source& source_;
+  const frontend::Source& source_;
   const Json& backward_;
   std::vector<std::string> saved_;
   std::map<std::string, std::string> locals_;  // what backward() calls it -> what forward() did
@@ -119,7 +119,7 @@ class CallReader {
 };
 
 /// backward() must return one gradient per argument of forward().
-void check_returned(const Source& source, const Json& forward, const Json& backward,
+void check_returned(const frontend::Source& source, const Json& forward, const Json& backward,
                     std::vector<FolderProblem>* problems) {
   const size_t wanted = parameters_of(forward).size() - 1;
   walk(backward, [&](const Json& node) {
@@ -139,7 +139,7 @@ void check_returned(const Source& source, const Json& forward, const Json& backw
 }  // namespace
 
 BackwardCall read_backward_call(const RkbFile& file, std::vector<FolderProblem>* problems) {
-  const Source& source = *file.source;
+  const frontend::Source& source = *file.source;
   const Json* forward = method_of(source.tree, "AutogradFunction", "forward");
   const Json* backward = method_of(source.tree, "AutogradFunction", "backward");
   if (!forward || !backward || parameters_of(*forward).empty()) {
@@ -159,4 +159,4 @@ BackwardCall read_backward_call(const RkbFile& file, std::vector<FolderProblem>*
   return call;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

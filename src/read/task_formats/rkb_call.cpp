@@ -1,4 +1,4 @@
-#include "frontend/rkb_call.h"
+#include "task_formats/rkb_call.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include "frontend/trace.h"
 #include "graph/derive.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 using Kind = task::CallValue::Kind;
@@ -54,7 +54,8 @@ def noted_backward(context, gradients, results):
 
 class Looking {
  public:
-  Looking(const task::Task& forward, Staged& staged) : forward_(forward), staged_(staged) {}
+  Looking(const task::Task& forward, frontend::Staged& staged)
+      : forward_(forward), staged_(staged) {}
 
   Status look_forward(task::Call* call) {
     given_ = KW_TRY(given_to_candidate());
@@ -64,15 +65,15 @@ class Looking {
 
   Status look_backward(task::Call* call) {
     given_ = KW_TRY(given_to_candidate());
-    const Value begun = KW_TRY(invoke("noted_forward", {make_list(given_)}));
-    const std::vector<Value>& pair = *items_of(begun);
-    const Value gradients = KW_TRY(upstream(pair[1]));
+    const frontend::Value begun = KW_TRY(invoke("noted_forward", {frontend::make_list(given_)}));
+    const std::vector<frontend::Value>& pair = *frontend::items_of(begun);
+    const frontend::Value gradients = KW_TRY(upstream(pair[1]));
     // How many results it takes apart shows when it is given that many.
     for (size_t count = 0; count <= given_.size(); ++count) {
       const auto returned =
           invoke("noted_backward", {pair[0], gradients, results_of(static_cast<int>(count))});
       if (!returned || !name_results(*returned, std::max<size_t>(count, 1), call)) continue;
-      const std::vector<Value> last = KW_TRY(last_given());
+      const std::vector<frontend::Value> last = KW_TRY(last_given());
       call->arguments = KW_TRY(read_all(last));
       return Done{};
     }
@@ -80,58 +81,60 @@ class Looking {
   }
 
  private:
-  Result<Value> invoke(const char* function, std::vector<Value> arguments) {
-    const Value* found = KW_TRY(staged_.evaluator.global(function));
+  Result<frontend::Value> invoke(const char* function, std::vector<frontend::Value> arguments) {
+    const frontend::Value* found = KW_TRY(staged_.evaluator.global(function));
     if (!found) return input_error(fmt::format("there is no {}", function));
     return staged_.evaluator.call(*found, {std::move(arguments), {}});
   }
 
-  Result<std::vector<Value>> last_given() {
-    const Value* calls = KW_TRY(staged_.evaluator.global("noted_arguments"));
-    const std::vector<Value>* all = calls ? items_of(*calls) : nullptr;
+  Result<std::vector<frontend::Value>> last_given() {
+    const frontend::Value* calls = KW_TRY(staged_.evaluator.global("noted_arguments"));
+    const std::vector<frontend::Value>* all = calls ? frontend::items_of(*calls) : nullptr;
     if (!all || all->empty()) return input_error("the candidate is never called");
-    return *items_of(all->back());
+    return *frontend::items_of(all->back());
   }
 
-  Result<std::vector<Value>> given_to_candidate() {
-    const Value* candidate = KW_TRY(staged_.evaluator.global("noted_candidate"));
+  Result<std::vector<frontend::Value>> given_to_candidate() {
+    const frontend::Value* candidate = KW_TRY(staged_.evaluator.global("noted_candidate"));
     staged_.arguments.keywords.emplace_back("fn", *candidate);
     KW_TRY(staged_.evaluator.call(staged_.callee, staged_.arguments));
     return last_given();
   }
 
   /// A gradient for every output, named as the backward task has it.
-  Result<Value> upstream(const Value& outputs) {
-    const std::vector<Value>* several = items_of(outputs);
-    const std::vector<Value> all = several ? *several : std::vector<Value>{outputs};
-    std::vector<Value> gradients;
+  Result<frontend::Value> upstream(const frontend::Value& outputs) {
+    const std::vector<frontend::Value>* several = frontend::items_of(outputs);
+    const std::vector<frontend::Value> all =
+        several ? *several : std::vector<frontend::Value>{outputs};
+    std::vector<frontend::Value> gradients;
     for (size_t i = 0; i < all.size(); ++i) {
-      const auto* tensor = all[i].get<Tensor>();
+      const auto* tensor = all[i].get<frontend::Tensor>();
       if (!tensor || i >= forward_.output_names.size())
         return input_error("forward() gives other outputs");
       graph::Builder& graph = staged_.evaluator.graph();
-      const graph::NodeId output = KW_TRY(read(graph, *tensor));
+      const graph::NodeId output = KW_TRY(frontend::read(graph, *tensor));
       const graph::Node node = graph[output];
       const std::string name = graph::gradient_name(forward_.output_names[i]);
       const graph::NodeId input = graph.input(name, node.dtype, node.shape);
       staged_.names[input] = name;
-      gradients.push_back(new_tensor(input));
+      gradients.push_back(frontend::new_tensor(input));
     }
-    return make_list(std::move(gradients));
+    return frontend::make_list(std::move(gradients));
   }
 
   /// One value (0), or a tuple.
-  static Value results_of(int count) {
-    if (count == 0) return Value(std::string("0"));
-    std::vector<Value> all;
+  static frontend::Value results_of(int count) {
+    if (count == 0) return frontend::Value(std::string("0"));
+    std::vector<frontend::Value> all;
     for (int i = 0; i < count; ++i) all.emplace_back(fmt::format("{}", i));
-    return make_tuple(std::move(all));
+    return frontend::make_tuple(std::move(all));
   }
 
   /// backward() returns one gradient for every argument of forward().
-  bool name_results(const Value& returned, size_t count, task::Call* call) {
-    const std::vector<Value>* several = items_of(returned);
-    const std::vector<Value> all = several ? *several : std::vector<Value>{returned};
+  bool name_results(const frontend::Value& returned, size_t count, task::Call* call) {
+    const std::vector<frontend::Value>* several = frontend::items_of(returned);
+    const std::vector<frontend::Value> all =
+        several ? *several : std::vector<frontend::Value>{returned};
     if (all.size() != given_.size()) return false;
     call->results.assign(count, "");
     for (size_t i = 0; i < all.size(); ++i) {
@@ -144,13 +147,13 @@ class Looking {
     return std::ranges::find(call->results, "") == call->results.end();
   }
 
-  Result<std::vector<task::CallValue>> read_all(const std::vector<Value>& values) {
+  Result<std::vector<task::CallValue>> read_all(const std::vector<frontend::Value>& values) {
     std::vector<task::CallValue> all;
-    for (const Value& value : values) all.push_back(KW_TRY(value_of(value)));
+    for (const frontend::Value& value : values) all.push_back(KW_TRY(value_of(value)));
     return all;
   }
 
-  Result<task::CallValue> value_of(const Value& value) {
+  Result<task::CallValue> value_of(const frontend::Value& value) {
     if (value.is_none()) return task::CallValue{};
     if (const auto* flag = value.get<bool>())
       return task::CallValue{Kind::Bool, "", *flag ? 1.0 : 0.0, {}};
@@ -158,9 +161,9 @@ class Looking {
       return task::CallValue{Kind::Int, integer->text(), 0, {}};
     if (const auto* number = value.get<double>())
       return task::CallValue{Kind::Float, "", *number, {}};
-    if (const std::vector<Value>* items = items_of(value))
+    if (const std::vector<frontend::Value>* items = frontend::items_of(value))
       return task::CallValue{Kind::Tuple, "", 0, KW_TRY(read_all(*items))};
-    const auto* tensor = value.get<Tensor>();
+    const auto* tensor = value.get<frontend::Tensor>();
     if (!tensor) return input_error("it is given something that is no tensor and no number");
     const auto name = staged_.names.find(tensor->cell ? tensor->cell->node : tensor->node);
     if (name == staged_.names.end()) return input_error("it is given a tensor that is computed");
@@ -168,8 +171,8 @@ class Looking {
   }
 
   const task::Task& forward_;
-  Staged& staged_;
-  std::vector<Value> given_;  // to the candidate of the forward pass
+  frontend::Staged& staged_;
+  std::vector<frontend::Value> given_;  // to the candidate of the forward pass
 };
 
 /// What the task has no use for is spare. False: a tensor that is unknown to both.
@@ -188,16 +191,16 @@ bool settle_tensors(const std::vector<task::CallValue>& values, const task::Task
 
 std::optional<task::Call> seen(const task::Task& forward, const task::Task& task,
                                Status (Looking::*look)(task::Call*)) {
-  const auto* python = dynamic_cast<const PythonReference*>(forward.reference.get());
+  const auto* python = dynamic_cast<const frontend::PythonReference*>(forward.reference.get());
   if (!python) return std::nullopt;
-  Entry entry = python->entry();
-  auto source = parse_python(entry.source->text + kLookingCandidate, entry.source->path);
+  frontend::Entry entry = python->entry();
+  auto source = frontend::parse_python(entry.source->text + kLookingCandidate, entry.source->path);
   if (!source) return std::nullopt;
   entry.source = *source;
   task::Call call;
-  const Status looked = stage_entry(entry, forward.benchmark_shapes.front(), [&](Staged& staged) {
-    return (Looking(forward, staged).*look)(&call);
-  });
+  const Status looked = frontend::stage_entry(
+      entry, forward.benchmark_shapes.front(),
+      [&](frontend::Staged& staged) { return (Looking(forward, staged).*look)(&call); });
   if (!looked || !settle_tensors(call.arguments, forward, task, &call)) return std::nullopt;
   if (!call.results.empty() && !std::ranges::is_permutation(call.results, task.output_names))
     return std::nullopt;
@@ -214,4 +217,4 @@ std::optional<task::Call> backward_call(const task::Task& forward, const task::T
   return seen(forward, backward, &Looking::look_backward);
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -6,7 +6,7 @@
 
 #include "task/task.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Of Model.forward(…, fn=candidate). Nothing where that is not how it is called, or where a tensor
 /// is computed for the call.
@@ -16,4 +16,4 @@ std::optional<task::Call> forward_call(const task::Task& forward);
 /// `forward`.
 std::optional<task::Call> backward_call(const task::Task& forward, const task::Task& backward);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

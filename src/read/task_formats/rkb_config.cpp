@@ -1,4 +1,4 @@
-#include "frontend/rkb_config.h"
+#include "task_formats/rkb_config.h"
 
 #include <fmt/core.h>
 
@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr size_t kMostConfigs = 4096;
@@ -136,4 +136,4 @@ Result<RkbConfigs> parse_rkb_configs(const std::string& text, const std::string&
   return configs;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Something about a task folder that its reader should know.
 struct FolderProblem {
@@ -33,4 +33,4 @@ struct RkbConfigs {
 Result<RkbConfigs> parse_rkb_configs(const std::string& text, const std::string& file,
                                      std::vector<FolderProblem>* problems);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

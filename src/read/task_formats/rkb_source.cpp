@@ -1,4 +1,4 @@
-#include "frontend/rkb_source.h"
+#include "task_formats/rkb_source.h"
 
 #include <fmt/core.h>
 
@@ -6,11 +6,11 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "frontend/names.h"
 #include "os/inside.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 const Json* child_named(const Json& body, std::string_view kind, std::string_view name) {
@@ -178,8 +178,8 @@ Result<RkbFile> read_rkb_file(const std::string& path, std::vector<FolderProblem
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
   const std::string text =
-      KW_TRY(os::read_inside(folder, path.substr(slash + 1), kMaxSourceBytes));
-  file.source = KW_TRY(parse_python(text, path));
+      KW_TRY(os::read_inside(folder, path.substr(slash + 1), frontend::kMaxSourceBytes));
+  file.source = KW_TRY(frontend::parse_python(text, path));
   const Json& body = file.source->tree["body"];
   const Json* model = child_named(body, "ClassDef", "Model");
   const Json* inputs = child_named(body, "FunctionDef", "get_inputs");
@@ -228,7 +228,7 @@ RkbNames::RkbNames(const RkbFile& file, const std::vector<const RkbConfig*>& con
   }
   const auto usable = [&](const std::string& key) {
     const std::string plain =
-        is_dim_name(key) && !taken.count(key) && !is_builtin(key) ? key : "cfg_" + identifier(key);
+        frontend::is_dim_name(key) && !taken.count(key) && !frontend::is_builtin(key) ? key : "cfg_" + frontend::identifier(key);
     return plain;
   };
   for (const RkbConfig* config : configs) {
@@ -288,4 +288,4 @@ std::string RkbNames::text(const RkbFile& file, const RkbConfig& config) const {
   return text;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

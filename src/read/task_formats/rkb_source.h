@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "frontend/rkb_config.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "frontend/syntax.h"
+#include "task_formats/rkb_config.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Parameters of a function or of a class's __init__.
 struct Signature {
@@ -24,7 +24,7 @@ struct Signature {
 };
 
 struct RkbFile {
-  std::shared_ptr<const Source> source;
+  std::shared_ptr<const frontend::Source> source;
   Signature init, get_inputs;
   std::string description;               // forward_fn's, up to its arguments
   std::vector<std::string> input_names;  // of Model.forward, without fn
@@ -63,4 +63,4 @@ class RkbNames {
 /// A JSON value as Python writes it.
 std::string python_literal(const Json& value);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -1,10 +1,10 @@
-#include "frontend/shapes_yaml.h"
+#include "task_formats/shapes_yaml.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr size_t kMostShapes = 1000, kMostRank = 16;
@@ -143,4 +143,4 @@ Result<Shapes> parse_shapes_yaml(const std::string& text, const std::string& fil
   return ShapesReader(file_name).read(text);
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 /// Shapes of one rank, every extent 1 or more. Errors are "shapes.yaml:3: …".
 Result<std::vector<std::vector<int64_t>>> parse_shapes_yaml(const std::string& text,
                                                             const std::string& file_name);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -1,8 +1,8 @@
-#include "frontend/shapes_yaml.h"
+#include "task_formats/shapes_yaml.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 using Shapes = std::vector<std::vector<int64_t>>;
@@ -53,4 +53,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

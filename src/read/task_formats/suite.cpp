@@ -1,4 +1,4 @@
-#include "evaluation/suite.h"
+#include "task_formats/suite.h"
 
 #include <fmt/core.h>
 #include <fnmatch.h>
@@ -7,13 +7,13 @@
 #include <map>
 #include <set>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kSuiteFiles.inc"
 #include "os/files.h"
 #include "os/inside.h"
 
-namespace kw::evaluation {
+namespace kw::task_formats {
 
 namespace {
 
@@ -274,4 +274,4 @@ Result<std::vector<SuiteTask>> select_tasks(const Suite& suite, const std::strin
   return tasks;
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::task_formats

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
-namespace kw::evaluation {
+namespace kw::task_formats {
 
 struct SuiteTask {
   std::string name;  // unique in its suite, fit to be a file's name
@@ -39,4 +39,4 @@ Status write_carried(const std::string& name, const std::string& folder);
 /// The input Error names what fits nothing.
 Result<std::vector<SuiteTask>> select_tasks(const Suite& suite, const std::string& only);
 
-}  // namespace kw::evaluation
+}  // namespace kw::task_formats

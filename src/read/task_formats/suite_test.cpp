@@ -1,4 +1,4 @@
-#include "evaluation/suite.h"
+#include "task_formats/suite.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace kw::evaluation {
+namespace kw::task_formats {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ TEST(Suites, AnUnknownNameListsThoseThereAre) {
 }
 
 }  // namespace
-}  // namespace kw::evaluation
+}  // namespace kw::task_formats

@@ -1,12 +1,12 @@
-#include "frontend/task_toml.h"
+#include "task_formats/task_toml.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
-#include "base/toml.h"
+#include "core/text.h"
+#include "core/toml.h"
 #include "frontend/names.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 class Reader {
@@ -124,7 +124,7 @@ Status Reader::read_legal(const toml::table& table, TomlInput& input) const {
 Result<TomlInput> Reader::read_input(const std::string& name, const toml::node& node) const {
   TomlInput input;
   if (const auto short_form = node.value<std::string>()) {
-    auto tensor = parse_tensor_text(*short_form);
+    auto tensor = frontend::parse_tensor_text(*short_form);
     if (!tensor) return at(node, tensor.error().message);
     input.tensor = std::move(tensor).value();
     return input;
@@ -150,7 +150,7 @@ Result<TomlInput> Reader::read_input(const std::string& name, const toml::node& 
     else
       return wrong(extent, "shape", "a list of strings and integers");
   }
-  auto tensor = parse_tensor_text(fmt::format("{}[{}]", dtype, join(extents, ", ")));
+  auto tensor = frontend::parse_tensor_text(fmt::format("{}[{}]", dtype, join(extents, ", ")));
   if (!tensor) return at(node, tensor.error().message);
   input.tensor = std::move(tensor).value();
   if (role != "input" && role != "weight")
@@ -165,7 +165,7 @@ Result<TomlInput> Reader::read_input(const std::string& name, const toml::node& 
 Status Reader::read_inputs(const toml::table& table, TaskToml& out) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (!is_dim_name(name))
+    if (!frontend::is_dim_name(name))
       return at(node, fmt::format("'{}' cannot be the name of an input", name));
     out.inputs[name] = KW_TRY(read_input(name, node));
   }
@@ -197,7 +197,7 @@ Result<task::ScalarSpec> Reader::read_scalar(const std::string& name,
   std::string dtype;
   if (table) KW_TRY(text(*table, "dtype", dtype));
   if (dtype.empty()) return spec;
-  const auto type = dtype_from_text(dtype);
+  const auto type = frontend::dtype_from_text(dtype);
   if (!type)
     return at(node, fmt::format("unknown dtype '{}'{}", dtype,
                                 did_you_mean(dtype, tensor::dtype_names())));
@@ -219,7 +219,8 @@ Status Reader::read_scalars(const toml::table& table, TaskToml& out) const {
 Status Reader::read_dims(const toml::table& table, TaskToml& out) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (!is_dim_name(name)) return at(node, fmt::format("'{}' cannot be the name of a dim", name));
+    if (!frontend::is_dim_name(name))
+      return at(node, fmt::format("'{}' cannot be the name of a dim", name));
     task::DimRange range;
     const toml::table* inner = node.as_table();
     if (!inner) return wrong(node, name, "a table: { min = 1, max = 4096, multiple = 8 }");
@@ -289,7 +290,7 @@ Status Reader::read_names(const toml::table& root, const char* key,
   if (!list) return wrong(*node, key, "a list of names");
   for (const toml::node& one : *list) {
     const auto name = one.value_exact<std::string>();
-    if (!name || !is_dim_name(*name)) return wrong(one, key, "a list of names");
+    if (!name || !frontend::is_dim_name(*name)) return wrong(one, key, "a list of names");
     out.push_back(*name);
   }
   return Done{};
@@ -339,4 +340,4 @@ Result<TaskToml> parse_task_toml(const std::string& text, const std::string& fil
   return Reader(file_name).read(parsed.table());
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

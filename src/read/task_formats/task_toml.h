@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "frontend/spec_text.h"
 #include "task/task.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 struct TomlInput {
-  TensorText tensor;
+  frontend::TensorText tensor;
   task::Role role = task::Role::Input;
   bool optional = false, written = false;
 };
@@ -33,4 +33,4 @@ struct TaskToml {
 /// Errors are "task.toml:7:3: unknown key 'dtyp' in [inputs.x] (did you mean 'dtype'?)".
 Result<TaskToml> parse_task_toml(const std::string& text, const std::string& file_name);
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

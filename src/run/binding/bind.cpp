@@ -1,11 +1,11 @@
-#include "engine/bind.h"
+#include "binding/bind.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "tensor/npy.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 namespace {
 
@@ -71,7 +71,7 @@ Status merge_dims(const kernel::Module& module, const NamedTensors& files,
 
 Result<kernel::Bindings> bind_names(const kernel::Module& module, const BindingRequest& request,
                                     const NamedTensors& files, const arch::Target& target,
-                                    const exec::DeviceInfo& device) {
+                                    const ports::DeviceInfo& device) {
   kernel::Bindings bindings;
   bindings.dims = request.dims;
   bindings.tunes = request.tunes;
@@ -86,4 +86,4 @@ Result<kernel::Bindings> bind_names(const kernel::Module& module, const BindingR
   return bindings;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::binding

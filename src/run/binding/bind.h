@@ -6,13 +6,13 @@
 #include <set>
 #include <string>
 
-#include "base/result.h"
-#include "engine/inputs.h"
-#include "exec/device.h"
+#include "binding/inputs.h"
+#include "core/result.h"
 #include "kernel/module.h"
 #include "kernel/select.h"
+#include "ports/device.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 struct BindingRequest {
   std::map<std::string, int64_t> dims;
@@ -24,6 +24,6 @@ struct BindingRequest {
 /// `files` contribute dims by their shapes; what the user says explicitly must agree with them.
 Result<kernel::Bindings> bind_names(const kernel::Module& module, const BindingRequest& request,
                                     const NamedTensors& files, const arch::Target& target,
-                                    const exec::DeviceInfo& device);
+                                    const ports::DeviceInfo& device);
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -1,14 +1,14 @@
-#include "engine/inputs.h"
+#include "binding/inputs.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/entropy.h"
 #include "tensor/npy.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 namespace {
 
@@ -159,4 +159,4 @@ const tensor::HostTensor* input_named(const graph::Graph& graph,
 
 Result<uint64_t> secret_seed() { return KW_TRY(os::random_bits()) >> 1; }
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "graph/graph.h"
 #include "kernel/module.h"
 #include "kernel/program.h"
 #include "tensor/host_tensor.h"
 #include "tensor/inputs.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 /// Where one input comes from: a file, or a family with its seed.
 struct InputSource {
@@ -55,4 +55,4 @@ Result<uint64_t> secret_seed();
 Status check_memory(const kernel::Program& program, uint64_t available, int copies,
                     const std::string& where);
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -1,14 +1,14 @@
-#include "engine/load.h"
+#include "binding/load.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/parse.h"
 #include "os/files.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 namespace {
 
@@ -32,7 +32,7 @@ Result<kernel::Module> parse_module(const std::string& text, const std::string& 
   const size_t count = outcome.diagnostics.size();
   return input_error(fmt::format(
       "{} is not a valid kernel module: {} problem{}\n{}", file_name, count, count == 1 ? "" : "s",
-      trim(kernel::render_diagnostics(outcome.diagnostics, text, file_name))));
+      trim(cuda_source::render_diagnostics(outcome.diagnostics, text, file_name))));
 }
 
 Result<kernel::Module> load_module(const std::string& path) {
@@ -40,4 +40,4 @@ Result<kernel::Module> load_module(const std::string& path) {
   return parse_module(text, shown_name(path));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/module.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 /// Errors: the file cannot be read, is binary or too large, or does not parse (all problems,
 /// rendered with carets).
@@ -16,4 +16,4 @@ Result<kernel::Module> load_module(const std::string& path);
 /// The same for a text in memory.
 Result<kernel::Module> parse_module(const std::string& text, const std::string& file_name);
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -1,10 +1,10 @@
-#include "engine/probe.h"
+#include "binding/probe.h"
 
 #include <algorithm>
 
-#include "base/hash.h"
+#include "core/hash.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 namespace {
 
@@ -64,4 +64,4 @@ Result<std::vector<Probe>> probe_groups(const kernel::Module& module,
   return probes;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -10,7 +10,7 @@
 #include "kernel/module.h"
 #include "kernel/select.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 /// For one assignment of tunables: the first dims found for each group that any tried dims select.
 struct Probe {
@@ -24,4 +24,4 @@ struct Probe {
 Result<std::vector<Probe>> probe_groups(const kernel::Module& module,
                                         const kernel::Bindings& fixed);
 
-}  // namespace kw::engine
+}  // namespace kw::binding

@@ -1,14 +1,14 @@
-#include "engine/summary.h"
+#include "binding/summary.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "tensor/convert.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 TensorSummary summarise(const std::string& name, const tensor::HostTensor& tensor) {
   TensorSummary summary;
@@ -55,4 +55,4 @@ Json to_json(const TensorSummary& summary) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::binding

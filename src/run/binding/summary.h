@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::engine {
+namespace kw::binding {
 
 struct TensorSummary {
   std::string name;
@@ -24,4 +24,4 @@ struct TensorSummary {
 TensorSummary summarise(const std::string& name, const tensor::HostTensor& tensor);
 Json to_json(const TensorSummary& summary);
 
-}  // namespace kw::engine
+}  // namespace kw::binding

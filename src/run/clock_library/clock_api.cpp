@@ -1,16 +1,16 @@
-#include "capi/clock_api.h"
+#include "clock_library/clock_api.h"
 
 #include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "capi/clock_session.h"
+#include "clock_library/clock_session.h"
 
 #define KW_EXPORT __attribute__((visibility("default")))
 
 struct kw_clock {
-  std::unique_ptr<kw::capi::ClockSession> session;
+  std::unique_ptr<kw::clock_library::ClockSession> session;
   std::string reply, error;
 };
 
@@ -27,8 +27,8 @@ std::vector<kw::cuda::DeviceSpan> spans(const kw_span* from, size_t count) {
   return made;
 }
 
-kw::capi::Baseline baseline_of(const kw_baseline& from) {
-  kw::capi::Baseline made;
+kw::clock_library::Baseline baseline_of(const kw_baseline& from) {
+  kw::clock_library::Baseline made;
   made.name = from.name;
   for (size_t c = 0; c < from.calls; ++c) {
     made.calls.push_back({static_cast<kw::cuda::CuGraph>(from.graphs[c]),
@@ -59,7 +59,7 @@ auto guarded(std::string& error, Work work) -> decltype(work()) {
 
 KW_EXPORT kw_clock* kw_clock_open(int ordinal) {
   return guarded(open_error(), [&]() -> kw_clock* {
-    auto session = kw::capi::ClockSession::open(ordinal);
+    auto session = kw::clock_library::ClockSession::open(ordinal);
     if (!session) {
       open_error() = session.error().message;
       return nullptr;
@@ -81,7 +81,7 @@ KW_EXPORT const char* kw_clock_ask(kw_clock* clock, const char* frame, size_t fr
       clock->error = request.error().message;
       return nullptr;
     }
-    std::vector<kw::capi::Baseline> work;
+    std::vector<kw::clock_library::Baseline> work;
     for (size_t i = 0; i < baseline_count; ++i) work.push_back(baseline_of(baselines[i]));
     clock->reply =
         kw::gpu::encode(clock->session->ask(*request, spans(inputs, input_count), std::move(work)));

@@ -1,4 +1,4 @@
-#include "capi/clock_session.h"
+#include "clock_library/clock_session.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "cuda/program_subject.h"
 #include "cuda/run.h"
 
-namespace kw::capi {
+namespace kw::clock_library {
 namespace {
 
 constexpr double kHashSeconds = 60;
@@ -127,4 +127,4 @@ Status ClockSession::time(const gpu::Request& request, const std::vector<cuda::D
   return Done{};
 }
 
-}  // namespace kw::capi
+}  // namespace kw::clock_library

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/graph_subject.h"
@@ -16,7 +16,7 @@
 #include "cuda/utility_kernels.h"
 #include "gpu/messages.h"
 
-namespace kw::capi {
+namespace kw::clock_library {
 
 /// Work captured elsewhere.
 struct Baseline {
@@ -47,7 +47,7 @@ class ClockSession {
   std::unique_ptr<cuda::Driver> driver_;
   std::unique_ptr<cuda::Context> context_;
   std::unique_ptr<cuda::UtilityKernels> utilities_;
-  std::map<exec::ImageId, std::unique_ptr<cuda::LoadedImage>> images_;
+  std::map<ports::ImageId, std::unique_ptr<cuda::LoadedImage>> images_;
 };
 
-}  // namespace kw::capi
+}  // namespace kw::clock_library

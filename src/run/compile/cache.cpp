@@ -9,9 +9,9 @@
 #include <chrono>
 #include <ctime>
 
-#include "base/hash.h"
 #include "compile/search.h"
 #include "compile/wire.h"
+#include "core/hash.h"
 #include "os/files.h"
 
 namespace kw::compile {
@@ -54,7 +54,7 @@ std::vector<Entry> entries_in(const std::string& folder) {
 
 }  // namespace
 
-CachingCompiler::CachingCompiler(std::unique_ptr<exec::Compiler> inner, CacheOptions options)
+CachingCompiler::CachingCompiler(std::unique_ptr<ports::Compiler> inner, CacheOptions options)
     : inner_(std::move(inner)), options_(std::move(options)) {}
 
 CacheStats CachingCompiler::stats() const {
@@ -69,8 +69,8 @@ std::vector<std::string> CachingCompiler::notes() const {
   return all;
 }
 
-std::string CachingCompiler::path_for(const exec::CompileRequest& request) const {
-  exec::CompileRequest key = request;
+std::string CachingCompiler::path_for(const ports::CompileRequest& request) const {
+  ports::CompileRequest key = request;
   key.timeout_seconds = 0;
   std::string text =
       std::string(kFormat) + inner_->name() + "\n" + options_.salt + "\n" + encode(key);
@@ -81,7 +81,7 @@ std::string CachingCompiler::path_for(const exec::CompileRequest& request) const
   return fmt::format("{}/{}/{}", options_.folder, hash.substr(0, 2), hash.substr(2));
 }
 
-bool CachingCompiler::load(const std::string& path, exec::CompileOutcome* outcome) {
+bool CachingCompiler::load(const std::string& path, ports::CompileOutcome* outcome) {
   const auto bytes = os::read_file(path);
   if (!bytes) return false;
   std::string_view rest = *bytes;
@@ -116,7 +116,7 @@ void CachingCompiler::make_room(uint64_t added) {
   }
 }
 
-void CachingCompiler::store(const std::string& path, const exec::CompileOutcome& outcome) {
+void CachingCompiler::store(const std::string& path, const ports::CompileOutcome& outcome) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!writable_) return;
@@ -131,10 +131,10 @@ void CachingCompiler::store(const std::string& path, const exec::CompileOutcome&
   writable_ = false;
 }
 
-Result<exec::CompileOutcome> CachingCompiler::compile(const exec::CompileRequest& request) {
+Result<ports::CompileOutcome> CachingCompiler::compile(const ports::CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   const std::string path = path_for(request);
-  exec::CompileOutcome outcome;
+  ports::CompileOutcome outcome;
   if (load(path, &outcome)) {
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used just now
     outcome.compiled->from_cache = true;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -19,7 +19,7 @@ struct CacheOptions {
   std::string folder;     // entries go into sub-folders of it
   std::string salt = {};  // what else results depend on: compiler file, headers
   /// Everything the compiler is told for a request, so that other options make other entries.
-  std::function<std::string(const exec::CompileRequest&)> command = {};
+  std::function<std::string(const ports::CompileRequest&)> command = {};
   uint64_t max_bytes = uint64_t{1} << 30;  // oldest entries go when there is more
 };
 
@@ -27,22 +27,22 @@ struct CacheStats {
   int hits = 0, misses = 0, damaged = 0;
 };
 
-class CachingCompiler : public exec::Compiler {
+class CachingCompiler : public ports::Compiler {
  public:
-  CachingCompiler(std::unique_ptr<exec::Compiler> inner, CacheOptions options);
+  CachingCompiler(std::unique_ptr<ports::Compiler> inner, CacheOptions options);
 
   std::string name() const override { return inner_->name(); }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
   std::vector<std::string> notes() const override;
   CacheStats stats() const;
 
  private:
-  std::string path_for(const exec::CompileRequest& request) const;
-  bool load(const std::string& path, exec::CompileOutcome* outcome);
-  void store(const std::string& path, const exec::CompileOutcome& outcome);
+  std::string path_for(const ports::CompileRequest& request) const;
+  bool load(const std::string& path, ports::CompileOutcome* outcome);
+  void store(const std::string& path, const ports::CompileOutcome& outcome);
   void make_room(uint64_t added);
 
-  const std::unique_ptr<exec::Compiler> inner_;
+  const std::unique_ptr<ports::Compiler> inner_;
   const CacheOptions options_;
   mutable std::mutex mutex_;
   CacheStats stats_;

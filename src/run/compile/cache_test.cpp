@@ -14,18 +14,18 @@ namespace kw::compile {
 namespace {
 
 /// Counts its calls; its image says what it was asked.
-class FakeCompiler : public exec::Compiler {
+class FakeCompiler : public ports::Compiler {
  public:
   explicit FakeCompiler(int* calls) : calls_(calls) {}
   std::string name() const override { return "fake 1.0"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
     ++*calls_;
-    exec::CompileOutcome outcome;
+    ports::CompileOutcome outcome;
     if (request.source == "error") return environment_error("no luck");
     if (request.source == "fails") {
-      outcome.failed = exec::CompileFailed{};
+      outcome.failed = ports::CompileFailed{};
     } else {
-      outcome.compiled = exec::Compiled{};
+      outcome.compiled = ports::Compiled{};
       outcome.compiled->image = request.source + std::string(1000, 'x');
     }
     return outcome;
@@ -48,8 +48,8 @@ class Cache : public ::testing::Test {
     if (options.folder.empty()) options.folder = folder_ + "/cache";
     return CachingCompiler(std::make_unique<FakeCompiler>(&calls_), options);
   }
-  static exec::CompileRequest asked(const std::string& source) {
-    exec::CompileRequest request;
+  static ports::CompileRequest asked(const std::string& source) {
+    ports::CompileRequest request;
     request.source = source;
     return request;
   }
@@ -72,7 +72,7 @@ TEST_F(Cache, RemembersAcrossObjects) {
 TEST_F(Cache, TellsCommandsApart) {
   for (const char* option : {"-O3", "-O2", "-O3"}) {
     CacheOptions options;
-    options.command = [option](const exec::CompileRequest& request) {
+    options.command = [option](const ports::CompileRequest& request) {
       return request.target + option;
     };
     ASSERT_TRUE(make(options).compile(asked("a")));
@@ -81,18 +81,18 @@ TEST_F(Cache, TellsCommandsApart) {
 }
 
 TEST_F(Cache, TellsRequestsApart) {
-  std::vector<exec::CompileRequest> requests(8, asked("a"));
+  std::vector<ports::CompileRequest> requests(8, asked("a"));
   requests[1].source = "b";
   requests[2].target = "sm_80";
   requests[3].defines = {{"N", 1}};
   requests[4].kernels = {"k"};
-  requests[5].image = exec::ImageKind::Cubin;
+  requests[5].image = ports::ImageKind::Cubin;
   requests[6].file_name = "other.cu";
   requests[7].include_folders = {folder_};
   auto compiler = make();
   for (const auto& request : requests) ASSERT_TRUE(compiler.compile(request));
   EXPECT_EQ(calls_, 8);
-  exec::CompileRequest patient = asked("a");
+  ports::CompileRequest patient = asked("a");
   patient.timeout_seconds = 1000;
   ASSERT_TRUE(compiler.compile(patient));
   EXPECT_EQ(calls_, 8) << "patience changes nothing";
@@ -104,7 +104,7 @@ TEST_F(Cache, TellsRequestsApart) {
 
 TEST_F(Cache, SeesChangesInIncludeFolders) {
   auto compiler = make();
-  exec::CompileRequest request = asked("a");
+  ports::CompileRequest request = asked("a");
   ASSERT_TRUE(os::make_directories(folder_ + "/include/deep"));
   request.include_folders = {folder_ + "/include"};
   for (const char* content : {"one", "three"}) {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "kDeviceFiles.inc"
 #include "kNvrtcFiles.inc"
 #include "os/files.h"

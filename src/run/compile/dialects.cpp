@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/text.h"
 #include "compile/device_headers.h"
 #include "compile/program_compiler.h"
+#include "core/text.h"
 
 namespace kw::compile {
 namespace {
@@ -24,7 +24,7 @@ int ptx_version_for(const std::string& target) {
   return sm >= 103 && sm < 110 ? 88 : sm >= 120 ? 87 : sm >= 100 ? 86 : 83;
 }
 
-void add_includes(const exec::CompileRequest& request, std::vector<std::string>* command) {
+void add_includes(const ports::CompileRequest& request, std::vector<std::string>* command) {
   for (const std::string& folder : request.include_folders) command->push_back("-I" + folder);
 }
 
@@ -42,7 +42,7 @@ std::unique_ptr<ProgramCompiler> make_nvcc_compiler(const FoundProgram& nvcc,
     dialect.header_folders.push_back(toolkit_of(nvcc.path) + part);
   }
   if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
-  dialect.command = [path = nvcc.path](const exec::CompileRequest& request,
+  dialect.command = [path = nvcc.path](const ports::CompileRequest& request,
                                        const std::string& input, const std::string& output) {
     std::vector<std::string> command = {path,
                                         "-ptx",
@@ -80,7 +80,7 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
   dialect.after =
       "#pragma clang attribute pop\n"
       "#pragma clang force_cuda_host_device end\n";
-  dialect.command = [path = clang.path, headers](const exec::CompileRequest& request,
+  dialect.command = [path = clang.path, headers](const ports::CompileRequest& request,
                                                  const std::string& input,
                                                  const std::string& output) {
     // Neither an installed CUDA toolkit nor the host's headers may show through. A value that only

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/text.h"
 #include "compile/cache.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
@@ -92,12 +92,12 @@ Result<std::string> disassemble(std::string_view cubin, const Disassembler& tool
 namespace {
 
 /// So that the compile cache can keep what the programs print: the cubin is the source.
-class Printer : public exec::Compiler {
+class Printer : public ports::Compiler {
  public:
   explicit Printer(const Disassembler& tools) : tools_(tools) {}
   std::string name() const override { return "machine code as text"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
-    exec::CompileOutcome outcome;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
+    ports::CompileOutcome outcome;
     outcome.compiled.emplace();
     outcome.compiled->image = KW_TRY(disassemble(request.source, tools_, request.timeout_seconds));
     return outcome;
@@ -115,10 +115,10 @@ Result<std::string> disassemble_once(std::string_view cubin, const Disassembler&
   options.folder = os::cache_directory() + "/compile";
   options.salt = fingerprint({tools.nvdisasm, tools.cuobjdump});
   CachingCompiler printer(std::make_unique<Printer>(tools), std::move(options));
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = cubin;
   request.timeout_seconds = timeout_seconds;
-  exec::CompileOutcome outcome = KW_TRY(printer.compile(request));
+  ports::CompileOutcome outcome = KW_TRY(printer.compile(request));
   return std::move(outcome.compiled->image);
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "compile/search.h"
+#include "core/result.h"
 
 namespace kw::compile {
 

@@ -97,11 +97,11 @@ TEST(DisassembleHere, TheRealToolShowsAKernel) {
   const Toolbox box = find_tools();
   if (!found.found()) GTEST_SKIP() << "neither nvdisasm nor cuobjdump is here";
   if (!box.nvcc || !box.ptxas) GTEST_SKIP() << "no nvcc and ptxas to make a cubin with";
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = "__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
   request.file_name = "twice.cu";
   request.target = "sm_90";
-  request.image = exec::ImageKind::Cubin;
+  request.image = ports::ImageKind::Cubin;
   request.kernels = {"twice"};
   const auto made = make_nvcc_compiler(*box.nvcc, box.ptxas)->compile(request);
   ASSERT_TRUE(made && made->compiled);

@@ -8,14 +8,14 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
-#include "base/utf8.h"
 #include "compile/entries.h"
+#include "core/text.h"
+#include "core/utf8.h"
 
 namespace kw::compile {
 namespace {
 
-using exec::CompileMessage;
+using ports::CompileMessage;
 using Severity = CompileMessage::Severity;
 
 /// What the first line of a message says.

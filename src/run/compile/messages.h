@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -14,8 +14,8 @@ namespace kw::compile {
 /// are dropped. What a header complains about has line 0 unless the log says which module line led
 /// there. `file_name` is the module's.
 /// Complaints about the lines with_entries() added speak of `kernels`.
-std::vector<exec::CompileMessage> parse_log(std::string_view log, std::string_view file_name,
-                                            const std::vector<std::string>& kernels = {});
+std::vector<ports::CompileMessage> parse_log(std::string_view log, std::string_view file_name,
+                                             const std::vector<std::string>& kernels = {});
 
 /// A name that every compiler takes, between quotes in `#line` too: what cannot stand there is
 /// replaced by '_'.

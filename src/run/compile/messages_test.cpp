@@ -10,7 +10,7 @@ namespace {
 
 std::string shown(std::string_view log) {
   std::string text;
-  for (const exec::CompileMessage& m : parse_log(log, "m.cu", {"first<1>", "second"})) {
+  for (const ports::CompileMessage& m : parse_log(log, "m.cu", {"first<1>", "second"})) {
     text += "EWN"[static_cast<int>(m.severity)] + std::to_string(m.line) + ":" +
             std::to_string(m.column) + " " + m.text + "\n";
   }
@@ -133,7 +133,7 @@ ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loa
 ptxas info    : Used 8 registers
 )");
   ASSERT_EQ(report.size(), 2U);
-  const exec::KernelResources& k = report.at("_Z1kv");
+  const ports::KernelResources& k = report.at("_Z1kv");
   EXPECT_EQ(k.registers, 24);
   EXPECT_EQ(k.stack_bytes, 32016);
   EXPECT_EQ(k.spill_store_bytes, 12);
@@ -188,29 +188,29 @@ TEST(ScanPtx, SurvivesNonsense) {
 }
 
 TEST(Wire, CarriesEverything) {
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   request.source = std::string("a\0\xff", 3);
   request.defines = {{"N", -5}};
   request.kernels = {"k<1>", ""};
   request.timeout_seconds = 0.25;
-  request.image = exec::ImageKind::Cubin;
-  exec::CompileRequest back;
+  request.image = ports::ImageKind::Cubin;
+  ports::CompileRequest back;
   ASSERT_TRUE(decode(encode(request), &back));
   EXPECT_EQ(encode(back), encode(request));
   EXPECT_EQ(back.defines[0].second, -5);
   EXPECT_EQ(back.timeout_seconds, 0.25);
 
-  exec::CompileOutcome outcome, other;
-  outcome.failed = exec::CompileFailed{
-      "c", {{exec::CompileMessage::Severity::Note, 3, 4, "t"}}, "log", true, false};
+  ports::CompileOutcome outcome, other;
+  outcome.failed = ports::CompileFailed{
+      "c", {{ports::CompileMessage::Severity::Note, 3, 4, "t"}}, "log", true, false};
   ASSERT_TRUE(decode(encode(outcome), &other));
   EXPECT_FALSE(other.compiled);
   EXPECT_EQ(other.failed->messages[0].text, "t");
 }
 
 TEST(Wire, RefusesDamage) {
-  exec::CompileOutcome outcome, back;
-  outcome.compiled = exec::Compiled{};
+  ports::CompileOutcome outcome, back;
+  outcome.compiled = ports::Compiled{};
   outcome.compiled->kernels.resize(3);
   outcome.compiled->image = "image";
   const std::string good = encode(outcome);

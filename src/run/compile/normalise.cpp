@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "ptx/lexer.h"
 
 namespace kw::compile {

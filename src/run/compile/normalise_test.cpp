@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <map>
 
-#include "base/text.h"
 #include "compile/messages.h"
 #include "compile/program_text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::compile {

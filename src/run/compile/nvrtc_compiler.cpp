@@ -14,12 +14,12 @@
 #include <set>
 #include <thread>
 
-#include "base/hash.h"
-#include "base/text.h"
 #include "compile/device_headers.h"
 #include "compile/messages.h"
 #include "compile/wire.h"
 #include "compile/worker.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/interrupt.h"
@@ -33,7 +33,7 @@ constexpr double kStartSeconds = 60;
 // NVRTC maps the files it precompiles into: a full disk is a bus error, not an error code.
 constexpr uint64_t kSpaceToPrecompile = uint64_t{1} << 30;
 
-std::string headers_key(const exec::CompileRequest& request) {
+std::string headers_key(const ports::CompileRequest& request) {
   const std::string_view source = request.source;
   std::string key = request.target;
   for (std::string_view line :
@@ -135,7 +135,7 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
 }
 
 Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::acquire(
-    const exec::CompileRequest& request) {
+    const ports::CompileRequest& request) {
   const std::string key = headers_key(request);
   std::unique_ptr<Worker> unfit;  // destroyed after the lock is gone
   {
@@ -192,9 +192,9 @@ void NvrtcCompiler::release(std::unique_ptr<Worker> worker) {
   freed_.notify_one();
 }
 
-exec::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state,
-                                         const exec::CompileRequest& request) const {
-  exec::CompileFailed failed;
+ports::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state,
+                                         const ports::CompileRequest& request) const {
+  ports::CompileFailed failed;
   failed.compiler = "NVRTC " + nvrtc_.version;
   failed.timed_out = state == os::ChannelState::TimedOut;
   failed.crashed = !failed.timed_out;
@@ -211,14 +211,14 @@ exec::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state,
   }
   worker.child->kill();
   failed.log = worker.child->stderr_tail();
-  failed.messages.push_back({exec::CompileMessage::Severity::Error, 0, 0, text});
-  exec::CompileOutcome outcome;
+  failed.messages.push_back({ports::CompileMessage::Severity::Error, 0, 0, text});
+  ports::CompileOutcome outcome;
   outcome.failed = std::move(failed);
   return outcome;
 }
 
-Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& given) {
-  exec::CompileRequest request = given;
+Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest& given) {
+  ports::CompileRequest request = given;
   request.file_name = quotable(request.file_name);
   for (std::string& folder : request.include_folders) folder = absolute(folder);
   const std::string frame = encode(request);
@@ -237,7 +237,7 @@ Result<exec::CompileOutcome> NvrtcCompiler::compile(const exec::CompileRequest& 
       if (!reply.error.empty()) return environment_error(reply.error);
       return std::move(reply.outcome);
     }
-    exec::CompileOutcome outcome = lost(*worker, state, request);
+    ports::CompileOutcome outcome = lost(*worker, state, request);
     const std::string ended = worker->child->how_it_ended();
     const bool disk_full = worker->precompiles && ended.find("SIGBUS") != std::string::npos;
     // Nothing in a source sends this signal; the machine or a person did, and may do so once.

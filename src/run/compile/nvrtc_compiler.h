@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "compile/search.h"
-#include "exec/compiler.h"
 #include "os/process.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -26,25 +26,25 @@ struct NvrtcOptions {
       {};  // empty: $KERNELWRIGHT_WORKER or the running binary, with kWorkerCommand
 };
 
-class NvrtcCompiler : public exec::Compiler {
+class NvrtcCompiler : public ports::Compiler {
  public:
   NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOptions options = {});
   ~NvrtcCompiler() override;
 
   std::string name() const override;
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
   std::vector<std::string> notes() const override;
 
  private:
   struct Worker;
 
   Result<std::unique_ptr<Worker>> start_worker(const std::vector<std::string>& extra_folders);
-  Result<std::unique_ptr<Worker>> acquire(const exec::CompileRequest& request);
+  Result<std::unique_ptr<Worker>> acquire(const ports::CompileRequest& request);
   void release(std::unique_ptr<Worker> worker);
   void forget();
   void note(const std::string& text);
-  exec::CompileOutcome lost(Worker& worker, os::ChannelState state,
-                            const exec::CompileRequest& request) const;
+  ports::CompileOutcome lost(Worker& worker, os::ChannelState state,
+                             const ports::CompileRequest& request) const;
 
   const FoundNvrtc nvrtc_;
   const FoundHeaders headers_;

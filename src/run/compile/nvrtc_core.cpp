@@ -11,12 +11,12 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/hash.h"
-#include "base/text.h"
 #include "compile/cubin.h"
 #include "compile/messages.h"
 #include "compile/normalise.h"
 #include "compile/resources.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/library.h"
@@ -95,7 +95,7 @@ std::string header_lines(std::string_view source) {
 /// What NVRTC gets: tunables behind the headers, and behind a mark that ends the part to
 /// precompile. A module without headers has the mark too, or its tunables would become part of
 /// that.
-std::string source_text(const exec::CompileRequest& request) {
+std::string source_text(const ports::CompileRequest& request) {
   std::string text =
       kernel::inject_defines(request.source, request.defines, true, request.file_name);
   if (kernel::find_injection(request.source).has_include) return text;
@@ -141,9 +141,9 @@ Result<std::unique_ptr<NvrtcCore>> NvrtcCore::load(Options options) {
 // C++20 deprecates += and ++ on volatile objects, which kernels use for flags and locks.
 constexpr const char* kVolatileIsFine = "-diag-suppress=3010,3011,3012";
 
-std::vector<std::string> nvrtc_arguments(const exec::CompileRequest& request,
+std::vector<std::string> nvrtc_arguments(const ports::CompileRequest& request,
                                          const std::vector<std::string>& header_folders) {
-  const bool cubin = request.image == exec::ImageKind::Cubin;
+  const bool cubin = request.image == ports::ImageKind::Cubin;
   // "sm_90a" -> "compute_90a": PTX is asked for by the virtual architecture.
   const std::string arch = cubin ? request.target : replace_all(request.target, "sm_", "compute_");
   std::vector<std::string> arguments = {"--gpu-architecture=" + arch, "--std=c++20", "-lineinfo",
@@ -155,7 +155,7 @@ std::vector<std::string> nvrtc_arguments(const exec::CompileRequest& request,
   return arguments;
 }
 
-std::vector<std::string> NvrtcCore::arguments(const exec::CompileRequest& request,
+std::vector<std::string> NvrtcCore::arguments(const ports::CompileRequest& request,
                                               bool precompile) {
   std::vector<std::string> arguments = nvrtc_arguments(request, options_.header_folders);
   const bool has_pch = api_->major > 12 || (api_->major == 12 && api_->minor >= 8);
@@ -169,7 +169,7 @@ std::vector<std::string> NvrtcCore::arguments(const exec::CompileRequest& reques
   return arguments;
 }
 
-std::string NvrtcCore::pch_folder_for(const exec::CompileRequest& request,
+std::string NvrtcCore::pch_folder_for(const ports::CompileRequest& request,
                                       const std::vector<std::string>& arguments) {
   std::string key = header_lines(request.source);
   for (const std::string& argument : arguments) {
@@ -183,7 +183,7 @@ std::string NvrtcCore::pch_folder_for(const exec::CompileRequest& request,
   return pch_folders_.emplace(key, folder).first->second;
 }
 
-Result<NvrtcCore::Run> NvrtcCore::run(const exec::CompileRequest& request, bool precompile) {
+Result<NvrtcCore::Run> NvrtcCore::run(const ports::CompileRequest& request, bool precompile) {
   const std::string source = source_text(request);
   const std::vector<std::string> texts = arguments(request, precompile);
   std::vector<const char*> options;
@@ -207,7 +207,7 @@ Result<NvrtcCore::Run> NvrtcCore::run(const exec::CompileRequest& request, bool 
       const int code = api.lowered_name(program, name.c_str(), &lowered);
       run.entries.emplace_back(code == 0 && lowered != nullptr ? lowered : "");
     }
-    run.image = request.image == exec::ImageKind::Cubin
+    run.image = request.image == ports::ImageKind::Cubin
                     ? fetch(program, api.cubin_size, api.cubin, false)
                     : fetch(program, api.ptx_size, api.ptx, true);
   }
@@ -216,7 +216,7 @@ Result<NvrtcCore::Run> NvrtcCore::run(const exec::CompileRequest& request, bool 
   return run;
 }
 
-Error NvrtcCore::option_error(const exec::CompileRequest& request, const std::string& log) const {
+Error NvrtcCore::option_error(const ports::CompileRequest& request, const std::string& log) const {
   int count = 0;
   api_->archs_count(&count);
   std::vector<int> archs(static_cast<size_t>(std::max(count, 0)));
@@ -233,8 +233,8 @@ Error NvrtcCore::option_error(const exec::CompileRequest& request, const std::st
                                        age, request.target, *lowest, *highest));
 }
 
-exec::CompileFailed NvrtcCore::failure(const exec::CompileRequest& request, const Run& run) {
-  exec::CompileFailed failed;
+ports::CompileFailed NvrtcCore::failure(const ports::CompileRequest& request, const Run& run) {
+  ports::CompileFailed failed;
   failed.compiler = options_.shown_as;
   failed.log = run.log;
   failed.messages = parse_log(run.log, request.file_name);
@@ -243,21 +243,21 @@ exec::CompileFailed NvrtcCore::failure(const exec::CompileRequest& request, cons
     failed.crashed |= run.log.find(sign) != std::string::npos;
   }
   if (failed.crashed) {
-    failed.messages = {{exec::CompileMessage::Severity::Error, 0, 0,
+    failed.messages = {{ports::CompileMessage::Severity::Error, 0, 0,
                         "the compiler ran out of memory on this source"}};
   }
   if (failed.messages.empty()) {
     const std::string text = run.log.empty() ? api_->error_string(run.code) : unexplained(run.log);
-    failed.messages.push_back({exec::CompileMessage::Severity::Error, 0, 0, text});
+    failed.messages.push_back({ports::CompileMessage::Severity::Error, 0, 0, text});
   }
   // ptxas speaks of lines of the PTX; the same source compiled to PTX tells which module lines they
   // are.
-  if (request.image == exec::ImageKind::Cubin &&
+  if (request.image == ports::ImageKind::Cubin &&
       run.log.find("ptx input, line ") != std::string::npos) {
-    exec::CompileRequest as_ptx = request;
-    as_ptx.image = exec::ImageKind::Ptx;
+    ports::CompileRequest as_ptx = request;
+    as_ptx.image = ports::ImageKind::Ptx;
     if (const auto ptx = this->run(as_ptx); ptx && ptx->code == 0) {
-      for (exec::CompileMessage& message : failed.messages) {
+      for (ports::CompileMessage& message : failed.messages) {
         const size_t at = message.text.find(" (PTX line ");
         if (at == std::string::npos) continue;
         message.line =
@@ -268,14 +268,14 @@ exec::CompileFailed NvrtcCore::failure(const exec::CompileRequest& request, cons
   return failed;
 }
 
-exec::Compiled NvrtcCore::success(const exec::CompileRequest& request, Run run) const {
-  exec::Compiled compiled;
+ports::Compiled NvrtcCore::success(const ports::CompileRequest& request, Run run) const {
+  ports::Compiled compiled;
   compiled.kind = request.image;
   compiled.target = request.target;
   compiled.compiler = options_.shown_as;
   compiled.seconds = run.seconds;
   compiled.messages = parse_log(run.log, request.file_name);
-  const bool cubin = request.image == exec::ImageKind::Cubin;
+  const bool cubin = request.image == ports::ImageKind::Cubin;
   if (!cubin)
     run.image =
         normalise_ptx(run.image, request.file_name, options_.header_folders, &run.entries);
@@ -283,7 +283,7 @@ exec::Compiled NvrtcCore::success(const exec::CompileRequest& request, Run run) 
   const auto resources = cubin ? parse_ptxas_report(run.log) : scan_ptx(compiled.image);
   const auto bounds = cubin ? launch_bounds_of(compiled.image) : std::map<std::string, int>{};
   for (size_t i = 0; i < request.kernels.size(); ++i) {
-    exec::CompiledKernel kernel{request.kernels[i], run.entries[i], demangle(run.entries[i]), {}};
+    ports::CompiledKernel kernel{request.kernels[i], run.entries[i], demangle(run.entries[i]), {}};
     if (const auto found = resources.find(kernel.entry); found != resources.end())
       kernel.resources = found->second;
     if (const auto found = bounds.find(kernel.entry); found != bounds.end())
@@ -302,11 +302,11 @@ uint64_t NvrtcCore::precompiled_bytes() const {
   return total;
 }
 
-Result<exec::CompileOutcome> NvrtcCore::compile(const exec::CompileRequest& request) {
+Result<ports::CompileOutcome> NvrtcCore::compile(const ports::CompileRequest& request) {
   if (request.source.find('\0') !=
       std::string::npos) {  // NVRTC would compile only what is before it
-    exec::CompileOutcome refused;
-    refused.failed = exec::CompileFailed{
+    ports::CompileOutcome refused;
+    refused.failed = ports::CompileFailed{
         options_.shown_as, {{{}, 0, 0, "the source contains a zero byte"}}, "", false, false};
     return refused;
   }
@@ -315,7 +315,7 @@ Result<exec::CompileOutcome> NvrtcCore::compile(const exec::CompileRequest& requ
   // without.
   if (done.code != 0 && done.log.find("mapped memory") != std::string::npos)
     done = KW_TRY(run(request, false));
-  exec::CompileOutcome outcome;
+  ports::CompileOutcome outcome;
   if (done.code == kInvalidOption) return option_error(request, done.log);
   if (done.code == kBuiltinFailure) {
     return environment_error(fmt::format("{}: {}", options_.shown_as, trim(done.log)));

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/compiler.h"
+#include "core/result.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
 /// What NVRTC is told for a request, precompiled headers apart.
-std::vector<std::string> nvrtc_arguments(const exec::CompileRequest& request,
+std::vector<std::string> nvrtc_arguments(const ports::CompileRequest& request,
                                          const std::vector<std::string>& header_folders);
 
 struct NvrtcApi;  // the library's entry points
@@ -30,7 +30,7 @@ class NvrtcCore {
   static Result<std::unique_ptr<NvrtcCore>> load(Options options);
   ~NvrtcCore();
 
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request);
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request);
   /// Size of all precompiled headers it has written.
   uint64_t precompiled_bytes() const;
 
@@ -38,13 +38,13 @@ class NvrtcCore {
   NvrtcCore() = default;
   struct Run;  // one call of the compiler
 
-  std::vector<std::string> arguments(const exec::CompileRequest& request, bool precompile);
-  std::string pch_folder_for(const exec::CompileRequest& request,
+  std::vector<std::string> arguments(const ports::CompileRequest& request, bool precompile);
+  std::string pch_folder_for(const ports::CompileRequest& request,
                              const std::vector<std::string>& arguments);
-  Result<Run> run(const exec::CompileRequest& request, bool precompile = true);
-  Error option_error(const exec::CompileRequest& request, const std::string& log) const;
-  exec::CompileFailed failure(const exec::CompileRequest& request, const Run& run);
-  exec::Compiled success(const exec::CompileRequest& request, Run run) const;
+  Result<Run> run(const ports::CompileRequest& request, bool precompile = true);
+  Error option_error(const ports::CompileRequest& request, const std::string& log) const;
+  ports::CompileFailed failure(const ports::CompileRequest& request, const Run& run);
+  ports::Compiled success(const ports::CompileRequest& request, Run run) const;
 
   Options options_;
   std::unique_ptr<NvrtcApi> api_;

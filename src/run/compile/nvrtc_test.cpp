@@ -13,10 +13,10 @@
 namespace kw::compile {
 namespace {
 
-using exec::CompileMessage;
-using exec::CompileOutcome;
-using exec::CompileRequest;
-using exec::ImageKind;
+using ports::CompileMessage;
+using ports::CompileOutcome;
+using ports::CompileRequest;
+using ports::ImageKind;
 
 class Nvrtc : public ::testing::Test {
  protected:
@@ -42,7 +42,7 @@ class Nvrtc : public ::testing::Test {
     request.kernels = std::move(kernels);
     return request;
   }
-  static CompileOutcome must_run(exec::Compiler& compiler, const CompileRequest& request) {
+  static CompileOutcome must_run(ports::Compiler& compiler, const CompileRequest& request) {
     auto outcome = compiler.compile(request);
     EXPECT_TRUE(outcome) << outcome.error().message;
     if (!outcome) return {};
@@ -76,7 +76,7 @@ TEST_F(Nvrtc, CompilesToPtxWithNamesAndResources) {
   asked.defines = {{"FACTOR", 7}};
   const CompileOutcome outcome = must_run(nvrtc, asked);
   ASSERT_TRUE(outcome.compiled) << text_of(outcome);
-  const exec::Compiled& got = *outcome.compiled;
+  const ports::Compiled& got = *outcome.compiled;
   EXPECT_NE(got.image.find(".target sm_90"), std::string::npos);
   EXPECT_NE(got.image.find("\"module.cu\""), std::string::npos) << "the .file line shows no folder";
   ASSERT_EQ(got.kernels.size(), 2U);
@@ -100,7 +100,7 @@ TEST_F(Nvrtc, CompilesToCubinForEveryTarget) {
     EXPECT_EQ(outcome.compiled->image.substr(0, 4),
               "\x7f"
               "ELF");
-    const exec::KernelResources& resources = outcome.compiled->kernels[0].resources;
+    const ports::KernelResources& resources = outcome.compiled->kernels[0].resources;
     EXPECT_GT(resources.registers, 0);
     EXPECT_EQ(resources.static_shared, 256 + (resources.static_shared > 1024 ? 1024 : 0)) << target;
     EXPECT_EQ(resources.spill_store_bytes, 0);
@@ -260,7 +260,7 @@ TEST_F(Nvrtc, GroupsAndCubStayPrograms) {
       image = outcome.compiled->image;
       const auto module = ptx::parse(image);
       ASSERT_TRUE(module) << module.error().message;
-      for (const exec::CompiledKernel& kernel : outcome.compiled->kernels)
+      for (const ports::CompiledKernel& kernel : outcome.compiled->kernels)
         EXPECT_GE(module->find_function(kernel.entry), 0) << kernel.entry;
       for (const char* mark : {"_INTERNAL_", "_GLOBAL__N__"})
         EXPECT_EQ(image.find(mark), std::string::npos) << image.substr(image.find(mark), 200);

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/text.h"
 #include "compile/entries.h"
 #include "compile/messages.h"
 #include "compile/normalise.h"
 #include "compile/resources.h"
+#include "core/text.h"
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/process.h"
@@ -33,7 +33,7 @@ void add_system(os::Allowed* allowed) {
 }
 
 std::vector<std::string> ptxas_command(const FoundProgram& ptxas,
-                                       const exec::CompileRequest& request,
+                                       const ports::CompileRequest& request,
                                        const std::string& input, const std::string& output) {
   return {ptxas.path, "-arch=" + request.target, "-lineinfo", "-v", "-o", output, input};
 }
@@ -50,16 +50,16 @@ std::string ProgramCompiler::name() const {
   return fmt::format("{} ({})", dialect_.shown_as, dialect_.path);
 }
 
-std::string ProgramCompiler::command_text(const exec::CompileRequest& request) const {
+std::string ProgramCompiler::command_text(const ports::CompileRequest& request) const {
   std::string text = join(dialect_.command(request, "input.cu", "output.ptx"), "\n") +
                      dialect_.before + dialect_.after;
-  if (request.image == exec::ImageKind::Cubin && dialect_.ptxas)
+  if (request.image == ports::ImageKind::Cubin && dialect_.ptxas)
     text += "\n" + join(ptxas_command(*dialect_.ptxas, request, "input.ptx", "output.cubin"), "\n");
   return text;
 }
 
 Result<ProgramCompiler::Step> ProgramCompiler::run(const std::vector<std::string>& command,
-                                                   const exec::CompileRequest& request,
+                                                   const ports::CompileRequest& request,
                                                    const std::string& scratch,
                                                    double deadline) const {
   os::Allowed allowed = dialect_.allowed;
@@ -78,7 +78,7 @@ Result<ProgramCompiler::Step> ProgramCompiler::run(const std::vector<std::string
       os::run_process(command, {}, limits, {"TMPDIR=" + scratch, "LC_ALL=C", "CCACHE_DISABLE=1"}))};
 }
 
-std::optional<Error> ProgramCompiler::target_error(const exec::CompileRequest& request,
+std::optional<Error> ProgramCompiler::target_error(const ports::CompileRequest& request,
                                                    const std::string& log) const {
   for (const char* sign : {"Unsupported gpu architecture", "unsupported CUDA gpu architecture",
                            "is not defined for option 'gpu-",
@@ -91,16 +91,16 @@ std::optional<Error> ProgramCompiler::target_error(const exec::CompileRequest& r
   return std::nullopt;
 }
 
-exec::CompileFailed ProgramCompiler::failure(const exec::CompileRequest& request, const Step& step,
-                                             const std::string& ptx) const {
-  exec::CompileFailed failed;
+ports::CompileFailed ProgramCompiler::failure(const ports::CompileRequest& request,
+                                              const Step& step, const std::string& ptx) const {
+  ports::CompileFailed failed;
   failed.compiler = dialect_.shown_as;
   failed.log = step.log();
   failed.timed_out = step.process.timed_out;
   failed.messages = parse_log(failed.log, request.file_name, request.kernels);
   const bool explained =
       std::any_of(failed.messages.begin(), failed.messages.end(), [](const auto& message) {
-        return message.severity == exec::CompileMessage::Severity::Error;
+        return message.severity == ports::CompileMessage::Severity::Error;
       });
   failed.crashed = !failed.timed_out &&
                    (step.process.signal != 0 || step.process.exit_code >= 128 || !explained);
@@ -114,7 +114,7 @@ exec::CompileFailed ProgramCompiler::failure(const exec::CompileRequest& request
                                 step.process.exit_code);
   }
   if (!verdict.empty()) failed.messages.insert(failed.messages.begin(), {{}, 0, 0, verdict});
-  for (exec::CompileMessage& message : failed.messages) {
+  for (ports::CompileMessage& message : failed.messages) {
     const size_t at = message.text.find(" (PTX line ");
     if (at == std::string::npos) continue;
     message.line = module_line(ptx, std::atoi(message.text.c_str() + at + 11), request.file_name);
@@ -122,10 +122,10 @@ exec::CompileFailed ProgramCompiler::failure(const exec::CompileRequest& request
   return failed;
 }
 
-Result<exec::CompileOutcome> ProgramCompiler::assemble(const exec::CompileRequest& request,
-                                                       exec::Compiled compiled,
-                                                       const std::string& scratch,
-                                                       double deadline) const {
+Result<ports::CompileOutcome> ProgramCompiler::assemble(const ports::CompileRequest& request,
+                                                        ports::Compiled compiled,
+                                                        const std::string& scratch,
+                                                        double deadline) const {
   if (!dialect_.ptxas) {
     return environment_error(
         fmt::format("{} makes PTX only; a cubin for {} needs NVRTC, or ptxas from a CUDA toolkit",
@@ -137,29 +137,29 @@ Result<exec::CompileOutcome> ProgramCompiler::assemble(const exec::CompileReques
   const Step step = KW_TRY(
       run(ptxas_command(*dialect_.ptxas, request, input, output), request, scratch, deadline));
   if (auto error = target_error(request, step.log())) return *error;
-  exec::CompileOutcome outcome;
+  ports::CompileOutcome outcome;
   if (!step.good()) {
     outcome.failed = failure(request, step, compiled.image);
     return outcome;
   }
   const auto report = parse_ptxas_report(step.log());
   compiled.image = KW_TRY(os::read_file(output));
-  for (exec::CompiledKernel& kernel : compiled.kernels) {
+  for (ports::CompiledKernel& kernel : compiled.kernels) {
     const auto found = report.find(kernel.entry);
     if (found == report.end()) continue;
     const int max_threads = kernel.resources.max_threads;
     kernel.resources = found->second;
     kernel.resources.max_threads = max_threads;
   }
-  for (exec::CompileMessage& message : parse_log(step.log(), request.file_name)) {
+  for (ports::CompileMessage& message : parse_log(step.log(), request.file_name)) {
     compiled.messages.push_back(std::move(message));
   }
   outcome.compiled = std::move(compiled);
   return outcome;
 }
 
-Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest& given) {
-  exec::CompileRequest request = given;
+Result<ports::CompileOutcome> ProgramCompiler::compile(const ports::CompileRequest& given) {
+  ports::CompileRequest request = given;
   request.file_name = quotable(request.file_name);
   const double start = os::monotonic_seconds(), deadline = start + request.timeout_seconds;
   const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));
@@ -172,14 +172,14 @@ Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest
   const Step step =
       KW_TRY(run(dialect_.command(request, input, output), request, scratch.path(), deadline));
   if (auto error = target_error(request, step.log())) return *error;
-  exec::CompileOutcome outcome;
+  ports::CompileOutcome outcome;
   if (!step.good()) {
     // nvcc lets ptxas read the PTX it made and leaves it there: ptxas' lines can be looked up.
     const auto ptx = os::read_file(output);
     outcome.failed = failure(request, step, ptx ? *ptx : "");
     return outcome;
   }
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   compiled.kind = request.image;
   compiled.target = request.target;
   compiled.compiler = dialect_.shown_as;
@@ -193,12 +193,12 @@ Result<exec::CompileOutcome> ProgramCompiler::compile(const exec::CompileRequest
   compiled.image = normalise_ptx(ptx, request.file_name, dialect_.header_folders, &entries);
   const auto resources = scan_ptx(compiled.image);
   for (size_t i = 0; i < entries.size(); ++i) {
-    exec::CompiledKernel kernel{request.kernels[i], entries[i], demangle(entries[i]), {}};
+    ports::CompiledKernel kernel{request.kernels[i], entries[i], demangle(entries[i]), {}};
     if (const auto found = resources.find(kernel.entry); found != resources.end())
       kernel.resources = found->second;
     compiled.kernels.push_back(std::move(kernel));
   }
-  if (request.image == exec::ImageKind::Cubin) {
+  if (request.image == ports::ImageKind::Cubin) {
     outcome = KW_TRY(assemble(request, std::move(compiled), scratch.path(), deadline));
   } else {
     outcome.compiled = std::move(compiled);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compile/search.h"
-#include "exec/compiler.h"
 #include "os/landlock.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -24,31 +24,31 @@ struct Dialect {
   os::Allowed allowed;        // beside the scratch folder and the request's include folders
   std::string before, after;  // lines around every source
   /// The command that turns `input` into PTX at `output`.
-  std::function<std::vector<std::string>(const exec::CompileRequest&, const std::string& input,
+  std::function<std::vector<std::string>(const ports::CompileRequest&, const std::string& input,
                                          const std::string& output)>
       command;
 };
 
-class ProgramCompiler : public exec::Compiler {
+class ProgramCompiler : public ports::Compiler {
  public:
   explicit ProgramCompiler(Dialect dialect) : dialect_(std::move(dialect)) {}
   std::string name() const override;
   /// The commands a request leads to, but for the names of temporary files.
-  std::string command_text(const exec::CompileRequest& request) const;
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  std::string command_text(const ports::CompileRequest& request) const;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
 
  private:
   struct Step;  // one program run
 
-  Result<Step> run(const std::vector<std::string>& command, const exec::CompileRequest& request,
+  Result<Step> run(const std::vector<std::string>& command, const ports::CompileRequest& request,
                    const std::string& scratch, double deadline) const;
-  std::optional<Error> target_error(const exec::CompileRequest& request,
+  std::optional<Error> target_error(const ports::CompileRequest& request,
                                     const std::string& log) const;
-  exec::CompileFailed failure(const exec::CompileRequest& request, const Step& step,
-                              const std::string& ptx) const;
-  Result<exec::CompileOutcome> assemble(const exec::CompileRequest& request,
-                                        exec::Compiled compiled, const std::string& scratch,
-                                        double deadline) const;
+  ports::CompileFailed failure(const ports::CompileRequest& request, const Step& step,
+                               const std::string& ptx) const;
+  Result<ports::CompileOutcome> assemble(const ports::CompileRequest& request,
+                                         ports::Compiled compiled, const std::string& scratch,
+                                         double deadline) const;
 
   Dialect dialect_;
 };

@@ -9,9 +9,9 @@
 namespace kw::compile {
 namespace {
 
-using exec::CompileOutcome;
-using exec::CompileRequest;
-using exec::ImageKind;
+using ports::CompileOutcome;
+using ports::CompileRequest;
+using ports::ImageKind;
 
 const Toolbox& tools() {
   static const Toolbox box = find_tools();
@@ -68,7 +68,7 @@ __global__ void plain(int* p) { *p = AMOUNT; }
 )";
 
 /// What both programs must do; each test below runs it with one of them.
-void check_compiler(exec::Compiler& compiler, bool cubins) {
+void check_compiler(ports::Compiler& compiler, bool cubins) {
   CompileRequest asked = request(kSource, {"inner::add<32, float>", "plain"}, ImageKind::Ptx);
   asked.defines = {{"AMOUNT", 3}};
   const auto ptx = compiler.compile(asked);
@@ -95,7 +95,7 @@ void check_compiler(exec::Compiler& compiler, bool cubins) {
   }
 }
 
-void check_messages(exec::Compiler& compiler, const char* undefined) {
+void check_messages(ports::Compiler& compiler, const char* undefined) {
   const auto failing = [&](const char* source, std::vector<std::string> kernels) {
     CompileRequest asked = request(source, std::move(kernels), ImageKind::Ptx);
     asked.defines = {{"ONE", 1}};
@@ -110,7 +110,7 @@ void check_messages(exec::Compiler& compiler, const char* undefined) {
   EXPECT_NE(failing("#include <no_such_header.h>\n", {}).find("1: "), std::string::npos);
 }
 
-void check_limits(exec::Compiler& compiler) {
+void check_limits(ports::Compiler& compiler) {
   CompileRequest slow = request(R"(
 constexpr long f(long n) { long s = 0; for (long i = 0; i < n; ++i) s += i % 7; return s; }
 template <long N> struct V { static constexpr long v = f(100000 + N) + V<N - 1>::v; };
@@ -122,7 +122,7 @@ __global__ void k(long* p) { *p = V<400>::v; })",
       << text_of(compiler.compile(slow));
 }
 
-void check_secrets(exec::Compiler& compiler) {
+void check_secrets(ports::Compiler& compiler) {
   if (auto ruleset = os::make_ruleset({}); !ruleset) return;
   const std::string secret = "/tmp/kw_secret_" + std::to_string(::getpid()) + ".h";
   ASSERT_TRUE(os::write_file(secret, "the secret word is xyzzy\n"));
@@ -146,7 +146,7 @@ class Nvcc : public ::testing::Test {
     if (!tools().nvcc) GTEST_SKIP() << "no nvcc on this machine";
     compiler_ = make_nvcc_compiler(*tools().nvcc, tools().ptxas);
   }
-  std::unique_ptr<exec::Compiler> compiler_;
+  std::unique_ptr<ports::Compiler> compiler_;
 };
 
 TEST_F(Nvcc, Compiles) { check_compiler(*compiler_, tools().ptxas.has_value()); }
@@ -177,7 +177,7 @@ class Clang : public ::testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     compiler_ = std::move(made).value();
   }
-  std::unique_ptr<exec::Compiler> compiler_;
+  std::unique_ptr<ports::Compiler> compiler_;
 };
 
 TEST_F(Clang, Compiles) { check_compiler(*compiler_, tools().ptxas.has_value()); }

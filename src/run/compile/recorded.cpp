@@ -8,11 +8,11 @@
 
 namespace kw::compile {
 
-Result<exec::CompileOutcome> RecordedCompiler::compile(const exec::CompileRequest& request) {
+Result<ports::CompileOutcome> RecordedCompiler::compile(const ports::CompileRequest& request) {
   if (!kernel::is_recorded(request.source)) return behind_->compile(request);
-  exec::CompileOutcome outcome;
-  exec::Compiled compiled;
-  compiled.kind = exec::ImageKind::Ptx;  // whatever was asked for: every device takes it
+  ports::CompileOutcome outcome;
+  ports::Compiled compiled;
+  compiled.kind = ports::ImageKind::Ptx;  // whatever was asked for: every device takes it
   compiled.image = kernel::recorded_ptx(request.source);
   compiled.target = request.target;
   compiled.compiler = "as recorded";
@@ -21,11 +21,11 @@ Result<exec::CompileOutcome> RecordedCompiler::compile(const exec::CompileReques
     const auto found = resources.find(entry);
     if (found == resources.end()) {
       outcome.failed =
-          exec::CompileFailed{compiled.compiler,
-                              {{{}, 0, 0, "the recorded PTX has no kernel '" + entry + "'"}},
-                              "",
-                              false,
-                              false};
+          ports::CompileFailed{compiled.compiler,
+                               {{{}, 0, 0, "the recorded PTX has no kernel '" + entry + "'"}},
+                               "",
+                               false,
+                               false};
       return outcome;
     }
     compiled.kernels.push_back({entry, entry, demangle(entry), found->second});

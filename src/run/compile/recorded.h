@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
-class RecordedCompiler : public exec::Compiler {
+class RecordedCompiler : public ports::Compiler {
  public:
-  explicit RecordedCompiler(std::unique_ptr<exec::Compiler> behind) : behind_(std::move(behind)) {}
+  explicit RecordedCompiler(std::unique_ptr<ports::Compiler> behind) : behind_(std::move(behind)) {}
   std::string name() const override { return behind_->name(); }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override;
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
   std::vector<std::string> notes() const override { return behind_->notes(); }
 
  private:
-  std::unique_ptr<exec::Compiler> behind_;
+  std::unique_ptr<ports::Compiler> behind_;
 };
 
 }  // namespace kw::compile

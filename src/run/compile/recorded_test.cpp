@@ -5,10 +5,10 @@
 namespace kw::compile {
 namespace {
 
-class Behind : public exec::Compiler {
+class Behind : public ports::Compiler {
  public:
   std::string name() const override { return "behind"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest&) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest&) override {
     return environment_error("asked");
   }
 };
@@ -18,11 +18,11 @@ constexpr const char* kText =
     ".version 8.3\n.target sm_90\n.address_size 64\n"
     ".visible .entry _Z3addPfi(\n.param .u64 a,\n.param .u32 b\n)\n{\n ret;\n}\n";
 
-exec::CompileRequest request(const std::string& text, const std::string& kernel) {
-  exec::CompileRequest made;
+ports::CompileRequest request(const std::string& text, const std::string& kernel) {
+  ports::CompileRequest made;
   made.source = text;
   made.target = "sm_90";
-  made.image = exec::ImageKind::Cubin;
+  made.image = ports::ImageKind::Cubin;
   made.kernels = {kernel};
   return made;
 }
@@ -32,7 +32,7 @@ TEST(RecordedCompiler, GivesThePtxThatIsThere) {
   const auto outcome = compiler.compile(request(kText, "_Z3addPfi"));
   ASSERT_TRUE(outcome);
   ASSERT_TRUE(outcome->compiled);
-  EXPECT_EQ(outcome->compiled->kind, exec::ImageKind::Ptx);
+  EXPECT_EQ(outcome->compiled->kind, ports::ImageKind::Ptx);
   EXPECT_EQ(outcome->compiled->image.rfind(".version", 0), 0u);
   EXPECT_EQ(outcome->compiled->kernels[0].signature, "add(float*, int)");
 }

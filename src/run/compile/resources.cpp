@@ -4,12 +4,12 @@
 #include <cctype>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::compile {
 namespace {
 
-using exec::KernelResources;
+using ports::KernelResources;
 
 bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';

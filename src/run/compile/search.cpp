@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/own_program.h"
 #include "os/process.h"

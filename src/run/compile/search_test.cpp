@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <map>
 
-#include "base/text.h"
 #include "compile/select.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::compile {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "compile/cache.h"
 #include "compile/device_headers.h"
 #include "compile/nvrtc_core.h"
 #include "compile/program_compiler.h"
 #include "compile/recorded.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::compile {
@@ -34,16 +34,16 @@ std::string wanted_name(const SelectOptions& options) {
 
 /// A compiler, and what its results depend on beside the request.
 struct Candidate {
-  std::unique_ptr<exec::Compiler> compiler;  // null: this machine does not have it
+  std::unique_ptr<ports::Compiler> compiler;  // null: this machine does not have it
   std::string salt;
-  std::function<std::string(const exec::CompileRequest&)> command;
+  std::function<std::string(const ports::CompileRequest&)> command;
 };
 
 Candidate program(std::unique_ptr<ProgramCompiler> compiler, const FoundProgram& found,
                   const std::optional<FoundProgram>& ptxas) {
   Candidate made;
   made.salt = fingerprint({found.path}) + (ptxas ? fingerprint({ptxas->path}) : "");
-  made.command = [raw = compiler.get()](const exec::CompileRequest& request) {
+  made.command = [raw = compiler.get()](const ports::CompileRequest& request) {
     return raw->command_text(request);
   };
   made.compiler = std::move(compiler);
@@ -57,7 +57,7 @@ Result<Candidate> make(const std::string& name, const Toolbox& tools,
     made.compiler = std::make_unique<NvrtcCompiler>(*tools.nvrtc, tools.headers, options.nvrtc);
     made.salt = fingerprint({tools.nvrtc->library, tools.nvrtc->builtins}) +
                 fingerprint(tools.headers.folders) + own_header_hash(HeaderSet::Nvrtc);
-    made.command = [folders = tools.headers.folders](const exec::CompileRequest& request) {
+    made.command = [folders = tools.headers.folders](const ports::CompileRequest& request) {
       return join(nvrtc_arguments(request, folders), "\n");
     };
   } else if (name == "nvcc" && tools.nvcc) {
@@ -72,15 +72,15 @@ Result<Candidate> make(const std::string& name, const Toolbox& tools,
 
 }  // namespace
 
-Result<std::unique_ptr<exec::Compiler>> select_compiler(const SelectOptions& options) {
+Result<std::unique_ptr<ports::Compiler>> select_compiler(const SelectOptions& options) {
   const std::string name = wanted_name(options);
   SearchOptions search;
   search.programs = name == "nvcc" || name == "clang";
   return select_compiler(find_tools(search), options);
 }
 
-Result<std::unique_ptr<exec::Compiler>> select_compiler(const Toolbox& tools,
-                                                        const SelectOptions& options) {
+Result<std::unique_ptr<ports::Compiler>> select_compiler(const Toolbox& tools,
+                                                         const SelectOptions& options) {
   const std::string name = wanted_name(options);
   const std::vector<std::string> known = {"nvrtc", "nvcc", "clang"};
   if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
@@ -96,13 +96,13 @@ Result<std::unique_ptr<exec::Compiler>> select_compiler(const Toolbox& tools,
     Candidate made = KW_TRY(make(known_name, tools, options));
     if (!made.compiler) continue;
     if (!options.cache)
-      return std::unique_ptr<exec::Compiler>(
+      return std::unique_ptr<ports::Compiler>(
           std::make_unique<RecordedCompiler>(std::move(made.compiler)));
     CacheOptions cache;
     cache.folder = os::cache_directory() + "/compile";
     cache.salt = std::move(made.salt);
     cache.command = std::move(made.command);
-    return std::unique_ptr<exec::Compiler>(std::make_unique<RecordedCompiler>(
+    return std::unique_ptr<ports::Compiler>(std::make_unique<RecordedCompiler>(
         std::make_unique<CachingCompiler>(std::move(made.compiler), std::move(cache))));
   }
   return not_found(name.empty() ? "no CUDA compiler" : "no " + name, tools);

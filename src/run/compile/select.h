@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
 #include "compile/nvrtc_compiler.h"
 #include "compile/search.h"
-#include "exec/compiler.h"
+#include "core/result.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -20,9 +20,9 @@ struct SelectOptions {
 
 /// The compiler asked for, or the best there is. When there is none the one environment Error says
 /// every place looked at and the ways to get one.
-Result<std::unique_ptr<exec::Compiler>> select_compiler(const SelectOptions& options = {});
+Result<std::unique_ptr<ports::Compiler>> select_compiler(const SelectOptions& options = {});
 /// The same from what was found before.
-Result<std::unique_ptr<exec::Compiler>> select_compiler(const Toolbox& tools,
-                                                        const SelectOptions& options);
+Result<std::unique_ptr<ports::Compiler>> select_compiler(const Toolbox& tools,
+                                                         const SelectOptions& options);
 
 }  // namespace kw::compile

@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "base/text.h"
-#include "kernel/source_lexer.h"
+#include "core/text.h"
+#include "cuda_source/source_lexer.h"
 
 namespace kw::compile {
 namespace {
@@ -45,8 +45,8 @@ bool is_one_of(const std::array<std::string_view, kCount>& words, std::string_vi
 /// Reads the pieces of a text one after the other; gives up at the first it does not understand.
 class Pieces {
  public:
-  explicit Pieces(std::string_view text) : source_(kernel::lex_source(text)) {
-    for (const kernel::Directive& directive : source_.directives)
+  explicit Pieces(std::string_view text) : source_(cuda_source::lex_source(text)) {
+    for (const cuda_source::Directive& directive : source_.directives)
       directives_[directive.first] = &directive;
   }
 
@@ -62,7 +62,9 @@ class Pieces {
 
  private:
   const std::string& text(size_t i) const { return source_.tokens[i].text; }
-  bool is_name(size_t i) const { return source_.tokens[i].kind == kernel::SourceKind::Identifier; }
+  bool is_name(size_t i) const {
+    return source_.tokens[i].kind == cuda_source::SourceKind::Identifier;
+  }
 
   std::optional<Piece> next() {
     const auto directive = directives_.find(at_);
@@ -89,7 +91,7 @@ class Pieces {
     return std::nullopt;
   }
 
-  std::optional<Piece> directive_piece(const kernel::Directive& directive) {
+  std::optional<Piece> directive_piece(const cuda_source::Directive& directive) {
     if (!is_one_of(kPlainDirectives, directive.name)) return std::nullopt;
     Piece piece = piece_from(at_, at_ + directive.count);
     at_ += directive.count;
@@ -206,8 +208,8 @@ class Pieces {
     return piece;
   }
 
-  kernel::SourceText source_;
-  std::map<size_t, const kernel::Directive*> directives_;
+  cuda_source::SourceText source_;
+  std::map<size_t, const cuda_source::Directive*> directives_;
   size_t at_ = 0;
 };
 
@@ -253,18 +255,18 @@ KernelText text_of(const std::string& source, const std::vector<Piece>& pieces,
   return text;
 }
 
-Slice slice_of(const exec::CompileRequest& whole, const std::string& kernel,
+Slice slice_of(const ports::CompileRequest& whole, const std::string& kernel,
                const KernelText& text) {
   Slice slice;
   slice.lines = text.lines;
-  exec::CompileRequest& request = slice.request;
+  ports::CompileRequest& request = slice.request;
   request = whole;
   request.source = text.source;
   std::set<std::string> said;
   std::erase_if(request.kernels,
                 [&](const std::string& expression) { return kernel_name(expression) != kernel; });
   for (const std::string& expression : request.kernels) {
-    for (const kernel::SourceToken& token : kernel::lex_source(expression).tokens)
+    for (const cuda_source::SourceToken& token : cuda_source::lex_source(expression).tokens)
       said.insert(token.text);
   }
   std::erase_if(request.defines, [&](const auto& define) {
@@ -289,7 +291,7 @@ KernelTexts kernel_texts(const std::string& source) {
   return texts;
 }
 
-std::vector<Slice> slices_of(const exec::CompileRequest& request, const KernelTexts& texts) {
+std::vector<Slice> slices_of(const ports::CompileRequest& request, const KernelTexts& texts) {
   std::vector<std::string> names;
   for (const std::string& expression : request.kernels) {
     const std::string name = kernel_name(expression);

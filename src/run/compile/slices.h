@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -26,18 +26,18 @@ using KernelTexts = std::map<std::string, KernelText>;  // by the kernel's name
 KernelTexts kernel_texts(const std::string& source);
 
 struct Slice {
-  exec::CompileRequest request;  // one kernel of the source, in all instances asked for
-  std::vector<int> lines;        // as in KernelText
+  ports::CompileRequest request;  // one kernel of the source, in all instances asked for
+  std::vector<int> lines;         // as in KernelText
 };
 
 /// `texts`: of the request's source. Empty when it must be compiled whole, or for one kernel only.
-std::vector<Slice> slices_of(const exec::CompileRequest& request, const KernelTexts& texts);
+std::vector<Slice> slices_of(const ports::CompileRequest& request, const KernelTexts& texts);
 
 /// The image of the whole from those of its slices: PTX as one text, cubins as a pack
 /// (exec/image_pack.h), lines those of the source. Nothing when two of them define a name
 /// differently or a text is not understood.
-std::optional<exec::Compiled> joined(const exec::CompileRequest& whole,
-                                     const std::vector<Slice>& slices,
-                                     const std::vector<exec::Compiled>& parts);
+std::optional<ports::Compiled> joined(const ports::CompileRequest& whole,
+                                      const std::vector<Slice>& slices,
+                                      const std::vector<ports::Compiled>& parts);
 
 }  // namespace kw::compile

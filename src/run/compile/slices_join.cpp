@@ -7,9 +7,9 @@
 #include <map>
 #include <string_view>
 
-#include "base/text.h"
 #include "compile/slices.h"
-#include "exec/image_pack.h"
+#include "core/text.h"
+#include "ports/image_pack.h"
 
 namespace kw::compile {
 namespace {
@@ -175,13 +175,13 @@ class PtxJoiner {
   std::string body_, strings_;
 };
 
-std::optional<std::string> joined_image(const exec::CompileRequest& whole,
+std::optional<std::string> joined_image(const ports::CompileRequest& whole,
                                         const std::vector<Slice>& slices,
-                                        const std::vector<exec::Compiled>& parts) {
-  if (whole.image == exec::ImageKind::Cubin) {
+                                        const std::vector<ports::Compiled>& parts) {
+  if (whole.image == ports::ImageKind::Cubin) {
     std::vector<std::string> images;
-    for (const exec::Compiled& part : parts) images.push_back(part.image);
-    return exec::pack_images(images);
+    for (const ports::Compiled& part : parts) images.push_back(part.image);
+    return ports::pack_images(images);
   }
   PtxJoiner joiner(whole.file_name);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -190,12 +190,12 @@ std::optional<std::string> joined_image(const exec::CompileRequest& whole,
   return joiner.text();
 }
 
-void add_messages(const exec::Compiled& part, const std::vector<int>& lines,
-                  std::vector<exec::CompileMessage>& messages) {
-  for (exec::CompileMessage message : part.messages) {
+void add_messages(const ports::Compiled& part, const std::vector<int>& lines,
+                  std::vector<ports::CompileMessage>& messages) {
+  for (ports::CompileMessage message : part.messages) {
     if (message.line >= 1 && static_cast<size_t>(message.line) <= lines.size())
       message.line = lines[static_cast<size_t>(message.line) - 1];
-    const auto same = [&](const exec::CompileMessage& other) {
+    const auto same = [&](const ports::CompileMessage& other) {
       return other.line == message.line && other.text == message.text;
     };
     if (std::ranges::none_of(messages, same)) messages.push_back(std::move(message));
@@ -204,22 +204,22 @@ void add_messages(const exec::Compiled& part, const std::vector<int>& lines,
 
 }  // namespace
 
-std::optional<exec::Compiled> joined(const exec::CompileRequest& whole,
-                                     const std::vector<Slice>& slices,
-                                     const std::vector<exec::Compiled>& parts) {
+std::optional<ports::Compiled> joined(const ports::CompileRequest& whole,
+                                      const std::vector<Slice>& slices,
+                                      const std::vector<ports::Compiled>& parts) {
   std::optional<std::string> image = joined_image(whole, slices, parts);
   if (!image) return std::nullopt;
-  exec::Compiled made;
+  ports::Compiled made;
   made.kind = whole.image;
   made.image = std::move(*image);
   made.target = parts.front().target;
   made.compiler = parts.front().compiler;
-  made.from_cache = std::ranges::all_of(parts, &exec::Compiled::from_cache);
-  std::map<std::string, const exec::CompiledKernel*> kernels;
+  made.from_cache = std::ranges::all_of(parts, &ports::Compiled::from_cache);
+  std::map<std::string, const ports::CompiledKernel*> kernels;
   for (size_t i = 0; i < parts.size(); ++i) {
     made.seconds += parts[i].seconds;
     add_messages(parts[i], slices[i].lines, made.messages);
-    for (const exec::CompiledKernel& kernel : parts[i].kernels)
+    for (const ports::CompiledKernel& kernel : parts[i].kernels)
       kernels[kernel.expression] = &kernel;
   }
   for (const std::string& expression : whole.kernels) {

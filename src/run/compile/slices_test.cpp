@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
 #include "compile/nvrtc_compiler.h"
-#include "exec/image_pack.h"
+#include "core/text.h"
+#include "ports/image_pack.h"
 
 namespace kw::compile {
 namespace {
@@ -16,8 +16,8 @@ std::string long_body(const std::string& statement) {
   return body;
 }
 
-exec::CompileRequest sliced_request(const std::string& source, std::vector<std::string> kernels) {
-  exec::CompileRequest request;
+ports::CompileRequest sliced_request(const std::string& source, std::vector<std::string> kernels) {
+  ports::CompileRequest request;
   request.source = source;
   request.file_name = "module.cu";
   request.target = "sm_90";
@@ -26,8 +26,8 @@ exec::CompileRequest sliced_request(const std::string& source, std::vector<std::
   return request;
 }
 
-std::vector<Slice> slices_of(const exec::CompileRequest& request) {
-  return compile::slices_of(request, kernel_texts(request.source));
+std::vector<Slice> slices_of(const ports::CompileRequest& request) {
+  return slices_of(request, kernel_texts(request.source));
 }
 
 const std::string kFirst =
@@ -49,7 +49,7 @@ TEST(Slices, HoldOneKernelAndWhatItNeeds) {
   const auto slices =
       slices_of(sliced_request(kHelpers + kFirst + kSecond, {"first<1>", "second", "first<2>"}));
   ASSERT_EQ(slices.size(), 2U);
-  const exec::CompileRequest& one = slices[0].request;
+  const ports::CompileRequest& one = slices[0].request;
   EXPECT_EQ(one.kernels, (std::vector<std::string>{"first<1>", "first<2>"}));
   EXPECT_EQ(one.defines, (std::vector<std::pair<std::string, int64_t>>{{"TILE", 4}}));
   EXPECT_EQ(one.source.substr(0, one.source.find("template <int kN>")),
@@ -61,7 +61,7 @@ TEST(Slices, HoldOneKernelAndWhatItNeeds) {
   EXPECT_EQ(std::vector<int>(slices[0].lines.begin(), slices[0].lines.begin() + 8),
             (std::vector<int>{2, 7, 8, 9, 10, 11, 12, 13}));
   EXPECT_EQ(split_lines(one.source).size(), slices[0].lines.size());
-  const exec::CompileRequest& other = slices[1].request;
+  const ports::CompileRequest& other = slices[1].request;
   EXPECT_EQ(other.source.find("twice"), std::string::npos);
   EXPECT_NE(other.source.find("struct alignas(8) Pair"), std::string::npos);
   EXPECT_EQ(other.defines, (std::vector<std::pair<std::string, int64_t>>{{"TILE_2", 8}}));
@@ -124,14 +124,14 @@ TEST(Slices, AreNotMadeOfWhatMustStayTogether) {
   EXPECT_FALSE(slices_of(sliced_request(all, {"first<1>", "second"})).empty());
 }
 
-exec::Compiled ptx_part(const std::string& kernel, const std::string& text) {
-  exec::Compiled part;
+ports::Compiled ptx_part(const std::string& kernel, const std::string& text) {
+  ports::Compiled part;
   part.image = text;
   part.target = "sm_90";
   part.compiler = "NVRTC";
   part.seconds = 1;
   part.kernels = {{kernel, "_" + kernel, kernel + "()", {}}};
-  part.messages = {{exec::CompileMessage::Severity::Warning, 2, 1, "unused"}};
+  part.messages = {{ports::CompileMessage::Severity::Warning, 2, 1, "unused"}};
   return part;
 }
 
@@ -155,7 +155,7 @@ std::string ptx_text(const std::string& kernel, const std::string& table) {
 }
 
 TEST(Joined, PtxIsOneTextWithTheLinesOfTheSource) {
-  const exec::CompileRequest whole = sliced_request("", {"b", "a"});
+  const ports::CompileRequest whole = sliced_request("", {"b", "a"});
   const std::vector<Slice> slices = {{{}, {10, 20}}, {{}, {30, 40}}};
   const auto made = joined(
       whole, slices,
@@ -184,7 +184,7 @@ TEST(Joined, PtxIsOneTextWithTheLinesOfTheSource) {
 }
 
 TEST(Joined, RefusesWhatDoesNotFitTogether) {
-  const exec::CompileRequest whole = sliced_request("", {"a", "b"});
+  const ports::CompileRequest whole = sliced_request("", {"a", "b"});
   const std::vector<Slice> slices = {{{}, {10, 20}}, {{}, {30, 40}}};
   const std::string a = ptx_text("a", "1"), b = ptx_text("b", "1");
   EXPECT_TRUE(joined(whole, slices, {ptx_part("a", a), ptx_part("b", b)}));
@@ -196,13 +196,13 @@ TEST(Joined, RefusesWhatDoesNotFitTogether) {
 }
 
 TEST(Joined, CubinsAreAPack) {
-  exec::CompileRequest whole = sliced_request("", {"a", "b"});
-  whole.image = exec::ImageKind::Cubin;
+  ports::CompileRequest whole = sliced_request("", {"a", "b"});
+  whole.image = ports::ImageKind::Cubin;
   const auto made =
       joined(whole, {{{}, {1}}, {{}, {1}}}, {ptx_part("a", "one"), ptx_part("b", "two")});
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->kind, exec::ImageKind::Cubin);
-  EXPECT_EQ(exec::images_in(made->image), (std::vector<std::string_view>{"one", "two"}));
+  EXPECT_EQ(made->kind, ports::ImageKind::Cubin);
+  EXPECT_EQ(ports::images_in(made->image), (std::vector<std::string_view>{"one", "two"}));
 }
 
 /// Instructions of every kernel, without what tells of lines and labels of debug information.
@@ -230,14 +230,14 @@ TEST(NvrtcSlices, JoinedTheyAreTheWhole) {
   if (!box.nvrtc) GTEST_SKIP() << "no NVRTC on this machine";
   NvrtcCompiler compiler(*box.nvrtc, box.headers);
   const std::string helpers = replace_all(kHelpers, "#include <cuda_fp16.h>\n", "");
-  const exec::CompileRequest whole = sliced_request(
+  const ports::CompileRequest whole = sliced_request(
       helpers + kFirst + "// between\n" + replace_all(kSecond, "pair.a +", "sinf(pair.a) +"),
       {"first<1>", "second", "first<2>"});
   const auto at_once = compiler.compile(whole);
   ASSERT_TRUE(at_once && at_once->compiled);
   const std::vector<Slice> slices = slices_of(whole);
   ASSERT_EQ(slices.size(), 2U);
-  std::vector<exec::Compiled> parts;
+  std::vector<ports::Compiled> parts;
   for (const Slice& slice : slices) {
     const auto part = compiler.compile(slice.request);
     ASSERT_TRUE(part && part->compiled);

@@ -10,32 +10,32 @@ namespace kw::compile {
 namespace {
 
 template <typename Archive>
-void fields(Archive& a, exec::KernelResources& v) {
+void fields(Archive& a, ports::KernelResources& v) {
   a(v.registers, v.static_shared, v.local_bytes, v.spill_store_bytes, v.spill_load_bytes,
     v.stack_bytes, v.constant_bytes, v.max_threads);
 }
 template <typename Archive>
-void fields(Archive& a, exec::CompiledKernel& v) {
+void fields(Archive& a, ports::CompiledKernel& v) {
   a(v.expression, v.entry, v.signature, v.resources);
 }
 template <typename Archive>
-void fields(Archive& a, exec::CompileMessage& v) {
+void fields(Archive& a, ports::CompileMessage& v) {
   a(v.severity, v.line, v.column, v.text);
 }
 template <typename Archive>
-void fields(Archive& a, exec::Compiled& v) {
+void fields(Archive& a, ports::Compiled& v) {
   a(v.kind, v.image, v.target, v.compiler, v.kernels, v.messages, v.seconds, v.from_cache);
 }
 template <typename Archive>
-void fields(Archive& a, exec::CompileFailed& v) {
+void fields(Archive& a, ports::CompileFailed& v) {
   a(v.compiler, v.messages, v.log, v.timed_out, v.crashed);
 }
 template <typename Archive>
-void fields(Archive& a, exec::CompileOutcome& v) {
+void fields(Archive& a, ports::CompileOutcome& v) {
   a(v.compiled, v.failed);
 }
 template <typename Archive>
-void fields(Archive& a, exec::CompileRequest& v) {
+void fields(Archive& a, ports::CompileRequest& v) {
   a(v.source, v.file_name, v.target, v.image, v.defines, v.kernels, v.include_folders,
     v.timeout_seconds);
 }
@@ -175,12 +175,12 @@ bool read(std::string_view bytes, T* value) {
 std::string encode(const WorkerSetup& value) { return write(value); }
 std::string encode(const WorkerHello& value) { return write(value); }
 std::string encode(const WorkerReply& value) { return write(value); }
-std::string encode(const exec::CompileRequest& value) { return write(value); }
-std::string encode(const exec::CompileOutcome& value) { return write(value); }
+std::string encode(const ports::CompileRequest& value) { return write(value); }
+std::string encode(const ports::CompileOutcome& value) { return write(value); }
 bool decode(std::string_view bytes, WorkerSetup* value) { return read(bytes, value); }
 bool decode(std::string_view bytes, WorkerHello* value) { return read(bytes, value); }
 bool decode(std::string_view bytes, WorkerReply* value) { return read(bytes, value); }
-bool decode(std::string_view bytes, exec::CompileRequest* value) { return read(bytes, value); }
-bool decode(std::string_view bytes, exec::CompileOutcome* value) { return read(bytes, value); }
+bool decode(std::string_view bytes, ports::CompileRequest* value) { return read(bytes, value); }
+bool decode(std::string_view bytes, ports::CompileOutcome* value) { return read(bytes, value); }
 
 }  // namespace kw::compile

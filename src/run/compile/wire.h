@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
 namespace kw::compile {
 
@@ -31,7 +31,7 @@ struct WorkerHello {
 
 /// What it answers to each request.
 struct WorkerReply {
-  exec::CompileOutcome outcome;
+  ports::CompileOutcome outcome;
   std::string error;        // an environment Error instead of an outcome
   bool wants_rest = false;  // it holds so many precompiled headers that it should be replaced
 };
@@ -39,13 +39,13 @@ struct WorkerReply {
 std::string encode(const WorkerSetup& value);
 std::string encode(const WorkerHello& value);
 std::string encode(const WorkerReply& value);
-std::string encode(const exec::CompileRequest& value);
-std::string encode(const exec::CompileOutcome& value);
+std::string encode(const ports::CompileRequest& value);
+std::string encode(const ports::CompileOutcome& value);
 /// False when the bytes are not exactly one such value; it is then unspecified.
 bool decode(std::string_view bytes, WorkerSetup* value);
 bool decode(std::string_view bytes, WorkerHello* value);
 bool decode(std::string_view bytes, WorkerReply* value);
-bool decode(std::string_view bytes, exec::CompileRequest* value);
-bool decode(std::string_view bytes, exec::CompileOutcome* value);
+bool decode(std::string_view bytes, ports::CompileRequest* value);
+bool decode(std::string_view bytes, ports::CompileOutcome* value);
 
 }  // namespace kw::compile

@@ -18,7 +18,7 @@ constexpr uint64_t kMaxPrecompiled = uint64_t{500} << 20;
 
 WorkerReply serve(NvrtcCore& core, const std::string& frame) {
   WorkerReply reply;
-  exec::CompileRequest request;
+  ports::CompileRequest request;
   if (!decode(frame, &request)) {
     reply.error = "the compile worker did not understand a request";
     return reply;

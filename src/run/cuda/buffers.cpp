@@ -6,10 +6,10 @@
 #include <bit>
 #include <cstring>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "cuda/layout.h"
 #include "cuda/poison.h"
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 
 namespace kw::cuda {
 namespace {
@@ -187,7 +187,7 @@ Got<std::vector<uint64_t>> BufferSet::hash_outputs(JobKernels& kernels, uint64_t
                               "downloading '" + buffer.name + "'"));
     std::vector<std::byte> dense(dense_bytes(buffer));
     gather(buffer, image, dense);
-    hashes[i] = exec::audit_hash(dense, seed);
+    hashes[i] = ports::audit_hash(dense, seed);
   }
   const std::vector<uint64_t> found = KW_TRY(kernels.hash_now(spans, seed, deadline));
   for (size_t i = 0; i < owners.size(); ++i) hashes[owners[i]] = found[i];

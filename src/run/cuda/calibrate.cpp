@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cuda/calibrate_ptx.h"
 #include "cuda/kernel_subject.h"
 
@@ -48,9 +48,9 @@ class Bench {
   }
 
  private:
-  Got<record::TimingSamples> time(Subject& subject, const exec::TimeProtocol& protocol) {
+  Got<record::TimingSamples> time(Subject& subject, const ports::TimeProtocol& protocol) {
     TimeReport report = time_subjects(context_, utilities_, {{&subject, {}}}, protocol);
-    if (report.status != exec::RunStatus::Completed) {
+    if (report.status != ports::RunStatus::Completed) {
       Fault fault = refusal(report.message);
       fault.status = report.status;
       fault.device_lost = report.device_lost;
@@ -61,7 +61,7 @@ class Bench {
   }
 
   Got<std::unique_ptr<LoadedImage>> load(const std::string& ptx) {
-    auto image = LoadedImage::load(context_, exec::ImageKind::Ptx, ptx);
+    auto image = LoadedImage::load(context_, ports::ImageKind::Ptx, ptx);
     if (!image) return refusal(image.error().message);
     return std::move(image).value();
   }
@@ -113,7 +113,7 @@ class Bench {
         Function* function = KW_TRY(image->function(std::string(row.entry) + way.suffix));
         KernelSubject kernel(context_, *function, static_cast<unsigned>(way.grid), way.threads,
                              row.params);
-        exec::TimeProtocol protocol = protocol_;
+        ports::TimeProtocol protocol = protocol_;
         protocol.graph_below_us = 0;
         const record::TimingSamples samples = KW_TRY(time(kernel, protocol));
         const double us = std::max(1e-3, median(samples.microseconds));
@@ -126,7 +126,7 @@ class Bench {
 
   Went measure_launch(LoadedImage& image) {
     KernelSubject empty(context_, *KW_TRY(image.function("kw_empty")), 1, 32, {});
-    exec::TimeProtocol protocol = protocol_;
+    ports::TimeProtocol protocol = protocol_;
     protocol.graph_below_us = 1e9;
     protocol.graph_copies = 100;
     const record::TimingSamples samples = KW_TRY(time(empty, protocol));
@@ -156,7 +156,7 @@ class Bench {
     const DeviceMemory sink = KW_TRY(DeviceMemory::allocate(context_, 256, "a calibration"));
     const auto blocks =
         static_cast<unsigned>(peak.blocks_per_sm * std::max(1, context_.info().sms));
-    exec::TimeProtocol protocol = protocol_;
+    ports::TimeProtocol protocol = protocol_;
     protocol.graph_below_us = 0;
     protocol.cold_cache = false;
     double us = 0;
@@ -182,7 +182,7 @@ class Bench {
 
   const Context& context_;
   UtilityKernels& utilities_;
-  exec::TimeProtocol protocol_;
+  ports::TimeProtocol protocol_;
   record::Calibration result_;
 };
 

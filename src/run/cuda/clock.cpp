@@ -5,7 +5,7 @@
 
 #include "cuda/clock_watch.h"
 #include "cuda/lane.h"
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 
 namespace kw::cuda {
 namespace {
@@ -42,7 +42,7 @@ Got<double> event_overhead(const Context& context, UtilityKernels& utilities,
 class Session {
  public:
   Session(const Context& context, UtilityKernels& utilities,
-          const std::vector<TimeRequest>& requests, const exec::TimeProtocol& protocol)
+          const std::vector<TimeRequest>& requests, const ports::TimeProtocol& protocol)
       : context_(context),
         utilities_(utilities),
         requests_(requests),
@@ -71,7 +71,7 @@ class Session {
         return named(lanes_[i]->name(), std::move(went).error());
     }
     for (int i = 0; i < protocol_.copies_out; ++i) {
-      const auto draw = exec::audit_mix(static_cast<uint64_t>(i), 1, protocol_.seed);
+      const auto draw = ports::audit_mix(static_cast<uint64_t>(i), 1, protocol_.seed);
       chosen_.push_back(
           static_cast<int>(draw % static_cast<uint64_t>(std::max(1, protocol_.max_samples))));
     }
@@ -148,7 +148,7 @@ class Session {
   const Context& context_;
   UtilityKernels& utilities_;
   const std::vector<TimeRequest>& requests_;
-  const exec::TimeProtocol& protocol_;
+  const ports::TimeProtocol& protocol_;
   const Deadline deadline_;
   Lanes lanes_;
   std::vector<int> chosen_;  // passes whose outputs are copied out
@@ -160,7 +160,7 @@ class Session {
 
 TimeReport time_subjects(const Context& context, UtilityKernels& utilities,
                          const std::vector<TimeRequest>& requests,
-                         const exec::TimeProtocol& protocol) {
+                         const ports::TimeProtocol& protocol) {
   TimeReport report;
   Session session(context, utilities, requests, protocol);
   Went went = session.run(report.results);

@@ -14,7 +14,7 @@
 
 #include "cuda/subject.h"
 #include "cuda/utility_kernels.h"
-#include "exec/device.h"
+#include "ports/device.h"
 
 namespace kw::cuda {
 
@@ -40,7 +40,7 @@ struct LaneResult {
 };
 
 struct TimeReport {
-  exec::RunStatus status = exec::RunStatus::Completed;
+  ports::RunStatus status = ports::RunStatus::Completed;
   std::string message;  // names the subject
   bool device_lost = false;
   std::vector<LaneResult> results;  // parallel to the requests, when Completed
@@ -50,6 +50,6 @@ struct TimeReport {
 /// used max_seconds; the i-th samples of all were taken in the same pass.
 TimeReport time_subjects(const Context& context, UtilityKernels& utilities,
                          const std::vector<TimeRequest>& requests,
-                         const exec::TimeProtocol& protocol);
+                         const ports::TimeProtocol& protocol);
 
 }  // namespace kw::cuda

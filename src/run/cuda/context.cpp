@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::cuda {
 namespace {
@@ -78,7 +78,7 @@ void Context::describe() {
   info_.sm_clock_mhz = attribute(kAttrClockKhz) / 1000;
   info_.memory_clock_mhz = attribute(kAttrMemoryClockKhz) / 1000;
   info_.driver = "CUDA " + driver_.version_text();
-  info_.image = exec::ImageKind::Cubin;
+  info_.image = ports::ImageKind::Cubin;
   describe_memory();
   nvml_ = Nvml::open(info_.uuid);
   if (nvml_ == nullptr) return;
@@ -122,7 +122,7 @@ Went Context::wait(const Deadline& deadline, const std::string& doing) const {
     if (deadline.passed()) {
       lost_ = true;
       Fault hung;
-      hung.status = exec::RunStatus::Hung;
+      hung.status = ports::RunStatus::Hung;
       hung.context_lost = true;
       hung.message =
           fmt::format("{}: not finished within the time limit of {} s", doing, deadline.seconds);

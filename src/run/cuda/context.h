@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "cuda/driver.h"
 #include "cuda/fault.h"
 #include "cuda/nvml.h"
-#include "exec/device.h"
+#include "ports/device.h"
 
 namespace kw::cuda {
 
@@ -34,7 +34,7 @@ class Context {
   const Api& api() const { return driver_.api(); }
   CuStream stream() const { return stream_; }
   CuContext handle() const { return context_; }
-  const exec::DeviceInfo& info() const { return info_; }
+  const ports::DeviceInfo& info() const { return info_; }
   bool can_cooperate() const { return attribute(kAttrCooperativeLaunch) != 0; }
   bool can_cluster() const { return attribute(kAttrClusterLaunch) != 0; }
   /// A device attribute, 0 when the driver does not know it.
@@ -68,7 +68,7 @@ class Context {
   CuDevice device_ = 0;
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
-  exec::DeviceInfo info_;
+  ports::DeviceInfo info_;
   std::unique_ptr<Nvml> nvml_;
   mutable bool lost_ = false;
 };

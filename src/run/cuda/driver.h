@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "cuda/driver_api.h"
 #include "os/library.h"
 

@@ -8,7 +8,7 @@
 namespace kw::cuda {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 struct Row {
   CuResult code;

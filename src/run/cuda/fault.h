@@ -7,16 +7,16 @@
 #include <utility>
 #include <variant>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "cuda/driver_api.h"
-#include "exec/device.h"
+#include "ports/device.h"
 
 namespace kw::cuda {
 
 class Driver;
 
 struct Fault {
-  exec::RunStatus status = exec::RunStatus::Refused;
+  ports::RunStatus status = ports::RunStatus::Refused;
   bool context_lost = false;  // this process can use the device no more
   bool device_lost = false;   // nor, it seems, can any other: not the candidate's doing
   CuResult code = 0;

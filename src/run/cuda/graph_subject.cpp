@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::cuda {
 

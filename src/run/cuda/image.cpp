@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "exec/image_pack.h"
+#include "core/text.h"
+#include "ports/image_pack.h"
 
 namespace kw::cuda {
 namespace {
@@ -37,16 +37,17 @@ size_t first_difference(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context, exec::ImageKind kind,
+Result<std::unique_ptr<LoadedImage>> LoadedImage::load(const Context& context,
+                                                       ports::ImageKind kind,
                                                        std::string_view image) {
   std::unique_ptr<LoadedImage> loaded(new LoadedImage(context));
-  const std::vector<std::string_view> images = exec::images_in(image);
+  const std::vector<std::string_view> images = ports::images_in(image);
   if (images.empty()) return input_error("the pack of images is damaged");
   for (const std::string_view one : images) KW_TRY(loaded->add_module(kind, one));
   return loaded;
 }
 
-Status LoadedImage::add_module(exec::ImageKind kind, std::string_view image) {
+Status LoadedImage::add_module(ports::ImageKind kind, std::string_view image) {
   KW_TRY(check_image(kind, image));
   std::string text(image);  // PTX must end in a NUL
   std::string info(kLogBytes, '\0');
@@ -56,7 +57,7 @@ Status LoadedImage::add_module(exec::ImageKind kind, std::string_view image) {
   void* values[] = {info.data(), size_value(info.size()), errors.data(), size_value(errors.size()),
                     size_value(1)};
   // A cubin is not compiled: the line-info option, the last, is for PTX alone.
-  const unsigned count = kind == exec::ImageKind::Ptx ? 5 : 4;
+  const unsigned count = kind == ports::ImageKind::Ptx ? 5 : 4;
   CuModule module = nullptr;
   CuResult code = context_.api().module_load(&module, text.c_str(), count, options, values);
   if (code != kSuccess) {
@@ -68,7 +69,7 @@ Status LoadedImage::add_module(exec::ImageKind kind, std::string_view image) {
   }
   modules_.push_back(module);
   remember_globals(module,
-                   kind == exec::ImageKind::Ptx ? ptx_globals(image) : cubin_globals(image));
+                   kind == ports::ImageKind::Ptx ? ptx_globals(image) : cubin_globals(image));
   return Done{};
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "cuda/context.h"
 #include "record/finding.h"
 
@@ -29,7 +29,7 @@ struct Function {
 class LoadedImage {
  public:
   /// Blame::Input with the driver's log when it does not take the image.
-  static Result<std::unique_ptr<LoadedImage>> load(const Context& context, exec::ImageKind kind,
+  static Result<std::unique_ptr<LoadedImage>> load(const Context& context, ports::ImageKind kind,
                                                    std::string_view image);
   ~LoadedImage();
   LoadedImage(const LoadedImage&) = delete;
@@ -48,7 +48,7 @@ class LoadedImage {
     std::string initial;
   };
   explicit LoadedImage(const Context& context) : context_(context) {}
-  Status add_module(exec::ImageKind kind, std::string_view image);
+  Status add_module(ports::ImageKind kind, std::string_view image);
   void remember_globals(CuModule module, const std::vector<std::string>& names);
 
   const Context& context_;
@@ -59,7 +59,7 @@ class LoadedImage {
 
 /// Blame::Input when the bytes are not what they are said to be: the driver believes an ELF file's
 /// own words about its length, so a truncated one must not reach it.
-Status check_image(exec::ImageKind kind, std::string_view image);
+Status check_image(ports::ImageKind kind, std::string_view image);
 /// Names of the variables a cubin holds in its writable global sections. Empty for anything that is
 /// not a cubin.
 std::vector<std::string> cubin_globals(std::string_view image);

@@ -84,9 +84,9 @@ std::string declared_global(std::string_view statement) {
 
 }  // namespace
 
-Status check_image(exec::ImageKind kind, std::string_view image) {
+Status check_image(ports::ImageKind kind, std::string_view image) {
   const bool is_elf = image.starts_with(ELFMAG);
-  if (kind == exec::ImageKind::Ptx) {
+  if (kind == ports::ImageKind::Ptx) {
     if (is_elf) return input_error("the image is said to be PTX but is a cubin");
     while (image.ends_with('\0')) image.remove_suffix(1);
     if (image.find('\0') != std::string_view::npos)

@@ -73,17 +73,17 @@ TEST(CubinGlobals, AreTheObjectsOfWritableSections) {
 
 TEST(CheckImage, TellsWhatIsNotWhatItIsSaidToBe) {
   const std::string cubin = small_cubin();
-  EXPECT_TRUE(check_image(exec::ImageKind::Cubin, cubin).has_value());
-  EXPECT_TRUE(check_image(exec::ImageKind::Ptx, ".version 7.0").has_value());
+  EXPECT_TRUE(check_image(ports::ImageKind::Cubin, cubin).has_value());
+  EXPECT_TRUE(check_image(ports::ImageKind::Ptx, ".version 7.0").has_value());
   EXPECT_TRUE(
-      check_image(exec::ImageKind::Ptx, std::string_view(".version 7.0\0", 13)).has_value());
-  EXPECT_FALSE(check_image(exec::ImageKind::Ptx, cubin).has_value());
+      check_image(ports::ImageKind::Ptx, std::string_view(".version 7.0\0", 13)).has_value());
+  EXPECT_FALSE(check_image(ports::ImageKind::Ptx, cubin).has_value());
   EXPECT_FALSE(
-      check_image(exec::ImageKind::Ptx, std::string_view(".version\0 7.0", 13)).has_value());
-  EXPECT_FALSE(check_image(exec::ImageKind::Cubin, ".version 7.0").has_value());
+      check_image(ports::ImageKind::Ptx, std::string_view(".version\0 7.0", 13)).has_value());
+  EXPECT_FALSE(check_image(ports::ImageKind::Cubin, ".version 7.0").has_value());
   for (size_t size = 0; size < cubin.size(); ++size) {
     EXPECT_FALSE(
-        check_image(exec::ImageKind::Cubin, std::string_view(cubin).substr(0, size)).has_value())
+        check_image(ports::ImageKind::Cubin, std::string_view(cubin).substr(0, size)).has_value())
         << size;
   }
 }

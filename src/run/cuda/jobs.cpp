@@ -23,7 +23,7 @@ Got<JobList> JobList::create(const Context& context, const std::vector<Job>& job
 
 Result<std::unique_ptr<JobKernels>> JobKernels::load(const Context& context) {
   std::unique_ptr<JobKernels> kernels(new JobKernels(context));
-  auto image = LoadedImage::load(context, exec::ImageKind::Ptx, job_kernels_ptx());
+  auto image = LoadedImage::load(context, ports::ImageKind::Ptx, job_kernels_ptx());
   if (!image) {
     return environment_error("the driver refuses kernelwright's own kernels: " +
                              image.error().message);

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "exec/audit_hash.h"
+#include "ports/audit_hash.h"
 
 namespace kw::cuda {
 namespace {
@@ -40,7 +40,7 @@ double middle(std::vector<double> values) {
 }  // namespace
 
 Lane::Lane(const Context& context, UtilityKernels& utilities, Subject& subject,
-           const exec::TimeProtocol& protocol, uint64_t seed, Deadline deadline)
+           const ports::TimeProtocol& protocol, uint64_t seed, Deadline deadline)
     : context_(context),
       utilities_(utilities),
       subject_(subject),
@@ -52,7 +52,7 @@ Lane::~Lane() {
   if (graph_ != nullptr && !context_.lost()) context_.api().graph_exec_destroy(graph_);
 }
 
-uint64_t Lane::draw(uint64_t below) { return exec::audit_mix(++draws_, 0, seed_) % below; }
+uint64_t Lane::draw(uint64_t below) { return ports::audit_mix(++draws_, 0, seed_) % below; }
 
 Went Lane::prepare(double overhead_us) {
   overhead_us_ = overhead_us;

@@ -16,7 +16,7 @@ namespace kw::cuda {
 class Lane {
  public:
   Lane(const Context& context, UtilityKernels& utilities, Subject& subject,
-       const exec::TimeProtocol& protocol, uint64_t seed, Deadline deadline);
+       const ports::TimeProtocol& protocol, uint64_t seed, Deadline deadline);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -55,7 +55,7 @@ class Lane {
   const Context& context_;
   UtilityKernels& utilities_;
   Subject& subject_;
-  const exec::TimeProtocol& protocol_;
+  const ports::TimeProtocol& protocol_;
   const uint64_t seed_;
   const Deadline deadline_;
   std::unique_ptr<EventPair> events_;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "arch/arch.h"
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::cuda {
 namespace {

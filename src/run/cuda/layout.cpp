@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::cuda {

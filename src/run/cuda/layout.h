@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "kernel/program.h"
 
 namespace kw::cuda {

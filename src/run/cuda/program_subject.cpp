@@ -48,7 +48,7 @@ Went ProgramSubject::prepare() {
     Went added = add_entry(sources);
     if (added) continue;
     // One entry is enough to go on with; more are better.
-    if (added.error().status != exec::RunStatus::OutOfMemory || spans_.empty()) return added;
+    if (added.error().status != ports::RunStatus::OutOfMemory || spans_.empty()) return added;
     owned_.resize(before);
     break;
   }
@@ -113,7 +113,7 @@ Got<size_t> ProgramSubject::make_copies(size_t wanted) {
   if (strided_outputs_) most = std::min(most, kMaxStridedCopies);
   while (copies_.size() < std::min(wanted, most)) {
     Went added = add_copy();
-    if (!added && added.error().status == exec::RunStatus::OutOfMemory) break;
+    if (!added && added.error().status == ports::RunStatus::OutOfMemory) break;
     if (!added) return std::move(added).error();
   }
   return copies_.size();

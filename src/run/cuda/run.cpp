@@ -27,7 +27,7 @@ void append(std::vector<Finding>& to, std::vector<Finding> from) {
 
 /// Faults whose name alone says which rule was broken become findings, as on the virtual GPU.
 void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
-                exec::RunOutcome& outcome) {
+                ports::RunOutcome& outcome) {
   struct Known {
     CuResult code;
     record::FindingKind kind;
@@ -52,7 +52,7 @@ void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
 /// Launch by launch with a wait after each, so that a fault or a guard hit has a name. The order on
 /// one stream makes this no different for the kernels.
 Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launches,
-                  BufferSet& buffers, Deadline deadline, exec::RunOutcome& outcome) {
+                  BufferSet& buffers, Deadline deadline, ports::RunOutcome& outcome) {
   const auto started = std::chrono::steady_clock::now();
   KW_TRY(buffers.enqueue_zero_fills());
   std::chrono::steady_clock::duration checking{};
@@ -78,7 +78,7 @@ Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launch
 }
 
 Went run_and_check(const Context& context, JobKernels& kernels, LoadedImage& image,
-                   const RunRequest& request, exec::RunOutcome& outcome) {
+                   const RunRequest& request, ports::RunOutcome& outcome) {
   auto launches = KW_TRY(ready_launches(context, image, *request.program));
   BufferSet buffers = KW_TRY(
       BufferSet::create(context, *request.program, request.options.misalign_bytes, request.seed));

@@ -6,7 +6,7 @@
 
 #include "cuda/buffers.h"
 #include "cuda/image.h"
-#include "exec/device.h"
+#include "ports/device.h"
 
 namespace kw::cuda {
 
@@ -15,14 +15,14 @@ struct RunRequest {
   Sources inputs;        // parallel to the program's buffers
   MutableBytes outputs;  // likewise: where outputs and inouts are to be written; empty unless
                          // options.copy_outputs
-  exec::RunOptions options;
+  ports::RunOptions options;
   uint64_t seed = 0;  // of the poison patterns
 };
 
 /// What became of it. RunOutcome::buffers stays empty: the bytes are where the request wanted them.
 /// Whether the context outlived it, the context knows.
 struct RunReport {
-  exec::RunOutcome outcome;
+  ports::RunOutcome outcome;
   bool device_lost = false;
 };
 

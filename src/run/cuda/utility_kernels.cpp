@@ -143,7 +143,7 @@ done:
 
 Result<std::unique_ptr<UtilityKernels>> UtilityKernels::load(const Context& context) {
   std::unique_ptr<UtilityKernels> kernels(new UtilityKernels(context));
-  auto image = LoadedImage::load(context, exec::ImageKind::Ptx, kPtx);
+  auto image = LoadedImage::load(context, ports::ImageKind::Ptx, kPtx);
   if (!image)
     return environment_error("the driver refuses kernelwright's own kernels: " +
                              image.error().message);
@@ -190,7 +190,7 @@ Went UtilityKernels::canary(const Deadline& deadline) {
     const uint32_t expected = (i * 2654435761u) ^ key;
     if (words[i] == expected) continue;
     Fault fault;
-    fault.status = exec::RunStatus::Faulted;
+    fault.status = ports::RunStatus::Faulted;
     fault.context_lost = fault.device_lost = true;
     fault.message = fmt::format("the canary kernel computed {:#x} instead of {:#x} at word {}",
                                 words[i], expected, i);

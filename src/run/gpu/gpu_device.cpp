@@ -7,9 +7,9 @@
 #include <chrono>
 #include <thread>
 
-#include "base/check.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "cuda/layout.h"
 #include "cuda/run.h"
 #include "os/interrupt.h"
@@ -17,7 +17,7 @@
 namespace kw::gpu {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 constexpr double kLoadSeconds = 120;
 constexpr double kCanarySeconds = 60;
@@ -100,14 +100,14 @@ Status GpuDevice::health() {
   return ensure_healthy();
 }
 
-Result<exec::ImageId> GpuDevice::load(const exec::Compiled& compiled) {
+Result<ports::ImageId> GpuDevice::load(const ports::Compiled& compiled) {
   const std::lock_guard guard(mutex_);
   if (compiled.image.size() > kMaxOneImage) {
     return input_error(fmt::format("the image has {}; {} is the most a GPU worker takes",
                                    human_bytes(compiled.image.size()), human_bytes(kMaxOneImage)));
   }
   const std::string hash = hash_hex(compiled.image);
-  exec::ImageId id = 0;
+  ports::ImageId id = 0;
   for (auto& [known, image] : images_) {
     if (image.hash == hash && image.kind == compiled.kind) id = known;
   }
@@ -125,7 +125,7 @@ Result<exec::ImageId> GpuDevice::load(const exec::Compiled& compiled) {
   return id;
 }
 
-Status GpuDevice::ensure_image(exec::ImageId id) {
+Status GpuDevice::ensure_image(ports::ImageId id) {
   auto found = images_.find(id);
   if (found == images_.end()) {
     return input_error(fmt::format(
@@ -163,7 +163,7 @@ Status GpuDevice::ensure_image(exec::ImageId id) {
   return Done{};
 }
 
-void GpuDevice::forget_old_images(exec::ImageId keep) {
+void GpuDevice::forget_old_images(ports::ImageId keep) {
   uint64_t total = 0;
   for (const auto& [id, image] : images_) total += image.bytes.size();
   while (total > kMaxImageBytes && images_.size() > 1) {
@@ -206,7 +206,7 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
   }
   std::vector<ArenaFill> fills;
   for (size_t p = 0; p < question.programs->size(); ++p) {
-    const exec::TimedProgram& given = (*question.programs)[p];
+    const ports::TimedProgram& given = (*question.programs)[p];
     ProgramMessage message;
     message.image = given.image;
     message.program = *given.program;
@@ -258,7 +258,7 @@ Result<RunStatus> GpuDevice::serve(const Question& question, Request& request, d
       KW_TRY(GpuLock::take(info_.uuid, options_.lock_timeout_seconds, options_.notice));
   for (int attempt = 0;; ++attempt) {
     KW_TRY(ensure_healthy());
-    for (const exec::TimedProgram& given : *question.programs) KW_TRY(ensure_image(given.image));
+    for (const ports::TimedProgram& given : *question.programs) KW_TRY(ensure_image(given.image));
     KW_TRY(lay_out(question, request));
     KW_TRY(share_arena());
     const RunStatus status =
@@ -311,17 +311,17 @@ std::vector<tensor::HostTensor> GpuDevice::fetch(const kernel::Program& program,
   return buffers;
 }
 
-Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Program& program,
-                                        const exec::InputViews& inputs,
-                                        const exec::RunOptions& options) {
+Result<ports::RunOutcome> GpuDevice::run(ports::ImageId image, const kernel::Program& program,
+                                         const ports::InputViews& inputs,
+                                         const ports::RunOptions& options) {
   const std::lock_guard guard(mutex_);
   Request request;
   request.verb = Verb::Run;
   request.options = options;
   request.seed = hash64(fmt::format("{} {}", ::getpid(), ++clock_));
-  exec::RunOutcome outcome;
+  ports::RunOutcome outcome;
   Reply reply;
-  const std::vector<exec::TimedProgram> programs = {{image, &program, {inputs}}};
+  const std::vector<ports::TimedProgram> programs = {{image, &program, {inputs}}};
   const Question question = KW_TRY(ask_about(programs, options.copy_outputs ? 1 : 0, most_kept()));
   const RunStatus met =
       KW_TRY(serve(question, request, options.timeout_seconds, reply, outcome.message));
@@ -336,10 +336,10 @@ Result<exec::RunOutcome> GpuDevice::run(exec::ImageId image, const kernel::Progr
   return outcome;
 }
 
-Result<exec::TimeOutcome> GpuDevice::time(const std::vector<exec::TimedProgram>& programs,
-                                          const exec::TimeProtocol& protocol) {
+Result<ports::TimeOutcome> GpuDevice::time(const std::vector<ports::TimedProgram>& programs,
+                                           const ports::TimeProtocol& protocol) {
   const std::lock_guard guard(mutex_);
-  exec::TimeOutcome outcome;
+  ports::TimeOutcome outcome;
   if (programs.empty()) return outcome;
   Request request;
   request.verb = Verb::Time;
@@ -353,7 +353,7 @@ Result<exec::TimeOutcome> GpuDevice::time(const std::vector<exec::TimedProgram>&
   if (reply.time.status == RunStatus::OutOfMemory) suspicion_ = "running out of memory";
   outcome = std::move(reply.time);
   for (size_t p = 0; p < outcome.results.size(); ++p) {
-    std::vector<exec::CopiedCall>& copied = outcome.results[p].copied;
+    std::vector<ports::CopiedCall>& copied = outcome.results[p].copied;
     for (size_t c = 0; c < copied.size(); ++c) {
       const auto slot = static_cast<size_t>(reply.slots.at(p).at(c));
       copied[c].buffers = fetch(*programs[p].program, request.programs[p].outputs.at(slot));

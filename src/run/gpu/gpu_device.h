@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "exec/device.h"
 #include "gpu/arena.h"
 #include "gpu/lock.h"
 #include "gpu/question.h"
 #include "gpu/spare_buffers.h"
 #include "gpu/worker_link.h"
+#include "ports/device.h"
 #include "record/calibration.h"
 
 namespace kw::gpu {
@@ -32,19 +32,19 @@ struct GpuOptions {
 };
 
 /// Safe to use from several threads; calls are served one after another.
-class GpuDevice : public exec::Device {
+class GpuDevice : public ports::Device {
  public:
   /// Environment Error when there is no driver or no such GPU; it says what was tried.
   static Result<std::unique_ptr<GpuDevice>> open(int ordinal, GpuOptions options = {});
   ~GpuDevice() override;
 
-  exec::DeviceInfo info() const override { return info_; }
-  Result<exec::ImageId> load(const exec::Compiled& compiled) override;
-  Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const exec::InputViews& inputs,
-                               const exec::RunOptions& options) override;
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
-                                 const exec::TimeProtocol& protocol) override;
+  ports::DeviceInfo info() const override { return info_; }
+  Result<ports::ImageId> load(const ports::Compiled& compiled) override;
+  Result<ports::RunOutcome> run(ports::ImageId image, const kernel::Program& program,
+                                const ports::InputViews& inputs,
+                                const ports::RunOptions& options) override;
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>& programs,
+                                  const ports::TimeProtocol& protocol) override;
   Status health() override;
   void recycle(std::vector<tensor::HostTensor> buffers) override;
 
@@ -58,7 +58,7 @@ class GpuDevice : public exec::Device {
 
  private:
   struct Image {
-    exec::ImageKind kind = exec::ImageKind::Ptx;
+    ports::ImageKind kind = ports::ImageKind::Ptx;
     std::string bytes;
     std::string hash;
     uint64_t last_used = 0;
@@ -72,9 +72,9 @@ class GpuDevice : public exec::Device {
   Status canary();
   /// Drops the worker; the next one must show that the device is well.
   void drop_worker(const std::string& why);
-  Status ensure_image(exec::ImageId id);
+  Status ensure_image(ports::ImageId id);
   Status share_arena();
-  void forget_old_images(exec::ImageId keep);
+  void forget_old_images(ports::ImageId keep);
   /// What has to be written to the arena once it is there.
   struct ArenaFill {
     Range range;
@@ -89,10 +89,10 @@ class GpuDevice : public exec::Device {
   /// Everything about a run or a timing but the verb: tensors there, lock taken, device healthy,
   /// question asked. A status other than Completed says what became of the worker, and `message`
   /// how.
-  Result<exec::RunStatus> serve(const Question& question, Request& request, double limit_seconds,
-                                Reply& reply, std::string& message);
-  Result<exec::RunStatus> converse(const Request& request, double limit_seconds, Reply& reply,
-                                   std::string& message);
+  Result<ports::RunStatus> serve(const Question& question, Request& request, double limit_seconds,
+                                 Reply& reply, std::string& message);
+  Result<ports::RunStatus> converse(const Request& request, double limit_seconds, Reply& reply,
+                                    std::string& message);
   /// What a call returned, out of the arena.
   std::vector<tensor::HostTensor> fetch(const kernel::Program& program,
                                         const std::vector<Range>& ranges);
@@ -102,13 +102,13 @@ class GpuDevice : public exec::Device {
   const int ordinal_;
   const GpuOptions options_;
   std::mutex mutex_;
-  exec::DeviceInfo info_;
+  ports::DeviceInfo info_;
   std::unique_ptr<WorkerLink> worker_;
   std::atomic<pid_t> worker_pid_ = 0;  // for those who watch a run from another thread
   std::string
       suspicion_;  // why the device must prove itself before the next candidate; "" = no reason
-  std::map<exec::ImageId, Image> images_;
-  exec::ImageId next_image_ = 1;
+  std::map<ports::ImageId, Image> images_;
+  ports::ImageId next_image_ = 1;
   uint64_t clock_ = 0;
   Arena arena_;
   SpareBuffers spare_;

@@ -11,7 +11,7 @@ constexpr double kHashSeconds = 30;
 
 cuda::Went KeptInputs::keep(InputKey key, std::span<const std::byte> bytes) {
   auto memory = cuda::DeviceMemory::allocate(context_, bytes.size(), "a kept input");
-  if (!memory && memory.error().status == exec::RunStatus::OutOfMemory && !kept_.empty()) {
+  if (!memory && memory.error().status == ports::RunStatus::OutOfMemory && !kept_.empty()) {
     for (const auto& [other, unused] : kept_) lost_.push_back(other);
     kept_.clear();
     memory = cuda::DeviceMemory::allocate(context_, bytes.size(), "a kept input");

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 
 namespace kw::gpu {
 

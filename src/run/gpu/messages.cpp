@@ -5,9 +5,9 @@
 namespace kw::gpu {
 namespace {
 
-using exec::RunOutcome;
-using exec::TimeOutcome;
 using kernel::Dim3;
+using ports::RunOutcome;
+using ports::TimeOutcome;
 using record::Finding;
 
 // Every type has its put() and its get…(), one below the other, in the same order of fields.
@@ -141,7 +141,7 @@ void put(Writer& w, const ProgramMessage& m) {
 }
 ProgramMessage get_program(Reader& r) {
   ProgramMessage m;
-  m.image = r.number<exec::ImageId>();
+  m.image = r.number<ports::ImageId>();
   m.program.module_name = r.text();
   m.program.buffers = r.list([&] { return get_buffer(r); });
   m.program.launches = r.list([&] { return get_launch(r); });
@@ -151,14 +151,14 @@ ProgramMessage get_program(Reader& r) {
 }
 
 // Of the run options only what a real GPU heeds travels.
-void put(Writer& w, const exec::RunOptions& o) {
+void put(Writer& w, const ports::RunOptions& o) {
   w.number(o.timeout_seconds);
   w.number<int32_t>(o.misalign_bytes);
   w.number<uint8_t>(o.copy_outputs);
   w.number(o.hash_seed);
 }
-exec::RunOptions get_run_options(Reader& r) {
-  exec::RunOptions o;
+ports::RunOptions get_run_options(Reader& r) {
+  ports::RunOptions o;
   o.timeout_seconds = r.number<double>();
   o.misalign_bytes = r.number<int32_t>();
   o.copy_outputs = r.flag();
@@ -166,7 +166,7 @@ exec::RunOptions get_run_options(Reader& r) {
   return o;
 }
 
-void put(Writer& w, const exec::TimeProtocol& p) {
+void put(Writer& w, const ports::TimeProtocol& p) {
   w.number<int32_t>(p.warmup_calls);
   w.number(p.warmup_seconds);
   w.number<int32_t>(p.max_samples);
@@ -181,8 +181,8 @@ void put(Writer& w, const exec::TimeProtocol& p) {
   w.number(p.hash_seed);
   w.number<uint8_t>(p.span);
 }
-exec::TimeProtocol get_protocol(Reader& r) {
-  exec::TimeProtocol p;
+ports::TimeProtocol get_protocol(Reader& r) {
+  ports::TimeProtocol p;
   p.warmup_calls = r.number<int32_t>();
   p.warmup_seconds = r.number<double>();
   p.max_samples = r.number<int32_t>();
@@ -199,7 +199,7 @@ exec::TimeProtocol get_protocol(Reader& r) {
   return p;
 }
 
-void put(Writer& w, const exec::DeviceInfo& i) {
+void put(Writer& w, const ports::DeviceInfo& i) {
   w.text(i.name);
   w.text(i.target);
   w.number<int32_t>(i.sms);
@@ -213,8 +213,8 @@ void put(Writer& w, const exec::DeviceInfo& i) {
   w.text(i.driver);
   w.number(i.image);
 }
-exec::DeviceInfo get_info(Reader& r) {
-  exec::DeviceInfo i;
+ports::DeviceInfo get_info(Reader& r) {
+  ports::DeviceInfo i;
   i.name = r.text();
   i.target = r.text();
   i.sms = r.number<int32_t>();
@@ -226,7 +226,7 @@ exec::DeviceInfo get_info(Reader& r) {
   i.dram_gbps = r.number<double>();
   i.uuid = r.text();
   i.driver = r.text();
-  i.image = r.choice(exec::ImageKind::Cubin);
+  i.image = r.choice(ports::ImageKind::Cubin);
   return i;
 }
 
@@ -268,7 +268,7 @@ void put(Writer& w, const RunOutcome& o) {
 }
 RunOutcome get_run(Reader& r) {
   RunOutcome o;
-  o.status = r.choice(exec::RunStatus::Refused);
+  o.status = r.choice(ports::RunStatus::Refused);
   o.message = r.text();
   o.hashes = r.numbers<uint64_t>();
   o.findings = r.list([&] { return get_finding(r); });
@@ -308,21 +308,21 @@ record::TimingSamples get_samples(Reader& r) {
   return s;
 }
 
-void put(Writer& w, const exec::TimedResult& t) {
+void put(Writer& w, const ports::TimedResult& t) {
   put(w, t.samples);
   w.list(t.audits, [&](const record::CallAudit& a) {
     w.number<int32_t>(a.sample);
     w.number<int32_t>(a.entry);
     w.numbers(a.hashes);
   });
-  w.list(t.copied, [&](const exec::CopiedCall& c) {
+  w.list(t.copied, [&](const ports::CopiedCall& c) {
     w.number<int32_t>(c.sample);
     w.number<int32_t>(c.entry);
   });
   w.list(t.findings, [&](const Finding& f) { put(w, f); });
 }
-exec::TimedResult get_result(Reader& r) {
-  exec::TimedResult t;
+ports::TimedResult get_result(Reader& r) {
+  ports::TimedResult t;
   t.samples = get_samples(r);
   t.audits = r.list([&] {
     record::CallAudit a;
@@ -332,7 +332,7 @@ exec::TimedResult get_result(Reader& r) {
     return a;
   });
   t.copied = r.list([&] {
-    exec::CopiedCall c;
+    ports::CopiedCall c;
     c.sample = r.number<int32_t>();
     c.entry = r.number<int32_t>();
     return c;
@@ -344,11 +344,11 @@ exec::TimedResult get_result(Reader& r) {
 void put(Writer& w, const TimeOutcome& o) {
   w.number(o.status);
   w.text(o.message);
-  w.list(o.results, [&](const exec::TimedResult& t) { put(w, t); });
+  w.list(o.results, [&](const ports::TimedResult& t) { put(w, t); });
 }
 TimeOutcome get_time(Reader& r) {
   TimeOutcome o;
-  o.status = r.choice(exec::RunStatus::Refused);
+  o.status = r.choice(ports::RunStatus::Refused);
   o.message = r.text();
   o.results = r.list([&] { return get_result(r); });
   return o;
@@ -385,8 +385,8 @@ Result<Request> decode_request(std::string_view frame) {
   request.protocol = r.number<uint32_t>();
   request.ordinal = r.number<int32_t>();
   request.arena_bytes = r.number<uint64_t>();
-  request.image = r.number<exec::ImageId>();
-  request.kind = r.choice(exec::ImageKind::Cubin);
+  request.image = r.number<ports::ImageId>();
+  request.kind = r.choice(ports::ImageKind::Cubin);
   request.bytes = r.text();
   request.drops = r.numbers<InputKey>();
   request.uploads = r.list([&] {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/device.h"
+#include "core/result.h"
+#include "ports/device.h"
 
 namespace kw::gpu {
 
@@ -33,7 +33,7 @@ struct InputRef {
 
 /// One program with its inputs and the places of its outputs.
 struct ProgramMessage {
-  exec::ImageId image = 0;
+  ports::ImageId image = 0;
   kernel::Program program;
   std::vector<std::vector<InputRef>> pool;  // sets of inputs, each parallel to the buffers
   std::vector<std::vector<Range>> outputs;  // places for what calls return, likewise
@@ -48,27 +48,27 @@ struct Upload {
 /// Fields are used by the verbs named beside them.
 struct Request {
   Verb verb = Verb::Hello;
-  uint32_t protocol = kProtocol;                // Hello
-  int32_t ordinal = 0;                          // Hello
-  uint64_t arena_bytes = 0;                     // Arena; its descriptor travels with the frame
-  exec::ImageId image = 0;                      // Load, Unload
-  exec::ImageKind kind = exec::ImageKind::Ptx;  // Load
-  std::string bytes;                            // Load
-  std::vector<InputKey> drops;                  // Run, Time: kept inputs to forget, first of all
-  std::vector<Upload> uploads;                  // Run, Time: then these are to be kept
-  std::vector<ProgramMessage> programs;         // Run (one), Time
-  exec::RunOptions options;                     // Run
-  uint64_t seed = 0;                            // Run
-  exec::TimeProtocol protocol_options;          // Time
+  uint32_t protocol = kProtocol;                  // Hello
+  int32_t ordinal = 0;                            // Hello
+  uint64_t arena_bytes = 0;                       // Arena; its descriptor travels with the frame
+  ports::ImageId image = 0;                       // Load, Unload
+  ports::ImageKind kind = ports::ImageKind::Ptx;  // Load
+  std::string bytes;                              // Load
+  std::vector<InputKey> drops;                    // Run, Time: kept inputs to forget, first of all
+  std::vector<Upload> uploads;                    // Run, Time: then these are to be kept
+  std::vector<ProgramMessage> programs;           // Run (one), Time
+  ports::RunOptions options;                      // Run
+  uint64_t seed = 0;                              // Run
+  ports::TimeProtocol protocol_options;           // Time
 };
 
 struct Reply {
   std::string error;                        // not empty: kernelwright could not, and this is why
   Blame blame = Blame::Bug;                 // of the error
   bool context_lost = false;                // this worker is of no more use
-  exec::DeviceInfo info;                    // Hello
-  exec::RunOutcome run;                     // Run; without buffers
-  exec::TimeOutcome time;                   // Time; copied calls without buffers
+  ports::DeviceInfo info;                   // Hello
+  ports::RunOutcome run;                    // Run; without buffers
+  ports::TimeOutcome time;                  // Time; copied calls without buffers
   std::vector<std::vector<int32_t>> slots;  // Time: which place in outputs each copied call has
   std::string calibration;                  // Calibrate, as JSON
   std::vector<InputKey> lost;  // inputs it does not keep (any more): nothing was run, send them

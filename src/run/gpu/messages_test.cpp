@@ -11,7 +11,7 @@ Request full_request() {
   request.ordinal = 3;
   request.arena_bytes = 1 << 30;
   request.image = 17;
-  request.kind = exec::ImageKind::Cubin;
+  request.kind = ports::ImageKind::Cubin;
   request.bytes = std::string(
       "\x7f"
       "ELF\0 bytes",
@@ -63,8 +63,8 @@ Reply full_reply() {
   reply.info.name = "GPU";
   reply.info.uuid = "GPU-1";
   reply.info.l2_bytes = 60 << 20;
-  reply.info.image = exec::ImageKind::Cubin;
-  reply.run.status = exec::RunStatus::Hung;
+  reply.info.image = ports::ImageKind::Cubin;
+  reply.run.status = ports::RunStatus::Hung;
   reply.run.message = "it hung";
   reply.run.printed = "hello";
   reply.run.seconds = 1.25;
@@ -79,7 +79,7 @@ Reply full_reply() {
   finding.count = 3;
   finding.at = {"a.cu", 5, 0};
   reply.run.findings = {finding};
-  exec::TimedResult result;
+  ports::TimedResult result;
   result.samples.method = "graph";
   result.samples.microseconds = {1.5, 2.5};
   result.samples.sm_clock_mhz = 1980;
@@ -119,9 +119,9 @@ TEST(Messages, RepliesArriveAsSent) {
   EXPECT_EQ(encode(*got), encode(sent));
   EXPECT_EQ(got->blame, Blame::Environment);
   EXPECT_EQ(got->run.findings.at(0).element, 99);
-  EXPECT_EQ(got->run.status, exec::RunStatus::Hung);
+  EXPECT_EQ(got->run.status, ports::RunStatus::Hung);
   EXPECT_EQ(got->run.hashes, (std::vector<uint64_t>{0, 77}));
-  const exec::TimedResult& result = got->time.results.at(0);
+  const ports::TimedResult& result = got->time.results.at(0);
   EXPECT_EQ(result.samples.microseconds, (std::vector<double>{1.5, 2.5}));
   EXPECT_EQ(result.audits.at(1).hashes, (std::vector<uint64_t>{9, 10}));
   EXPECT_EQ(result.copied.at(0).sample, 1);

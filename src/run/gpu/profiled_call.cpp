@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cuda/buffers.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
@@ -56,7 +56,7 @@ Result<os::SharedMemory> open_memory(const std::string& path, uint64_t bytes) {
 
 /// Lays out inputs one after another; the ranges are parallel to the buffers.
 Result<std::vector<InputRef>> lay_out_inputs(const kernel::Program& program,
-                                             const exec::InputViews& inputs, Arena& arena) {
+                                             const ports::InputViews& inputs, Arena& arena) {
   std::vector<InputRef> refs(program.buffers.size());
   for (size_t i = 0; i < refs.size(); ++i) {
     if (program.buffers[i].present && is_given(program.buffers[i]))
@@ -72,11 +72,11 @@ Result<std::vector<InputRef>> lay_out_inputs(const kernel::Program& program,
 
 }  // namespace
 
-Result<ProfiledCall> ProfiledCall::write(const exec::Compiled& compiled,
+Result<ProfiledCall> ProfiledCall::write(const ports::Compiled& compiled,
                                          const kernel::Program& program,
-                                         const exec::InputViews& inputs, const std::string& file,
+                                         const ports::InputViews& inputs, const std::string& file,
                                          double timeout_seconds) {
-  exec::TimedProgram given{1, &program, {inputs}};
+  ports::TimedProgram given{1, &program, {inputs}};
   KW_TRY(ask_about({given}, 0, 0));
   ProfiledCall call;
   call.file_ = file;

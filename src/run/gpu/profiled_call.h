@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/device.h"
 #include "gpu/arena.h"
+#include "ports/device.h"
 
 namespace kw::gpu {
 
@@ -19,8 +19,8 @@ class ProfiledCall {
  public:
   /// Writes image and program to the file, inputs to shared memory. Blame::Input unless the tensors
   /// fit the program's buffers.
-  static Result<ProfiledCall> write(const exec::Compiled& compiled, const kernel::Program& program,
-                                    const exec::InputViews& inputs, const std::string& file,
+  static Result<ProfiledCall> write(const ports::Compiled& compiled, const kernel::Program& program,
+                                    const ports::InputViews& inputs, const std::string& file,
                                     double timeout_seconds);
   /// The subcommand and its arguments.
   std::vector<std::string> words() const;

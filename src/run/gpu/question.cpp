@@ -7,13 +7,13 @@
 
 #include "cuda/layout.h"
 #include "cuda/run.h"
-#include "exec/audit_hash.h"
 #include "gpu/kept_inputs.h"
+#include "ports/audit_hash.h"
 
 namespace kw::gpu {
 namespace {
 
-using Inputs = exec::InputViews;
+using Inputs = ports::InputViews;
 
 Status check_inputs(const kernel::Program& program, const Inputs& inputs) {
   cuda::ConstBytes bytes;
@@ -42,7 +42,7 @@ class Namer {
     if (tensor.data.empty() || tensor.data.size() > most_kept_) return 0;
     auto [known, fresh] = names_.try_emplace(tensor.data.data(), 0);
     if (!fresh) return known->second;
-    const uint64_t hash = known_hash != 0 ? known_hash : exec::audit_hash(tensor.data, 0);
+    const uint64_t hash = known_hash != 0 ? known_hash : ports::audit_hash(tensor.data, 0);
     return known->second = std::max<InputKey>(1, input_key(hash, tensor.data.size()));
   }
 
@@ -60,13 +60,13 @@ bool is_returned(const kernel::Buffer& b) {
   return b.role == kernel::Role::Output || b.role == kernel::Role::Inout;
 }
 
-Result<Question> ask_about(const std::vector<exec::TimedProgram>& programs, int output_places,
+Result<Question> ask_about(const std::vector<ports::TimedProgram>& programs, int output_places,
                            uint64_t most_kept) {
   Question question;
   question.programs = &programs;
   question.output_places = output_places;
   Namer namer(most_kept);
-  for (const exec::TimedProgram& given : programs) {
+  for (const ports::TimedProgram& given : programs) {
     if (given.pool.empty()) return input_error(given.program->module_name + " was given no inputs");
     question.keys.emplace_back();
     for (const Inputs& inputs : given.pool) {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "exec/device.h"
 #include "gpu/messages.h"
+#include "ports/device.h"
 
 namespace kw::gpu {
 
@@ -13,7 +13,7 @@ bool is_given(const kernel::Buffer& buffer);
 bool is_returned(const kernel::Buffer& buffer);
 
 struct Question {
-  const std::vector<exec::TimedProgram>* programs = nullptr;
+  const std::vector<ports::TimedProgram>* programs = nullptr;
   std::vector<std::vector<std::vector<InputKey>>> keys;  // [program][set][buffer]; 0: not kept
   int output_places = 0;                                 // per program
   uint64_t bytes = 0;                                    // of all inputs and outputs, counted once
@@ -21,7 +21,7 @@ struct Question {
 
 /// Checks and names everything. Blame::Input unless the tensors fit the programs' buffers. Inputs
 /// over `most_kept` bytes are not to be kept by the worker.
-Result<Question> ask_about(const std::vector<exec::TimedProgram>& programs, int output_places,
+Result<Question> ask_about(const std::vector<ports::TimedProgram>& programs, int output_places,
                            uint64_t most_kept);
 
 }  // namespace kw::gpu

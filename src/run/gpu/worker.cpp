@@ -130,7 +130,7 @@ class Worker {
     for (InputKey key : request.drops) kept_->drop(key);
     for (const Upload& upload : request.uploads) {
       cuda::Went went = kept_->keep(upload.key, KW_TRY(bytes_at(upload.range)));
-      if (!went && went.error().status == exec::RunStatus::OutOfMemory) {
+      if (!went && went.error().status == ports::RunStatus::OutOfMemory) {
         reply.run.status = reply.time.status = went.error().status;
         reply.run.message = reply.time.message = went.error().message;
         reply.lost = kept_->take_lost();
@@ -228,7 +228,7 @@ class Worker {
         break;
       }
     }
-    if (report.status == exec::RunStatus::Completed) {
+    if (report.status == ports::RunStatus::Completed) {
       report = cuda::time_subjects(*context_, *utilities_, requests, request.protocol_options);
     }
     if (report.device_lost) return environment_error("the GPU was lost: " + report.message);
@@ -240,7 +240,7 @@ class Worker {
     reply.time.status = report.status;
     reply.time.message = std::move(report.message);
     for (cuda::LaneResult& lane : report.results) {
-      exec::TimedResult result{
+      ports::TimedResult result{
           std::move(lane.samples), std::move(lane.audits), {}, std::move(lane.findings)};
       reply.slots.emplace_back();
       for (size_t slot = 0; slot < lane.copied.size(); ++slot) {
@@ -252,7 +252,7 @@ class Worker {
     }
   }
 
-  Result<cuda::LoadedImage*> find_image(exec::ImageId id) {
+  Result<cuda::LoadedImage*> find_image(ports::ImageId id) {
     auto found = images_.find(id);
     if (found == images_.end())
       return bug(fmt::format("image {} is not loaded in this worker", id));
@@ -270,7 +270,7 @@ class Worker {
   std::unique_ptr<cuda::Driver> driver_;
   std::unique_ptr<cuda::Context> context_;
   std::unique_ptr<cuda::UtilityKernels> utilities_;
-  std::map<exec::ImageId, std::unique_ptr<cuda::LoadedImage>> images_;
+  std::map<ports::ImageId, std::unique_ptr<cuda::LoadedImage>> images_;
   std::optional<KeptInputs> kept_;
   std::optional<os::SharedMemory> arena_;
   std::optional<cuda::PinnedRange> pinned_;

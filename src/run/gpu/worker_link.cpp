@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/own_program.h"
 
@@ -90,14 +90,14 @@ Answer WorkerLink::exchange(const Request& request, const std::vector<int>& fds,
   return answer;
 }
 
-bool WorkerLink::holds(exec::ImageId image) const {
+bool WorkerLink::holds(ports::ImageId image) const {
   return std::find(images_.begin(), images_.end(), image) != images_.end();
 }
 
-std::optional<exec::ImageId> WorkerLink::note_loaded(exec::ImageId image) {
+std::optional<ports::ImageId> WorkerLink::note_loaded(ports::ImageId image) {
   images_.push_back(image);
   if (images_.size() <= kMaxLoadedImages) return std::nullopt;
-  const exec::ImageId oldest = images_.front();
+  const ports::ImageId oldest = images_.front();
   images_.pop_front();
   return oldest;
 }

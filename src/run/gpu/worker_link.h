@@ -29,7 +29,7 @@ class WorkerLink {
   /// greets it.
   static Result<std::unique_ptr<WorkerLink>> start(int ordinal);
 
-  const exec::DeviceInfo& info() const { return info_; }
+  const ports::DeviceInfo& info() const { return info_; }
   pid_t pid() const { return child_->pid(); }
   bool alive() { return child_->alive(); }
 
@@ -41,9 +41,9 @@ class WorkerLink {
   /// Answer only when that failed.
   std::optional<Answer> share(const os::SharedMemory& arena, uint64_t generation);
 
-  bool holds(exec::ImageId image) const;
+  bool holds(ports::ImageId image) const;
   /// Notes that the worker holds the image; names one it should forget when it holds very many.
-  std::optional<exec::ImageId> note_loaded(exec::ImageId image);
+  std::optional<ports::ImageId> note_loaded(ports::ImageId image);
 
   /// Whether the worker keeps this input; then it becomes the one used last.
   bool keeps(InputKey key);
@@ -58,8 +58,8 @@ class WorkerLink {
   Answer exchange(const Request& request, const std::vector<int>& fds, double timeout_seconds);
 
   std::unique_ptr<os::Child> child_;
-  exec::DeviceInfo info_;
-  std::deque<exec::ImageId> images_;  // oldest first
+  ports::DeviceInfo info_;
+  std::deque<ports::ImageId> images_;  // oldest first
   struct Kept {
     InputKey key = 0;
     uint64_t bytes = 0;

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "ptx/module.h"
 
 namespace kw::isa {

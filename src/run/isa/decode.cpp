@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::isa {
 

@@ -1,16 +1,16 @@
-#include "engine/ahead_compiler.h"
+#include "machine/ahead_compiler.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-namespace kw::engine {
+namespace kw::machine {
 namespace {
 
 constexpr size_t kRemembered = 1024;  // answers, each a few tens of kilobytes
 constexpr size_t kSources = 64;       // read last, some tens of kilobytes each
 
-std::string key_of(const exec::CompileRequest& request) {
+std::string key_of(const ports::CompileRequest& request) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n", request.file_name, request.target,
                                 static_cast<int>(request.image), request.timeout_seconds);
   for (const auto& [name, value] : request.defines) key += fmt::format("{}={}\n", name, value);
@@ -21,7 +21,7 @@ std::string key_of(const exec::CompileRequest& request) {
 
 }  // namespace
 
-AheadCompiler::AheadCompiler(exec::Compiler& inner, int threads, Kernels kernels)
+AheadCompiler::AheadCompiler(ports::Compiler& inner, int threads, Kernels kernels)
     : inner_(inner), kernels_(kernels) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
@@ -36,14 +36,14 @@ AheadCompiler::~AheadCompiler() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void AheadCompiler::ahead(exec::CompileRequest request) {
+void AheadCompiler::ahead(ports::CompileRequest request) {
   if (threads_.empty()) return;
   std::vector<compile::Slice> slices = slices_of(request);
   if (slices.empty()) return announce(std::move(request));
   for (compile::Slice& slice : slices) announce(std::move(slice.request));
 }
 
-void AheadCompiler::announce(exec::CompileRequest request) {
+void AheadCompiler::announce(ports::CompileRequest request) {
   std::string key = key_of(request);
   {
     const std::lock_guard lock(mutex_);
@@ -63,14 +63,14 @@ void AheadCompiler::work() {
     const std::shared_ptr<Slot> slot = slots_.at(key);
     slot->started = true;
     lock.unlock();
-    Result<exec::CompileOutcome> answer = inner_.compile(request);
+    Result<ports::CompileOutcome> answer = inner_.compile(request);
     lock.lock();
     note_answer(key, *slot, std::move(answer));
   }
 }
 
 void AheadCompiler::note_answer(const std::string& key, Slot& slot,
-                                Result<exec::CompileOutcome> answer) {
+                                Result<ports::CompileOutcome> answer) {
   slot.answer.emplace(std::move(answer));
   answered_.push_back(key);
   changed_.notify_all();
@@ -80,13 +80,13 @@ void AheadCompiler::note_answer(const std::string& key, Slot& slot,
   }
 }
 
-Result<exec::CompileOutcome> AheadCompiler::compile(const exec::CompileRequest& request) {
-  if (std::optional<exec::Compiled> made = KW_TRY(compile_apart(request)))
-    return exec::CompileOutcome{std::move(made), std::nullopt};
+Result<ports::CompileOutcome> AheadCompiler::compile(const ports::CompileRequest& request) {
+  if (std::optional<ports::Compiled> made = KW_TRY(compile_apart(request)))
+    return ports::CompileOutcome{std::move(made), std::nullopt};
   return compile_one(request);
 }
 
-std::vector<compile::Slice> AheadCompiler::slices_of(const exec::CompileRequest& request) {
+std::vector<compile::Slice> AheadCompiler::slices_of(const ports::CompileRequest& request) {
   if (kernels_ == Kernels::Together || !request.apart || request.kernels.size() < 2) return {};
   std::shared_ptr<const compile::KernelTexts> texts;
   {
@@ -105,23 +105,23 @@ std::vector<compile::Slice> AheadCompiler::slices_of(const exec::CompileRequest&
 }
 
 // What is wrong with a kernel is said by the compiler of the whole, in its lines and words.
-Result<std::optional<exec::Compiled>> AheadCompiler::compile_apart(
-    const exec::CompileRequest& request) {
+Result<std::optional<ports::Compiled>> AheadCompiler::compile_apart(
+    const ports::CompileRequest& request) {
   const std::vector<compile::Slice> slices = slices_of(request);
-  if (slices.empty()) return std::optional<exec::Compiled>();
+  if (slices.empty()) return std::optional<ports::Compiled>();
   if (!threads_.empty()) {
     for (const compile::Slice& slice : slices) announce(slice.request);
   }
-  std::vector<exec::Compiled> parts;
+  std::vector<ports::Compiled> parts;
   for (const compile::Slice& slice : slices) {
-    exec::CompileOutcome part = KW_TRY(compile_one(slice.request));
-    if (!part.compiled) return std::optional<exec::Compiled>();
+    ports::CompileOutcome part = KW_TRY(compile_one(slice.request));
+    if (!part.compiled) return std::optional<ports::Compiled>();
     parts.push_back(std::move(*part.compiled));
   }
   return compile::joined(request, slices, parts);
 }
 
-Result<exec::CompileOutcome> AheadCompiler::compile_one(const exec::CompileRequest& request) {
+Result<ports::CompileOutcome> AheadCompiler::compile_one(const ports::CompileRequest& request) {
   const std::string key = key_of(request);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Slot> slot =
@@ -134,7 +134,7 @@ Result<exec::CompileOutcome> AheadCompiler::compile_one(const exec::CompileReque
   slot->started = true;
   std::erase_if(waiting_, [&](const auto& item) { return item.first == key; });
   lock.unlock();
-  Result<exec::CompileOutcome> answer = inner_.compile(request);
+  Result<ports::CompileOutcome> answer = inner_.compile(request);
   lock.lock();
   if (answer) {
     note_answer(key, *slot, answer);
@@ -147,4 +147,4 @@ Result<exec::CompileOutcome> AheadCompiler::compile_one(const exec::CompileReque
   return answer;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::machine

@@ -1,4 +1,4 @@
-#include "engine/ahead_compiler.h"
+#include "machine/ahead_compiler.h"
 
 #include <gtest/gtest.h>
 
@@ -6,16 +6,16 @@
 #include <atomic>
 #include <chrono>
 
-#include "exec/image_pack.h"
+#include "ports/image_pack.h"
 
-namespace kw::engine {
+namespace kw::machine {
 namespace {
 
-class Slow : public exec::Compiler {
+class Slow : public ports::Compiler {
  public:
   std::atomic<int> compiles = 0, busy = 0, most_busy = 0;
   std::string name() const override { return "slow"; }
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
     const int now = ++busy;
     int most = most_busy;
     while (now > most && !most_busy.compare_exchange_weak(most, now)) {
@@ -24,15 +24,15 @@ class Slow : public exec::Compiler {
     --busy;
     ++compiles;
     if (request.source == "broken machine") return environment_error("no disk");
-    exec::CompileOutcome outcome;
-    outcome.compiled = exec::Compiled{};
+    ports::CompileOutcome outcome;
+    outcome.compiled = ports::Compiled{};
     outcome.compiled->image = request.source;
     return outcome;
   }
 };
 
-exec::CompileRequest request(const std::string& source, int64_t tune = 1) {
-  exec::CompileRequest made;
+ports::CompileRequest request(const std::string& source, int64_t tune = 1) {
+  ports::CompileRequest made;
   made.source = source;
   made.defines = {{"VEC", tune}};
   return made;
@@ -71,14 +71,14 @@ TEST(AheadCompiler, PassesErrorsOn) {
 }
 
 /// Two kernels of enough code; `second` is what the second does.
-exec::CompileRequest of_two_kernels(const std::string& second) {
+ports::CompileRequest of_two_kernels(const std::string& second) {
   std::string body;
   while (body.size() < 5000) body += "  x[threadIdx.x] += 1;\n";
-  exec::CompileRequest made =
+  ports::CompileRequest made =
       request("__global__ void first(int* x) {\n" + body + "}\n__global__ void second(int* x) {\n" +
               body + second + "}\n");
   made.kernels = {"first", "second"};
-  made.image = exec::ImageKind::Cubin;
+  made.image = ports::ImageKind::Cubin;
   made.apart = true;
   return made;
 }
@@ -86,14 +86,14 @@ exec::CompileRequest of_two_kernels(const std::string& second) {
 class Listing : public Slow {
  public:
   std::vector<std::string> seen;
-  Result<exec::CompileOutcome> compile(const exec::CompileRequest& request) override {
+  Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
     const std::lock_guard lock(mutex_);
     std::string names;
     for (const std::string& kernel : request.kernels) names += kernel + " ";
     seen.push_back(names);
     if (request.source.find("broken") != std::string::npos) {
-      exec::CompileOutcome failed;
-      failed.failed = exec::CompileFailed{};
+      ports::CompileOutcome failed;
+      failed.failed = ports::CompileFailed{};
       failed.failed->log = names + "do not compile";
       return failed;
     }
@@ -114,7 +114,7 @@ TEST(AheadCompiler, CompilesAKernelThatModulesShareOnce) {
     ahead.ahead(of_two_kernels(second));
     const auto outcome = ahead.compile(of_two_kernels(second));
     ASSERT_TRUE(outcome && outcome->compiled);
-    EXPECT_EQ(exec::images_in(outcome->compiled->image).size(), 2U);
+    EXPECT_EQ(ports::images_in(outcome->compiled->image).size(), 2U);
     EXPECT_EQ(outcome->compiled->kernels[1].entry, "second");
   }
   std::ranges::sort(inner.seen);
@@ -124,7 +124,7 @@ TEST(AheadCompiler, CompilesAKernelThatModulesShareOnce) {
 TEST(AheadCompiler, CompilesWholeWhatIsNotToBeCutOrDoesNotCompile) {
   Listing inner;
   AheadCompiler ahead(inner, 0, Kernels::Apart);
-  exec::CompileRequest plain = of_two_kernels("");
+  ports::CompileRequest plain = of_two_kernels("");
   plain.apart = false;
   EXPECT_EQ(ahead.compile(plain)->compiled->image, plain.source);
   EXPECT_EQ(ahead.compile(of_two_kernels("broken\n"))->failed->log, "first second do not compile");
@@ -151,4 +151,4 @@ TEST(AheadCompiler, LeavesWhatIsStillWaitingWhenItEnds) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::machine

@@ -5,26 +5,26 @@
 
 #include <string>
 
-#include "exec/compiler.h"
+#include "ports/compiler.h"
 
-namespace kw::engine {
+namespace kw::machine {
 
 class BestImage {
  public:
   /// `wanted` is tried first; Ptx means PTX alone.
-  BestImage(exec::Compiler& compiler, exec::ImageKind wanted)
+  BestImage(ports::Compiler& compiler, ports::ImageKind wanted)
       : compiler_(compiler), kind_(wanted) {}
 
-  exec::Compiler& compiler() { return compiler_; }
+  ports::Compiler& compiler() { return compiler_; }
   /// request.image is set here.
-  Result<exec::CompileOutcome> compile(exec::CompileRequest request);
+  Result<ports::CompileOutcome> compile(ports::CompileRequest request);
   /// Why there is no cubin; "" when there is, or none was wanted.
   const std::string& note() const { return note_; }
 
  private:
-  exec::Compiler& compiler_;
-  exec::ImageKind kind_;
+  ports::Compiler& compiler_;
+  ports::ImageKind kind_;
   std::string note_;
 };
 
-}  // namespace kw::engine
+}  // namespace kw::machine

@@ -1,4 +1,4 @@
-#include "engine/devices.h"
+#include "machine/devices.h"
 
 #include <fmt/core.h>
 
@@ -7,15 +7,15 @@
 #include "gpu/gpu_device.h"
 #include "vgpu/virtual_gpu.h"
 
-namespace kw::engine {
+namespace kw::machine {
 
-Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name) {
+Result<std::unique_ptr<ports::Compiler>> open_compiler(const std::string& name) {
   compile::SelectOptions options;
   options.name = name;
   return compile::select_compiler(options);
 }
 
-Result<std::unique_ptr<exec::Device>> open_device(const DeviceRequest& request) {
+Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request) {
   const std::string& kind = request.kind;
   if (kind != "auto" && kind != "gpu" && kind != "vgpu") {
     return input_error(fmt::format("--device: '{}' is none of auto, gpu, vgpu", kind));
@@ -24,12 +24,12 @@ Result<std::unique_ptr<exec::Device>> open_device(const DeviceRequest& request) 
     gpu::GpuOptions options;
     options.lock_timeout_seconds = request.patience_seconds;
     options.notice = request.notice;
-    return std::unique_ptr<exec::Device>(KW_TRY(gpu::GpuDevice::open(0, options)));
+    return std::unique_ptr<ports::Device>(KW_TRY(gpu::GpuDevice::open(0, options)));
   }
-  return std::unique_ptr<exec::Device>(KW_TRY(vgpu::VirtualGpu::open(request.target)));
+  return std::unique_ptr<ports::Device>(KW_TRY(vgpu::VirtualGpu::open(request.target)));
 }
 
-Json to_json(const exec::DeviceInfo& info) {
+Json to_json(const ports::DeviceInfo& info) {
   Json json = Json::object();
   json.set("name", info.name)
       .set("target", info.target)
@@ -43,4 +43,4 @@ Json to_json(const exec::DeviceInfo& info) {
   return json;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::machine

@@ -6,15 +6,15 @@
 #include <memory>
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "exec/compiler.h"
-#include "exec/device.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "ports/compiler.h"
+#include "ports/device.h"
 
-namespace kw::engine {
+namespace kw::machine {
 
 /// "nvrtc", "nvcc", "clang", or "" for the first of these that is found. Cached on disk.
-Result<std::unique_ptr<exec::Compiler>> open_compiler(const std::string& name);
+Result<std::unique_ptr<ports::Compiler>> open_compiler(const std::string& name);
 
 struct DeviceRequest {
   std::string kind = "auto";     // "gpu", "vgpu", or "auto": a GPU when there is one
@@ -22,8 +22,8 @@ struct DeviceRequest {
   double patience_seconds = 60;  // how long to wait for a GPU that another process uses
   std::function<void(const std::string&)> notice;  // told when we wait for it; may be empty
 };
-Result<std::unique_ptr<exec::Device>> open_device(const DeviceRequest& request);
+Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request);
 
-Json to_json(const exec::DeviceInfo& info);
+Json to_json(const ports::DeviceInfo& info);
 
-}  // namespace kw::engine
+}  // namespace kw::machine

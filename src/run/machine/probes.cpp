@@ -1,12 +1,12 @@
 // Each probe is short and honest: a program counts as found when it answers, not when a file of its
 // name exists.
-#include "engine/probes.h"
+#include "machine/probes.h"
 
 #include <fmt/core.h>
 
 #include <cctype>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cuda/driver.h"
 #include "gpu/gpu_device.h"
 #include "os/call_filter.h"
@@ -14,7 +14,7 @@
 #include "os/landlock.h"
 #include "os/process.h"
 
-namespace kw::engine {
+namespace kw::machine {
 
 namespace {
 
@@ -95,7 +95,7 @@ void probe_driver(Examination& examination, Tool& tool) {
 }
 
 void probe_gpu(Examination& examination, Tool& tool) {
-  const Result<exec::DeviceInfo>& gpu = examination.gpu();
+  const Result<ports::DeviceInfo>& gpu = examination.gpu();
   if (gpu) {
     found(tool, gpu->target, gpu->uuid);
     tool.note = fmt::format("{}, {} SMs, {}", gpu->name, gpu->sms,
@@ -148,7 +148,7 @@ void probe_python(Examination&, Tool& tool) {
 }
 
 void probe_torch(Examination& examination, Tool& tool) {
-  const oracle::FoundPython& python = examination.torch_python();
+  const torch_worker::FoundPython& python = examination.torch_python();
   if (!python.path.empty()) return found(tool, python.version, python.path);
   tool.note = python.forbidden.empty() ? join(python.looked_at, "; ") : python.forbidden;
 }
@@ -302,7 +302,7 @@ const Result<DriverFacts>& Examination::driver() {
   return *driver_;
 }
 
-const Result<exec::DeviceInfo>& Examination::gpu() {
+const Result<ports::DeviceInfo>& Examination::gpu() {
   if (gpu_) return *gpu_;
   if (!driver()) {
     gpu_.emplace(environment_error("there is no driver"));
@@ -317,8 +317,8 @@ const Result<exec::DeviceInfo>& Examination::gpu() {
   return *gpu_;
 }
 
-const oracle::FoundPython& Examination::torch_python() {
-  if (!torch_python_) torch_python_ = oracle::find_torch_python();
+const torch_worker::FoundPython& Examination::torch_python() {
+  if (!torch_python_) torch_python_ = torch_worker::find_torch_python();
   return *torch_python_;
 }
 
@@ -354,4 +354,4 @@ const char* tool_state_name(ToolState state) {
   return "missing";
 }
 
-}  // namespace kw::engine
+}  // namespace kw::machine

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "compile/search.h"
-#include "exec/device.h"
-#include "oracle/torch_python.h"
+#include "ports/device.h"
+#include "torch_worker/torch_python.h"
 
-namespace kw::engine {
+namespace kw::machine {
 
 enum class ToolState : uint8_t { Found, Limited, Missing };
 
@@ -41,15 +41,15 @@ class Examination {
   const compile::Toolbox& compilers();
   const Result<DriverFacts>& driver();
   /// The first GPU's description, or why there is none.
-  const Result<exec::DeviceInfo>& gpu();
+  const Result<ports::DeviceInfo>& gpu();
   /// The Python that references are executed with.
-  const oracle::FoundPython& torch_python();
+  const torch_worker::FoundPython& torch_python();
 
  private:
   std::optional<compile::Toolbox> compilers_;
   std::optional<Result<DriverFacts>> driver_;
-  std::optional<Result<exec::DeviceInfo>> gpu_;
-  std::optional<oracle::FoundPython> torch_python_;
+  std::optional<Result<ports::DeviceInfo>> gpu_;
+  std::optional<torch_worker::FoundPython> torch_python_;
 };
 
 struct ToolRow {
@@ -69,4 +69,4 @@ std::string find_version(const std::string& text);
 /// Why a trial profile by ncu could not read the counters, from what it printed; "" when it could.
 std::string counters_problem(const std::string& said);
 
-}  // namespace kw::engine
+}  // namespace kw::machine

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "oracle/torch_process.h"
-#include "oracle/torch_python.h"
+#include "torch_worker/torch_process.h"
+#include "torch_worker/torch_python.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 /// Null when no Python here can import torch.
 inline std::shared_ptr<TorchProcess> shared_torch() {
@@ -22,4 +22,4 @@ inline std::shared_ptr<TorchProcess> shared_torch() {
   return process;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 /// A callable of Python.
 struct TorchSource {
@@ -48,4 +48,4 @@ struct TorchCall {
   uint64_t seed = 0;  // of torch's generator, set before the file is loaded and before the call
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

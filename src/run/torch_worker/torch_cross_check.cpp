@@ -2,7 +2,7 @@
 // and its result. Our graph's nodes carry the place they were written at. The last of the nodes
 // that one expression became holds its result, and the n-th result at a place is compared with the
 // n-th call there; the first pair that parts is to blame, for all before it agreed.
-#include "oracle/torch_cross_check.h"
+#include "torch_worker/torch_cross_check.h"
 
 #include <fmt/core.h>
 
@@ -10,7 +10,7 @@
 #include <map>
 #include <utility>
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 std::string type_text(tensor::DType dtype, const std::vector<int64_t>& shape) {
@@ -21,7 +21,7 @@ std::string type_text(tensor::DType dtype, const std::vector<int64_t>& shape) {
   return text + ']';
 }
 
-std::string judged(const CrossCheck& check, const exec::Truth& truth,
+std::string judged(const CrossCheck& check, const ports::Truth& truth,
                    const tensor::HostTensor& got) {
   if (truth.dtype != got.dtype || truth.shape != got.shape) {
     return fmt::format("PyTorch gives {}, kernelwright {}", type_text(got.dtype, got.shape),
@@ -54,7 +54,7 @@ bool same_type(const graph::Node& node, const tensor::HostTensor& value) {
 }
 
 /// The first parting step of those paired; the parting stays as it is when none parts.
-Status blame(const CrossCheck& check, exec::Oracle& oracle, TorchProcess& torch,
+Status blame(const CrossCheck& check, ports::Oracle& oracle, TorchProcess& torch,
              std::vector<Parting>* partings) {
   // The steps of autograd have no place in the reference.
   if (!check.call.gradients.of.empty()) return Done{};
@@ -121,7 +121,7 @@ std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
   return pairs;
 }
 
-Result<CrossChecked> cross_check(const CrossCheck& check, exec::Oracle& oracle,
+Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
                                  TorchProcess& torch) {
   CrossChecked result;
   TorchAnswer answer = torch.run(check.call, check.timeout_seconds);
@@ -155,4 +155,4 @@ std::string parting_text(const Parting& parting) {
                             parting.column, parting.ours, parting.torchs, parting.step_why);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -6,21 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/oracle.h"
+#include "core/result.h"
 #include "graph/graph.h"
-#include "oracle/torch_process.h"
+#include "ports/oracle.h"
+#include "torch_worker/torch_process.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 /// "" when the tensor is right by this truth, else why not, with the worst element.
-using Judge = std::function<std::string(const exec::Truth& truth, const tensor::HostTensor& got)>;
+using Judge = std::function<std::string(const ports::Truth& truth, const tensor::HostTensor& got)>;
 
 struct CrossCheck {
   const graph::Graph* graph = nullptr;
   const std::vector<tensor::HostTensor>* inputs = nullptr;  // parallel to graph->inputs
   TorchCall call;  // the same inputs for PyTorch, on any device
-  exec::TruthOptions options;
+  ports::TruthOptions options;
   Judge judge;
   double timeout_seconds = 120;
 };
@@ -44,7 +44,7 @@ struct CrossChecked {
 };
 
 /// Error: the oracle could not evaluate the graph.
-Result<CrossChecked> cross_check(const CrossCheck& check, exec::Oracle& oracle,
+Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
                                  TorchProcess& torch);
 
 /// "out: y[3] is 2, not 1; they part at line 4, column 9: softmax(x) (torch.softmax): …".
@@ -60,4 +60,4 @@ struct StepPair {
 std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
                                  const std::vector<TorchTensor>& values);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -1,12 +1,12 @@
 // Our evaluation against a real PyTorch; the oracle here is a table, so that it can be wrong on
 // purpose.
-#include "oracle/torch_cross_check.h"
+#include "torch_worker/torch_cross_check.h"
 
 #include <gtest/gtest.h>
 
-#include "oracle/test_torch.h"
+#include "torch_worker/test_torch.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 using tensor::DType;
@@ -25,15 +25,15 @@ graph::Node node_at(const char* origin, int line, int column, DType dtype,
 }
 
 /// Gives each output node the values the test says.
-class TableOracle final : public exec::Oracle {
+class TableOracle final : public ports::Oracle {
  public:
   std::map<graph::NodeId, std::vector<double>> values;
 
-  Result<std::vector<exec::Truth>> truth(const graph::Graph& graph, const std::vector<HostTensor>&,
-                                         const exec::TruthOptions&) override {
-    std::vector<exec::Truth> truths;
+  Result<std::vector<ports::Truth>> truth(const graph::Graph& graph, const std::vector<HostTensor>&,
+                                          const ports::TruthOptions&) override {
+    std::vector<ports::Truth> truths;
     for (const graph::NamedNode& output : graph.outputs) {
-      exec::Truth truth;
+      ports::Truth truth;
       truth.name = output.name;
       truth.dtype = graph[output.node].dtype;
       truth.shape = graph::values_of(graph[output.node].shape);
@@ -43,12 +43,12 @@ class TableOracle final : public exec::Oracle {
     return truths;
   }
   Result<std::vector<HostTensor>> op_by_op(const graph::Graph&, const std::vector<HostTensor>&,
-                                           const exec::TruthOptions&) override {
+                                           const ports::TruthOptions&) override {
     return environment_error("a table has no ops");
   }
 };
 
-std::string exactly(const exec::Truth& truth, const HostTensor& got) {
+std::string exactly(const ports::Truth& truth, const HostTensor& got) {
   for (size_t i = 0; i < truth.value.size(); ++i) {
     const double value = tensor::get_element(got, static_cast<int64_t>(i));
     if (value != truth.value[i]) {
@@ -210,4 +210,4 @@ TEST(PairSteps, GoByLineWherePythonKnowsNoColumns) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -1,8 +1,8 @@
-#include "oracle/torch_export.h"
+#include "torch_worker/torch_export.h"
 
 #include "tensor/dtype.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 TorchArgument zeros_argument(std::string name, tensor::DType dtype,
                              const std::vector<int64_t>& shape) {
@@ -34,4 +34,4 @@ TorchAnswer export_graph(TorchProcess& torch, const TorchCall& call,
   return torch.ask("export", call, extra, timeout_seconds);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

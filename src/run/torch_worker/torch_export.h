@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "oracle/torch_process.h"
+#include "torch_worker/torch_process.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 /// An extent of an argument that shall stay symbolic, and its name.
 struct TorchDim {
@@ -29,4 +29,4 @@ TorchAnswer describe(TorchProcess& torch, const TorchSource& source, double time
 TorchAnswer export_graph(TorchProcess& torch, const TorchCall& call,
                          const std::vector<TorchDim>& dims, double timeout_seconds);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

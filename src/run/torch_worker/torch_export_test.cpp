@@ -1,11 +1,11 @@
 // Signatures and graphs from a real PyTorch, where there is one.
-#include "oracle/torch_export.h"
+#include "torch_worker/torch_export.h"
 
 #include <gtest/gtest.h>
 
-#include "oracle/test_torch.h"
+#include "torch_worker/test_torch.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 using tensor::DType;
@@ -185,4 +185,4 @@ TEST_F(TorchExport, TracesEveryCallWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -1,14 +1,14 @@
-#include "oracle/torch_neighbours.h"
+#include "torch_worker/torch_neighbours.h"
 
 #include <deque>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/inside.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ Json imported_neighbours(const TorchSource& source) {
   return Collector(source.path).collect(source.text);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

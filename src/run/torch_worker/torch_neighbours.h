@@ -2,13 +2,13 @@
 // files, so it gets the texts.
 #pragma once
 
-#include "base/json.h"
-#include "oracle/torch_call.h"
+#include "core/json.h"
+#include "torch_worker/torch_call.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 /// {"helper.py": text, "layers/__init__.py": text, …}: what the reference's import statements name
 /// in its own folder, and what those files import. Links that leave the folder are left out.
 Json imported_neighbours(const TorchSource& source);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

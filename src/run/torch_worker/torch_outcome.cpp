@@ -1,10 +1,10 @@
-#include "oracle/torch_outcome.h"
+#include "torch_worker/torch_outcome.h"
 
 #include <fmt/core.h>
 
-#include "base/check.h"
+#include "core/check.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 struct OutcomeRow {
@@ -53,4 +53,4 @@ std::string outcome_text(const TorchOutcome& outcome) {
   return outcome.message.empty() ? words : fmt::format("{}: {}", words, outcome.message);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "tensor/host_tensor.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 enum class TorchKind : uint8_t {
   Ok,
@@ -58,4 +58,4 @@ struct TorchAnswer {
 /// "Raised: ValueError: no such mode", for messages.
 std::string outcome_text(const TorchOutcome& outcome);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

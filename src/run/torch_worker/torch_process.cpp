@@ -1,21 +1,21 @@
-#include "oracle/torch_process.h"
+#include "torch_worker/torch_process.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kTorchWorkerFiles.inc"
-#include "oracle/torch_python.h"
-#include "oracle/torch_walls.h"
-#include "oracle/torch_wire.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
 #include "os/shared_memory.h"
 #include "os/spawn.h"
+#include "torch_worker/torch_python.h"
+#include "torch_worker/torch_walls.h"
+#include "torch_worker/torch_wire.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 constexpr size_t kTracebackLines = 30;
@@ -215,4 +215,4 @@ std::string TorchProcess::printed() {
   return at == std::string::npos ? tail : tail.substr(at + marker_.size() + 1);
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "oracle/torch_call.h"
-#include "oracle/torch_outcome.h"
 #include "os/process.h"
 #include "os/scratch.h"
+#include "torch_worker/torch_call.h"
+#include "torch_worker/torch_outcome.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 struct TorchOptions {
   std::vector<std::string> command = {};  // to start instead of a Python with our worker; for tests
@@ -70,4 +70,4 @@ class TorchProcess {
   int started_ = 0;
 };
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

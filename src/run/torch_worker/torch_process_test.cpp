@@ -1,6 +1,6 @@
 // The torch process with a real torch, where there is one; what needs none is in
 // torch_protocol_test.cpp.
-#include "oracle/torch_process.h"
+#include "torch_worker/torch_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "oracle/test_torch.h"
+#include "torch_worker/test_torch.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 using tensor::DType;
@@ -362,4 +362,4 @@ INSTANTIATE_TEST_SUITE_P(
 #undef HEAD
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

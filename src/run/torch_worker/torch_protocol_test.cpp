@@ -2,10 +2,10 @@
 // killed and replaced.
 #include <gtest/gtest.h>
 
-#include "oracle/torch_process.h"
-#include "oracle/torch_python.h"
+#include "torch_worker/torch_process.h"
+#include "torch_worker/torch_python.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 // Reads the worker's files and greets properly; `run` is then answered by the case's own lines.
@@ -228,4 +228,4 @@ TEST(FakeTorchOutcome, EveryKindHasItsName) {
 }
 
 }  // namespace
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

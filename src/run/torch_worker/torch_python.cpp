@@ -1,14 +1,14 @@
-#include "oracle/torch_python.h"
+#include "torch_worker/torch_python.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/own_program.h"
 #include "os/permissions.h"
 #include "os/process.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 // Finding the module without importing it takes milliseconds, importing it takes seconds.
@@ -84,4 +84,4 @@ TorchOutcome no_torch(const FoundPython& found) {
           ""};
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "oracle/torch_outcome.h"
+#include "torch_worker/torch_outcome.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 struct FoundPython {
   std::string path;     // "" when there is none, or none may be run
@@ -25,4 +25,4 @@ FoundPython find_torch_python();
 /// The outcome when there is none.
 TorchOutcome no_torch(const FoundPython& found);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -1,4 +1,4 @@
-#include "oracle/torch_walls.h"
+#include "torch_worker/torch_walls.h"
 
 #include <fmt/core.h>
 
@@ -7,12 +7,12 @@
 #include <mutex>
 #include <utility>
 
-#include "base/json.h"
-#include "base/text.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 namespace fs = std::filesystem;
@@ -166,4 +166,4 @@ void announce_execution(const std::string& path) {
   }
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "os/landlock.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 struct TorchWalls {
   std::string python;  // the interpreter itself, behind the scripts that choose one
@@ -41,4 +41,4 @@ class ExecutionListener {
 /// The file is about to be executed.
 void announce_execution(const std::string& path);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -1,4 +1,4 @@
-#include "oracle/torch_wire.h"
+#include "torch_worker/torch_wire.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -8,13 +8,13 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
-#include "oracle/torch_neighbours.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/memory.h"
 #include "tensor/dtype.h"
+#include "torch_worker/torch_neighbours.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 namespace {
 
 constexpr uint64_t kAlign = 64;
@@ -200,4 +200,4 @@ TorchAnswer read_reply(const std::string& frame, int64_t id, int fd) {
   return answer;
 }
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "oracle/torch_call.h"
-#include "oracle/torch_outcome.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "os/shared_memory.h"
+#include "torch_worker/torch_call.h"
+#include "torch_worker/torch_outcome.h"
 
-namespace kw::oracle {
+namespace kw::torch_worker {
 
 /// The call's members of the request; its tensors are appended to the list they are counted in.
 void put_call(const TorchCall& call, Json* request,
@@ -24,4 +24,4 @@ Result<os::SharedMemory> lay_out(const std::vector<const tensor::HostTensor*>& t
 /// A frame as the answer to the request of this id; trusts nothing in it.
 TorchAnswer read_reply(const std::string& frame, int64_t id, int fd);
 
-}  // namespace kw::oracle
+}  // namespace kw::torch_worker

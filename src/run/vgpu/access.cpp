@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "vgpu/access.h"
 #include "vgpu/address.h"
 #include "vgpu/ordering.h"

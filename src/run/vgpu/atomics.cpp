@@ -2,7 +2,7 @@
 #include <bit>
 #include <cstring>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "numeric/small_float.h"
 #include "vgpu/address.h"
 #include "vgpu/move.h"

@@ -174,7 +174,7 @@ TEST(BarrierTest, ExitedThreadsDoNotHoldUpOthers) {
   bench.launch("k", {1}, {128}).params = {Bench::pointer(y)};
   bench.run();
   // Threads 41 to 70 leave before the second barrier: legal once they have exited.
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed) << bench.findings();
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Completed) << bench.findings();
   EXPECT_EQ(bench.read<int>(y)[70], 3);
 }
 
@@ -199,7 +199,7 @@ TEST(BarrierTest, WhatDevicesAllowIsAWarning) {
       bench.launch("k", {1}, {64}).params = {Bench::pointer(y)};
       bench.options.schedule_seed = seed;
       bench.run();
-      EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed) << c.body;
+      EXPECT_EQ(bench.outcome.status, ports::RunStatus::Completed) << c.body;
       EXPECT_EQ(bench.read<int>(y)[63], 3);
       if (*c.message == 0) {
         EXPECT_EQ(bench.findings(), "") << c.body;

@@ -179,7 +179,7 @@ TEST(ControlLimits, EndlessLoopIsToldWhereItRuns) {
   bench.launch("k", {1}, {32});
   bench.options.max_warp_instructions = 10000;
   bench.run();
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Stopped);
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Stopped);
   const record::Finding* f = bench.found(FindingKind::InstructionBudget);
   ASSERT_NE(f, nullptr);
   EXPECT_GE(f->at.line, 4);
@@ -189,7 +189,7 @@ TEST(ControlLimits, EndlessRecursionEnds) {
   Bench bench(entry("", "call f;", ".func f { .reg .b32 %r<2>; mov.u32 %r1, 3; call f; ret; }"));
   bench.launch("k", {1}, {32});
   bench.run();
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Stopped);
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Stopped);
   EXPECT_NE(bench.found(FindingKind::OutOfBoundsLocal), nullptr) << bench.findings();
 }
 

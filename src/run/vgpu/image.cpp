@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "ptx/parse.h"
 #include "vgpu/address.h"
 #include "vgpu/decode.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "ptx/module.h"
 #include "vgpu/code.h"
 #include "vgpu/regions.h"

@@ -9,7 +9,7 @@
 namespace kw::vgpu {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 using testing::Bench;
 using testing::entry;
 using testing::FindingKind;

@@ -40,7 +40,7 @@ TEST_P(Address, IsChecked) {
   const record::Finding* f = bench.found(*kind);
   ASSERT_NE(f, nullptr) << bench.findings();
   EXPECT_NE(f->message.find(c.message), std::string::npos) << f->message;
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed);
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Completed);
 }
 
 INSTANTIATE_TEST_SUITE_P(

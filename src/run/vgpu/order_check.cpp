@@ -31,8 +31,8 @@ bool is_rounding(double a, double b, double largest) {
 }  // namespace
 
 std::optional<record::Finding> compare_orders(const kernel::Program& program,
-                                              const exec::RunOutcome& natural,
-                                              const exec::RunOutcome& permuted) {
+                                              const ports::RunOutcome& natural,
+                                              const ports::RunOutcome& permuted) {
   if (natural.buffers.size() != permuted.buffers.size()) return std::nullopt;
   for (size_t i = 0; i < natural.buffers.size(); ++i) {
     const tensor::HostTensor &a = natural.buffers[i], &b = permuted.buffers[i];

@@ -3,14 +3,14 @@
 
 #include <optional>
 
-#include "exec/device.h"
 #include "kernel/program.h"
+#include "ports/device.h"
 
 namespace kw::vgpu {
 
 /// The first output that differs, as a finding; a warning when rounding explains it.
 std::optional<record::Finding> compare_orders(const kernel::Program& program,
-                                              const exec::RunOutcome& natural,
-                                              const exec::RunOutcome& permuted);
+                                              const ports::RunOutcome& natural,
+                                              const ports::RunOutcome& permuted);
 
 }  // namespace kw::vgpu

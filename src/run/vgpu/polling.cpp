@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "vgpu/machine.h"
 
 namespace kw::vgpu {

@@ -74,7 +74,7 @@ ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program,
       places_(places),
       first_(first_buffer_region(image)) {}
 
-Status ProgramMemory::fill(const exec::InputViews& inputs) {
+Status ProgramMemory::fill(const ports::InputViews& inputs) {
   if (inputs.size() != program_.buffers.size())
     return input_error(
         fmt::format("{} inputs for {} buffers", inputs.size(), program_.buffers.size()));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/device.h"
+#include "ports/device.h"
 #include "vgpu/finding_log.h"
 #include "vgpu/image.h"
 
@@ -28,7 +28,7 @@ class ProgramMemory {
 
   /// An Error for inputs that do not fit their buffers. Throws std::bad_alloc.
   /// `inputs` must outlive this: dense ones are used in place.
-  Status fill(const exec::InputViews& inputs);
+  Status fill(const ports::InputViews& inputs);
   Regions& regions() { return regions_; }
   /// The address a kernel gets for a buffer; 0 for an absent one.
   uint64_t buffer_address(int buffer) const;

@@ -20,8 +20,8 @@
 namespace kw::vgpu {
 namespace {
 
-using exec::RunOutcome;
-using exec::RunStatus;
+using ports::RunOutcome;
+using ports::RunStatus;
 
 constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
 
@@ -230,7 +230,7 @@ std::string resident_problem(const RunRequest& request) {
   return "";
 }
 
-int host_threads(const exec::RunOptions& options) {
+int host_threads(const ports::RunOptions& options) {
   if (options.threads > 0) return std::min(options.threads, 256);
   return static_cast<int>(std::max(1u, std::min(64u, std::thread::hardware_concurrency())));
 }
@@ -260,7 +260,7 @@ Status check_order(const RunRequest& request, double deadline, RunOutcome& outco
 
 }  // namespace
 
-Result<exec::RunOutcome> run_program(const RunRequest& request) {
+Result<ports::RunOutcome> run_program(const RunRequest& request) {
   RunOutcome outcome;
   outcome.findings = launch_findings(request);
   if (!outcome.findings.empty()) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arch/arch.h"
-#include "exec/device.h"
+#include "ports/device.h"
 #include "vgpu/image.h"
 
 namespace kw::vgpu {
@@ -16,11 +16,11 @@ struct RunRequest {
   const arch::Target* target = nullptr;
   const Image* image = nullptr;
   const kernel::Program* program = nullptr;
-  const exec::InputViews* inputs = nullptr;
-  exec::RunOptions options;
+  const ports::InputViews* inputs = nullptr;
+  ports::RunOptions options;
 };
 
 /// An Error only for what is not the candidate's fault.
-Result<exec::RunOutcome> run_program(const RunRequest& request);
+Result<ports::RunOutcome> run_program(const RunRequest& request);
 
 }  // namespace kw::vgpu

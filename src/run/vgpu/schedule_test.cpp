@@ -59,7 +59,7 @@ TEST(Schedule, WaitingForABlockThatCannotStartIsADeadlock) {
   const record::Finding* found = bench.found(FindingKind::Deadlock);
   ASSERT_NE(found, nullptr) << bench.findings();
   EXPECT_NE(found->message.find("of the 10000 blocks"), std::string::npos) << found->message;
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Stopped);
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Stopped);
 }
 
 struct Wait {
@@ -150,7 +150,7 @@ TEST(Schedule, PlainPollingLetsOthersRun) {
   bench.launch("k", {2}, {1}).params = {Bench::pointer(f), Bench::pointer(y)};
   bench.run();
   EXPECT_EQ(bench.found(FindingKind::Deadlock), nullptr) << bench.findings();
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed) << bench.findings();
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Completed) << bench.findings();
   EXPECT_EQ(bench.read<int>(y)[0], 7);
 }
 

@@ -26,7 +26,7 @@ class Bench {
   explicit Bench(std::string ptx, const std::string& target = "sm_90") {
     auto device = VirtualGpu::open(target);
     if (device) device_ = std::move(device).value();
-    exec::Compiled compiled;
+    ports::Compiled compiled;
     compiled.image = std::move(ptx);
     auto image = device_->load(compiled);
     if (image)
@@ -85,7 +85,7 @@ class Bench {
     return p;
   }
 
-  exec::RunOutcome& run() {
+  ports::RunOutcome& run() {
     EXPECT_EQ(load_error, "");
     auto result = device_->run(image_, program, inputs, options);
     EXPECT_TRUE(result.has_value()) << (result ? "" : result.error().message);
@@ -119,13 +119,13 @@ class Bench {
 
   kernel::Program program;
   std::vector<tensor::HostTensor> inputs;
-  exec::RunOptions options;
-  exec::RunOutcome outcome;
+  ports::RunOptions options;
+  ports::RunOutcome outcome;
   std::string load_error;
 
  private:
   std::unique_ptr<VirtualGpu> device_;
-  exec::ImageId image_ = 0;
+  ports::ImageId image_ = 0;
 };
 
 /// A whole PTX text around one kernel's parameters and body.

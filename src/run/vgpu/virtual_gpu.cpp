@@ -36,8 +36,8 @@ Result<std::unique_ptr<VirtualGpu>> VirtualGpu::open(const std::string& target) 
   return std::unique_ptr<VirtualGpu>(new VirtualGpu(row));
 }
 
-exec::DeviceInfo VirtualGpu::info() const {
-  exec::DeviceInfo info;
+ports::DeviceInfo VirtualGpu::info() const {
+  ports::DeviceInfo info;
   info.name = fmt::format("virtual GPU ({})", target_.name);
   info.target = target_.name;
   info.is_virtual = true;
@@ -45,23 +45,23 @@ exec::DeviceInfo VirtualGpu::info() const {
   info.l2_bytes = target_.default_l2_bytes;
   info.shared_per_block_optin = target_.shared_per_block_optin;
   info.memory_bytes = static_cast<int64_t>(physical_bytes());
-  info.image = exec::ImageKind::Ptx;
+  info.image = ports::ImageKind::Ptx;
   return info;
 }
 
-Result<exec::ImageId> VirtualGpu::load(const exec::Compiled& compiled) {
-  if (compiled.kind != exec::ImageKind::Ptx)
+Result<ports::ImageId> VirtualGpu::load(const ports::Compiled& compiled) {
+  if (compiled.kind != ports::ImageKind::Ptx)
     return input_error("the virtual GPU runs PTX, not a compiled cubin");
   auto image = std::make_unique<Image>(KW_TRY(load_image(compiled.image)));
-  for (const exec::CompiledKernel& kernel : compiled.kernels)
+  for (const ports::CompiledKernel& kernel : compiled.kernels)
     image->registers[kernel.entry] = kernel.resources.registers;
   images_[next_] = std::move(image);
   return next_++;
 }
 
-Result<exec::RunOutcome> VirtualGpu::run(exec::ImageId image, const kernel::Program& program,
-                                         const exec::InputViews& inputs,
-                                         const exec::RunOptions& options) {
+Result<ports::RunOutcome> VirtualGpu::run(ports::ImageId image, const kernel::Program& program,
+                                          const ports::InputViews& inputs,
+                                          const ports::RunOptions& options) {
   const auto found = images_.find(image);
   if (found == images_.end()) return input_error(fmt::format("no image {} is loaded", image));
   RunRequest request;
@@ -73,16 +73,16 @@ Result<exec::RunOutcome> VirtualGpu::run(exec::ImageId image, const kernel::Prog
   return run_program(request);
 }
 
-Result<exec::TimeOutcome> VirtualGpu::time(const std::vector<exec::TimedProgram>&,
-                                           const exec::TimeProtocol&) {
+Result<ports::TimeOutcome> VirtualGpu::time(const std::vector<ports::TimedProgram>&,
+                                            const ports::TimeProtocol&) {
   return environment_error(
       "the virtual GPU has no clock: times come only from a real GPU (use --counters here)");
 }
 
 Status VirtualGpu::health() {
-  exec::Compiled compiled;
+  ports::Compiled compiled;
   compiled.image = kCanary;
-  const exec::ImageId id = KW_TRY(load(compiled));
+  const ports::ImageId id = KW_TRY(load(compiled));
   kernel::Program program;
   kernel::Buffer out;
   out.name = "out";
@@ -96,7 +96,7 @@ Status VirtualGpu::health() {
   launch.block.x = 64;
   launch.params.push_back({0, {}, "out"});
   program.launches.push_back(launch);
-  const exec::RunOutcome outcome =
+  const ports::RunOutcome outcome =
       KW_TRY(run(id, program, {std::vector<tensor::HostTensor>(1)}, {}));
   images_.erase(id);
   for (int64_t i = 0; i < 64; ++i) {

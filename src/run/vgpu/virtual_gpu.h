@@ -7,35 +7,35 @@
 #include <string>
 
 #include "arch/arch.h"
-#include "exec/device.h"
+#include "ports/device.h"
 
 namespace kw::vgpu {
 
 struct Image;
 
-class VirtualGpu : public exec::Device {
+class VirtualGpu : public ports::Device {
  public:
   /// A device of this kind ("" = sm_90). Blame::Input for an unknown target.
   static Result<std::unique_ptr<VirtualGpu>> open(const std::string& target);
   ~VirtualGpu() override;
 
-  exec::DeviceInfo info() const override;
+  ports::DeviceInfo info() const override;
   /// Parses and decodes the PTX. The error lists every instruction that cannot be executed, with
   /// its source line.
-  Result<exec::ImageId> load(const exec::Compiled& compiled) override;
-  Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const exec::InputViews& inputs,
-                               const exec::RunOptions& options) override;
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
-                                 const exec::TimeProtocol& protocol) override;
+  Result<ports::ImageId> load(const ports::Compiled& compiled) override;
+  Result<ports::RunOutcome> run(ports::ImageId image, const kernel::Program& program,
+                                const ports::InputViews& inputs,
+                                const ports::RunOptions& options) override;
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>& programs,
+                                  const ports::TimeProtocol& protocol) override;
   Status health() override;
 
  private:
   explicit VirtualGpu(const arch::Target& target);
 
   arch::Target target_;
-  exec::ImageId next_ = 1;
-  std::map<exec::ImageId, std::unique_ptr<Image>> images_;
+  ports::ImageId next_ = 1;
+  std::map<ports::ImageId, std::unique_ptr<Image>> images_;
 };
 
 }  // namespace kw::vgpu

@@ -42,7 +42,7 @@ TEST(VirtualGpu, RunsAnElementwiseKernel) {
                                           Bench::value(1000)};
   bench.run();
   EXPECT_EQ(bench.findings(), "");
-  EXPECT_EQ(bench.outcome.status, exec::RunStatus::Completed);
+  EXPECT_EQ(bench.outcome.status, ports::RunStatus::Completed);
   const auto y = bench.read<float>(out);
   for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], 2 * x[i] + 1) << i;
 }

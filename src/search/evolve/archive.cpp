@@ -6,8 +6,8 @@
 #include <limits>
 #include <tuple>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 
 namespace kw::evolve {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "evolve/novelty.h"
 #include "evolve/ports.h"
 #include "record/candidate.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
-#include "base/result.h"
+#include "core/random.h"
+#include "core/result.h"
 #include "evolve/archive.h"
 #include "evolve/ports.h"
 #include "kernel/module.h"

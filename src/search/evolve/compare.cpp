@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::evolve {
 namespace {

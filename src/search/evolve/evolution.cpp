@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/check.h"
-#include "base/hash.h"
-#include "base/random.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/random.h"
+#include "core/text.h"
 
 namespace kw::evolve {
 namespace {

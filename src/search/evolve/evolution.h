@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "evolve/ports.h"
 #include "evolve/state.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "evolve/breeder.h"
 #include "evolve/evolution.h"
 

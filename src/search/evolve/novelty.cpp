@@ -11,8 +11,8 @@
 #include <charconv>
 #include <vector>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 
 namespace kw::evolve {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "base/check.h"
+#include "core/check.h"
 
 namespace kw::evolve {
 namespace {

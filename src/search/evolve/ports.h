@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "record/candidate.h"
 
 namespace kw::evolve {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "evolve/archive.h"
 #include "evolve/bandit.h"
 #include "evolve/ports.h"

@@ -1,10 +1,10 @@
-#include "search/archive.h"
+#include "halving/archive.h"
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
 
-namespace kw::search {
+namespace kw::halving {
 
 bool Archive::add(record::Candidate candidate) {
   const auto [at, added] = index_.emplace(candidate.id, entries_.size());
@@ -66,4 +66,4 @@ std::vector<const Entry*> Archive::beam(size_t width) const {
   return chosen;
 }
 
-}  // namespace kw::search
+}  // namespace kw::halving

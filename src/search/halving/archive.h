@@ -9,7 +9,7 @@
 
 #include "record/candidate.h"
 
-namespace kw::search {
+namespace kw::halving {
 
 /// One candidate and how far it came.
 struct Entry {
@@ -50,4 +50,4 @@ class Archive {
   std::map<std::string, size_t> index_;
 };
 
-}  // namespace kw::search
+}  // namespace kw::halving

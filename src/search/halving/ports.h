@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "exec/evaluator.h"
+#include "core/result.h"
+#include "halving/archive.h"
+#include "ports/evaluator.h"
 #include "record/candidate.h"
-#include "search/archive.h"
 
-namespace kw::search {
+namespace kw::halving {
 
 class Proposer {
  public:
@@ -20,4 +20,4 @@ class Proposer {
   virtual Result<std::vector<record::Candidate>> propose(size_t count, const Archive& archive) = 0;
 };
 
-}  // namespace kw::search
+}  // namespace kw::halving

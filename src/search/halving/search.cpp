@@ -3,20 +3,20 @@
 // best of those meet on the clock again and again, half of them leaving each time while the number
 // of samples grows; one is certified. Without a clock the estimate alone orders, and certification
 // walks down that order.
-#include "search/search.h"
+#include "halving/search.h"
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "core/check.h"
 
-namespace kw::search {
+namespace kw::halving {
 namespace {
 
 constexpr double kBetter = 0.995;  // smaller gains do not count as progress
 
 class Search {
  public:
-  Search(Proposer& proposer, exec::Evaluator& evaluator, Archive& archive, const Options& options)
+  Search(Proposer& proposer, ports::Evaluator& evaluator, Archive& archive, const Options& options)
       : proposer_(proposer), evaluator_(evaluator), archive_(archive), options_(options) {
     refresh();
     standing_.since_better = 0;
@@ -35,19 +35,19 @@ class Search {
  private:
   Status explore();
   Result<bool> screen(size_t count);
-  exec::Candidates worth_measuring() const;
+  ports::Candidates worth_measuring() const;
   Result<bool> measure();
   Status finals();
   Status certify();
   std::vector<std::string> certification_order() const;
-  void note(const std::string& id, const exec::Look& look, double Entry::*where);
+  void note(const std::string& id, const ports::Look& look, double Entry::*where);
   void refresh();
   void tell(Phase phase) const {
     if (options_.watch) options_.watch(standing_, phase);
   }
 
   Proposer& proposer_;
-  exec::Evaluator& evaluator_;
+  ports::Evaluator& evaluator_;
   Archive& archive_;
   const Options& options_;
   Standing standing_;
@@ -71,7 +71,7 @@ void Search::refresh() {
   standing_.measured = best->measured_us > 0;
 }
 
-void Search::note(const std::string& id, const exec::Look& look, double Entry::*where) {
+void Search::note(const std::string& id, const ports::Look& look, double Entry::*where) {
   Entry& entry = archive_.at(id);
   if (look.refused.empty()) {
     entry.*where = look.us;
@@ -86,12 +86,12 @@ void Search::note(const std::string& id, const exec::Look& look, double Entry::*
 
 Result<bool> Search::screen(size_t count) {
   const std::vector<record::Candidate> proposed = KW_TRY(proposer_.propose(count, archive_));
-  exec::Candidates fresh;
+  ports::Candidates fresh;
   for (const record::Candidate& candidate : proposed) {
     if (archive_.add(candidate)) fresh.push_back(candidate);
   }
   if (fresh.empty()) return false;
-  const std::vector<exec::Look> looks = KW_TRY(evaluator_.screen(fresh));
+  const std::vector<ports::Look> looks = KW_TRY(evaluator_.screen(fresh));
   KW_CHECK(looks.size() == fresh.size(), "one answer per candidate");
   for (size_t i = 0; i < fresh.size(); ++i) note(fresh[i].id, looks[i], &Entry::estimate_us);
   tell(Phase::Screen);
@@ -99,7 +99,7 @@ Result<bool> Search::screen(size_t count) {
 }
 
 // The best-looking of those that were never on the clock, at most a lane.
-exec::Candidates Search::worth_measuring() const {
+ports::Candidates Search::worth_measuring() const {
   if (!evaluator_.measures()) return {};
   std::vector<const Entry*> waiting;
   double best = 0;
@@ -112,7 +112,7 @@ exec::Candidates Search::worth_measuring() const {
     std::ranges::stable_sort(waiting, {}, [](const Entry* entry) {
       return std::pair(entry->at_least, entry->estimate_us);
     });
-  exec::Candidates chosen;
+  ports::Candidates chosen;
   for (const Entry* entry : waiting) {
     const bool hopeless = options_.by_estimate && best > 0 &&
                           (entry->at_least || entry->estimate_us > options_.spread * best);
@@ -123,9 +123,9 @@ exec::Candidates Search::worth_measuring() const {
 }
 
 Result<bool> Search::measure() {
-  const exec::Candidates chosen = worth_measuring();
+  const ports::Candidates chosen = worth_measuring();
   if (chosen.empty()) return false;
-  const std::vector<exec::Look> looks = KW_TRY(evaluator_.measure(chosen));
+  const std::vector<ports::Look> looks = KW_TRY(evaluator_.measure(chosen));
   KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
   for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i].id, looks[i], &Entry::measured_us);
   outcome_.measured += chosen.size();
@@ -153,7 +153,7 @@ Status Search::explore() {
 }
 
 Status Search::finals() {
-  exec::Candidates field;
+  ports::Candidates field;
   const std::vector<const Entry*> ranked = archive_.ranked();
   for (const Entry* entry : ranked) {
     const bool close = entry->measured_us > 0 &&
@@ -163,9 +163,9 @@ Status Search::finals() {
   std::vector<std::string> leavers;  // the last to leave is the best of them
   for (int effort = 1; field.size() > 1; ++effort) {
     tell(Phase::Pair);
-    const std::vector<exec::Look> looks = KW_TRY(evaluator_.pair(field, effort));
+    const std::vector<ports::Look> looks = KW_TRY(evaluator_.pair(field, effort));
     KW_CHECK(looks.size() == field.size(), "one answer per candidate");
-    exec::Candidates alive;
+    ports::Candidates alive;
     for (size_t i = 0; i < field.size(); ++i) {
       note(field[i].id, looks[i], &Entry::measured_us);
       if (looks[i].refused.empty()) alive.push_back(field[i]);
@@ -197,7 +197,7 @@ Status Search::certify() {
   for (const std::string& id : certification_order()) {
     if (tries++ == options_.certifications) break;
     tell(Phase::Certify);
-    const exec::Look look = KW_TRY(evaluator_.certify(archive_.at(id).candidate));
+    const ports::Look look = KW_TRY(evaluator_.certify(archive_.at(id).candidate));
     Entry& entry = archive_.at(id);
     entry.refused = look.refused;
     refresh();
@@ -220,9 +220,9 @@ const char* phase_name(Phase phase) {
   return kNames[static_cast<int>(phase)];
 }
 
-Result<Outcome> run(Proposer& proposer, exec::Evaluator& evaluator, Archive& archive,
+Result<Outcome> run(Proposer& proposer, ports::Evaluator& evaluator, Archive& archive,
                     const Options& options) {
   return Search(proposer, evaluator, archive, options).run();
 }
 
-}  // namespace kw::search
+}  // namespace kw::halving

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "search/archive.h"
-#include "search/ports.h"
-#include "search/stop.h"
+#include "core/result.h"
+#include "halving/archive.h"
+#include "halving/ports.h"
+#include "halving/stop.h"
 
-namespace kw::search {
+namespace kw::halving {
 
 enum class Phase : uint8_t { Screen, Measure, Pair, Certify };
 /// "screening", "measuring", "pairing", "certifying".
@@ -44,7 +44,7 @@ struct Outcome {
 
 /// Goes on from what the archive holds; everything learnt is in it afterwards, also when an Error
 /// (the machine's, or "interrupted") ends the search.
-Result<Outcome> run(Proposer& proposer, exec::Evaluator& evaluator, Archive& archive,
+Result<Outcome> run(Proposer& proposer, ports::Evaluator& evaluator, Archive& archive,
                     const Options& options);
 
-}  // namespace kw::search
+}  // namespace kw::halving

@@ -1,4 +1,4 @@
-#include "search/search.h"
+#include "halving/search.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <functional>
 #include <set>
 
-#include "base/random.h"
+#include "core/random.h"
 
-namespace kw::search {
+namespace kw::halving {
 namespace {
 
 /// Offers numbers 0 … n-1 as candidates, in an order of its seed.
@@ -36,7 +36,7 @@ class Numbers : public Proposer {
 };
 
 /// A world where candidate N takes `time(N)`.
-class Canned : public exec::Evaluator {
+class Canned : public ports::Evaluator {
  public:
   bool clock = true;
   std::function<double(int64_t)> estimate = [](int64_t n) {
@@ -50,38 +50,38 @@ class Canned : public exec::Evaluator {
 
   static int64_t number(const record::Candidate& candidate) { return candidate.tunes.at("N"); }
   bool measures() const override { return clock; }
-  Result<std::vector<exec::Look>> screen(const exec::Candidates& candidates) override {
-    std::vector<exec::Look> looks;
+  Result<std::vector<ports::Look>> screen(const ports::Candidates& candidates) override {
+    std::vector<ports::Look> looks;
     for (const auto& candidate : candidates) {
       const int64_t n = number(candidate);
       screened.push_back(n);
-      looks.push_back(not_compiling.count(n) ? exec::Look{0, "it does not compile"}
-                                             : exec::Look{estimate(n), ""});
+      looks.push_back(not_compiling.count(n) ? ports::Look{0, "it does not compile"}
+                                             : ports::Look{estimate(n), ""});
     }
     return looks;
   }
-  Result<std::vector<exec::Look>> measure(const exec::Candidates& candidates) override {
-    std::vector<exec::Look> looks;
+  Result<std::vector<ports::Look>> measure(const ports::Candidates& candidates) override {
+    std::vector<ports::Look> looks;
     for (const auto& candidate : candidates) {
       if (fail_after >= 0 && static_cast<int>(measured.size()) >= fail_after)
         return environment_error("interrupted");
       const int64_t n = number(candidate);
       measured.push_back(n);
-      looks.push_back(wrong.count(n) ? exec::Look{0, "wrong"} : exec::Look{time(n), ""});
+      looks.push_back(wrong.count(n) ? ports::Look{0, "wrong"} : ports::Look{time(n), ""});
     }
     return looks;
   }
-  Result<std::vector<exec::Look>> pair(const exec::Candidates& candidates, int effort) override {
+  Result<std::vector<ports::Look>> pair(const ports::Candidates& candidates, int effort) override {
     EXPECT_EQ(effort, static_cast<int>(fields.size()) + 1);
     fields.push_back(candidates.size());
-    std::vector<exec::Look> looks;
+    std::vector<ports::Look> looks;
     for (const auto& candidate : candidates) looks.push_back({time(number(candidate)), ""});
     return looks;
   }
-  Result<exec::Look> certify(const record::Candidate& candidate) override {
+  Result<ports::Look> certify(const record::Candidate& candidate) override {
     const int64_t n = number(candidate);
     certified.push_back(n);
-    return wrong_at_last.count(n) ? exec::Look{0, "wrong with fresh inputs"} : exec::Look{time(n), ""};
+    return wrong_at_last.count(n) ? ports::Look{0, "wrong with fresh inputs"} : ports::Look{time(n), ""};
   }
 };
 
@@ -326,4 +326,4 @@ TEST(Archive, TimesStandBeforeEstimates) {
 }
 
 }  // namespace
-}  // namespace kw::search
+}  // namespace kw::halving

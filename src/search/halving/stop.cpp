@@ -1,8 +1,8 @@
-#include "search/stop.h"
+#include "halving/stop.h"
 
 #include <fmt/core.h>
 
-namespace kw::search {
+namespace kw::halving {
 namespace {
 
 class Goal : public StopRule {
@@ -76,4 +76,4 @@ std::optional<std::string> first_reason(const StopRules& rules, const Standing& 
   return std::nullopt;
 }
 
-}  // namespace kw::search
+}  // namespace kw::halving

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kw::search {
+namespace kw::halving {
 
 /// Where a search stands.
 struct Standing {
@@ -38,4 +38,4 @@ std::unique_ptr<StopRule> stop_at_plateau(size_t looks);
 
 std::optional<std::string> first_reason(const StopRules& rules, const Standing& standing);
 
-}  // namespace kw::search
+}  // namespace kw::halving

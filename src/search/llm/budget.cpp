@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::llm {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "llm/clock.h"
 #include "llm/wire.h"
 #include "os/files.h"

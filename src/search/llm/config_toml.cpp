@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "base/toml.h"
+#include "core/check.h"
+#include "core/text.h"
+#include "core/toml.h"
 #include "kPricesText.inc"
 #include "kProvidersText.inc"
 #include "llm/wire.h"

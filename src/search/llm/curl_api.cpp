@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::llm::curl {
 namespace {

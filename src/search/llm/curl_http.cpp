@@ -12,7 +12,7 @@
 #include <mutex>
 #include <optional>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "llm/clock.h"
 #include "llm/curl_api.h"
 #include "os/interrupt.h"

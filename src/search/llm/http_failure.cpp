@@ -7,7 +7,7 @@
 #include <cctype>
 #include <span>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::llm {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "llm/http.h"
 #include "llm/reply.h"
 

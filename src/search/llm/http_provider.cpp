@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "llm/http_failure.h"
 
 namespace kw::llm {

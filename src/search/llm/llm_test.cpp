@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "llm/command_provider.h"
 #include "llm/config.h"
 #include "llm/http_failure.h"

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::llm {
 namespace {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "llm/request.h"
 
 namespace kw::llm {

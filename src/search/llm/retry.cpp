@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/hash.h"
+#include "core/hash.h"
 
 namespace kw::llm {
 

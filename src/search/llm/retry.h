@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "llm/clock.h"
 #include "llm/provider.h"
 

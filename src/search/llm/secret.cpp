@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::llm {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::llm {
 namespace {

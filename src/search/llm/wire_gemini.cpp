@@ -7,7 +7,7 @@
 #include <array>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::llm {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/golden.h"
+#include "core/golden.h"
 
-#include "base/random.h"
+#include "core/random.h"
 #include "llm/http_failure.h"
 #include "llm/http_provider.h"
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "optimize/ablations.h"
 #include "optimize/bench_file.h"
 #include "optimize/branches.h"

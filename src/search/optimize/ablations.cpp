@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "optimize/claims.h"

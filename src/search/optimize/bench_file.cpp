@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::optimize {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "optimize/state.h"
 #include "optimize/workshop.h"
 

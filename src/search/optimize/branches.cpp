@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "os/files.h"
 
 namespace kw::optimize {

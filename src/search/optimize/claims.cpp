@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::optimize {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "optimize/folder.h"
 #include "optimize/workshop.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "optimize/workshop.h"

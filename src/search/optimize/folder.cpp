@@ -5,8 +5,8 @@
 #include <ctime>
 #include <filesystem>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "os/disk.h"
 #include "os/files.h"
 #include "os/inside.h"

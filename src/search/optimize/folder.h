@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "optimize/state.h"
 #include "os/lock.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "optimize/analysis.h"
 #include "optimize/evidence.h"
 #include "optimize/plan.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/golden.h"
-#include "base/text.h"
+#include "core/golden.h"
+#include "core/text.h"
 #include "optimize/summary.h"
 #include "optimize/test_run.h"
 

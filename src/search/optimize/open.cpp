@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "optimize/analysis.h"
 #include "optimize/bench_file.h"
 #include "optimize/evidence.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "optimize/state.h"
 
 namespace kw::optimize {

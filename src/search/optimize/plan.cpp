@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "arch/arch.h"
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::optimize {
 namespace {

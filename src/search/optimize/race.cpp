@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "optimize/bench_file.h"
 #include "optimize/branches.h"
 #include "optimize/plan.h"

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "optimize/bench_file.h"
@@ -22,7 +22,7 @@ std::string reference_hash(const std::string& path) {
 std::string module_problems(const SetupRequest& request) {
   const kernel::ParseOutcome parsed = kernel::parse(request.text, request.name);
   if (parsed.module) return "";
-  return kernel::render_diagnostics(parsed.diagnostics, request.text, request.name);
+  return cuda_source::render_diagnostics(parsed.diagnostics, request.text, request.name);
 }
 
 Json preflight_document(const SetupRequest& request, bool ok,

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "catalog/catalog.h"
+#include "core/json.h"
 #include "profile/metric_set.h"
 #include "profile/sass_verdict.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "optimize/workshop.h"
 
 namespace kw::optimize {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "optimize/folder.h"
 #include "os/files.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "optimize/summary.h"
 #include "optimize/test_run.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "optimize/bench_file.h"
 
 namespace kw::optimize {

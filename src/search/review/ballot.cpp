@@ -1,4 +1,4 @@
-#include "soft/ballot.h"
+#include "review/ballot.h"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,10 @@
 #include <atomic>
 #include <thread>
 
-#include "base/hash.h"
+#include "core/hash.h"
 #include "os/interrupt.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 std::string vote_key(const std::string& prompt, const std::string& model,
@@ -112,4 +112,4 @@ Result<std::optional<Score>> Ballot::score(const Specialist& specialist,
   return std::optional(std::move(score));
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "soft/corpus.h"
-#include "soft/metrics.h"
-#include "soft/panel.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "review/corpus.h"
+#include "review/metrics.h"
+#include "review/panel.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 /// How one set of instructions did on some entries.
 struct Score {
@@ -77,4 +77,4 @@ class Ballot {
 /// The name instructions have in events: a hash of them.
 std::string prompt_id(const std::string& instructions);
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,14 +1,14 @@
-#include "soft/corpus.h"
+#include "review/corpus.h"
 
 #include <fmt/core.h>
 
 #include <map>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "kVerifierCorpus.inc"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 constexpr const char* kSchema = "kernelwright verifier corpus 1";
@@ -156,4 +156,4 @@ Corpus shipped_corpus() {
   return std::move(corpus).value();
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

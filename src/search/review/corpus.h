@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "record/verdict.h"
-#include "soft/panel.h"
-#include "soft/vote.h"
+#include "review/panel.h"
+#include "review/vote.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 struct Entry {
   std::string id;
@@ -59,4 +59,4 @@ struct Split {
 /// field.
 Result<Split> split_corpus(const Corpus& corpus, Field field, uint64_t seed, size_t most);
 
-}  // namespace kw::soft
+}  // namespace kw::review

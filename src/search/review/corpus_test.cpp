@@ -1,4 +1,4 @@
-#include "soft/corpus.h"
+#include "review/corpus.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 TEST(ShippedCorpus, IsLargeMixedAndCompact) {
@@ -158,4 +158,4 @@ TEST(Edits, AreAppliedInTheOrderGiven) {
 }
 
 }  // namespace
-}  // namespace kw::soft
+}  // namespace kw::review

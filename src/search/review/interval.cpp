@@ -1,6 +1,6 @@
-#include "soft/interval.h"
+#include "review/interval.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 int64_t product(int64_t one, int64_t other) {
@@ -104,4 +104,4 @@ Interval narrowed(const Interval& one, std::string_view sign, const Interval& ot
   return out;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

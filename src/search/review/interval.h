@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace kw::soft {
+namespace kw::review {
 
 /// Bounds are kept well inside of int64, so that sums and differences of them are exact.
 struct Interval {
@@ -41,4 +41,4 @@ Truth compare(std::string_view sign, const Interval& one, const Interval& other)
 /// What is left of `one` where the comparison holds.
 Interval narrowed(const Interval& one, std::string_view sign, const Interval& other);
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,10 +1,10 @@
-#include "soft/metrics.h"
+#include "review/metrics.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 double share(int64_t part, int64_t whole) {
@@ -104,4 +104,4 @@ std::string metrics_table(const std::vector<MetricRow>& rows) {
   return out;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

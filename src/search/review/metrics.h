@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "soft/vote.h"
+#include "core/json.h"
+#include "review/vote.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 struct Confusion {
   int64_t caught = 0;        // wrong, and called so
@@ -54,4 +54,4 @@ struct MetricRow {
 /// Aligned columns under a heading, for terminals and for reports.
 std::string metrics_table(const std::vector<MetricRow>& rows);
 
-}  // namespace kw::soft
+}  // namespace kw::review

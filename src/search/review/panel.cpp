@@ -1,17 +1,17 @@
-#include "soft/panel.h"
+#include "review/panel.h"
 
 #include <fmt/core.h>
 
 #include <thread>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "llm/request.h"
 #include "os/files.h"
 #include "os/inside.h"
-#include "soft/shown.h"
+#include "review/shown.h"
 #include "stages/prompts.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 constexpr int kMostFailed = 3;
@@ -179,4 +179,4 @@ void Panel::note_failures(const std::vector<Asked>& asked) {
     silenced_ = asked.front().failure->error().message;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

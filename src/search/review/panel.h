@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "llm/config.h"
-#include "soft/vote.h"
+#include "review/vote.h"
 #include "stages/ports.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 /// What is judged, as it came; readers see shown_module() of it.
 struct Case {
@@ -82,4 +82,4 @@ class Panel {
   int failed_ = 0;  // modules in a row that nobody could be asked about
 };
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,6 +1,6 @@
-#include "engine/read_bench.h"
+#include "review/read_bench.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 // A module that is looked at again has its opinions already.
 Result<stages::Look> ReadBench::verify(const record::Candidate& candidate) {
@@ -25,4 +25,4 @@ double ReadBench::score(const std::string& id) const {
   return known == scores_.end() ? 1 : known->second;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::review

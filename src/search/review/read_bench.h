@@ -8,7 +8,7 @@
 #include "evolve/ports.h"
 #include "stages/ports.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 class ReadBench : public stages::Workbench {
  public:
@@ -37,4 +37,4 @@ class ReadBench : public stages::Workbench {
   std::map<std::string, double> scores_;  // by id
 };
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -1,10 +1,10 @@
-#include "engine/read_bench.h"
+#include "review/read_bench.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-namespace kw::engine {
+namespace kw::review {
 namespace {
 
 /// Judges everything to be right, and counts.
@@ -87,4 +87,4 @@ TEST(ReadBench, TheJudgeHasTheLastWordOnTheRest) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::review

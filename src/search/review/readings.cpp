@@ -1,9 +1,9 @@
-#include "soft/readings.h"
+#include "review/readings.h"
 
 #include <algorithm>
 #include <mutex>
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 Read read_one(Panel& panel, const stages::Answer& answer, std::string id, Case one) {
@@ -37,4 +37,4 @@ std::vector<Read> Readings::finish() {
   return all;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "soft/panel.h"
+#include "review/panel.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 struct Read {
   std::string id;
@@ -38,4 +38,4 @@ class Readings {
   std::deque<std::future<Read>> reading_;  // its destructor waits
 };
 
-}  // namespace kw::soft
+}  // namespace kw::review

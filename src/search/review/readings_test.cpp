@@ -1,4 +1,4 @@
-#include "soft/readings.h"
+#include "review/readings.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 /// Answers when the test lets it, and counts who waits.
@@ -81,4 +81,4 @@ TEST(Readings, AreAtTheSameTimeAndInOrder) {
 }
 
 }  // namespace
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,12 +1,12 @@
 #include <array>
 #include <charconv>
 
-#include "soft/walk.h"
+#include "review/walk.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
-using kernel::SourceKind;
+using cuda_source::SourceKind;
 
 // Longest first.
 constexpr std::array<std::string_view, 21> kJoined = {"<<=", ">>=", "<=", ">=", "==", "!=", "&&",
@@ -64,16 +64,16 @@ void pair_brackets(std::vector<WalkToken>& tokens) {
 }  // namespace
 
 std::vector<WalkToken> walk_tokens(std::string_view source) {
-  const kernel::SourceText text = kernel::lex_source(source);
+  const cuda_source::SourceText text = cuda_source::lex_source(source);
   std::vector<bool> skipped(text.tokens.size(), false);
-  for (const kernel::Directive& one : text.directives) {
+  for (const cuda_source::Directive& one : text.directives) {
     for (size_t i = one.first; i < one.first + one.count && i < skipped.size(); ++i)
       skipped[i] = true;
   }
   std::vector<WalkToken> out;
   for (size_t i = 0; i < text.tokens.size(); ++i) {
     if (skipped[i]) continue;
-    const kernel::SourceToken& token = text.tokens[i];
+    const cuda_source::SourceToken& token = text.tokens[i];
     size_t used = 1;
     std::string word = token.text;
     for (const std::string_view joined : kJoined) {
@@ -248,4 +248,4 @@ void Reckoner::assume(WalkScope& scope, size_t begin, size_t end, bool holds) co
   if (sign != end) compare_names(scope, begin, sign, end, holds);
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,10 +1,10 @@
-#include "soft/scoreboard.h"
+#include "review/scoreboard.h"
 
 #include <fmt/core.h>
 
-#include "soft/corpus.h"
+#include "review/corpus.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 std::optional<Fate> fate_of(const Json& verdict) {
   const std::string& word = verdict["verdict"].as_string();
@@ -85,4 +85,4 @@ std::string scoreboard_text(const Json& board) {
   return out;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "core/json.h"
 #include "record/verdict.h"
-#include "soft/metrics.h"
-#include "soft/vote.h"
+#include "review/metrics.h"
+#include "review/vote.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 /// What became of a candidate in the end.
 struct Fate {
@@ -43,4 +43,4 @@ class Scoreboard {
 /// The table of what Scoreboard::json() gave; "" when nobody was asked.
 std::string scoreboard_text(const Json& board);
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,4 +1,4 @@
-#include "soft/shown.h"
+#include "review/shown.h"
 
 #include <fmt/core.h>
 
@@ -9,17 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.h"
-#include "kernel/source_lexer.h"
+#include "core/text.h"
+#include "cuda_source/source_lexer.h"
 #include "stages/source.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
-using kernel::Directive;
-using kernel::SourceKind;
-using kernel::SourceText;
-using kernel::SourceToken;
+using cuda_source::Directive;
+using cuda_source::SourceKind;
+using cuda_source::SourceText;
+using cuda_source::SourceToken;
 
 // A name of more words is more likely a sentence than a name.
 constexpr size_t kMostWords = 6, kMostNameBytes = 48;
@@ -279,9 +279,9 @@ std::string without_method_lines(const std::string& text) {
 
 std::string shown_module(const std::string& module) {
   std::string text = stages::without_comments(module);
-  blank_dead_code(kernel::lex_source(text), text);
-  blank_directives(kernel::lex_source(text), text);
-  blank_literals(kernel::lex_source(text), text);
+  blank_dead_code(cuda_source::lex_source(text), text);
+  blank_directives(cuda_source::lex_source(text), text);
+  blank_literals(cuda_source::lex_source(text), text);
   text = without_method_lines(without_sentences(text));
   std::string out;
   for (const std::string_view line : split_lines(text)) {
@@ -301,4 +301,4 @@ std::string numbered(const std::string& text) {
   return out;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace kw::soft {
+namespace kw::review {
 
 /// Comments, texts of string literals, code that the preprocessor throws away, macros nobody uses,
 /// free text of directives and `method` lines are blanked; names long enough to be sentences are
@@ -14,4 +14,4 @@ std::string shown_module(const std::string& module);
 /// Each line behind its number, as reasons refer to it.
 std::string numbered(const std::string& text);
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,10 +1,10 @@
-#include "soft/shown.h"
+#include "review/shown.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 struct ShownCase {
@@ -91,4 +91,4 @@ TEST(ShownText, LinesKeepTheirNumbers) {
 }
 
 }  // namespace
-}  // namespace kw::soft
+}  // namespace kw::review

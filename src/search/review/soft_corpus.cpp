@@ -1,16 +1,16 @@
-#include "engine/soft_corpus.h"
+#include "review/soft_corpus.h"
 
 #include <fmt/core.h>
 
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
-#include "soft/scoreboard.h"
+#include "review/scoreboard.h"
 #include "store/find.h"
 #include "store/run.h"
 
-namespace kw::engine {
+namespace kw::review {
 namespace {
 
 constexpr uint64_t kMostCorpusBytes = uint64_t{64} << 20;
@@ -24,17 +24,17 @@ std::string anonymous(std::string reason, const std::string& folder) {
 }
 
 /// Adds the judged candidates of one run.
-Status add_run(const std::string& folder, std::set<std::string>& seen, soft::Corpus& corpus) {
+Status add_run(const std::string& folder, std::set<std::string>& seen, Corpus& corpus) {
   const store::Run run = KW_TRY(store::Run::open(folder, store::Access::Read));
   const store::RunInputs inputs = KW_TRY(run.inputs());
   if (inputs.reference.empty()) return input_error("its reference was not kept");
   size_t taken = 0;
   for (const record::Candidate& candidate : run.candidates()) {
     const Json verdict = run.judgement(candidate.id);
-    const std::optional<soft::Fate> fate = soft::fate_of(verdict);
+    const std::optional<Fate> fate = fate_of(verdict);
     if (!fate || taken == kMostOfARun || !seen.insert(inputs.name + candidate.id).second) continue;
     ++taken;
-    soft::Entry entry;
+    Entry entry;
     entry.id = fmt::format("store.{}.{}", inputs.name, candidate.id);
     entry.task = inputs.name;
     entry.reference = inputs.reference;
@@ -50,8 +50,8 @@ Status add_run(const std::string& folder, std::set<std::string>& seen, soft::Cor
 
 }  // namespace
 
-soft::Corpus store_corpus(const std::string& root) {
-  soft::Corpus corpus;
+Corpus store_corpus(const std::string& root) {
+  Corpus corpus;
   std::set<std::string> seen;
   for (const std::string& folder :
        store::run_folders(root.empty() ? store::default_root() : root)) {
@@ -62,25 +62,25 @@ soft::Corpus store_corpus(const std::string& root) {
   return corpus;
 }
 
-Result<soft::Corpus> open_corpus(const std::string& name, const std::string& root) {
-  if (name.empty()) return soft::shipped_corpus();
+Result<Corpus> open_corpus(const std::string& name, const std::string& root) {
+  if (name.empty()) return shipped_corpus();
   if (name != "store") {
     const std::string text = KW_TRY(os::read_file(name, kMostCorpusBytes));
-    return soft::parse_corpus(text, name);
+    return parse_corpus(text, name);
   }
-  soft::Corpus corpus = soft::shipped_corpus();
-  soft::Corpus own = store_corpus(root);
+  Corpus corpus = shipped_corpus();
+  Corpus own = store_corpus(root);
   corpus.notes = std::move(own.notes);
   corpus.notes.push_back(fmt::format("{} modules of past runs beside {} shipped ones",
                                      own.entries.size(), corpus.entries.size()));
-  for (soft::Entry& entry : own.entries) corpus.entries.push_back(std::move(entry));
+  for (Entry& entry : own.entries) corpus.entries.push_back(std::move(entry));
   return corpus;
 }
 
-std::string corpus_text(const soft::Corpus& corpus) {
+std::string corpus_text(const Corpus& corpus) {
   std::string out = Json::object().set("schema", "kernelwright verifier corpus 1").dump() + "\n";
   std::set<std::string> tasks;
-  for (const soft::Entry& entry : corpus.entries) {
+  for (const Entry& entry : corpus.entries) {
     if (tasks.insert(entry.task).second)
       out += Json::object().set("task", entry.task).set("reference", entry.reference).dump() + "\n";
     out += Json::object()
@@ -98,4 +98,4 @@ std::string corpus_text(const soft::Corpus& corpus) {
   return out;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -1,16 +1,16 @@
-#include "engine/soft_models.h"
+#include "review/soft_models.h"
 
 #include "llm/ledger.h"
 
-namespace kw::engine {
+namespace kw::review {
 
-stages::Answer answer_of(ModelSession& session) {
+stages::Answer answer_of(stages::ModelSession& session) {
   return [&session](const llm::ModelId& id, const llm::Request& request) {
     return session.answer(id, request, llm::Watch{});
   };
 }
 
-soft::Price price_of(ModelSession& session) {
+Price price_of(stages::ModelSession& session) {
   return
       [&session](const llm::ModelId& id, const llm::Request& request, const llm::Outcome& outcome) {
         const llm::Config& config = session.client().config();
@@ -18,4 +18,4 @@ soft::Price price_of(ModelSession& session) {
       };
 }
 
-}  // namespace kw::engine
+}  // namespace kw::review

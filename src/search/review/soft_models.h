@@ -1,13 +1,13 @@
 // A model session as soft/ sees it: someone who answers, and what that cost.
 #pragma once
 
-#include "engine/model_session.h"
-#include "soft/panel.h"
+#include "review/panel.h"
+#include "stages/model_session.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 /// May be called from several threads at once. Ctrl-C cancels.
-stages::Answer answer_of(ModelSession& session);
-soft::Price price_of(ModelSession& session);
+stages::Answer answer_of(stages::ModelSession& session);
+Price price_of(stages::ModelSession& session);
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -1,6 +1,6 @@
-#include "engine/soft_options.h"
+#include "review/soft_options.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 Json to_json(const SoftVerifyOptions& options) {
   Json json = Json::object();
@@ -23,4 +23,4 @@ Status check_readers(const SoftVerifyOptions& options, bool verifiers) {
   return Done{};
 }
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 struct SoftVerifyOptions {
   std::string model;  // "" = nobody is asked
@@ -22,4 +22,4 @@ SoftVerifyOptions soft_verify_options_from_json(const Json& json);
 /// Input Error for words about readers where there are none.
 Status check_readers(const SoftVerifyOptions& options, bool verifiers);
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -1,4 +1,4 @@
-#include "engine/soft_tune.h"
+#include "review/soft_tune.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -6,26 +6,26 @@
 #include <algorithm>
 #include <map>
 
-#include "base/hash.h"
-#include "base/text.h"
-#include "engine/model_session.h"
-#include "engine/soft_corpus.h"
-#include "engine/soft_models.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "os/disk.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "os/permissions.h"
+#include "review/soft_corpus.h"
+#include "review/soft_models.h"
+#include "stages/model_session.h"
 #include "store/run_id.h"
 
-namespace kw::engine {
+namespace kw::review {
 namespace {
 
 constexpr const char* kSettingsFile = "/settings.json";
 constexpr uint64_t kMostJournalBytes = uint64_t{1} << 30;
 
-Result<std::vector<soft::Field>> fields_named(const std::string& word) {
-  if (word == "all") return std::vector<soft::Field>(soft::kFields.begin(), soft::kFields.end());
-  if (const auto field = soft::field_named(word)) return std::vector<soft::Field>{*field};
+Result<std::vector<Field>> fields_named(const std::string& word) {
+  if (word == "all") return std::vector<Field>(kFields.begin(), kFields.end());
+  if (const auto field = field_named(word)) return std::vector<Field>{*field};
   const std::vector<std::string> names = {"compile", "memory", "numerics", "all"};
   return input_error(fmt::format("--verifier: there is no '{}'{}; verifiers: {}", word,
                                  did_you_mean(word, names), join(names, ", ")));
@@ -45,10 +45,9 @@ Json settings_json(const TuneVerifiersRequest& request) {
 }
 
 /// Of what votes depend on beside the settings: files may change between two sessions.
-std::string begun_hash(const soft::Corpus& corpus,
-                       const std::map<soft::Field, std::string>& instructions) {
+std::string begun_hash(const Corpus& corpus, const std::map<Field, std::string>& instructions) {
   std::string all;
-  for (const soft::Entry& entry : corpus.entries)
+  for (const Entry& entry : corpus.entries)
     all += entry.id + (entry.right ? " right\n" : " wrong\n") + entry.module;
   for (const auto& [field, text] : instructions) all += text;
   return hash_hex(all);
@@ -121,7 +120,7 @@ class Tuning {
     }
     fields_ = KW_TRY(fields_named(request_.verifier));
     instructions_ = KW_TRY(starting_instructions());
-    session_ = KW_TRY(ModelSession::open(request_.models, request_.seed));
+    session_ = KW_TRY(stages::ModelSession::open(request_.models, request_.seed));
     const llm::Config& config = session_->client().config();
     model_ = session_->plan().model(stages::Stage::Performance);
     if (!request_.second_model.empty())
@@ -131,10 +130,9 @@ class Tuning {
     KW_TRY(session_->client().provider(model_.provider));
     if (second_) KW_TRY(session_->client().provider(second_->provider));
     KW_TRY(open_folder());
-    for (const soft::Field field : fields_)
-      KW_TRY(soft::split_corpus(corpus_, field, request_.seed, sample()));
+    for (const Field field : fields_) KW_TRY(split_corpus(corpus_, field, request_.seed, sample()));
     if (watcher_) watcher_(terms(), true);
-    for (const soft::Field field : fields_) KW_TRY(tune_field(field));
+    for (const Field field : fields_) KW_TRY(tune_field(field));
     KW_TRY(keep_calls());
     KW_TRY(write_report());
     return std::move(report_);
@@ -143,10 +141,10 @@ class Tuning {
  private:
   size_t sample() const { return static_cast<size_t>(request_.sample); }
 
-  Result<std::map<soft::Field, std::string>> starting_instructions() const {
-    if (!request_.prompts.empty()) return soft::load_instructions(request_.prompts);
-    std::map<soft::Field, std::string> all;
-    for (const soft::Field field : soft::kFields) all[field] = soft::shipped_instructions(field);
+  Result<std::map<Field, std::string>> starting_instructions() const {
+    if (!request_.prompts.empty()) return load_instructions(request_.prompts);
+    std::map<Field, std::string> all;
+    for (const Field field : kFields) all[field] = shipped_instructions(field);
     return all;
   }
 
@@ -184,7 +182,7 @@ class Tuning {
                          (2 * each * prompts + prompts - 1 + each * 2 * (second_ ? 2 : 1));
     return fmt::format("{}: at most {} calls of {}{}, at most {} (--budget); {}", report_.folder,
                        most, model_.text(), second_ ? " and " + second_->text() : "",
-                       llm::usd_text(request_.models.budget_usd.value_or(kDefaultBudget)),
+                       llm::usd_text(request_.models.budget_usd.value_or(stages::kDefaultBudget)),
                        "what is found is kept, and --resume goes on with it");
   }
 
@@ -196,8 +194,8 @@ class Tuning {
     return os::real_disk().append(report_.folder + "/calls.jsonl", lines);
   }
 
-  soft::BallotPorts ports(soft::Field field, const std::string& journal) {
-    soft::BallotPorts ports;
+  BallotPorts ports(Field field, const std::string& journal) {
+    BallotPorts ports;
     ports.answer = answer_of(*session_);
     ports.price = price_of(*session_);
     ports.write = [this, journal](const Json& event) -> Status {
@@ -206,7 +204,7 @@ class Tuning {
     };
     if (watcher_) {
       ports.watch = [this, field](size_t done, size_t all) {
-        watcher_(fmt::format("{}: vote {} of {}", soft::field_name(field), done, all), false);
+        watcher_(fmt::format("{}: vote {} of {}", field_name(field), done, all), false);
       };
     }
     return ports;
@@ -220,12 +218,12 @@ class Tuning {
     return os::real_disk().truncate(journal, end == std::string::npos ? 0 : end + 1);
   }
 
-  Status tune_field(soft::Field field) {
-    const std::string folder = report_.folder + "/" + soft::field_name(field);
+  Status tune_field(Field field) {
+    const std::string folder = report_.folder + "/" + field_name(field);
     KW_TRY(os::make_directories(folder));
     const std::string journal = folder + "/journal.jsonl";
     KW_TRY(mend(journal));
-    soft::TuneSettings settings;
+    TuneSettings settings;
     settings.field = field;
     settings.model = model_;
     settings.second = second_;
@@ -235,8 +233,8 @@ class Tuning {
     settings.seed = request_.seed;
     settings.reflect = request_.reflect;
     settings.in_flight = static_cast<int>(request_.in_flight);
-    soft::Tuned tuned = KW_TRY(soft::tune(corpus_, settings, instructions_.at(field),
-                                          read_rows(journal), ports(field, journal)));
+    Tuned tuned = KW_TRY(tune(corpus_, settings, instructions_.at(field), read_rows(journal),
+                              ports(field, journal)));
     // Nothing was learnt and nothing can be: say so as the failure it is. What was learnt for other
     // fields is told all the same.
     if (tuned.votes == 0 && tuned.failure && report_.tuned.empty()) {
@@ -248,27 +246,27 @@ class Tuning {
     return Done{};
   }
 
-  static const soft::MetricRow* held_out(const soft::Tuned& tuned, const std::string& who) {
-    for (const soft::MetricRow& row : tuned.rows) {
+  static const MetricRow* held_out(const Tuned& tuned, const std::string& who) {
+    for (const MetricRow& row : tuned.rows) {
       if (row.where == "held-out" && (row.who == who || row.who.starts_with(who + " ")))
         return &row;
     }
     return nullptr;
   }
 
-  Status keep_prompt(const soft::Tuned& tuned) {
+  Status keep_prompt(const Tuned& tuned) {
     if (!tuned.better) return Done{};
-    const std::string name = soft::instruction_file(tuned.field);
+    const std::string name = instruction_file(tuned.field);
     KW_TRY(os::make_directories(report_.folder + "/prompts"));
     KW_TRY(os::write_file(report_.folder + "/prompts/" + name, tuned.best.text));
-    const soft::MetricRow* before = held_out(tuned, "shipped");
-    const soft::MetricRow* after = held_out(tuned, "tuned");
+    const MetricRow* before = held_out(tuned, "shipped");
+    const MetricRow* after = held_out(tuned, "tuned");
     if (!tuned.finished || before == nullptr || after == nullptr || !request_.install)
       return Done{};
     if (after->confusion.fitness() < before->confusion.fitness()) {
       report_.warnings.push_back(fmt::format(
           "{}: the tuned prompt is not better on tasks it never met, so it stays in its folder",
-          soft::field_name(tuned.field)));
+          field_name(tuned.field)));
       return Done{};
     }
     const std::string folder = tuned_prompts_folder();
@@ -290,7 +288,7 @@ class Tuning {
     const llm::LedgerTotals totals = session_->client().ledger().totals();
     document.set("calls", totals.calls).set("usd", totals.usd);
     Json verifiers = Json::array();
-    for (const soft::Tuned& tuned : report_.tuned) verifiers.push(to_json(tuned));
+    for (const Tuned& tuned : report_.tuned) verifiers.push(to_json(tuned));
     document.set("verifiers", std::move(verifiers));
     for (const auto& [name, list] :
          {std::pair("notes", &report_.notes), std::pair("warnings", &report_.warnings),
@@ -308,10 +306,10 @@ class Tuning {
   const TuneWatcher& watcher_;
   TuneVerifiersReport report_;
   std::string begun_with_;
-  std::vector<soft::Field> fields_;
-  std::map<soft::Field, std::string> instructions_;
-  soft::Corpus corpus_;
-  std::unique_ptr<ModelSession> session_;
+  std::vector<Field> fields_;
+  std::map<Field, std::string> instructions_;
+  Corpus corpus_;
+  std::unique_ptr<stages::ModelSession> session_;
   llm::ModelId model_;
   std::optional<llm::ModelId> second_;
 };
@@ -320,9 +318,8 @@ class Tuning {
 
 bool TuneVerifiersReport::finished() const { return unfinished() == nullptr; }
 
-const soft::Tuned* TuneVerifiersReport::unfinished() const {
-  const auto found =
-      std::ranges::find_if(tuned, [](const soft::Tuned& one) { return !one.finished; });
+const Tuned* TuneVerifiersReport::unfinished() const {
+  const auto found = std::ranges::find_if(tuned, [](const Tuned& one) { return !one.finished; });
   return found == tuned.end() ? nullptr : &*found;
 }
 
@@ -335,10 +332,10 @@ Result<TuneVerifiersReport> tune_verifiers(TuneVerifiersRequest request,
 
 std::string tune_text(const TuneVerifiersReport& report) {
   std::string out;
-  for (const soft::Tuned& tuned : report.tuned) {
-    out += fmt::format("{} verifier: {}\n", soft::field_name(tuned.field), tuned.stopped);
-    out += soft::metrics_table(tuned.rows);
-    for (const soft::Rewriting& one : tuned.rewritings)
+  for (const Tuned& tuned : report.tuned) {
+    out += fmt::format("{} verifier: {}\n", field_name(tuned.field), tuned.stopped);
+    out += metrics_table(tuned.rows);
+    for (const Rewriting& one : tuned.rewritings)
       out +=
           fmt::format("  generation {} prompt {}: {}\n", one.generation, one.number, one.outcome);
     for (const std::string& note : tuned.notes) out += "  " + note + "\n";
@@ -351,4 +348,4 @@ std::string tune_text(const TuneVerifiersReport& report) {
   return out;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::review

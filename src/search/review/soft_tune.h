@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/model_options.h"
-#include "soft/tune.h"
+#include "review/tune.h"
+#include "stages/model_options.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 struct TuneVerifiersRequest {
   std::string corpus;            // "", "store" or a file
@@ -23,19 +23,19 @@ struct TuneVerifiersRequest {
   std::string out;      // a new folder; "" = one in the user's data folder
   std::string resume;   // a folder to go on in; what it was begun with is not asked again
   bool install = true;  // better prompts also go to tuned_prompts_folder()
-  ModelOptions models;
+  stages::ModelOptions models;
 };
 
 struct TuneVerifiersReport {
   std::string folder;
-  std::vector<soft::Tuned> tuned;
+  std::vector<Tuned> tuned;
   std::vector<std::string> notes, warnings, installed;
   std::string cost;
   Json document;
 
   bool finished() const;
   /// Why it did not finish; nullptr when it did.
-  const soft::Tuned* unfinished() const;
+  const Tuned* unfinished() const;
 };
 
 /// Where prompts that proved better go.
@@ -49,4 +49,4 @@ Result<TuneVerifiersReport> tune_verifiers(TuneVerifiersRequest request,
 /// Tables and words for people, the same for terminal and report.md.
 std::string tune_text(const TuneVerifiersReport& report);
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -1,4 +1,4 @@
-#include "engine/soft_verify.h"
+#include "review/soft_verify.h"
 
 #include <fmt/core.h>
 
@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "engine/soft_models.h"
-#include "engine/soft_tune.h"
 #include "os/files.h"
-#include "soft/panel.h"
-#include "soft/readings.h"
-#include "soft/suspicion.h"
+#include "review/panel.h"
+#include "review/readings.h"
+#include "review/soft_models.h"
+#include "review/soft_tune.h"
+#include "review/suspicion.h"
 
-namespace kw::engine {
+namespace kw::review {
 namespace {
 
 constexpr const char* kOpinionEvent = "opinion";
@@ -26,11 +26,11 @@ constexpr size_t kMostReadings = 4;  // modules at a time, three specialists eac
 /// Coarse, so that among candidates that look about as good their times decide.
 double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
 
-Json suspicions_json(const std::vector<soft::Suspicion>& all) {
+Json suspicions_json(const std::vector<Suspicion>& all) {
   Json list = Json::array();
-  for (const soft::Suspicion& one : all)
+  for (const Suspicion& one : all)
     list.push(Json::object()
-                  .set("field", soft::field_name(one.field))
+                  .set("field", field_name(one.field))
                   .set("line", one.line)
                   .set("what", one.what));
   return list;
@@ -45,7 +45,7 @@ struct SoftRecords {
 class SoftVerifier : public evolve::Verifier {
  public:
   SoftVerifier(evolve::Verifier& first, std::string reference, std::string model,
-               std::unique_ptr<soft::Panel> panel, stages::Answer answer, SoftRecords records)
+               std::unique_ptr<Panel> panel, stages::Answer answer, SoftRecords records)
       : first_(first),
         reference_(std::move(reference)),
         model_(std::move(model)),
@@ -72,18 +72,17 @@ class SoftVerifier : public evolve::Verifier {
   }
 
   /// An opinion of a session before this one.
-  void recall(const std::string& text, soft::Opinion opinion) {
+  void recall(const std::string& text, Opinion opinion) {
     if (spoken(opinion)) opinions_[text] = std::move(opinion);
   }
 
   Result<std::vector<evolve::Reading>> opinions() override {
-    std::map<std::string, soft::Opinion> fresh;  // by id
-    for (soft::Read& read : readings_.finish()) {
+    std::map<std::string, Opinion> fresh;  // by id
+    for (Read& read : readings_.finish()) {
       for (const auto& [request, outcome] : read.talks)
         KW_TRY(records_.journal->exchange(request.label, request, outcome));
       Json event = to_json(read.opinion);
-      event.set("id", read.id)
-          .set("suspicions", suspicions_json(soft::suspicions(read.one.module)));
+      event.set("id", read.id).set("suspicions", suspicions_json(suspicions(read.one.module)));
       KW_TRY(records_.run->event(kOpinionEvent, event));
       opinions_[read.one.module] = read.opinion;
       fresh.emplace(read.id, std::move(read.opinion));
@@ -105,16 +104,16 @@ class SoftVerifier : public evolve::Verifier {
   }
 
  private:
-  static bool spoken(const soft::Opinion& opinion) {
+  static bool spoken(const Opinion& opinion) {
     return std::ranges::any_of(opinion.votes,
-                               [](const soft::Vote& one) { return one.call != soft::Call::None; });
+                               [](const Vote& one) { return one.call != Call::None; });
   }
 
   static evolve::Reading reading_of(const std::string& id, const std::string& text,
-                                    const soft::Opinion& opinion) {
+                                    const Opinion& opinion) {
     evolve::Reading reading;
     reading.id = id;
-    reading.score = coarse(opinion.score) * soft::suspicion_score(soft::suspicions(text));
+    reading.score = coarse(opinion.score) * suspicion_score(suspicions(text));
     if (!opinion.rejected) return reading;
     reading.refused = "all readers are sure that it is wrong";
     reading.detail = opinion.why();
@@ -123,26 +122,26 @@ class SoftVerifier : public evolve::Verifier {
 
   evolve::Verifier& first_;
   const std::string reference_, model_;
-  std::unique_ptr<soft::Panel> panel_;
-  soft::Readings readings_;  // behind the panel: its threads use that
+  std::unique_ptr<Panel> panel_;
+  Readings readings_;  // behind the panel: its threads use that
   const SoftRecords records_;
   std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, as they were voted on
   std::set<std::string> begun_;                               // texts that are being read
-  std::map<std::string, soft::Opinion> opinions_;             // by text
+  std::map<std::string, Opinion> opinions_;                   // by text
 };
 
-Result<std::map<soft::Field, std::string>> instructions_named(const std::string& folder) {
+Result<std::map<Field, std::string>> instructions_named(const std::string& folder) {
   if (!folder.empty())
-    return soft::load_instructions(folder == "tuned" ? tuned_prompts_folder() : folder);
-  std::map<soft::Field, std::string> all;
-  for (const soft::Field field : soft::kFields) all[field] = soft::shipped_instructions(field);
+    return load_instructions(folder == "tuned" ? tuned_prompts_folder() : folder);
+  std::map<Field, std::string> all;
+  for (const Field field : kFields) all[field] = shipped_instructions(field);
   return all;
 }
 
-soft::Opinion opinion_of(const Json& event) {
-  std::vector<soft::Vote> votes;
-  for (const Json& vote : event["votes"].items()) votes.push_back(soft::vote_from_json(vote));
-  soft::Opinion opinion = soft::aggregate(std::move(votes), {});
+Opinion opinion_of(const Json& event) {
+  std::vector<Vote> votes;
+  for (const Json& vote : event["votes"].items()) votes.push_back(vote_from_json(vote));
+  Opinion opinion = aggregate(std::move(votes), {});
   opinion.rejected = event["rejected"].as_bool();
   return opinion;
 }
@@ -151,15 +150,16 @@ soft::Opinion opinion_of(const Json& event) {
 
 Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
                                                evolve::Verifier& first, store::Run& run,
-                                               ModelSession* session, stages::Journal* journal) {
+                                               stages::ModelSession* session,
+                                               stages::Journal* journal) {
   auto readers = std::make_unique<Readers>();
   if (session == nullptr) {
-    ModelOptions models = request.models;
+    stages::ModelOptions models = request.models;
     models.model_id = request.options.model;
-    readers->session_ = KW_TRY(ModelSession::open(models, request.seed));
-    readers->session_->restore(past_calls(run));
+    readers->session_ = KW_TRY(stages::ModelSession::open(models, request.seed));
+    readers->session_->restore(stages::past_calls(run));
     readers->journal_ =
-        std::make_unique<RunJournal>(*readers->session_, request.models.transcripts);
+        std::make_unique<stages::RunJournal>(*readers->session_, request.models.transcripts);
     KW_TRY(readers->journal_->attach(run));
     session = readers->session_.get();
     journal = readers->journal_.get();
@@ -167,15 +167,14 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
   const SoftVerifyOptions& options = request.options;
   const llm::ModelId model = KW_TRY(llm::parse_model_id(options.model, session->client().config()));
   KW_TRY(session->client().provider(model.provider));
-  std::vector<soft::Specialist> specialists;
+  std::vector<Specialist> specialists;
   for (const auto& [field, text] : KW_TRY(instructions_named(options.prompts)))
     specialists.push_back({field, text, model});
-  soft::AskOptions ask;
+  AskOptions ask;
   ask.reflect = options.reflect;
-  soft::Policy policy;
+  Policy policy;
   policy.reject = options.reject;
-  auto panel =
-      std::make_unique<soft::Panel>(std::move(specialists), ask, policy, price_of(*session));
+  auto panel = std::make_unique<Panel>(std::move(specialists), ask, policy, price_of(*session));
   auto verifier =
       std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(panel),
                                      answer_of(*session), SoftRecords{journal, &run});
@@ -188,7 +187,7 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
   return readers;
 }
 
-Status check_reader_model(const SoftVerifyOptions& options, ModelSession& session) {
+Status check_reader_model(const SoftVerifyOptions& options, stages::ModelSession& session) {
   if (options.model.empty()) return Done{};
   const llm::ModelId model = KW_TRY(llm::parse_model_id(options.model, session.client().config()));
   KW_TRY(session.client().provider(model.provider));
@@ -196,17 +195,16 @@ Status check_reader_model(const SoftVerifyOptions& options, ModelSession& sessio
   return Done{};
 }
 
-soft::Scoreboard scoreboard_of(const store::Run& run) {
-  soft::Scoreboard board;
+Scoreboard scoreboard_of(const store::Run& run) {
+  Scoreboard board;
   for (const record::Event& event : run.events()) {
     if (event.kind == kOpinionEvent)
       board.opinion(event.data["id"].as_string(), opinion_of(event.data));
   }
   for (const record::Candidate& candidate : run.candidates()) {
-    if (const auto fate = soft::fate_of(run.judgement(candidate.id)))
-      board.judged(candidate.id, *fate);
+    if (const auto fate = fate_of(run.judgement(candidate.id))) board.judged(candidate.id, *fate);
   }
   return board;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::review

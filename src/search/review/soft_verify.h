@@ -7,20 +7,20 @@
 #include <memory>
 #include <string>
 
-#include "engine/model_journal.h"
-#include "engine/model_session.h"
-#include "engine/soft_options.h"
 #include "evolve/ports.h"
-#include "soft/scoreboard.h"
+#include "review/scoreboard.h"
+#include "review/soft_options.h"
+#include "stages/model_journal.h"
+#include "stages/model_session.h"
 #include "stages/ports.h"
 #include "store/run.h"
 
-namespace kw::engine {
+namespace kw::review {
 
 struct ReadersRequest {
   SoftVerifyOptions options;
-  ModelOptions models;    // budget and cassettes
-  std::string reference;  // source of what must be computed
+  stages::ModelOptions models;  // budget and cassettes
+  std::string reference;        // source of what must be computed
   uint64_t seed = 0;
 };
 
@@ -31,7 +31,8 @@ class Readers {
   /// the request. Errors: the model, its key, the folder of prompts.
   static Result<std::unique_ptr<Readers>> open(const ReadersRequest& request,
                                                evolve::Verifier& first, store::Run& run,
-                                               ModelSession* session, stages::Journal* journal);
+                                               stages::ModelSession* session,
+                                               stages::Journal* journal);
 
   evolve::Verifier& verifier() { return *verifier_; }
   /// As of ModelSession, where they have one of their own.
@@ -40,16 +41,16 @@ class Readers {
   }
 
  private:
-  std::unique_ptr<ModelSession> session_;
-  std::unique_ptr<RunJournal> journal_;
+  std::unique_ptr<stages::ModelSession> session_;
+  std::unique_ptr<stages::RunJournal> journal_;
   std::unique_ptr<evolve::Verifier> verifier_;
 };
 
 /// Whether they could be asked: the model, its key, the folder of prompts. An input Error says what
 /// is wrong.
-Status check_reader_model(const SoftVerifyOptions& options, ModelSession& session);
+Status check_reader_model(const SoftVerifyOptions& options, stages::ModelSession& session);
 
 /// Opinions of all sessions of a run against its verdicts.
-soft::Scoreboard scoreboard_of(const store::Run& run);
+Scoreboard scoreboard_of(const store::Run& run);
 
-}  // namespace kw::engine
+}  // namespace kw::review

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/hash.h"
-#include "base/random.h"
-#include "soft/corpus.h"
+#include "core/hash.h"
+#include "core/random.h"
+#include "review/corpus.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 constexpr size_t kFewestTasks = 4;
@@ -108,4 +108,4 @@ Result<Split> split_corpus(const Corpus& corpus, Field field, uint64_t seed, siz
   return split;
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,4 +1,4 @@
-#include "soft/suspicion.h"
+#include "review/suspicion.h"
 
 #include <fmt/core.h>
 
@@ -7,13 +7,13 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/bind.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
-#include "soft/walk.h"
+#include "review/walk.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 constexpr int64_t kMostStaticShared = 48 * 1024, kMostShared = 227 * 1024, kMostThreads = 1024;
@@ -35,7 +35,7 @@ std::vector<std::string> last_names(const std::vector<WalkToken>& tokens, size_t
     if (tokens[i].text == "(" || tokens[i].text == "[") i = closing(tokens, i);
     if (i >= end) break;
     if (tokens[i].text == ",") names.push_back(last);
-    if (tokens[i].kind == kernel::SourceKind::Identifier) last = tokens[i].text;
+    if (tokens[i].kind == cuda_source::SourceKind::Identifier) last = tokens[i].text;
   }
   if (begin < end) names.push_back(last);
   return names;
@@ -279,4 +279,4 @@ double suspicion_score(const std::vector<Suspicion>& all) {
   return std::max(kLeast, std::pow(kFactor, static_cast<double>(all.size())));
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernel/module.h"
-#include "soft/vote.h"
+#include "review/vote.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 struct Suspicion {
   Field field = Field::Memory;
@@ -31,4 +31,4 @@ std::vector<Suspicion> suspicions(const std::string& module_text);
 /// 1 without any, less with every one, never 0.
 double suspicion_score(const std::vector<Suspicion>& all);
 
-}  // namespace kw::soft
+}  // namespace kw::review

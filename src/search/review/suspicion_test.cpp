@@ -1,17 +1,17 @@
-#include "soft/suspicion.h"
+#include "review/suspicion.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <iterator>
 
-#include "base/random.h"
-#include "soft/corpus.h"
-#include "soft/interval.h"
-#include "soft/metrics.h"
-#include "soft/shown.h"
+#include "core/random.h"
+#include "review/corpus.h"
+#include "review/interval.h"
+#include "review/metrics.h"
+#include "review/shown.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 TEST(Intervals, HoldEveryValue) {
@@ -173,4 +173,4 @@ TEST(Suspicions, AreRareAmongRightModules) {
 }
 
 }  // namespace
-}  // namespace kw::soft
+}  // namespace kw::review

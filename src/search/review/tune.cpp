@@ -1,4 +1,4 @@
-#include "soft/tune.h"
+#include "review/tune.h"
 
 #include <fmt/core.h>
 
@@ -7,16 +7,16 @@
 #include <map>
 #include <set>
 
-#include "base/hash.h"
-#include "base/random.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/random.h"
+#include "core/text.h"
 #include "os/interrupt.h"
-#include "soft/shown.h"
-#include "soft/suspicion.h"
+#include "review/shown.h"
+#include "review/suspicion.h"
 #include "stages/prompts.h"
 #include "stages/source.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 constexpr int64_t kMostCareful = 3;  // one of so many careful modules may be called wrong
@@ -394,4 +394,4 @@ Result<Tuned> tune(const Corpus& corpus, const TuneSettings& settings, const std
   return tuner.run(shipped);
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

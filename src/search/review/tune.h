@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "soft/ballot.h"
+#include "review/ballot.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 struct TuneSettings {
   Field field = Field::Memory;
@@ -59,4 +59,4 @@ Json to_json(const Tuned& tuned);
 Result<Tuned> tune(const Corpus& corpus, const TuneSettings& settings, const std::string& shipped,
                    const std::vector<Json>& past, const BallotPorts& ports);
 
-}  // namespace kw::soft
+}  // namespace kw::review

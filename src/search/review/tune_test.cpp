@@ -1,4 +1,4 @@
-#include "soft/tune.h"
+#include "review/tune.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <atomic>
 #include <mutex>
 
-#include "base/text.h"
-#include "soft/shown.h"
+#include "core/text.h"
+#include "review/shown.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 const std::string kShipped = "Look at everything.\n";
@@ -289,4 +289,4 @@ TEST(Prompts, AreShippedForEveryField) {
 }
 
 }  // namespace
-}  // namespace kw::soft
+}  // namespace kw::review

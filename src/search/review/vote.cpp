@@ -1,14 +1,14 @@
-#include "soft/vote.h"
+#include "review/vote.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "stages/source.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 constexpr const char* kFieldNames[] = {"compile", "memory", "numerics"};
@@ -173,4 +173,4 @@ Json to_json(const Opinion& opinion) {
   return json.set("votes", std::move(votes));
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 /// What a reader is a specialist for.
 enum class Field : uint8_t { Compile, Memory, Numerics };
@@ -73,4 +73,4 @@ struct Opinion {
 Opinion aggregate(std::vector<Vote> votes, const Policy& policy);
 Json to_json(const Opinion& opinion);
 
-}  // namespace kw::soft
+}  // namespace kw::review

@@ -1,12 +1,12 @@
-#include "soft/vote.h"
+#include "review/vote.h"
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
-#include "soft/metrics.h"
-#include "soft/scoreboard.h"
+#include "core/random.h"
+#include "review/metrics.h"
+#include "review/scoreboard.h"
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
 struct AnswerCase {
@@ -205,4 +205,4 @@ TEST(Scoreboard, HoldsOpinionsAgainstVerdicts) {
 }
 
 }  // namespace
-}  // namespace kw::soft
+}  // namespace kw::review

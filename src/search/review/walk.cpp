@@ -1,11 +1,11 @@
-#include "soft/walk.h"
+#include "review/walk.h"
 
 #include <fmt/core.h>
 
-namespace kw::soft {
+namespace kw::review {
 namespace {
 
-using kernel::SourceKind;
+using cuda_source::SourceKind;
 
 const std::set<std::string> kWhole = {"int",   "unsigned", "long",     "short",   "size_t",
                                       "auto",  "int32_t",  "uint32_t", "int64_t", "uint64_t",
@@ -236,4 +236,4 @@ void Walk::check_index(const std::string& name, const Interval& index, int line)
                                          name, index.low, index.high, extent.low)});
 }
 
-}  // namespace kw::soft
+}  // namespace kw::review

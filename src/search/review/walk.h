@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/source_lexer.h"
-#include "soft/interval.h"
+#include "cuda_source/source_lexer.h"
+#include "review/interval.h"
 
-namespace kw::soft {
+namespace kw::review {
 
 struct WalkToken {
   std::string text;  // operators of several characters are one
   int line = 0;
-  kernel::SourceKind kind = kernel::SourceKind::Punctuator;
+  cuda_source::SourceKind kind = cuda_source::SourceKind::Punctuator;
   size_t partner = 0;  // of an opening bracket: closing()
 };
 /// Without directives.
@@ -98,4 +98,4 @@ class Walk {
   int depth_ = 0;  // of statements within statements
 };
 
-}  // namespace kw::soft
+}  // namespace kw::review

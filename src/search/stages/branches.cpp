@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
 #include "stages/source.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "stages/plan.h"
 #include "stages/ports.h"
 #include "stages/stages.h"

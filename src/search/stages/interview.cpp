@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
 #include "stages/source.h"

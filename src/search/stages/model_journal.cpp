@@ -1,13 +1,13 @@
-#include "engine/model_journal.h"
+#include "stages/model_journal.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "llm/message_json.h"
 
-namespace kw::engine {
+namespace kw::stages {
 namespace {
 
 constexpr const char* kCallEvent = "llm_call";
@@ -15,10 +15,10 @@ constexpr const char* kAttemptEvent = "attempt";
 
 }  // namespace
 
-std::vector<stages::Attempt> past_attempts(const store::Run& run) {
-  std::vector<stages::Attempt> attempts;
+std::vector<Attempt> past_attempts(const store::Run& run) {
+  std::vector<Attempt> attempts;
   for (const record::Event& event : run.events()) {
-    if (event.kind == kAttemptEvent) attempts.push_back(stages::attempt_from_json(event.data));
+    if (event.kind == kAttemptEvent) attempts.push_back(attempt_from_json(event.data));
   }
   return attempts;
 }
@@ -61,10 +61,9 @@ Status RunJournal::show(const std::string& folder, const std::string& candidate_
       [folder, candidate_id](store::Run& run) { return run.view(folder, candidate_id); });
 }
 
-Status RunJournal::attempt(const stages::Attempt& attempt) {
-  return now_or_later([json = stages::to_json(attempt)](store::Run& run) {
-    return run.event(kAttemptEvent, json);
-  });
+Status RunJournal::attempt(const Attempt& attempt) {
+  return now_or_later(
+      [json = to_json(attempt)](store::Run& run) { return run.event(kAttemptEvent, json); });
 }
 
 Status RunJournal::exchange(const std::string& label, const llm::Request& request,
@@ -90,4 +89,4 @@ Status RunJournal::exchange(const std::string& label, const llm::Request& reques
   });
 }
 
-}  // namespace kw::engine
+}  // namespace kw::stages

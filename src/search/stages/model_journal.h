@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/model_session.h"
+#include "stages/model_session.h"
 #include "stages/ports.h"
 #include "store/run.h"
 
-namespace kw::engine {
+namespace kw::stages {
 
-class RunJournal : public stages::Journal {
+class RunJournal : public Journal {
  public:
   /// `hidden` is taken out of everything that is kept (a reference that must not be stored).
   RunJournal(ModelSession& session, bool transcripts, std::string hidden = "")
@@ -26,7 +26,7 @@ class RunJournal : public stages::Journal {
 
   Status write(const std::string& path, const std::string& text) override;
   Status show(const std::string& folder, const std::string& candidate_id) override;
-  Status attempt(const stages::Attempt& attempt) override;
+  Status attempt(const Attempt& attempt) override;
   Status exchange(const std::string& label, const llm::Request& request,
                   const llm::Outcome& outcome) override;
 
@@ -44,7 +44,7 @@ class RunJournal : public stages::Journal {
 };
 
 /// Attempts and calls of earlier sessions, from the events of the run.
-std::vector<stages::Attempt> past_attempts(const store::Run& run);
+std::vector<Attempt> past_attempts(const store::Run& run);
 std::vector<llm::LedgerEntry> past_calls(const store::Run& run);
 
-}  // namespace kw::engine
+}  // namespace kw::stages

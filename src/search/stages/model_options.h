@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kw::engine {
+namespace kw::stages {
 
 /// Which language models may be asked, and what that may cost; as typed (docs/models.md).
 struct ModelOptions {
@@ -24,4 +24,4 @@ struct ModelOptions {
 };
 inline constexpr double kDefaultBudget = 2;  // US dollars per kernel
 
-}  // namespace kw::engine
+}  // namespace kw::stages

@@ -1,18 +1,18 @@
-#include "engine/model_session.h"
+#include "stages/model_session.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/process.h"
 
-namespace kw::engine {
+namespace kw::stages {
 namespace {
 
 const std::vector<std::string> kProposers = {"auto", "builtin", "llm", "hybrid"};
 
-stages::PlanWords plan_words(const ModelOptions& options) {
+PlanWords plan_words(const ModelOptions& options) {
   return {options.model_id, options.escalation_id, options.stage_models, options.retries,
           options.escalate};
 }
@@ -22,7 +22,7 @@ bool names_models(const ModelOptions& options) {
 }
 
 /// Whether every provider of the plan has a key.
-bool keys_present(const llm::Config& config, const stages::Plan& plan) {
+bool keys_present(const llm::Config& config, const Plan& plan) {
   const std::vector<llm::ProviderState> states = llm::provider_states(config);
   return std::ranges::all_of(plan.models, [&](const llm::ModelId& id) {
     return std::ranges::any_of(states, [&](const llm::ProviderState& state) {
@@ -56,7 +56,7 @@ Result<std::string> resolve_proposer(const std::string& proposer, const ModelOpt
     *warning = "no model is asked: " + config.error().message;
     return std::string("builtin");
   }
-  const stages::Plan plan = KW_TRY(stages::make_plan(plan_words(models), *config));
+  const Plan plan = KW_TRY(make_plan(plan_words(models), *config));
   return std::string(keys_present(*config, plan) ? "hybrid" : "builtin");
 }
 
@@ -64,7 +64,7 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
                                                          uint64_t seed) {
   std::unique_ptr<ModelSession> session(new ModelSession());
   session->config_ = KW_TRY(llm::load_config());
-  session->plan_ = KW_TRY(stages::make_plan(plan_words(options), session->config_));
+  session->plan_ = KW_TRY(make_plan(plan_words(options), session->config_));
   session->budget_ = options.budget_usd.value_or(kDefaultBudget);
   llm::ClientOptions client;
   client.limits.usd = session->budget_;
@@ -147,4 +147,4 @@ std::vector<std::string> ModelSession::warnings() {
   return list;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::stages

@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "engine/model_options.h"
 #include "llm/client.h"
+#include "stages/model_options.h"
 #include "stages/plan.h"
 
-namespace kw::engine {
+namespace kw::stages {
 
 class ModelSession {
  public:
   /// Errors: providers.toml, an unknown provider, stage or number, a cassette that cannot be read.
   static Result<std::unique_ptr<ModelSession>> open(const ModelOptions& options, uint64_t seed);
 
-  const stages::Plan& plan() const { return plan_; }
+  const Plan& plan() const { return plan_; }
   llm::Client& client() { return *client_; }
   /// From now on an exchange is hung up on as soon as this says that the time is over. Asked from
   /// several threads; set before anybody is asked.
@@ -44,7 +44,7 @@ class ModelSession {
   ModelSession() = default;
   std::vector<llm::ModelId> models() const;
   llm::Config config_;
-  stages::Plan plan_;
+  Plan plan_;
   std::vector<llm::ModelId> asked_;  // empty: the plan's
   std::unique_ptr<llm::Http> http_;
   std::unique_ptr<llm::Client> client_;
@@ -62,4 +62,4 @@ Result<std::string> resolve_proposer(const std::string& proposer, const ModelOpt
 /// No child process is given the keys of these providers.
 void hide_keys(const llm::Config& config);
 
-}  // namespace kw::engine
+}  // namespace kw::stages

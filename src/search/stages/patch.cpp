@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 
 namespace kw::stages {
 namespace {

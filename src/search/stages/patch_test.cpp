@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/diff.h"
+#include "core/diff.h"
 
 namespace kw::stages {
 namespace {

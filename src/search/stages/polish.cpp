@@ -2,8 +2,8 @@
 
 #include <regex>
 
-#include "base/text.h"
-#include "kernel/source_lexer.h"
+#include "core/text.h"
+#include "cuda_source/source_lexer.h"
 #include "stages/impl.h"
 #include "stages/prompts.h"
 
@@ -24,7 +24,7 @@ bool claims(const std::string& comment) {
 
 std::string without_claims(const std::string& module) {
   std::string out = module;
-  const kernel::SourceText source = kernel::lex_source(module);
+  const cuda_source::SourceText source = cuda_source::lex_source(module);
   for (auto comment = source.comments.rbegin(); comment != source.comments.rend(); ++comment) {
     const std::string text = module.substr(comment->begin, comment->end - comment->begin);
     if (text.starts_with("//!") || !claims(text)) continue;

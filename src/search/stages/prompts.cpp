@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "base/check.h"
+#include "core/check.h"
 #include "kPrompts.inc"
 #include "llm/fenced.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "kernel/source_lexer.h"
+#include "core/text.h"
+#include "cuda_source/source_lexer.h"
 #include "stages/patch.h"
 
 namespace kw::stages {
@@ -110,9 +110,9 @@ Result<Submission> read_submission(std::string_view answer, const FindParent& pa
 }
 
 std::string without_comments(const std::string& module) {
-  const kernel::SourceText source = kernel::lex_source(module);
+  const cuda_source::SourceText source = cuda_source::lex_source(module);
   std::string out = module;
-  for (const kernel::SourceToken& comment : source.comments) {
+  for (const cuda_source::SourceToken& comment : source.comments) {
     const bool plan =
         comment.alone_before && std::string_view(module).substr(comment.begin).starts_with("//!");
     if (plan) continue;
@@ -134,15 +134,15 @@ namespace {
 
 /// Tokens, ends of directives and plan lines: everything that means something.
 std::vector<std::string> meaning(const std::string& module) {
-  const kernel::SourceText source = kernel::lex_source(module);
+  const cuda_source::SourceText source = cuda_source::lex_source(module);
   std::vector<std::string> parts;
   std::vector<size_t> ends;
-  for (const kernel::Directive& one : source.directives) ends.push_back(one.first + one.count);
+  for (const cuda_source::Directive& one : source.directives) ends.push_back(one.first + one.count);
   for (size_t i = 0; i < source.tokens.size(); ++i) {
     if (std::ranges::find(ends, i) != ends.end()) parts.emplace_back("\n");
     parts.push_back(source.tokens[i].text);
   }
-  for (const kernel::SourceToken& comment : source.comments) {
+  for (const cuda_source::SourceToken& comment : source.comments) {
     if (!comment.text.starts_with("//!")) continue;
     std::string plan;
     for (const char c : comment.text) {

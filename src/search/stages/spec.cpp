@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 
 namespace kw::stages {
 namespace {

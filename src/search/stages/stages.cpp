@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "stages/impl.h"
 #include "stages/prompts.h"
 

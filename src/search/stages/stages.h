@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "stages/plan.h"
 #include "stages/ports.h"
 #include "stages/source.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/text.h"
 #include "catalog/catalog.h"
+#include "core/text.h"
 #include "stages/prompts.h"
 
 namespace kw::stages {

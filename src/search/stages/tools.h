@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 #include "llm/request.h"
 #include "stages/ports.h"
 #include "stages/source.h"

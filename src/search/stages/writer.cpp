@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
 #include "stages/prompts.h"

@@ -1,4 +1,4 @@
-#include "evaluation/changes.h"
+#include "suites/changes.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -115,4 +115,4 @@ Json to_json(const Change& change) {
   return json;
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

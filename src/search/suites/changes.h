@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "evaluation/row.h"
+#include "core/json.h"
+#include "suites/row.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 enum class ChangeKind : uint8_t {
   PassToFail,   // a regression
@@ -41,4 +41,4 @@ double noise_band(const Row& before, const Row& after);
 
 Json to_json(const Change& change);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

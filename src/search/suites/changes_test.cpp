@@ -1,8 +1,8 @@
-#include "evaluation/changes.h"
+#include "suites/changes.h"
 
 #include <gtest/gtest.h>
 
-namespace kw::evaluation {
+namespace kw::suites {
 namespace {
 
 struct Case {
@@ -102,4 +102,4 @@ TEST(Changes, ReadTheCompiledColumnOfOlderTables) {
 }
 
 }  // namespace
-}  // namespace kw::evaluation
+}  // namespace kw::suites

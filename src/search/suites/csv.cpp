@@ -1,8 +1,8 @@
-#include "evaluation/csv.h"
+#include "suites/csv.h"
 
 #include <fmt/core.h>
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::string csv_line(const std::vector<std::string>& cells) {
 
 Result<std::vector<CsvRecord>> parse_csv(std::string_view text) { return Reader(text).run(); }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

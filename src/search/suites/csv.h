@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "core/result.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 /// One line with its newline.
 std::string csv_line(const std::vector<std::string>& cells);
@@ -20,4 +20,4 @@ struct CsvRecord {
 /// Error names the line of a quote that never ends or ends inside a cell.
 Result<std::vector<CsvRecord>> parse_csv(std::string_view text);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

@@ -1,8 +1,8 @@
-#include "evaluation/evaluation.h"
+#include "suites/evaluation.h"
 
 #include <algorithm>
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 int64_t Evaluation::regressions() const {
   return std::ranges::count_if(changes, [](const Change& change) { return change.regression(); });
@@ -39,4 +39,4 @@ Json to_json(const Evaluation& evaluation) {
   return json;
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "evaluation/changes.h"
-#include "evaluation/row.h"
-#include "evaluation/totals.h"
+#include "core/json.h"
+#include "suites/changes.h"
+#include "suites/row.h"
+#include "suites/totals.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 struct Evaluation {
   std::string suite;                                          // name or path
@@ -38,4 +38,4 @@ std::string junit_xml(const Evaluation& evaluation);
 std::string summary_text(const Evaluation& evaluation);
 Json to_json(const Evaluation& evaluation);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

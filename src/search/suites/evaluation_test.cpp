@@ -1,10 +1,10 @@
-#include "evaluation/evaluation.h"
+#include "suites/evaluation.h"
 
 #include <gtest/gtest.h>
 
-#include "evaluation/words.h"
+#include "suites/words.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 namespace {
 
 Evaluation example() {
@@ -110,4 +110,4 @@ TEST(Words, AreShort) {
 }
 
 }  // namespace
-}  // namespace kw::evaluation
+}  // namespace kw::suites

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "evaluation/evaluation.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "suites/evaluation.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 inline constexpr uint64_t kMostResultBytes = uint64_t{256} << 20;
 
@@ -41,4 +41,4 @@ class Folder {
   std::string path_;
 };
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

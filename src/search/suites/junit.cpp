@@ -1,9 +1,9 @@
 #include <fmt/core.h>
 
-#include "evaluation/evaluation.h"
-#include "evaluation/words.h"
+#include "suites/evaluation.h"
+#include "suites/words.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::string junit_xml(const Evaluation& evaluation) {
       counts, escaped(evaluation.suite), escaped(evaluation.started), cases);
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

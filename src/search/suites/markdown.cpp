@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
-#include "evaluation/evaluation.h"
-#include "evaluation/words.h"
+#include "core/text.h"
+#include "suites/evaluation.h"
+#include "suites/words.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -186,4 +186,4 @@ std::string summary_text(const Evaluation& e) {
   return text;
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

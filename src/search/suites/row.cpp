@@ -1,15 +1,15 @@
 // Columns are a table of members: the CSV and the JSON, written and read, cannot disagree.
-#include "evaluation/row.h"
+#include "suites/row.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <variant>
 
-#include "base/text.h"
-#include "evaluation/csv.h"
+#include "core/text.h"
+#include "suites/csv.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -187,4 +187,4 @@ Result<Row> row_from_json(const Json& json) {
   return row;
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

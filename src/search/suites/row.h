@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 /// Absent numbers are not known, which is never the same as 0.
 struct Row {
@@ -58,4 +58,4 @@ Json to_json(const Row& row);
 /// What to_json() wrote. An Error when it is no row.
 Result<Row> row_from_json(const Json& json);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

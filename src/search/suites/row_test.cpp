@@ -1,10 +1,10 @@
-#include "evaluation/row.h"
+#include "suites/row.h"
 
 #include <gtest/gtest.h>
 
-#include "evaluation/csv.h"
+#include "suites/csv.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 namespace {
 
 Row full_row() {
@@ -116,4 +116,4 @@ TEST(Csv, KeepsCellsWithNewlinesAndQuotes) {
 }
 
 }  // namespace
-}  // namespace kw::evaluation
+}  // namespace kw::suites

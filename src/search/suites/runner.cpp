@@ -1,4 +1,4 @@
-#include "evaluation/runner.h"
+#include "suites/runner.h"
 
 #include <fmt/core.h>
 
@@ -11,13 +11,13 @@
 #include <optional>
 #include <thread>
 
-#include "base/text.h"
-#include "evaluation/folder.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "os/lock.h"
+#include "suites/folder.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -48,8 +48,8 @@ class Runner {
   Result<Evaluation> run() {
     // Whatever may be misspelt is looked at before a folder comes to be.
     if (!request_.against.empty()) before_ = KW_TRY(read_results(request_.against));
-    suite_ = KW_TRY(open_suite(request_.suite, folder_.suites()));
-    selected_ = KW_TRY(select_tasks(suite_, request_.only));
+    suite_ = KW_TRY(task_formats::open_suite(request_.suite, folder_.suites()));
+    selected_ = KW_TRY(task_formats::select_tasks(suite_, request_.only));
     KW_TRY(os::make_directories(request_.out));
     const os::FileLock lock = KW_TRY(os::FileLock::take(request_.out + "/lock"));
     KW_TRY(prepare());
@@ -65,8 +65,9 @@ class Runner {
   Status prepare() {
     Manifest manifest{request_.suite, ports_.now(), request_.settings};
     KW_TRY(folder_.open(request_.resume, &manifest));
-    if (is_carried(request_.suite)) KW_TRY(write_carried(request_.suite, folder_.suites()));
-    for (const SuiteTask& task : suite_.tasks) {
+    if (task_formats::is_carried(request_.suite))
+      KW_TRY(task_formats::write_carried(request_.suite, folder_.suites()));
+    for (const task_formats::SuiteTask& task : suite_.tasks) {
       std::optional<Row> row = folder_.row(task.name);
       if (row && row->task_hash == task.hash) rows_[task.name] = std::move(*row);
     }
@@ -76,10 +77,12 @@ class Runner {
     evaluation_.started = manifest.started;
     evaluation_.command = request_.command;
     evaluation_.against = request_.against;
-    evaluation_.selected = std::ranges::count_if(suite_.tasks, [&](const SuiteTask& task) {
-      return rows_.count(task.name) > 0 ||
-             std::ranges::find(selected_, task.name, &SuiteTask::name) != selected_.end();
-    });
+    evaluation_.selected =
+        std::ranges::count_if(suite_.tasks, [&](const task_formats::SuiteTask& task) {
+          return rows_.count(task.name) > 0 ||
+                 std::ranges::find(selected_, task.name, &task_formats::SuiteTask::name) !=
+                     selected_.end();
+        });
     return write_documents();
   }
 
@@ -95,7 +98,7 @@ class Runner {
   }
 
   void work(int worker) {
-    while (const SuiteTask* task = next()) {
+    while (const task_formats::SuiteTask* task = next()) {
       const auto start = std::chrono::steady_clock::now();
       const TaskJob job{task, folder_.artifacts(task->name), worker,
                         [this, task](const std::string& text) {
@@ -113,11 +116,11 @@ class Runner {
   }
 
   /// The next task to run; those that passed before are passed over.
-  const SuiteTask* next() {
+  const task_formats::SuiteTask* next() {
     while (true) {
       std::unique_lock guard(mutex_);
       if (problem_ || ports_.interrupted() || at_ == selected_.size()) return nullptr;
-      const SuiteTask& task = selected_[at_++];
+      const task_formats::SuiteTask& task = selected_[at_++];
       const auto row = rows_.find(task.name);
       const bool kept = row != rows_.end() && row->second.passed;
       if (!kept && request_.limit > 0 && started_ == request_.limit) return nullptr;
@@ -129,7 +132,7 @@ class Runner {
     }
   }
 
-  void keep(const SuiteTask& task, TaskOutcome outcome) {
+  void keep(const task_formats::SuiteTask& task, TaskOutcome outcome) {
     {
       std::lock_guard guard(mutex_);
       rows_[task.name] = outcome.row;
@@ -142,7 +145,7 @@ class Runner {
 
   Status write_documents() {
     evaluation_.rows.clear();
-    for (const SuiteTask& task : suite_.tasks) {
+    for (const task_formats::SuiteTask& task : suite_.tasks) {
       const auto row = rows_.find(task.name);
       if (row != rows_.end()) evaluation_.rows.push_back(row->second);
     }
@@ -151,11 +154,11 @@ class Runner {
     return folder_.write_documents(evaluation_);
   }
 
-  void tell(RunnerEvent::Kind kind, const SuiteTask& task, const std::string& text,
+  void tell(RunnerEvent::Kind kind, const task_formats::SuiteTask& task, const std::string& text,
             const Row* row) {
     if (!ports_.watch) return;
     std::lock_guard guard(watch_mutex_);
-    const auto at = std::ranges::find(selected_, task.name, &SuiteTask::name);
+    const auto at = std::ranges::find(selected_, task.name, &task_formats::SuiteTask::name);
     const auto number = static_cast<size_t>(at - selected_.begin()) + 1;
     ports_.watch({kind, number, selected_.size(), task.name, text, row});
   }
@@ -163,8 +166,8 @@ class Runner {
   const RunnerRequest& request_;
   const RunnerPorts& ports_;
   Folder folder_;
-  Suite suite_;
-  std::vector<SuiteTask> selected_;
+  task_formats::Suite suite_;
+  std::vector<task_formats::SuiteTask> selected_;
   std::vector<Row> before_;
 
   std::mutex mutex_;  // guards what follows
@@ -192,4 +195,4 @@ Result<std::vector<Row>> read_results(const std::string& path) {
   return rows;
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

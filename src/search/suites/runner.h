@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "evaluation/evaluation.h"
-#include "evaluation/suite.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "suites/evaluation.h"
+#include "task_formats/suite.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 struct RunnerRequest {
   std::string suite;    // a name or a path
@@ -37,7 +37,7 @@ struct TaskOutcome {
 };
 
 struct TaskJob {
-  const SuiteTask* task = nullptr;
+  const task_formats::SuiteTask* task = nullptr;
   std::string artifacts;                        // folder for what it leaves behind
   int worker = 0;                               // 0 … jobs - 1: who runs it
   std::function<void(const std::string&)> say;  // how far it is
@@ -66,4 +66,4 @@ Result<Evaluation> run_suite(const RunnerRequest& request, const RunnerPorts& po
 /// Rows of DIR/results.csv, or of a file of that format.
 Result<std::vector<Row>> read_results(const std::string& path);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

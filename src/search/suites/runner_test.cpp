@@ -1,4 +1,4 @@
-#include "evaluation/runner.h"
+#include "suites/runner.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "os/files.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 namespace {
 
 namespace fs = std::filesystem;
@@ -238,4 +238,4 @@ TEST_F(RunnerTest, TwoInOneFolderAreRefused) {
 }
 
 }  // namespace
-}  // namespace kw::evaluation
+}  // namespace kw::suites

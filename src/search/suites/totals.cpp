@@ -1,13 +1,13 @@
-#include "evaluation/totals.h"
+#include "suites/totals.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-#include "base/random.h"
-#include "bench/statistics.h"
+#include "clock/statistics.h"
+#include "core/random.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 
@@ -21,7 +21,7 @@ using Statistic = std::function<double(std::span<const double>)>;
 double quantile_of(std::span<const double> values, double q) {
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
-  return bench::quantile(sorted, q);
+  return clock::quantile(sorted, q);
 }
 
 double median(std::span<const double> values) { return quantile_of(values, 0.5); }
@@ -44,8 +44,8 @@ std::optional<Estimated> estimated(const std::vector<double>& values, const Stat
     results.push_back(statistic(drawn));
   }
   std::sort(results.begin(), results.end());
-  return Estimated{statistic(values), bench::quantile(results, 0.025),
-                   bench::quantile(results, 0.975)};
+  return Estimated{statistic(values), clock::quantile(results, 0.025),
+                   clock::quantile(results, 0.975)};
 }
 
 bool usable(const std::optional<double>& number) {
@@ -205,4 +205,4 @@ Json to_json(const Totals& totals) {
   return json.set("tokens_in", totals.tokens_in).set("tokens_out", totals.tokens_out);
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

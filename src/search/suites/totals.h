@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "evaluation/row.h"
+#include "core/json.h"
+#include "suites/row.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 /// A number and its 95 % interval.
 struct Estimated {
@@ -57,4 +57,4 @@ Totals totals_of(std::span<const Row> rows, uint64_t seed = 1);
 
 Json to_json(const Totals& totals);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

@@ -1,10 +1,10 @@
-#include "evaluation/totals.h"
+#include "suites/totals.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace kw::evaluation {
+namespace kw::suites {
 namespace {
 
 Row timed(const std::string& kernel, double speedup, const std::string& relation) {
@@ -108,4 +108,4 @@ INSTANTIATE_TEST_SUITE_P(Rates, Wilson,
                                          WilsonCase{1, 1, 0.2065, 1}));
 
 }  // namespace
-}  // namespace kw::evaluation
+}  // namespace kw::suites

@@ -1,13 +1,13 @@
-#include "evaluation/words.h"
+#include "suites/words.h"
 
 #include <fmt/core.h>
 
 #include <cmath>
 #include <vector>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 namespace {
 constexpr const char* kNothing = "–";
@@ -54,4 +54,4 @@ std::string short_text(const std::string& text, size_t most) {
   return line.substr(0, end) + "…";
 }
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

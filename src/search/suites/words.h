@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "evaluation/totals.h"
+#include "suites/totals.h"
 
-namespace kw::evaluation {
+namespace kw::suites {
 
 /// "41/42 (97.6 %, 95 % interval 87.7 … 99.6 %)".
 std::string rate_text(const Rate& rate);
@@ -23,4 +23,4 @@ std::string failures_text(const Totals& totals);
 /// The first line, at most `most` bytes and never half a character.
 std::string short_text(const std::string& text, size_t most);
 
-}  // namespace kw::evaluation
+}  // namespace kw::suites

@@ -1,15 +1,15 @@
-#include "propose/builtin.h"
+#include "variants/builtin.h"
 
 #include <algorithm>
 #include <set>
 
-#include "base/check.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
 
-namespace kw::propose {
+namespace kw::variants {
 namespace {
 
 constexpr size_t kMostAssignments = 4096;  // of one module's tunables
@@ -17,10 +17,10 @@ constexpr size_t kBeam = 4;                // parents at a time
 constexpr size_t kMostCrossed = 64;        // recipes that come of others
 constexpr uint64_t kMixes = 4;             // of the same two parents
 
-class Nobody : public search::Proposer {
+class Nobody : public halving::Proposer {
  public:
   std::string name() const override { return "none"; }
-  Result<std::vector<record::Candidate>> propose(size_t, const search::Archive&) override {
+  Result<std::vector<record::Candidate>> propose(size_t, const halving::Archive&) override {
     return std::vector<record::Candidate>{};
   }
 };
@@ -66,8 +66,9 @@ Status Builtin::make(size_t recipe) {
   space.text = std::move(text).value();
   const kernel::ParseOutcome parsed = kernel::parse(space.text, "module.cu");
   if (!parsed.module) {
-    problems_.push_back(recipes_[recipe].name + ": " +
-                        kernel::render_diagnostics(parsed.diagnostics, space.text, "module.cu"));
+    problems_.push_back(
+        recipes_[recipe].name + ": " +
+        cuda_source::render_diagnostics(parsed.diagnostics, space.text, "module.cu"));
     return Done{};
   }
   space.assignments = kernel::tune_space(*parsed.module, kMostAssignments);
@@ -85,7 +86,7 @@ record::Candidate Builtin::candidate(size_t recipe, const Assignment& tunes,
                                 std::move(parents));
 }
 
-Status Builtin::propose_guesses(size_t count, const search::Archive& archive,
+Status Builtin::propose_guesses(size_t count, const halving::Archive& archive,
                                 std::vector<record::Candidate>& out) {
   while (out.size() < count && next_guess_ < recipes_.size()) {
     const size_t recipe = next_guess_++;
@@ -97,8 +98,8 @@ Status Builtin::propose_guesses(size_t count, const search::Archive& archive,
   return Done{};
 }
 
-Result<std::vector<record::Candidate>> Builtin::neighbours(const search::Entry& parent,
-                                                           const search::Archive& archive) {
+Result<std::vector<record::Candidate>> Builtin::neighbours(const halving::Entry& parent,
+                                                           const halving::Archive& archive) {
   const std::optional<size_t> recipe = KW_TRY(find_recipe(parent.candidate.origin));
   if (!recipe) return std::vector<record::Candidate>{};
   const Space& space = spaces_[*recipe];
@@ -160,8 +161,8 @@ Result<std::optional<size_t>> Builtin::crossed_recipe(const std::string& one,
 }
 
 // Each tunable is one parent's or the other's; what neither has is as the recipe guesses.
-void Builtin::mix(size_t recipe, const search::Entry& one, const search::Entry& other,
-                  const search::Archive& archive, std::vector<record::Candidate>& out) const {
+void Builtin::mix(size_t recipe, const halving::Entry& one, const halving::Entry& other,
+                  const halving::Archive& archive, std::vector<record::Candidate>& out) const {
   const Space& space = spaces_[recipe];
   if (space.assignments.empty()) return;
   const std::set<Assignment> legal(space.assignments.begin(), space.assignments.end());
@@ -169,7 +170,7 @@ void Builtin::mix(size_t recipe, const search::Entry& one, const search::Entry& 
     Assignment mixed = space.assignments.front();
     for (auto& [axis, value] : mixed) {
       const bool ours = hash64(axis, seed_ + turn) % 2 == 0;
-      for (const search::Entry* parent : {ours ? &other : &one, ours ? &one : &other}) {
+      for (const halving::Entry* parent : {ours ? &other : &one, ours ? &one : &other}) {
         const auto has = parent->candidate.tunes.find(axis);
         if (has != parent->candidate.tunes.end()) value = has->second;
       }
@@ -181,7 +182,7 @@ void Builtin::mix(size_t recipe, const search::Entry& one, const search::Entry& 
 }
 
 Result<std::vector<record::Candidate>> Builtin::children(
-    const std::vector<const search::Entry*>& parents, const search::Archive& archive) {
+    const std::vector<const halving::Entry*>& parents, const halving::Archive& archive) {
   std::vector<record::Candidate> out;
   for (size_t i = 0; i < parents.size(); ++i) {
     for (size_t k = i + 1; k < parents.size(); ++k) {
@@ -193,12 +194,12 @@ Result<std::vector<record::Candidate>> Builtin::children(
   return out;
 }
 
-Status Builtin::propose_offspring(size_t count, const search::Archive& archive,
+Status Builtin::propose_offspring(size_t count, const halving::Archive& archive,
                                   std::vector<record::Candidate>& out) {
   if (out.size() >= count) return Done{};
-  const std::vector<const search::Entry*> parents = archive.beam(kBeam);
+  const std::vector<const halving::Entry*> parents = archive.beam(kBeam);
   std::vector<std::vector<record::Candidate>> families;
-  for (const search::Entry* parent : parents)
+  for (const halving::Entry* parent : parents)
     families.push_back(KW_TRY(neighbours(*parent, archive)));
   families.push_back(KW_TRY(children(parents, archive)));
   // By turns, so that no parent takes all the room.
@@ -215,7 +216,7 @@ Status Builtin::propose_offspring(size_t count, const search::Archive& archive,
 }
 
 // What nobody thought of: by turns from every recipe, in an order of the seed.
-void Builtin::propose_rest(size_t count, const search::Archive& archive,
+void Builtin::propose_rest(size_t count, const halving::Archive& archive,
                            std::vector<record::Candidate>& out) {
   bool any = true;
   while (out.size() < count && any) {
@@ -235,7 +236,7 @@ void Builtin::propose_rest(size_t count, const search::Archive& archive,
 }
 
 Result<std::vector<record::Candidate>> Builtin::propose(size_t count,
-                                                        const search::Archive& archive) {
+                                                        const halving::Archive& archive) {
   std::vector<record::Candidate> out;
   KW_TRY(propose_guesses(count, archive, out));
   KW_TRY(propose_offspring(count, archive, out));
@@ -263,6 +264,6 @@ Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
   return std::make_unique<Builtin>(std::move(recipes), seed, named);
 }
 
-std::unique_ptr<search::Proposer> no_proposer() { return std::make_unique<Nobody>(); }
+std::unique_ptr<halving::Proposer> no_proposer() { return std::make_unique<Nobody>(); }
 
-}  // namespace kw::propose
+}  // namespace kw::variants

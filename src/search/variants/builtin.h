@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
-#include "base/result.h"
-#include "codegen/codegen.h"
-#include "search/ports.h"
+#include "core/random.h"
+#include "core/result.h"
+#include "halving/ports.h"
+#include "plan/codegen.h"
 #include "task/task.h"
 
-namespace kw::propose {
+namespace kw::variants {
 
 /// One way to compute a task, written out when first needed.
 struct Recipe {
@@ -29,7 +29,7 @@ struct Recipe {
 /// The recipe of that name, made of choices that other recipes have for the same kernels.
 using RecipeNamed = std::function<Recipe(const std::string& name)>;
 
-class Builtin : public search::Proposer {
+class Builtin : public halving::Proposer {
  public:
   /// Without `named`, only tunables are crossed.
   Builtin(std::vector<Recipe> recipes, uint64_t seed, RecipeNamed named = {});
@@ -37,7 +37,7 @@ class Builtin : public search::Proposer {
 
   std::string name() const override { return "builtin"; }
   Result<std::vector<record::Candidate>> propose(size_t count,
-                                                 const search::Archive& archive) override;
+                                                 const halving::Archive& archive) override;
 
   /// Recipes that gave no usable module, and why: a defect of code generation, never of the task.
   const std::vector<std::string>& problems() const { return problems_; }
@@ -59,22 +59,22 @@ class Builtin : public search::Proposer {
   record::Candidate candidate(size_t recipe, const Assignment& tunes,
                               std::vector<std::string> parents) const;
   /// One step away from the parent along one axis, near ones first, that nobody knows yet.
-  Result<std::vector<record::Candidate>> neighbours(const search::Entry& parent,
-                                                    const search::Archive& archive);
+  Result<std::vector<record::Candidate>> neighbours(const halving::Entry& parent,
+                                                    const halving::Archive& archive);
   /// Made; nothing when there is none of that name.
   Result<std::optional<size_t>> find_recipe(const std::string& name);
   /// The recipe whose choices are the parents', by turns; nothing when their kernels differ.
   Result<std::optional<size_t>> crossed_recipe(const std::string& one, const std::string& other);
   /// Tunables of two parents in one module, that nobody knows yet.
-  Result<std::vector<record::Candidate>> children(const std::vector<const search::Entry*>& parents,
-                                                  const search::Archive& archive);
-  void mix(size_t recipe, const search::Entry& one, const search::Entry& other,
-           const search::Archive& archive, std::vector<record::Candidate>& out) const;
-  Status propose_guesses(size_t count, const search::Archive& archive,
+  Result<std::vector<record::Candidate>> children(const std::vector<const halving::Entry*>& parents,
+                                                  const halving::Archive& archive);
+  void mix(size_t recipe, const halving::Entry& one, const halving::Entry& other,
+           const halving::Archive& archive, std::vector<record::Candidate>& out) const;
+  Status propose_guesses(size_t count, const halving::Archive& archive,
                          std::vector<record::Candidate>& out);
-  Status propose_offspring(size_t count, const search::Archive& archive,
+  Status propose_offspring(size_t count, const halving::Archive& archive,
                            std::vector<record::Candidate>& out);
-  void propose_rest(size_t count, const search::Archive& archive,
+  void propose_rest(size_t count, const halving::Archive& archive,
                     std::vector<record::Candidate>& out);
 
   std::vector<Recipe> recipes_;
@@ -93,6 +93,6 @@ Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
                                                   const generate::Options& options, uint64_t seed);
 
 /// Proposes nothing: for measuring what a run has kept.
-std::unique_ptr<search::Proposer> no_proposer();
+std::unique_ptr<halving::Proposer> no_proposer();
 
-}  // namespace kw::propose
+}  // namespace kw::variants

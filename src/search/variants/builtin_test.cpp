@@ -1,13 +1,13 @@
-#include "propose/builtin.h"
+#include "variants/builtin.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "base/check.h"
-#include "base/hash.h"
+#include "core/check.h"
+#include "core/hash.h"
 
-namespace kw::propose {
+namespace kw::variants {
 namespace {
 
 std::string module_text(const std::string& kernel) {
@@ -28,7 +28,7 @@ std::vector<Recipe> recipes(int count) {
 }
 
 std::vector<record::Candidate> offer(Builtin& proposer, size_t count,
-                                     const search::Archive& archive) {
+                                     const halving::Archive& archive) {
   auto made = proposer.propose(count, archive);
   EXPECT_TRUE(made) << made.error().message;
   return made ? std::move(made).value() : std::vector<record::Candidate>{};
@@ -42,7 +42,7 @@ std::vector<std::string> ids(const std::vector<record::Candidate>& candidates) {
 
 TEST(Builtin, GuessesOfEveryRecipeComeFirst) {
   Builtin proposer(recipes(3), 1);
-  search::Archive archive;
+  halving::Archive archive;
   const auto first = proposer.propose(3, archive);
   ASSERT_TRUE(first);
   ASSERT_EQ(first->size(), 3u);
@@ -54,7 +54,7 @@ TEST(Builtin, GuessesOfEveryRecipeComeFirst) {
 
 TEST(Builtin, ThenNeighboursOfTheBest) {
   Builtin proposer(recipes(2), 1);
-  search::Archive archive;
+  halving::Archive archive;
   const auto guesses = offer(proposer, 2, archive);
   for (const record::Candidate& one : guesses) {
     archive.add(one);
@@ -74,7 +74,7 @@ TEST(Builtin, ChildrenHaveTheirParentsChoicesAndTunables) {
     return Recipe{name, [name] { return Result<std::string>(module_text("k" + hash_hex(name))); }};
   };
   Builtin proposer({named("a=x b=x"), named("a=y b=x"), named("a=x b=y")}, 1, named);
-  search::Archive archive;
+  halving::Archive archive;
   const std::map<std::string, std::map<std::string, int64_t>> good = {
       {"a=y b=x", {{"THREADS", 512}, {"VEC", 2}}}, {"a=x b=y", {{"THREADS", 256}, {"VEC", 1}}}};
   bool crossed = false;
@@ -102,7 +102,7 @@ TEST(Builtin, ChildrenHaveTheirParentsChoicesAndTunables) {
 
 TEST(Builtin, TheWholeSpaceOnceAndThenNothing) {
   Builtin proposer(recipes(2), 9);
-  search::Archive archive;
+  halving::Archive archive;
   size_t total = 0;
   while (true) {
     const auto batch = offer(proposer, 3, archive);
@@ -120,7 +120,7 @@ TEST(Builtin, TheSeedDecidesTheOrderAndNothingElse) {
   std::vector<std::string> orders[3];
   for (int i = 0; i < 3; ++i) {
     Builtin proposer(recipes(2), i == 2 ? 8 : 7);
-    search::Archive archive;
+    halving::Archive archive;
     for (const record::Candidate& one : offer(proposer, 16, archive)) {
       archive.add(one);
       orders[i].push_back(one.id);
@@ -133,7 +133,7 @@ TEST(Builtin, TheSeedDecidesTheOrderAndNothingElse) {
 }
 
 TEST(Builtin, AFreshOneSkipsWhatTheArchiveKnows) {
-  search::Archive archive;
+  halving::Archive archive;
   Builtin first(recipes(2), 3);
   for (const record::Candidate& one : offer(first, 5, archive)) archive.add(one);
   Builtin second(recipes(2), 3);
@@ -150,7 +150,7 @@ TEST(Builtin, ARecipeThatIsNoModuleIsAProblemNotAnEnd) {
                                return std::string();
                              }});
   Builtin proposer(some, 1);
-  search::Archive archive;
+  halving::Archive archive;
   EXPECT_EQ(offer(proposer, 1, archive).at(0).origin, "kernel0");
   ASSERT_EQ(proposer.problems().size(), 2u);
   EXPECT_EQ(proposer.problems()[0].rfind("buggy: ", 0), 0u);
@@ -158,4 +158,4 @@ TEST(Builtin, ARecipeThatIsNoModuleIsAProblemNotAnEnd) {
 }
 
 }  // namespace
-}  // namespace kw::propose
+}  // namespace kw::variants

@@ -1,17 +1,17 @@
-#include "propose/shelf.h"
+#include "variants/shelf.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "base/hash.h"
-#include "base/text.h"
+#include "core/hash.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "kernel/select.h"
 
-namespace kw::propose {
+namespace kw::variants {
 namespace {
 
 using Tunes = std::map<std::string, int64_t>;
@@ -239,4 +239,4 @@ std::vector<Variant> Shelf::variants(const Wish& wish, size_t most) const {
   return {};
 }
 
-}  // namespace kw::propose
+}  // namespace kw::variants

@@ -11,7 +11,7 @@
 
 #include "kernel/module.h"
 
-namespace kw::propose {
+namespace kw::variants {
 
 /// What a variant should have.
 struct Wish {
@@ -67,4 +67,4 @@ class Shelf {
   std::vector<Shelved> modules_;
 };
 
-}  // namespace kw::propose
+}  // namespace kw::variants

@@ -1,14 +1,14 @@
-#include "propose/shelf.h"
+#include "variants/shelf.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 
-namespace kw::propose {
+namespace kw::variants {
 namespace {
 
 std::string shelved_text(const std::string& plan) {
@@ -178,4 +178,4 @@ TEST(Shelf, AResizedModuleCanBeSwitchedBack) {
 }
 
 }  // namespace
-}  // namespace kw::propose
+}  // namespace kw::variants

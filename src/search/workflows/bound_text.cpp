@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "engine/model_bench.h"
+#include "workflows/model_bench.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr double kLowOccupancy = 0.5;
@@ -54,7 +54,7 @@ std::string advice(const std::string& bound) {
   return "";
 }
 
-std::string part_text(const CostPart& part, size_t number) {
+std::string part_text(const timing::CostPart& part, size_t number) {
   std::string out = fmt::format(
       "launch {} (estimated): {:.2f} us, bound by {}; memory {:.2f}, L2 {:.2f}, issue {:.2f}, "
       "pipes {:.2f}, shared {:.2f}, compute {:.2f} us; occupancy {:.0f} %, {:.2f} waves\n",
@@ -82,7 +82,7 @@ std::string part_text(const CostPart& part, size_t number) {
 
 }  // namespace
 
-std::string bound_text(const Cost* cost, const bench::Work& work, const bench::Floor& floor,
+std::string bound_text(const timing::Cost* cost, const clock::Work& work, const clock::Floor& floor,
                        double us, bool measured, const std::string& rates_of) {
   std::string out = fmt::format(
       "the task must read {:.3f} MB and write {:.3f} MB and do {:.3f} GFLOP; its floor on {} is "
@@ -102,7 +102,7 @@ std::string bound_text(const Cost* cost, const bench::Work& work, const bench::F
   if (cost == nullptr) return out + "no counters are known for it\n";
   double memory = 0;
   // Without what too few bytes in flight cost: traffic alone.
-  for (const CostPart& part : cost->launches) memory += part.memory_us * part.hiding;
+  for (const timing::CostPart& part : cost->launches) memory += part.memory_us * part.hiding;
   for (size_t i = 0; i < cost->launches.size(); ++i) out += part_text(cost->launches[i], i + 1);
   if (cost->launches.size() > 1)
     out += fmt::format("{} launches: intermediates go through memory between them\n",
@@ -115,7 +115,7 @@ std::string bound_text(const Cost* cost, const bench::Work& work, const bench::F
   return out;
 }
 
-std::string counters_hint(const std::vector<CostLaunch>& launches) {
+std::string counters_hint(const std::vector<timing::CostLaunch>& launches) {
   std::string out;
   for (size_t i = 0; i < launches.size(); ++i) {
     const record::CounterValues& counted = launches[i].counted;
@@ -146,4 +146,4 @@ std::string counters_hint(const std::vector<CostLaunch>& launches) {
   return out;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

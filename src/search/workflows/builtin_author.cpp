@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "codegen/codegen.h"
-#include "engine/claims.h"
-#include "engine/workshop.h"
-#include "propose/shelf.h"
+#include "core/check.h"
+#include "core/text.h"
+#include "plan/codegen.h"
+#include "variants/shelf.h"
+#include "workflows/claims.h"
+#include "workflows/workshop.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kLooksPerBranch = 4;  // variants screened for each that is written
@@ -38,19 +38,19 @@ class BuiltinAuthor : public optimize::Author {
  private:
   /// A variant that was looked at.
   struct Looked {
-    propose::Variant variant;
-    exec::Look look;
+    variants::Variant variant;
+    ports::Look look;
   };
-  propose::Shelf shelf_with(const std::string& parent) const;
+  variants::Shelf shelf_with(const std::string& parent) const;
   /// Those that compile and run, the fastest first; `refused` says why another does not.
-  Result<std::vector<Looked>> looked_at(std::vector<propose::Variant> variants,
+  Result<std::vector<Looked>> looked_at(std::vector<variants::Variant> variants,
                                         std::string& refused);
   static std::vector<const Looked*> chosen(const std::vector<Looked>& looked, size_t branches);
   std::string why_not(const std::string& method) const;
 
   TaskWorkshop& workshop_;
   Claims claims_;
-  propose::Shelf designs_;
+  variants::Shelf designs_;
 };
 
 Status BuiltinAuthor::open() {
@@ -69,8 +69,8 @@ Status BuiltinAuthor::open() {
   return Done{};
 }
 
-propose::Shelf BuiltinAuthor::shelf_with(const std::string& parent) const {
-  propose::Shelf shelf = designs_;
+variants::Shelf BuiltinAuthor::shelf_with(const std::string& parent) const {
+  variants::Shelf shelf = designs_;
   shelf.add(kItself, parent);
   return shelf;
 }
@@ -87,10 +87,10 @@ std::string BuiltinAuthor::cannot_apply(const std::string& method, const std::st
 }
 
 Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
-    std::vector<propose::Variant> variants, std::string& refused) {
+    std::vector<variants::Variant> variants, std::string& refused) {
   std::vector<std::string> texts;
-  for (const propose::Variant& variant : variants) texts.push_back(variant.text);
-  const std::vector<exec::Look> looks = KW_TRY(workshop_.screen(texts));
+  for (const variants::Variant& variant : variants) texts.push_back(variant.text);
+  const std::vector<ports::Look> looks = KW_TRY(workshop_.screen(texts));
   std::vector<Looked> out;
   for (size_t i = 0; i < variants.size(); ++i) {
     if (looks[i].refused.empty())
@@ -123,10 +123,10 @@ std::vector<const BuiltinAuthor::Looked*> BuiltinAuthor::chosen(const std::vecto
 
 Result<optimize::Written> BuiltinAuthor::write(const optimize::Assignment& assignment) {
   optimize::Written written;
-  const propose::Shelf shelf = shelf_with(assignment.parent);
-  propose::Wish wish{{}, assignment.inherited, workshop_.dims(), {}};
-  wish.known.insert(propose::identity(assignment.parent));
-  for (const std::string& text : assignment.known) wish.known.insert(propose::identity(text));
+  const variants::Shelf shelf = shelf_with(assignment.parent);
+  variants::Wish wish{{}, assignment.inherited, workshop_.dims(), {}};
+  wish.known.insert(variants::identity(assignment.parent));
+  for (const std::string& text : assignment.known) wish.known.insert(variants::identity(text));
   for (const std::string& method : assignment.methods) {
     if (shelf.offers(method, workshop_.dims()))
       wish.methods.push_back(method);
@@ -182,4 +182,4 @@ Result<std::unique_ptr<optimize::Author>> builtin_author(TaskWorkshop& workshop)
   return std::unique_ptr<optimize::Author>(std::move(author));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -1,14 +1,14 @@
-#include "engine/claims.h"
+#include "workflows/claims.h"
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "catalog/catalog.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "profile/sass_verdict.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 Result<const std::string*> Claims::code_of(const std::string& text) {
   auto known = codes_.find(text);
@@ -70,4 +70,4 @@ std::string without_claims(const std::string& text, const std::vector<std::strin
   return out;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

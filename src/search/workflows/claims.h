@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "engine/workshop.h"
+#include "core/result.h"
+#include "workflows/workshop.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 class Claims {
  public:
@@ -36,4 +36,4 @@ class Claims {
 /// The module without the `method` lines of these.
 std::string without_claims(const std::string& text, const std::vector<std::string>& ids);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

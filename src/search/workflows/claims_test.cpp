@@ -1,10 +1,10 @@
-#include "engine/claims.h"
+#include "workflows/claims.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "core/text.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 struct ClaimCase {
@@ -48,8 +48,8 @@ class SayingWorkshop : public TaskWorkshop {
   std::string task_hash() const override { return ""; }
   std::string task_name() const override { return ""; }
   bool measures() const override { return false; }
-  Result<std::vector<exec::Look>> screen(const std::vector<std::string>&) override {
-    return std::vector<exec::Look>{};
+  Result<std::vector<ports::Look>> screen(const std::vector<std::string>&) override {
+    return std::vector<ports::Look>{};
   }
   void expect(const std::vector<std::string>&) override {}
   Result<std::string> code_of(const std::string& kernel) override {
@@ -93,4 +93,4 @@ TEST(Claims, ASwitchThatChangesNothingIsAnEmptyClaim) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::workflows

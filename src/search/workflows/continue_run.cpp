@@ -5,16 +5,16 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/diff.h"
-#include "base/text.h"
-#include "engine/json.h"
-#include "engine/model_work.h"
-#include "engine/synthesis.h"
+#include "core/diff.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/permissions.h"
+#include "single_run/json.h"
 #include "store/find.h"
+#include "workflows/model_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kMostDamageTold = 3;
@@ -31,17 +31,18 @@ std::string absolute(const std::string& path) {
   return path.empty() || failed ? path : whole.lexically_normal().string();
 }
 
-Json models_to_json(const ModelOptions& models) {
+Json models_to_json(const stages::ModelOptions& models) {
   Json json = Json::object();
   json.set("model_id", models.model_id).set("escalation_id", models.escalation_id);
-  json.set("stage_models", texts(models.stage_models)).set("retries", texts(models.retries));
+  json.set("stage_models", single_run::texts(models.stage_models))
+      .set("retries", single_run::texts(models.retries));
   json.set("budget_usd", models.budget_usd ? Json(*models.budget_usd) : Json());
   json.set("escalate", models.escalate).set("transcripts", models.transcripts);
   return json.set("store_reference", models.store_reference);
 }
 
-ModelOptions models_from_json(const Json& json) {
-  ModelOptions models;
+stages::ModelOptions models_from_json(const Json& json) {
+  stages::ModelOptions models;
   models.model_id = json["model_id"].as_string();
   models.escalation_id = json["escalation_id"].as_string();
   models.stage_models = strings(json["stage_models"]);
@@ -58,7 +59,7 @@ ModelOptions models_from_json(const Json& json) {
 Json request_to_json(const SynthesizeRequest& request) {
   Json json = Json::object();
   json.set("reference", absolute(request.reference)).set("function", request.function);
-  json.set("inputs", texts(request.inputs));
+  json.set("inputs", single_run::texts(request.inputs));
   Json dims = Json::object();
   for (const auto& [name, value] : request.dims) dims.set(name, value);
   json.set("dims", std::move(dims)).set("prompt", request.prompt);
@@ -70,7 +71,8 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("precision", request.precision);
   json.set("seed", request.seed ? Json(*request.seed) : Json());
   json.set("quick", request.quick);
-  json.set("cross_check", request.cross_check).set("baselines", texts(request.baselines));
+  json.set("cross_check", request.cross_check)
+      .set("baselines", single_run::texts(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
   // Readers are models, too, whoever proposes.
   const bool readers =
@@ -108,7 +110,7 @@ SynthesizeRequest request_from_json(const Json& json) {
   request.models = models_from_json(json["models"]);
   if (json["evolve"].is_object()) request.evolve = evolve_request_from_json(json["evolve"]);
   request.verifiers = json["verifiers"].as_bool(request.verifiers);
-  request.readers = soft_verify_options_from_json(json["readers"]);
+  request.readers = review::soft_verify_options_from_json(json["readers"]);
   return request;
 }
 
@@ -161,7 +163,7 @@ void Synthesis::restore_archive() {
     // Cut before anything was known of it: it will be proposed again.
     if (profile.is_null() && verdict.is_null()) continue;
     if (!archive_.add(candidate)) continue;
-    search::Entry& entry = archive_.at(candidate.id);
+    halving::Entry& entry = archive_.at(candidate.id);
     entry.estimate_us = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
     entry.at_least = profile["at_least"].as_bool();
     const std::string& name = verdict["verdict"].as_string();
@@ -192,8 +194,8 @@ Status Synthesis::restore_models(const Json& spec) {
   KW_TRY(open_models());
   if (!work_) return Done{};
   KW_TRY(work_->journal->attach(*run_));
-  work_->session->restore(past_calls(*run_));
-  work_->attempts = past_attempts(*run_);
+  work_->session->restore(stages::past_calls(*run_));
+  work_->attempts = stages::past_attempts(*run_);
   if (spec.is_null()) return Done{};
   const stages::KernelSpec frozen = KW_TRY(stages::spec_from_json(spec));
   work_->frozen = frozen;
@@ -252,4 +254,4 @@ Result<SynthesisReport> continue_run(const ContinueRequest& request,
   return Synthesis(SynthesizeRequest{}, watcher).go_on(request);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -1,24 +1,24 @@
-#include "engine/eval.h"
+#include "workflows/eval.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <thread>
 
-#include "base/text.h"
-#include "engine/bench_tools.h"
+#include "core/text.h"
 #include "llm/config.h"
 #include "os/interrupt.h"
 #include "stages/plan.h"
 #include "store/find.h"
 #include "store/run.h"
 #include "store/run_id.h"
+#include "timing/bench_tools.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 namespace {
 
-using evaluation::Row;
+using suites::Row;
 
 constexpr const char* kEager = "eager";
 
@@ -93,19 +93,19 @@ llm::Usage usual_usage(int attempts) {
 }
 
 const char* failure_kind(std::optional<int> blame) {
-  if (!blame) return evaluation::kStageFailure;
+  if (!blame) return suites::kStageFailure;
   switch (static_cast<Blame>(*blame)) {
     case Blame::Input:
-      return evaluation::kTaskError;
+      return suites::kTaskError;
     case Blame::Environment:
-      return evaluation::kExternalError;
+      return suites::kExternalError;
     case Blame::Bug:
       break;
   }
-  return evaluation::kRunnerError;
+  return suites::kRunnerError;
 }
 
-std::string models_text(const ModelOptions& models) {
+std::string models_text(const stages::ModelOptions& models) {
   std::string text = models.model_id.empty() ? stages::kDefaultModel : models.model_id;
   for (const std::string& word : models.stage_models) text += ", " + word;
   for (const std::string& word : models.retries) text += ", attempts " + word;
@@ -154,7 +154,7 @@ class Workers {
         tools_(tools),
         machines_(static_cast<size_t>(request.runner.jobs)) {
     if (request.runner.jobs <= 1) return;
-    const std::shared_ptr<BenchMachine> first = machine(0);
+    const std::shared_ptr<timing::BenchMachine> first = machine(0);
     jobs_ = first != nullptr && first->tools().verify.gpu != nullptr ? 1 : request.runner.jobs;
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
     if (each_.threads == 0)
@@ -163,7 +163,7 @@ class Workers {
 
   int jobs() const { return jobs_; }
 
-  evaluation::TaskOutcome run(const evaluation::TaskJob& job) {
+  suites::TaskOutcome run(const suites::TaskJob& job) {
     SynthesizeRequest request = each_;
     request.reference = job.task->path;
     request.out = job.artifacts;
@@ -196,8 +196,8 @@ class Workers {
     return tools_.go_on(how, watcher);
   }
 
-  std::shared_ptr<BenchMachine> machine(size_t worker) {
-    std::shared_ptr<BenchMachine>& kept = machines_[worker];
+  std::shared_ptr<timing::BenchMachine> machine(size_t worker) {
+    std::shared_ptr<timing::BenchMachine>& kept = machines_[worker];
     if (kept == nullptr && tools_.open_machine) kept = tools_.open_machine();
     return kept;
   }
@@ -205,7 +205,8 @@ class Workers {
   SynthesizeRequest each_;
   const bool resumes_;
   const EvalTools& tools_;
-  std::vector<std::shared_ptr<BenchMachine>> machines_;  // shared with the jobs that use them
+  std::vector<std::shared_ptr<timing::BenchMachine>>
+      machines_;  // shared with the jobs that use them
   int jobs_ = 1;
 };
 
@@ -270,18 +271,19 @@ Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
 Result<std::optional<EvalCost>> eval_cost(const EvalRequest& request) {
   if (request.each.proposer == "builtin") return std::optional<EvalCost>{};
   const llm::Config config = KW_TRY(llm::load_config());
-  const ModelOptions& models = request.each.models;
+  const stages::ModelOptions& models = request.each.models;
   const stages::Plan plan = KW_TRY(stages::make_plan(
       {models.model_id, models.escalation_id, models.stage_models, models.retries, models.escalate},
       config));
-  const evaluation::Suite suite =
-      KW_TRY(evaluation::open_suite(request.runner.suite, request.runner.out));
+  const task_formats::Suite suite =
+      KW_TRY(task_formats::open_suite(request.runner.suite, request.runner.out));
   EvalCost cost;
-  cost.tasks = KW_TRY(evaluation::select_tasks(suite, request.runner.only)).size();
+  cost.tasks = KW_TRY(task_formats::select_tasks(suite, request.runner.only)).size();
   if (request.runner.limit > 0)
     cost.tasks = std::min(cost.tasks, static_cast<size_t>(request.runner.limit));
   cost.models = models_text(models);
-  cost.usd_at_most = models.budget_usd.value_or(kDefaultBudget) * static_cast<double>(cost.tasks);
+  cost.usd_at_most =
+      models.budget_usd.value_or(stages::kDefaultBudget) * static_cast<double>(cost.tasks);
   double each = 0;
   for (const stages::Stage stage : stages::kAllStages) {
     const llm::ModelId& id = plan.model(stage);
@@ -302,31 +304,31 @@ std::string cost_text(const EvalCost& cost) {
 }
 
 EvalTools eval_tools(const SynthesizeRequest& each) {
-  BenchOpenRequest open;
+  timing::BenchOpenRequest open;
   open.device = each.device;
   open.target = each.target == "auto" ? "" : each.target;
   open.compiler = each.compiler;
   open.torch = !each.baselines.empty();
   // Why there is no machine is said by the job that needs one.
-  const auto open_machine = [open]() -> std::shared_ptr<BenchMachine> {
-    Result<std::unique_ptr<BenchMachine>> machine = BenchMachine::open(open);
+  const auto open_machine = [open]() -> std::shared_ptr<timing::BenchMachine> {
+    Result<std::unique_ptr<timing::BenchMachine>> machine = timing::BenchMachine::open(open);
     return machine ? std::move(machine).value() : nullptr;
   };
   return {synthesize, continue_run, open_machine};
 }
 
-Result<evaluation::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
-                                          const EvalWatcher& watcher) {
+Result<suites::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
+                                      const EvalWatcher& watcher) {
   Workers workers(request, tools);
-  evaluation::RunnerRequest runner = request.runner;
+  suites::RunnerRequest runner = request.runner;
   runner.jobs = workers.jobs();
   runner.settings = settings_of(request.each);
-  evaluation::RunnerPorts ports;
-  ports.run = [&](const evaluation::TaskJob& job) { return workers.run(job); };
+  suites::RunnerPorts ports;
+  ports.run = [&](const suites::TaskJob& job) { return workers.run(job); };
   ports.interrupted = os::interrupted;
   ports.now = [] { return store::utc_text(store::wall_clock()); };
   ports.watch = watcher;
-  return evaluation::run_suite(runner, ports);
+  return suites::run_suite(runner, ports);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

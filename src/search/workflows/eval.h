@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 
-#include "engine/synthesize.h"
-#include "evaluation/runner.h"
+#include "suites/runner.h"
+#include "workflows/synthesize.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 struct EvalRequest {
-  evaluation::RunnerRequest runner;  // its settings are filled in from `each`
-  SynthesizeRequest each;            // for every task; reference and out are set per task
+  suites::RunnerRequest runner;  // its settings are filled in from `each`
+  SynthesizeRequest each;        // for every task; reference and out are set per task
 };
 
 /// How one task is done; replaced by fakes in tests.
@@ -25,14 +25,14 @@ struct EvalTools {
   /// anew.
   std::function<Result<SynthesisReport>(const ContinueRequest&, const SynthesisWatcher&)> go_on;
   /// What the tasks of one worker share. May be empty; null where there is none.
-  std::function<std::shared_ptr<BenchMachine>()> open_machine;
+  std::function<std::shared_ptr<timing::BenchMachine>()> open_machine;
 };
 EvalTools eval_tools(const SynthesizeRequest& each);
-using EvalWatcher = std::function<void(const evaluation::RunnerEvent&)>;
+using EvalWatcher = std::function<void(const suites::RunnerEvent&)>;
 
 /// With a GPU one task is done at a time, whatever was asked: a clock needs the device for itself.
-Result<evaluation::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
-                                          const EvalWatcher& watcher = {});
+Result<suites::Evaluation> eval_suite(const EvalRequest& request, const EvalTools& tools,
+                                      const EvalWatcher& watcher = {});
 
 /// What models may cost over a whole evaluation, said before it begins.
 struct EvalCost {
@@ -48,10 +48,10 @@ Result<std::optional<EvalCost>> eval_cost(const EvalRequest& request);
 std::string cost_text(const EvalCost& cost);
 
 /// A job's report as a row; the name, hash and time are the runner's to add.
-evaluation::Row row_of(const SynthesisReport& report, const SynthesizeRequest& request);
+suites::Row row_of(const SynthesisReport& report, const SynthesizeRequest& request);
 /// The same for a job that never came to be.
-evaluation::Row row_of(const Error& error);
+suites::Row row_of(const Error& error);
 /// "41 tried, best 12.3 us, 96 % of the floor": how far a job is, for one line.
 std::string progress_text(const SynthesisProgress& progress);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

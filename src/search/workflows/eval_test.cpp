@@ -1,4 +1,4 @@
-#include "engine/eval.h"
+#include "workflows/eval.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "store/run.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,7 +37,7 @@ SynthesisReport timed_report() {
 }
 
 TEST(EvalRow, TakesTheBestBaseline) {
-  const evaluation::Row row = row_of(timed_report(), {});
+  const suites::Row row = row_of(timed_report(), {});
   EXPECT_TRUE(row.passed);
   EXPECT_EQ(row.model_id, "builtin");
   EXPECT_EQ(row.best_baseline, "max-autotune-no-cudagraphs");
@@ -57,7 +57,7 @@ TEST(EvalRow, WithoutAClockNothingIsClaimed) {
   report.baselines.clear();
   report.speedup.reset();
   report.relation.clear();
-  const evaluation::Row row = row_of(report, {});
+  const suites::Row row = row_of(report, {});
   EXPECT_EQ(row.baseline_status, "skipped");
   EXPECT_FALSE(row.speedup.has_value());
   EXPECT_FALSE(row.measured);
@@ -76,20 +76,20 @@ TEST_P(EvalFailure, IsToldApartByBlame) {
   report.failed_stage = "search";
   report.failure_reason = "why";
   if (GetParam().blame) report.error_blame = static_cast<int>(*GetParam().blame);
-  const evaluation::Row row = row_of(report, {});
+  const suites::Row row = row_of(report, {});
   EXPECT_FALSE(row.passed);
   EXPECT_EQ(row.failure_kind, GetParam().want);
   EXPECT_EQ(row.failed_stage, "search");
   EXPECT_EQ(row.baseline_status, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, EvalFailure,
-    testing::Values(Kind{"NoCandidate", std::nullopt, evaluation::kStageFailure},
-                    Kind{"Task", Blame::Input, evaluation::kTaskError},
-                    Kind{"Machine", Blame::Environment, evaluation::kExternalError},
-                    Kind{"Ours", Blame::Bug, evaluation::kRunnerError}),
-    [](const testing::TestParamInfo<Kind>& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Kinds, EvalFailure,
+                         testing::Values(Kind{"NoCandidate", std::nullopt, suites::kStageFailure},
+                                         Kind{"Task", Blame::Input, suites::kTaskError},
+                                         Kind{"Machine", Blame::Environment,
+                                              suites::kExternalError},
+                                         Kind{"Ours", Blame::Bug, suites::kRunnerError}),
+                         [](const testing::TestParamInfo<Kind>& row) { return row.param.name; });
 
 /// A suite of one good task in an empty folder.
 EvalRequest suite_in(const fs::path& root) {
@@ -122,7 +122,7 @@ TEST(EvalSuite, RunsEveryTaskThroughSynthesize) {
   const auto evaluation = eval_suite(request, tools);
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   ASSERT_EQ(evaluation->rows.size(), 2U);
-  EXPECT_EQ(evaluation->rows[0].failure_kind, evaluation::kTaskError);
+  EXPECT_EQ(evaluation->rows[0].failure_kind, suites::kTaskError);
   EXPECT_TRUE(evaluation->rows[1].passed);
   EXPECT_EQ(outs.size(), 2U);
   EXPECT_NE(outs[0], outs[1]);
@@ -202,4 +202,4 @@ TEST(EvalProgress, IsOneLine) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -1,20 +1,20 @@
-#include "engine/evolve.h"
+#include "workflows/evolve.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/json.h"
-#include "engine/synthesize.h"
+#include "core/text.h"
 #include "evolve/compare.h"
 #include "evolve/ensemble.h"
 #include "evolve/page.h"
 #include "os/files.h"
-#include "soft/scoreboard.h"
+#include "review/scoreboard.h"
+#include "single_run/json.h"
 #include "store/run.h"
+#include "workflows/synthesize.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr int64_t kMostGenerations = 10000, kMostProposals = 1024, kMostIslands = 64;
@@ -81,7 +81,7 @@ Json to_json(const EvolveRequest& request) {
   Json json = Json::object();
   for (const CountRow& row : kCounts) json.set(row.name, request.*row.value);
   for (const SwitchRow& row : kSwitchRows) json.set(row.name, request.*row.value);
-  json.set("mode", request.mode).set("ensemble", texts(request.ensemble));
+  json.set("mode", request.mode).set("ensemble", single_run::texts(request.ensemble));
   json.set("readers", to_json(request.readers));
   return json.set("seed", request.seed ? Json(*request.seed) : Json());
 }
@@ -93,7 +93,7 @@ EvolveRequest evolve_request_from_json(const Json& json) {
   for (const SwitchRow& row : kSwitchRows)
     request.*row.value = json[row.name].as_bool(request.*row.value);
   if (json["mode"].is_string()) request.mode = json["mode"].as_string();
-  request.readers = soft_verify_options_from_json(json["readers"]);
+  request.readers = review::soft_verify_options_from_json(json["readers"]);
   for (const Json& arm : json["ensemble"].items()) request.ensemble.push_back(arm.as_string());
   if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
   return request;
@@ -126,7 +126,7 @@ std::string evolution_text(const Json& evolution, bool markdown) {
     asked += "\n";
   }
   if (!asked.empty()) out += title("operators and models") + asked;
-  if (const std::string readers = soft::scoreboard_text(evolution["readers"]); !readers.empty())
+  if (const std::string readers = review::scoreboard_text(evolution["readers"]); !readers.empty())
     out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (evolution["unseen_shapes"].items().empty()) return out;
   out += title("shapes nobody tuned it for");
@@ -170,4 +170,4 @@ Result<EvolveComparison> compare_evolutions(const std::string& out,
   return compare_reports(reports);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

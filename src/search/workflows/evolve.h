@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/soft_options.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "review/soft_options.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 /// What makes a synthesis an evolution; as typed, ranges checked by check_evolve().
 struct EvolveRequest {
@@ -18,7 +18,7 @@ struct EvolveRequest {
   int64_t islands = 1, in_flight = 4;
   std::string mode = "auto";  // "translate", "optimize"
   bool verifiers = true, shape_info = true, profile_feedback = true;
-  SoftVerifyOptions readers;          // who looks at what the machine let through
+  review::SoftVerifyOptions readers;  // who looks at what the machine let through
   std::vector<std::string> ensemble;  // "MODEL[:TEMPERATURE][:EFFORT]"; empty: the default model
   std::optional<uint64_t> seed;       // of the order of things; inputs are fresh all the same
 };
@@ -68,4 +68,4 @@ struct NamedReport {
 /// The same for reports in hand. Errors: the page cannot be written.
 Result<EvolveComparison> compare_reports(const std::vector<NamedReport>& reports);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

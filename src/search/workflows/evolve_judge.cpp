@@ -1,11 +1,11 @@
-#include "engine/evolve_judge.h"
+#include "workflows/evolve_judge.h"
 
 #include <algorithm>
 
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 /// "memory", "compute" or "latency", of what the cost model calls it.
@@ -28,24 +28,25 @@ int64_t claims_of(const record::Candidate& candidate) {
 
 }  // namespace
 
-search::Entry& EvolveJudge::entry(const record::Candidate& candidate) {
+halving::Entry& EvolveJudge::entry(const record::Candidate& candidate) {
   archive_.add(candidate);
   return archive_.at(candidate.id);
 }
 
 void EvolveJudge::describe(const record::Candidate& candidate, evolve::Seen& seen) const {
   seen.methods = claims_of(candidate);
-  const Cost* cost = judge_.cost(candidate.id);
+  const timing::Cost* cost = judge_.cost(candidate.id);
   if (cost == nullptr || cost->launches.empty()) return;
-  const CostPart& dearest = *std::ranges::max_element(cost->launches, {}, &CostPart::us);
+  const timing::CostPart& dearest =
+      *std::ranges::max_element(cost->launches, {}, &timing::CostPart::us);
   seen.occupancy = dearest.occupancy;
   if (evidence_) seen.bound = side_of(dearest.bound);
 }
 
 // One by one, so that registers are known of all and estimates can be compared.
 Result<evolve::Seen> EvolveJudge::estimated(const record::Candidate& candidate) {
-  const exec::Look look = KW_TRY(judge_.screen({candidate})).front();
-  search::Entry& known = entry(candidate);
+  const ports::Look look = KW_TRY(judge_.screen({candidate})).front();
+  halving::Entry& known = entry(candidate);
   known.refused = look.refused;
   known.estimate_us = look.us;
   known.at_least = look.at_least;
@@ -88,7 +89,7 @@ Result<evolve::Seen> EvolveJudge::judge_model(const record::Candidate& candidate
 Result<std::vector<evolve::Seen>> EvolveJudge::judge(
     const std::vector<record::Candidate>& candidates) {
   std::vector<evolve::Seen> out(candidates.size());
-  exec::Candidates generated;
+  ports::Candidates generated;
   std::vector<size_t> at;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].model.empty()) {
@@ -103,9 +104,9 @@ Result<std::vector<evolve::Seen>> EvolveJudge::judge(
     }
   }
   if (generated.empty()) return out;
-  const std::vector<exec::Look> looks = KW_TRY(judge_.measure(generated));
+  const std::vector<ports::Look> looks = KW_TRY(judge_.measure(generated));
   for (size_t k = 0; k < at.size(); ++k) {
-    search::Entry& known = entry(generated[k]);
+    halving::Entry& known = entry(generated[k]);
     known.refused = looks[k].refused;
     known.measured_us = looks[k].us;
     evolve::Seen& seen = out[at[k]];
@@ -117,4 +118,4 @@ Result<std::vector<evolve::Seen>> EvolveJudge::judge(
   return out;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "engine/judge.h"
-#include "engine/model_bench.h"
 #include "evolve/ports.h"
-#include "search/archive.h"
+#include "halving/archive.h"
+#include "judge/judge.h"
+#include "workflows/model_bench.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 class EvolveJudge : public evolve::Judge {
  public:
   /// Borrows all. `evidence`: whether what bounds a kernel is told.
-  EvolveJudge(engine::Judge& judge, JudgeBench& bench, search::Archive& archive, bool evidence)
+  EvolveJudge(judge::Judge& judge, JudgeBench& bench, halving::Archive& archive, bool evidence)
       : judge_(judge), bench_(bench), archive_(archive), evidence_(evidence) {}
 
   bool measures() const override { return judge_.measures(); }
@@ -27,12 +27,12 @@ class EvolveJudge : public evolve::Judge {
   Result<evolve::Seen> judge_model(const record::Candidate& candidate);
   Result<evolve::Seen> estimated(const record::Candidate& candidate);
   void describe(const record::Candidate& candidate, evolve::Seen& seen) const;
-  search::Entry& entry(const record::Candidate& candidate);
+  halving::Entry& entry(const record::Candidate& candidate);
 
-  engine::Judge& judge_;
+  judge::Judge& judge_;
   JudgeBench& bench_;
-  search::Archive& archive_;
+  halving::Archive& archive_;
   const bool evidence_;
 };
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -1,11 +1,11 @@
-#include "engine/evolve_propose.h"
+#include "workflows/evolve_propose.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "core/check.h"
+#include "core/text.h"
 #include "evolve/edit.h"
 #include "llm/ledger.h"
 #include "os/interrupt.h"
@@ -14,7 +14,7 @@
 #include "stages/source.h"
 #include "stages/writer.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr const char* kLabel = "evolve";
@@ -268,4 +268,4 @@ Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
   return offer;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

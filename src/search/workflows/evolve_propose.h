@@ -11,16 +11,16 @@
 #include <string>
 #include <vector>
 
-#include "codegen/codegen.h"
-#include "engine/model_journal.h"
-#include "engine/model_session.h"
 #include "evolve/breeder.h"
 #include "evolve/ensemble.h"
 #include "evolve/ports.h"
+#include "plan/codegen.h"
+#include "stages/model_journal.h"
+#include "stages/model_session.h"
 #include "stages/stages.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 /// Code generation's designs for a task, which must outlive them.
 class TaskDesigns : public evolve::Designs {
@@ -40,8 +40,8 @@ class TaskDesigns : public evolve::Designs {
 
 /// What models are told beside the task.
 struct EvolveTalk {
-  ModelSession* session = nullptr;
-  RunJournal* journal = nullptr;
+  stages::ModelSession* session = nullptr;
+  stages::RunJournal* journal = nullptr;
   stages::Brief brief;
   std::vector<evolve::Arm> arms;
   std::string shapes;  // "" where they are not told
@@ -91,4 +91,4 @@ class EvolveProposer : public evolve::Proposer {
   std::vector<std::string> unusable_;  // answers, why
 };
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

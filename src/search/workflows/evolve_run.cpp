@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/evolve_work.h"
-#include "engine/model_work.h"
-#include "engine/synthesis.h"
+#include "core/text.h"
 #include "evolve/compare.h"
 #include "os/interrupt.h"
-#include "propose/builtin.h"
+#include "variants/builtin.h"
+#include "workflows/evolve_work.h"
+#include "workflows/model_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr const char* kEvolveEvent = "evolve";
@@ -134,10 +134,11 @@ Status Synthesis::open_evolution() {
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
   if (!request_.evolve->readers.model.empty()) {
-    ReadersRequest readers{request_.evolve->readers, request_.models, reference_text_, order_seed_};
-    work.readers =
-        KW_TRY(Readers::open(readers, *work.verifier, *run_, work_ ? work_->session.get() : nullptr,
-                             work_ ? work_->journal.get() : nullptr));
+    review::ReadersRequest readers{request_.evolve->readers, request_.models, reference_text_,
+                                   order_seed_};
+    work.readers = KW_TRY(review::Readers::open(readers, *work.verifier, *run_,
+                                                work_ ? work_->session.get() : nullptr,
+                                                work_ ? work_->journal.get() : nullptr));
   }
   work.journal = std::make_unique<RunEvents>(*run_);
   work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk()));
@@ -206,13 +207,13 @@ Status Synthesis::evolve() {
 
 // Without a clock the plainest of the best comes first. With one those near the best meet on it.
 Status Synthesis::certify_evolved() {
-  search::Outcome outcome;
+  halving::Outcome outcome;
   if (judge_->measures()) {
-    search::Options options = search_options(true);
+    halving::Options options = search_options(true);
     options.rules.clear();
-    options.rules.push_back(search::stop_after_seconds(0));
-    const std::unique_ptr<search::Proposer> nobody = propose::no_proposer();
-    outcome = KW_TRY(search::run(*nobody, *judge_, archive_, options));
+    options.rules.push_back(halving::stop_after_seconds(0));
+    const std::unique_ptr<halving::Proposer> nobody = variants::no_proposer();
+    outcome = KW_TRY(halving::run(*nobody, *judge_, archive_, options));
   } else {
     std::vector<const evolve::Entry*> order = evolving_->state.archive().ranked();
     const evolve::Entry* plain = evolving_->state.archive().simplest_best();
@@ -220,13 +221,13 @@ Status Synthesis::certify_evolved() {
     certify_begin_ = seconds();
     for (size_t i = 0; i < order.size() && i < kMostCertified && !outcome.winner; ++i) {
       ++certifications_;
-      const exec::Look look = KW_TRY(judge_->certify(order[i]->candidate));
-      search::Entry& entry = archive_.at(order[i]->candidate.id);
+      const ports::Look look = KW_TRY(judge_->certify(order[i]->candidate));
+      halving::Entry& entry = archive_.at(order[i]->candidate.id);
       entry.refused = look.refused;
       entry.certified = look.refused.empty();
       if (entry.certified) outcome.winner = order[i]->candidate.id;
     }
-    for (const search::Entry* entry : archive_.ranked()) {
+    for (const halving::Entry* entry : archive_.ranked()) {
       if (entry->candidate.id != outcome.winner) outcome.kept.push_back(entry->candidate.id);
     }
   }
@@ -252,7 +253,7 @@ void Synthesis::conclude_evolution() {
   if (archive_.entries().empty() && !unusable.empty())
     report_.failure_reason = fmt::format("{}, and none of {} answers could be used; the last: {}",
                                          evolving_->stopped, unusable.size(), unusable.back());
-  for (const search::Entry& entry : archive_.entries()) {
+  for (const halving::Entry& entry : archive_.entries()) {
     if (entry.alive()) continue;
     report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
                                          archive_.entries().size(), entry.refused);
@@ -270,7 +271,7 @@ Json Synthesis::evolution_json() const {
   const EvolveRequest& asked = *request_.evolve;
   json.set("verifiers", asked.verifiers).set("shape_info", asked.shape_info);
   json.set("profile_feedback", asked.profile_feedback);
-  if (!asked.readers.model.empty()) json.set("readers", scoreboard_of(*run_).json());
+  if (!asked.readers.model.empty()) json.set("readers", review::scoreboard_of(*run_).json());
   json.set("unseen_baseline", "the first generated kernel");
   Json unseen = Json::array();
   for (const UnseenShape& shape : evolving_->unseen) unseen.push(to_json(shape));
@@ -280,4 +281,4 @@ Json Synthesis::evolution_json() const {
   return json.set("changes", std::move(changes));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

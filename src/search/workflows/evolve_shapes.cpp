@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <functional>
 
-#include "engine/evolve_work.h"
-#include "engine/synthesis.h"
 #include "graph/cost.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "os/scratch.h"
+#include "workflows/evolve_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kMostUnseen = 5, kMostOfTheTask = 2;
@@ -98,19 +98,19 @@ struct BothTimes {
   std::string problem;
 };
 
-Result<BothTimes> times_at(Judge& judge, const record::Candidate& winner,
+Result<BothTimes> times_at(judge::Judge& judge, const record::Candidate& winner,
                            const record::Candidate& baseline) {
   BothTimes both;
   double* const places[] = {&both.us, &both.baseline_us};
   const record::Candidate* const candidates[] = {&winner, &baseline};
   for (int i = 0; i < 2; ++i) {
-    const exec::Look look = KW_TRY(judge.screen({*candidates[i]})).front();
+    const ports::Look look = KW_TRY(judge.screen({*candidates[i]})).front();
     if (!look.refused.empty()) both.problem = look.refused;
     if (look.at_least) both.problem = "counting it was given up";
     *places[i] = look.us;
   }
   if (!judge.measures() || !both.problem.empty()) return both;
-  const std::vector<exec::Look> looks = KW_TRY(judge.measure({winner, baseline}));
+  const std::vector<ports::Look> looks = KW_TRY(judge.measure({winner, baseline}));
   for (int i = 0; i < 2; ++i) {
     if (!looks[static_cast<size_t>(i)].refused.empty())
       both.problem = looks[static_cast<size_t>(i)].refused;
@@ -181,11 +181,12 @@ Status Synthesis::try_unseen() {
     at.benchmark_shapes = {shapes[i]};
     tell("generalise", task::dims_text(shapes[i]));
     const auto looked = [&]() -> Result<BothTimes> {
-      const std::unique_ptr<Lanes> lanes = Lanes::single(tools_);
-      JudgeRequest ask = judge_request();
+      const std::unique_ptr<timing::Lanes> lanes = timing::Lanes::single(tools_);
+      judge::JudgeRequest ask = judge_request();
       ask.task = &at;
       ask.all_shapes = false;
-      const std::unique_ptr<Judge> judge = KW_TRY(Judge::make(ask, *lanes, scratch, {}));
+      const std::unique_ptr<judge::Judge> judge =
+          KW_TRY(judge::Judge::make(ask, *lanes, scratch, {}));
       return times_at(*judge, winner, baseline);
     }();
     if (!looked && looked.error().blame != Blame::Input) return looked.error();
@@ -225,4 +226,4 @@ void Synthesis::generalise() {
   }
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

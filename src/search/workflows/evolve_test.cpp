@@ -1,11 +1,11 @@
-#include "engine/evolve.h"
+#include "workflows/evolve.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/evolve_work.h"
 #include "graph/builder.h"
+#include "workflows/evolve_work.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 struct EvolveCase {
@@ -176,4 +176,4 @@ TEST(EvolutionText, FlagsWhatDoesNotGeneralise) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::workflows

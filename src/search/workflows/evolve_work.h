@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "engine/evolve.h"
-#include "engine/evolve_judge.h"
-#include "engine/evolve_propose.h"
-#include "engine/soft_verify.h"
 #include "evolve/evolution.h"
 #include "evolve/state.h"
+#include "review/soft_verify.h"
 #include "store/run.h"
+#include "workflows/evolve.h"
+#include "workflows/evolve_judge.h"
+#include "workflows/evolve_propose.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 /// The journal of an evolution: candidates and events of the run's folder.
 class RunEvents : public evolve::Journal {
@@ -37,7 +37,7 @@ struct EvolveWork {
   std::unique_ptr<JudgeBench> bench;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
-  std::unique_ptr<Readers> readers;  // who look at what the verifier let through; may be null
+  std::unique_ptr<review::Readers> readers;  // who look at what the verifier let through; may be null
   std::unique_ptr<RunEvents> journal;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;
@@ -49,4 +49,4 @@ struct EvolveWork {
 /// an odd extent in turn.
 std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned, size_t most);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

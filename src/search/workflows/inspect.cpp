@@ -1,16 +1,16 @@
-#include "engine/inspect.h"
+#include "workflows/inspect.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "store/find.h"
 #include "store/run.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 namespace {
 
@@ -121,4 +121,4 @@ Json to_json(const CandidateView& view) {
   return json.set("profile", view.profile);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

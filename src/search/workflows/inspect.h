@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
+#include "core/json.h"
+#include "core/result.h"
 #include "record/candidate.h"
 #include "record/event.h"
 #include "store/index.h"
 #include "store/summary.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 struct RunView {
   store::RunRow run;
@@ -61,4 +61,4 @@ Json to_json(const RunView& view);
 Json to_json(const CandidateView& view);
 Json to_json(const RunDiff& diff);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

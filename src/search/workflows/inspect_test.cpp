@@ -1,4 +1,4 @@
-#include "engine/inspect.h"
+#include "workflows/inspect.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include "store/run.h"
 #include "store/test_folder.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 record::Candidate nth(int number) {
@@ -106,4 +106,4 @@ TEST(DiffRuns, ComparesWhatWasAskedAndWhatCameOut) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::workflows

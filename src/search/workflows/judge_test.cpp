@@ -1,6 +1,6 @@
 // The judge between a search and a world without compiler and GPU: the task is y = 2 x + 1, and a
 // candidate's time depends on its block size alone.
-#include "engine/judge.h"
+#include "judge/judge.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,19 +10,19 @@
 #include <functional>
 #include <set>
 
-#include "base/random.h"
-#include "engine/model_bench.h"
-#include "exec/audit_hash.h"
+#include "core/random.h"
+#include "gate/fakes.h"
+#include "halving/search.h"
 #include "os/files.h"
-#include "propose/builtin.h"
-#include "search/search.h"
+#include "ports/audit_hash.h"
 #include "store/test_folder.h"
-#include "verify/fakes.h"
+#include "variants/builtin.h"
+#include "workflows/model_bench.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
-using exec::RunStatus;
+using ports::RunStatus;
 
 constexpr const char* kJudgedModule =
     "//! kernelwright 1\n"
@@ -34,12 +34,12 @@ constexpr const char* kJudgedModule =
     "__global__ void twice(const float* x, float* y, int d) {}\n";
 
 /// 100 us with the best block size, more with others.
-class ClockedGpu : public verify::FakeDevice {
+class ClockedGpu : public gate::FakeDevice {
  public:
   ClockedGpu() : FakeDevice(false) {
-    instead = [this](const kernel::Program& program, const exec::RunOptions&) {
+    instead = [this](const kernel::Program& program, const ports::RunOptions&) {
       plus = wrong.count(program.launches[0].block.x) > 0 ? 2 : 1;
-      return std::optional<exec::RunOutcome>();
+      return std::optional<ports::RunOutcome>();
     };
   }
   std::set<uint32_t> wrong;  // block sizes that compute something else
@@ -53,37 +53,37 @@ class ClockedGpu : public verify::FakeDevice {
   int copied_out = 0;  // outputs of the timed shape
   size_t most_together = 0;
 
-  exec::DeviceInfo info() const override {
-    exec::DeviceInfo info = FakeDevice::info();
+  ports::DeviceInfo info() const override {
+    ports::DeviceInfo info = FakeDevice::info();
     info.uuid = "GPU-fake";
     info.driver = "1";
     info.l2_bytes = 1000;
     info.dram_gbps = 1000;
     return info;
   }
-  Result<exec::RunOutcome> run(exec::ImageId image, const kernel::Program& program,
-                               const exec::InputViews& inputs,
-                               const exec::RunOptions& asked) override {
-    exec::RunOptions whole_run = asked;
+  Result<ports::RunOutcome> run(ports::ImageId image, const kernel::Program& program,
+                                const ports::InputViews& inputs,
+                                const ports::RunOptions& asked) override {
+    ports::RunOptions whole_run = asked;
     whole_run.copy_outputs = true;
-    exec::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, whole_run));
+    ports::RunOutcome outcome = KW_TRY(FakeDevice::run(image, program, inputs, whole_run));
     outcome.hashes.clear();
     for (size_t i = 0; i < outcome.buffers.size(); ++i) {
       const bool input = program.buffers[i].role == kernel::Role::Input;
       outcome.hashes.push_back(input ? 0
-                                     : exec::audit_hash(outcome.buffers[i].data, asked.hash_seed));
+                                     : ports::audit_hash(outcome.buffers[i].data, asked.hash_seed));
     }
     const bool whole = inputs[0].shape == std::vector<int64_t>{64, 64};
     if (whole && asked.copy_outputs) ++copied_out;
     if (!asked.copy_outputs) outcome.buffers.clear();
     return outcome;
   }
-  Result<exec::TimeOutcome> time(const std::vector<exec::TimedProgram>& programs,
-                                 const exec::TimeProtocol& protocol) override {
+  Result<ports::TimeOutcome> time(const std::vector<ports::TimedProgram>& programs,
+                                  const ports::TimeProtocol& protocol) override {
     ++timings;
     most_together = std::max(most_together, programs.size());
-    exec::TimeOutcome outcome;
-    for (const exec::TimedProgram& program : programs) {
+    ports::TimeOutcome outcome;
+    for (const ports::TimedProgram& program : programs) {
       if (crash_when_timed.count(program.program->launches[0].block.x) > 0) {
         outcome.status = RunStatus::Faulted;
         outcome.message = "illegal address";
@@ -94,12 +94,13 @@ class ClockedGpu : public verify::FakeDevice {
   }
 
  private:
-  exec::TimedResult timed(const exec::TimedProgram& program, const exec::TimeProtocol& protocol) {
+  ports::TimedResult timed(const ports::TimedProgram& program,
+                           const ports::TimeProtocol& protocol) {
     const uint32_t threads = program.program->launches[0].block.x;
     const uint32_t rows = program.program->launches[0].grid.x;
     const double us =
         clock ? clock(rows, threads) : 100 + 0.02 * std::abs(static_cast<double>(threads) - best);
-    exec::TimedResult result;
+    ports::TimedResult result;
     result.samples.method = "events";
     result.samples.host_us = host_us > 0 ? host_us / us : 0;
     std::vector<std::vector<uint64_t>> hashes;  // by entry of the pool, which always give the same
@@ -111,14 +112,14 @@ class ClockedGpu : public verify::FakeDevice {
     }
     return result;
   }
-  std::vector<uint64_t> hashes_of(const exec::TimedProgram& program, size_t entry, uint64_t seed) {
+  std::vector<uint64_t> hashes_of(const ports::TimedProgram& program, size_t entry, uint64_t seed) {
     auto outcome = FakeDevice::run(1, *program.program, program.pool[entry], {});
     const uint32_t threads = program.program->launches[0].block.x;
     const uint64_t salt = wrong_when_timed.count(threads) > 0 ? 1 : 0;
     std::vector<uint64_t> hashes;
     for (size_t b = 0; b < outcome->buffers.size(); ++b) {
       if (program.program->buffers[b].role == kernel::Role::Output)
-        hashes.push_back(exec::audit_hash(outcome->buffers[b].data, seed) + salt);
+        hashes.push_back(ports::audit_hash(outcome->buffers[b].data, seed) + salt);
     }
     return hashes;
   }
@@ -144,49 +145,49 @@ class JudgeTest : public testing::Test {
   void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
 
   /// `more` lanes stand beside the first.
-  void open(std::vector<std::unique_ptr<Lane>> more = {}) {
-    auto opened = Lanes::open(tools);
+  void open(std::vector<std::unique_ptr<timing::Lane>> more = {}) {
+    auto opened = timing::Lanes::open(tools);
     ASSERT_TRUE(opened) << opened.error().message;
     lanes = std::move(opened).value();
     for (auto& lane : more) lanes->all().push_back(std::move(lane));
-    JudgeRequest request;
+    judge::JudgeRequest request;
     request.task = &task;
     request.verify.reference_path = "twice.py";
     request.calibration = &calibration;
     request.all_shapes = all_shapes;
     request.host_time = host_time;
-    auto made = Judge::make(request, *lanes, *run, {});
+    auto made = judge::Judge::make(request, *lanes, *run, {});
     ASSERT_TRUE(made) << made.error().message;
     judge = std::move(made).value();
   }
-  search::Outcome find() {
-    propose::Builtin proposer({{"twice", [] { return Result<std::string>(kJudgedModule); }}}, 1);
-    search::Options options;
+  halving::Outcome find() {
+    variants::Builtin proposer({{"twice", [] { return Result<std::string>(kJudgedModule); }}}, 1);
+    halving::Options options;
     options.seconds = [] { return 0.0; };
-    auto outcome = search::run(proposer, *judge, archive, options);
+    auto outcome = halving::run(proposer, *judge, archive, options);
     EXPECT_TRUE(outcome) << outcome.error().message;
-    return outcome ? std::move(outcome).value() : search::Outcome{};
+    return outcome ? std::move(outcome).value() : halving::Outcome{};
   }
   int64_t threads_of(const std::string& id) { return archive.at(id).candidate.tunes.at("THREADS"); }
 
   bool all_shapes = false, host_time = false;
   store::TestFolder folder_;
-  task::Task task = verify::fake_task();
-  verify::FakeOracle oracle;
-  verify::FakeCompiler compiler;
-  verify::FakeDevice virtual_gpu{true};
+  task::Task task = gate::fake_task();
+  gate::FakeOracle oracle;
+  gate::FakeCompiler compiler;
+  gate::FakeDevice virtual_gpu{true};
   ClockedGpu gpu;
-  BenchTools tools;
+  timing::BenchTools tools;
   record::Calibration calibration;
   std::optional<store::Run> run;
-  std::unique_ptr<Lanes> lanes;
-  std::unique_ptr<Judge> judge;
-  search::Archive archive;
+  std::unique_ptr<timing::Lanes> lanes;
+  std::unique_ptr<judge::Judge> judge;
+  halving::Archive archive;
 };
 
 TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
   open();
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 256);
   EXPECT_GE(gpu.most_together, 4u) << "survivors are timed in one call";
@@ -218,13 +219,13 @@ TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
   archive = {};
   all_shapes = true;
   open();
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 64);
   EXPECT_NEAR(archive.at(*outcome.winner).measured_us, std::sqrt(20 * 100), 0.1);
   EXPECT_NEAR(run->timing(*outcome.winner)["rank_us"].as_double(), std::sqrt(20 * 100), 0.1);
   EXPECT_NEAR(judge->certificate()->bench.candidate.measurement->summary.median, 20, 0.1);
-  const std::vector<ShapeTime> shapes = judge->shape_times(*outcome.winner);
+  const std::vector<judge::ShapeTime> shapes = judge->shape_times(*outcome.winner);
   ASSERT_EQ(shapes.size(), 2u);
   EXPECT_EQ(shapes[1].dims, "B=128 D=64");
   EXPECT_NEAR(shapes[1].us, 100, 0.1);
@@ -248,9 +249,9 @@ TEST_F(JudgeTest, AllShapesCountInEstimates) {
   tools.verify.gpu = nullptr;
   all_shapes = true;
   open();
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   ASSERT_TRUE(outcome.winner);
-  const std::vector<ShapeTime> shapes = judge->shape_times(*outcome.winner);
+  const std::vector<judge::ShapeTime> shapes = judge->shape_times(*outcome.winner);
   ASSERT_EQ(shapes.size(), 2u);
   EXPECT_FALSE(shapes[0].measured || shapes[1].measured);
   EXPECT_GT(shapes[0].us, 0);
@@ -268,7 +269,7 @@ TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
   ASSERT_TRUE(judge->screen({first, second}));
   ASSERT_TRUE(judge->measure({first}));
   const int before = gpu.copied_out;
-  TimedCandidate& known = *lanes->first().shapes[0].ready.at(first.id);
+  timing::TimedCandidate& known = *lanes->first().shapes[0].ready.at(first.id);
   ASSERT_TRUE(judge->measure({second}));
   EXPECT_EQ(before, 4) << "one per set, in the gate; none to be timed";
   EXPECT_EQ(lanes->first().shapes[0].ready.at(second.id)->audit.expected, known.audit.expected);
@@ -286,10 +287,10 @@ TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
   gpu.wrong_when_timed = {128};
   gpu.crash_when_timed = {512};
   open();
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 64);
-  for (const search::Entry& entry : archive.entries()) {
+  for (const halving::Entry& entry : archive.entries()) {
     const int64_t threads = entry.candidate.tunes.at("THREADS");
     const std::string verdict = run->judgement(entry.candidate.id)["verdict"].as_string();
     EXPECT_EQ(verdict, threads == 256   ? "wrong"
@@ -301,8 +302,8 @@ TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
   }
 }
 
-exec::Candidates with_threads(const std::vector<int64_t>& values) {
-  exec::Candidates out;
+ports::Candidates with_threads(const std::vector<int64_t>& values) {
+  ports::Candidates out;
   for (const int64_t threads : values)
     out.push_back(record::make_candidate(kJudgedModule, {{"THREADS", threads}}, "test", "racer"));
   return out;
@@ -320,15 +321,15 @@ TEST_F(JudgeTest, ARaceComparesTheFirstWithEach) {
   ASSERT_EQ(racers->size(), 4u);
   EXPECT_EQ(renewed, 3);
   EXPECT_EQ(gpu.most_together, 4u);
-  for (const Racer& racer : *racers) {
+  for (const judge::Racer& racer : *racers) {
     EXPECT_TRUE(record::passed(racer.verdict));
     EXPECT_TRUE(racer.measurement);
   }
   EXPECT_FALSE((*racers)[0].comparison);
   EXPECT_NEAR((*racers)[1].comparison->speedup, 0.5, 0.01);
-  EXPECT_EQ((*racers)[1].comparison->relation, bench::Relation::Slower);
+  EXPECT_EQ((*racers)[1].comparison->relation, clock::Relation::Slower);
   EXPECT_NEAR((*racers)[2].comparison->speedup, 2, 0.01);
-  EXPECT_EQ((*racers)[3].comparison->relation, bench::Relation::Same) << "a copy of the first";
+  EXPECT_EQ((*racers)[3].comparison->relation, clock::Relation::Same) << "a copy of the first";
   EXPECT_FALSE((*racers)[3].gate) << "it had passed already";
 }
 
@@ -341,7 +342,7 @@ TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
   ASSERT_TRUE(racers) << racers.error().message;
   const char* want[] = {"passed", "wrong", "rejected", "crashed", "passed"};
   for (size_t i = 0; i < racers->size(); ++i) {
-    const Racer& racer = (*racers)[i];
+    const judge::Racer& racer = (*racers)[i];
     EXPECT_STREQ(record::verdict_name(racer.verdict), want[i]) << i;
     EXPECT_EQ(racer.measurement.has_value(), i == 0 || i == 4) << i;
     EXPECT_EQ(racer.comparison.has_value(), i == 4) << i;
@@ -355,19 +356,19 @@ TEST_F(JudgeTest, ARaceWithoutItsFirstComparesNothing) {
   open();
   const auto racers = judge->race(with_threads({256, 32, 64}), {1, true});
   ASSERT_TRUE(racers) << racers.error().message;
-  for (const Racer& racer : *racers) EXPECT_FALSE(racer.comparison);
+  for (const judge::Racer& racer : *racers) EXPECT_FALSE(racer.comparison);
   EXPECT_TRUE((*racers)[2].measurement);
 }
 
 TEST_F(JudgeTest, SeveralGpusShareTheWork) {
   ClockedGpu second;
-  verify::FakeDevice second_virtual{true};
-  verify::FakeOracle second_oracle;
-  std::vector<std::unique_ptr<Lane>> more;
-  more.push_back(std::make_unique<Lane>());
+  gate::FakeDevice second_virtual{true};
+  gate::FakeOracle second_oracle;
+  std::vector<std::unique_ptr<timing::Lane>> more;
+  more.push_back(std::make_unique<timing::Lane>());
   more[0]->tools.verify = {&compiler, &second_virtual, &second, &second_oracle};
   open(std::move(more));
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 256);
   EXPECT_GT(gpu.timings, 0);
@@ -379,7 +380,7 @@ TEST_F(JudgeTest, SeveralGpusShareTheWork) {
 TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {
   tools.verify.gpu = nullptr;
   open();
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(gpu.timings, 0);
   EXPECT_EQ(run->judgement(*outcome.winner)["verdict"].as_string(), "passed");
@@ -393,10 +394,10 @@ TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {
 TEST_F(JudgeTest, WhatDoesNotCompileIsRefusedWithItsLog) {
   compiler.fail = true;
   open();
-  const search::Outcome outcome = find();
+  const halving::Outcome outcome = find();
   EXPECT_FALSE(outcome.winner);
   ASSERT_EQ(archive.refused(), 5u);
-  const search::Entry& entry = archive.entries().front();
+  const halving::Entry& entry = archive.entries().front();
   EXPECT_NE(entry.refused.find("expected a ';'"), std::string::npos) << entry.refused;
   EXPECT_FALSE(run->compile_log(entry.candidate.id).empty());
 }
@@ -411,7 +412,7 @@ class WithTunes : public testing::TestWithParam<TuneCase> {};
 
 TEST_P(WithTunes, MovesTheValueToTheFront) {
   const TuneCase& one = GetParam();
-  EXPECT_EQ(with_tunes(std::string(one.line) + "\n", {{"VEC", one.value}}),
+  EXPECT_EQ(judge::with_tunes(std::string(one.line) + "\n", {{"VEC", one.value}}),
             std::string(one.want) + "\n");
 }
 
@@ -485,4 +486,4 @@ TEST_F(HintsTest, ABrokenProfilerOnlyAddsANote) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::workflows

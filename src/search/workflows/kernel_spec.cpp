@@ -1,15 +1,15 @@
-#include "engine/kernel_spec.h"
+#include "workflows/kernel_spec.h"
 
 #include <fmt/core.h>
 
 #include <array>
 
-#include "base/text.h"
-#include "codegen/codegen.h"
+#include "core/text.h"
 #include "kernel/module.h"
 #include "kernel/parse.h"
+#include "plan/codegen.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr std::array kInterfaceWords = {"kernelwright", "task",   "input", "param", "saved",
@@ -106,4 +106,4 @@ std::string target_text(const arch::Target& target, const std::string& device, i
       arch::kRegistersPerThread);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "arch/arch.h"
-#include "base/result.h"
+#include "core/result.h"
 #include "stages/spec.h"
 #include "task/task.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 /// The plan lines that name a task's tensors and scalars, as code generation writes them.
 Result<std::string> interface_lines(const task::Task& task, const arch::Target& target);
@@ -22,4 +22,4 @@ Result<stages::KernelSpec> kernel_spec(const task::Task& task, const arch::Targe
 std::string target_text(const arch::Target& target, const std::string& device, int sms,
                         int64_t l2_bytes);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/kernel_spec.h"
-#include "engine/model_journal.h"
-#include "engine/model_session.h"
-#include "engine/workshop.h"
+#include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "stages/branches.h"
+#include "stages/model_journal.h"
+#include "stages/model_session.h"
+#include "workflows/kernel_spec.h"
+#include "workflows/workshop.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 /// The plan lines that say what goes in and out, which every branch keeps.
@@ -36,7 +36,7 @@ std::string interface_of(const std::string& module) {
 
 class ModelAuthor : public optimize::Author {
  public:
-  ModelAuthor(TaskWorkshop& workshop, ModelOptions options, Progress progress)
+  ModelAuthor(TaskWorkshop& workshop, stages::ModelOptions options, single_run::Progress progress)
       : workshop_(workshop), options_(std::move(options)), progress_(std::move(progress)) {}
 
   Status open(const std::string& folder);
@@ -51,25 +51,25 @@ class ModelAuthor : public optimize::Author {
   void note_claims(const optimize::Assignment& assignment, optimize::Written& written) const;
 
   TaskWorkshop& workshop_;
-  ModelOptions options_;
-  Progress progress_;
+  stages::ModelOptions options_;
+  single_run::Progress progress_;
   std::optional<store::Run> run_;
-  std::unique_ptr<ModelSession> session_;
-  std::unique_ptr<RunJournal> journal_;
+  std::unique_ptr<stages::ModelSession> session_;
+  std::unique_ptr<stages::RunJournal> journal_;
   std::optional<stages::Brief> brief_;
 };
 
 Status ModelAuthor::open(const std::string& folder) {
-  if (const auto config = llm::load_config()) hide_keys(*config);
+  if (const auto config = llm::load_config()) stages::hide_keys(*config);
   if (options_.budget_usd && !(*options_.budget_usd >= 0))
     return input_error("--budget wants dollars, 0 or more");
-  session_ = KW_TRY(ModelSession::open(options_, 1));
-  journal_ = std::make_unique<RunJournal>(*session_, options_.transcripts);
+  session_ = KW_TRY(stages::ModelSession::open(options_, 1));
+  journal_ = std::make_unique<stages::RunJournal>(*session_, options_.transcripts);
   if (!options_.store_reference) journal_->hide(workshop_.task().source);
   if (folder.empty()) return Done{};
   if (os::exists(folder + "/run.json")) {
     run_.emplace(KW_TRY(store::Run::open(folder, store::Access::Write)));
-    session_->restore(past_calls(*run_));
+    session_->restore(stages::past_calls(*run_));
   } else {
     store::RunInputs inputs;
     inputs.name = workshop_.task().name;
@@ -160,12 +160,12 @@ Result<optimize::Written> ModelAuthor::write(const optimize::Assignment& assignm
 }  // namespace
 
 Result<std::unique_ptr<optimize::Author>> model_author(TaskWorkshop& workshop,
-                                                       const ModelOptions& options,
+                                                       const stages::ModelOptions& options,
                                                        const std::string& folder,
-                                                       Progress progress) {
+                                                       single_run::Progress progress) {
   auto author = std::make_unique<ModelAuthor>(workshop, options, std::move(progress));
   KW_TRY(author->open(folder));
   return std::unique_ptr<optimize::Author>(std::move(author));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -1,26 +1,26 @@
-#include "engine/model_bench.h"
+#include "workflows/model_bench.h"
 
 #include <fmt/core.h>
 
-#include "base/text.h"
+#include "core/text.h"
 #include "report/excerpt.h"
 #include "report/findings.h"
 #include "report/verdict.h"
 #include "stages/source.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kMostMessages = 12;
 constexpr const char* kModuleName = "module.cu";
 
 /// Each message with its line of source.
-std::string messages_text(const exec::CompileFailed& failed, const std::string& source) {
+std::string messages_text(const ports::CompileFailed& failed, const std::string& source) {
   std::string out;
   for (size_t i = 0; i < std::min(kMostMessages, failed.messages.size()); ++i) {
-    const exec::CompileMessage& message = failed.messages[i];
+    const ports::CompileMessage& message = failed.messages[i];
     out += fmt::format("{} in line {}: {}\n",
-                       message.severity == exec::CompileMessage::Severity::Error ? "error" : "note",
+                       message.severity == ports::CompileMessage::Severity::Error ? "error" : "note",
                        message.line, message.text);
     out += report::excerpt(source, {{message.line, message.column, "", report::Paint::Error}}, {});
   }
@@ -29,9 +29,9 @@ std::string messages_text(const exec::CompileFailed& failed, const std::string& 
   return failed.messages.empty() ? failed.log : out;
 }
 
-std::string resources_text(const std::vector<exec::KernelResources>& list) {
+std::string resources_text(const std::vector<ports::KernelResources>& list) {
   std::string out;
-  for (const exec::KernelResources& one : list) {
+  for (const ports::KernelResources& one : list) {
     out += fmt::format(
         "  {} registers per thread, {} bytes of static shared memory, {} bytes spilled\n",
         one.registers, std::max<int64_t>(one.static_shared, 0),
@@ -40,13 +40,13 @@ std::string resources_text(const std::vector<exec::KernelResources>& list) {
   return out.empty() ? "" : "resources (from the compiler):\n" + out;
 }
 
-std::string trial_text(const Trial& trial, const std::string& source) {
+std::string trial_text(const judge::Trial& trial, const std::string& source) {
   if (trial.failed) return messages_text(*trial.failed, source);
   std::string out = trial.log;
   if (trial.outcome) {
     const report::FindingContext context{trial.program ? &*trial.program : nullptr, kModuleName,
                                          source};
-    out += fmt::format("the run {}{}\n", exec::run_status_name(trial.outcome->status),
+    out += fmt::format("the run {}{}\n", ports::run_status_name(trial.outcome->status),
                        trial.outcome->message.empty() ? "" : ": " + trial.outcome->message);
     out += report::findings_text(trial.outcome->findings, context, {});
     if (!trial.outcome->printed.empty()) out += "printed:\n" + trial.outcome->printed;
@@ -55,10 +55,10 @@ std::string trial_text(const Trial& trial, const std::string& source) {
 }
 
 /// By what candidates are ranked, where that is more than the time at one shape.
-std::string shapes_text(const std::vector<ShapeTime>& shapes, const std::string& ranked_by) {
+std::string shapes_text(const std::vector<judge::ShapeTime>& shapes, const std::string& ranked_by) {
   std::string out = "candidates are ranked by " + ranked_by + "\n";
   for (size_t i = 0; shapes.size() > 1 && i < shapes.size(); ++i) {
-    const ShapeTime& one = shapes[i];
+    const judge::ShapeTime& one = shapes[i];
     if (one.us <= 0) continue;
     out += fmt::format("  at {}: {:.2f} us ({}), {:.0f} % of the floor there\n", one.dims, one.us,
                        one.measured ? "measured" : "estimated", 100 * one.floor_us / one.us);
@@ -66,15 +66,15 @@ std::string shapes_text(const std::vector<ShapeTime>& shapes, const std::string&
   return out;
 }
 
-std::string gate_text(const VerifyReport& report) {
+std::string gate_text(const verification::VerifyReport& report) {
   const std::string source = stages::without_comments(report.module_text);
   const report::FindingContext context{nullptr, kModuleName, source};
   std::string out = report::verdict_text(report.gate.verdict, context, {});
   if (report.gate.compile_failed) out += messages_text(*report.gate.compile_failed, source);
   size_t wrong = 0;
-  for (const verify::CellReport& cell : report.gate.cells) wrong += !cell.right;
+  for (const gate::CellReport& cell : report.gate.cells) wrong += !cell.right;
   if (wrong > 0) out += fmt::format("{} of {} cells are wrong:\n", wrong, report.gate.cells.size());
-  for (const verify::CellReport& cell : report.gate.cells) {
+  for (const gate::CellReport& cell : report.gate.cells) {
     if (cell.right) continue;
     out += fmt::format("  {} {} ({}): max error {} of the bound\n", cell.cell.shape,
                        cell.cell.family, cell.why, report::short_number(cell.summary.max_z));
@@ -95,20 +95,20 @@ std::string JudgeBench::refused(const std::string& id) const {
   return archive_.contains(id) ? archive_.at(id).refused : "";
 }
 
-search::Entry& JudgeBench::entry(const record::Candidate& candidate) {
+halving::Entry& JudgeBench::entry(const record::Candidate& candidate) {
   archive_.add(candidate);
   return archive_.at(candidate.id);
 }
 
 Result<stages::Look> JudgeBench::trial(const record::Candidate& candidate, bool run) {
-  const Trial made = KW_TRY(judge_.trial(candidate, run));
+  const judge::Trial made = KW_TRY(judge_.trial(candidate, run));
   resources_[candidate.id] = resources_text(made.resources);
   stages::Look look;
   look.ok = made.well;
   look.text =
       anonymous(printable(trial_text(made, stages::without_comments(candidate.text))));
   if (made.well) return look;
-  look.reason = anonymous(verdict_reason(made.verdict));
+  look.reason = anonymous(judge::verdict_reason(made.verdict));
   entry(candidate).refused = look.reason;
   return look;
 }
@@ -122,9 +122,9 @@ Result<stages::Look> JudgeBench::run(const record::Candidate& candidate) {
 }
 
 Result<stages::Look> JudgeBench::verify(const record::Candidate& candidate) {
-  const VerifyReport report = KW_TRY(judge_.verify(candidate));
+  const verification::VerifyReport report = KW_TRY(judge_.verify(candidate));
   stages::Look look;
-  look.reason = anonymous(verdict_reason(report.gate.verdict));
+  look.reason = anonymous(judge::verdict_reason(report.gate.verdict));
   look.ok = look.reason.empty();
   look.text = anonymous(printable(gate_text(report)));
   entry(candidate).refused = look.reason;
@@ -133,8 +133,8 @@ Result<stages::Look> JudgeBench::verify(const record::Candidate& candidate) {
 }
 
 Status JudgeBench::estimate(const record::Candidate& candidate) {
-  const exec::Look look = KW_TRY(judge_.screen({candidate})).front();
-  search::Entry& known = entry(candidate);
+  const ports::Look look = KW_TRY(judge_.screen({candidate})).front();
+  halving::Entry& known = entry(candidate);
   known.refused = look.refused;
   known.estimate_us = look.us;
   known.at_least = look.at_least;
@@ -146,11 +146,11 @@ Result<stages::Look> JudgeBench::time(const record::Candidate& candidate) {
   stages::Look look;
   look.reason = refused(candidate.id);
   if (look.reason.empty() && judge_.measures()) {
-    const exec::Look timed = KW_TRY(judge_.measure({candidate})).front();
+    const ports::Look timed = KW_TRY(judge_.measure({candidate})).front();
     entry(candidate).measured_us = timed.us;
     entry(candidate).refused = look.reason = timed.refused;
   }
-  const search::Entry& known = archive_.at(candidate.id);
+  const halving::Entry& known = archive_.at(candidate.id);
   look.ok = look.reason.empty();
   look.us = known.us();
   look.measured = known.measured_us > 0;
@@ -160,9 +160,9 @@ Result<stages::Look> JudgeBench::time(const record::Candidate& candidate) {
 
 std::string JudgeBench::hints(const record::Candidate& candidate) {
   const bool known = archive_.contains(candidate.id);
-  const search::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
+  const halving::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
   const auto resources = resources_.find(candidate.id);
-  const std::vector<ShapeTime> shapes = judge_.shape_times(candidate.id);
+  const std::vector<judge::ShapeTime> shapes = judge_.shape_times(candidate.id);
   // What an earlier session found out is known as a rank alone.
   const bool here = shapes.front().us > 0;
   const double us = here ? shapes.front().us : at != nullptr ? at->us() : 0;
@@ -173,4 +173,4 @@ std::string JudgeBench::hints(const record::Candidate& candidate) {
          (resources == resources_.end() ? "" : resources->second) + evidence_hint(candidate);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "engine/judge.h"
+#include "halving/archive.h"
+#include "judge/judge.h"
 #include "profile/metric_set.h"
 #include "profile/sass.h"
-#include "search/archive.h"
 #include "stages/ports.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 class JudgeBench : public stages::Workbench {
  public:
   /// Borrows all. `private_paths` and what they are called instead: nobody outside this machine
   /// learns where things are.
-  JudgeBench(Judge& judge, search::Archive& archive, const record::Calibration& calibration,
+  JudgeBench(judge::Judge& judge, halving::Archive& archive, const record::Calibration& calibration,
              std::vector<std::pair<std::string, std::string>> private_paths)
       : judge_(judge),
         archive_(archive),
@@ -35,7 +35,7 @@ class JudgeBench : public stages::Workbench {
   Result<stages::Look> trial(const record::Candidate& candidate, bool run);
   /// Why it is out already; "" when it is not.
   std::string refused(const std::string& id) const;
-  search::Entry& entry(const record::Candidate& candidate);
+  halving::Entry& entry(const record::Candidate& candidate);
   Status estimate(const record::Candidate& candidate);
   std::string anonymous(std::string text) const;
   /// Machine code and hardware counters of one candidate, looked at once.
@@ -46,8 +46,8 @@ class JudgeBench : public stages::Workbench {
   const Looked& look_at(const record::Candidate& candidate, bool hardware);
   std::string evidence_hint(const record::Candidate& candidate);
 
-  Judge& judge_;
-  search::Archive& archive_;
+  judge::Judge& judge_;
+  halving::Archive& archive_;
   const record::Calibration& calibration_;
   std::vector<std::pair<std::string, std::string>> private_paths_;
   std::map<std::string, std::string> resources_;  // by id, as compilers told them
@@ -55,11 +55,11 @@ class JudgeBench : public stages::Workbench {
 };
 
 /// What limits a candidate, by roofline and cost model, and what may help against it.
-std::string bound_text(const Cost* cost, const bench::Work& work, const bench::Floor& floor,
+std::string bound_text(const timing::Cost* cost, const clock::Work& work, const clock::Floor& floor,
                        double us, bool measured, const std::string& rates_of);
 
 /// What the virtual GPU counted of each launch, and what stands out in it.
-std::string counters_hint(const std::vector<CostLaunch>& launches);
+std::string counters_hint(const std::vector<timing::CostLaunch>& launches);
 
 /// What the machine code consists of, and what is other than in the best module so far (may be
 /// null).
@@ -68,4 +68,4 @@ std::string code_hint(const profile::SassFacts& code, const profile::SassFacts* 
 /// The hardware counters that tell most; "" when none of them is known.
 std::string hardware_hint(const profile::MetricSet& metrics);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

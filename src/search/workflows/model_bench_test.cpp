@@ -1,12 +1,12 @@
-#include "engine/model_bench.h"
+#include "workflows/model_bench.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/kernel_spec.h"
-#include "engine/model_session.h"
-#include "frontend/load.h"
+#include "stages/model_session.h"
+#include "task_formats/load.h"
+#include "workflows/kernel_spec.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 bool says(const std::string& text, const std::string& part) {
@@ -15,18 +15,18 @@ bool says(const std::string& text, const std::string& part) {
 
 struct BoundRow {
   const char* name;
-  CostPart part;
+  timing::CostPart part;
   const char* expected;
 };
 
 class BoundText : public testing::TestWithParam<BoundRow> {};
 
 TEST_P(BoundText, GivesAdviceForTheBound) {
-  bench::Work work;
+  clock::Work work;
   work.read_bytes = work.write_bytes = 4e6;
-  bench::Floor floor;
+  clock::Floor floor;
   floor.us = floor.memory_us = 2;
-  Cost cost;
+  timing::Cost cost;
   cost.launches = {GetParam().part};
   cost.us = GetParam().part.us;
   const std::string text = bound_text(&cost, work, floor, cost.us, false, "a GPU");
@@ -34,8 +34,8 @@ TEST_P(BoundText, GivesAdviceForTheBound) {
   EXPECT_TRUE(says(text, "never measured")) << "an estimate is called one";
 }
 
-CostPart bound_part(const char* bound) {
-  CostPart part;
+timing::CostPart bound_part(const char* bound) {
+  timing::CostPart part;
   part.us = 10;
   part.memory_us = 2;
   part.occupancy = 0.9;
@@ -44,30 +44,31 @@ CostPart bound_part(const char* bound) {
   return part;
 }
 
-CostPart with(CostPart part, double CostPart::*what, double value) {
+timing::CostPart with(timing::CostPart part, double timing::CostPart::*what, double value) {
   part.*what = value;
   return part;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, BoundText,
-    testing::Values(BoundRow{"memory", bound_part("memory"), "move fewer bytes"},
-                    BoundRow{"issue", bound_part("issue"), "fewer instructions"},
-                    BoundRow{"pipes", bound_part("pipes"), "slow pipe"},
-                    BoundRow{"launch", bound_part("launch"), "fewer kernels"},
-                    BoundRow{"shared", bound_part("shared memory"), "avoid bank conflicts"},
-                    BoundRow{"l2", bound_part("l2"), "L2 traffic"},
-                    BoundRow{"compute", bound_part("compute"), "tensor cores"},
-                    BoundRow{"occupancy", with(bound_part("memory"), &CostPart::occupancy, 0.2),
-                             "occupancy is low"},
-                    BoundRow{"tail", with(bound_part("memory"), &CostPart::tail, 1.8), "last wave"},
-                    BoundRow{"small_grid", with(bound_part("memory"), &CostPart::waves, 0.3),
-                             "does not fill the GPU"},
-                    BoundRow{"in_flight", with(bound_part("memory"), &CostPart::hiding, 0.3),
-                             "in flight"},
-                    BoundRow{"traffic", with(bound_part("memory"), &CostPart::memory_us, 8),
-                             "4.0 times what the task needs"},
-                    BoundRow{"far", bound_part("memory"), "far from the floor"}),
+    testing::Values(
+        BoundRow{"memory", bound_part("memory"), "move fewer bytes"},
+        BoundRow{"issue", bound_part("issue"), "fewer instructions"},
+        BoundRow{"pipes", bound_part("pipes"), "slow pipe"},
+        BoundRow{"launch", bound_part("launch"), "fewer kernels"},
+        BoundRow{"shared", bound_part("shared memory"), "avoid bank conflicts"},
+        BoundRow{"l2", bound_part("l2"), "L2 traffic"},
+        BoundRow{"compute", bound_part("compute"), "tensor cores"},
+        BoundRow{"occupancy", with(bound_part("memory"), &timing::CostPart::occupancy, 0.2),
+                 "occupancy is low"},
+        BoundRow{"tail", with(bound_part("memory"), &timing::CostPart::tail, 1.8), "last wave"},
+        BoundRow{"small_grid", with(bound_part("memory"), &timing::CostPart::waves, 0.3),
+                 "does not fill the GPU"},
+        BoundRow{"in_flight", with(bound_part("memory"), &timing::CostPart::hiding, 0.3),
+                 "in flight"},
+        BoundRow{"traffic", with(bound_part("memory"), &timing::CostPart::memory_us, 8),
+                 "4.0 times what the task needs"},
+        BoundRow{"far", bound_part("memory"), "far from the floor"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 struct CounterRow {
@@ -79,7 +80,7 @@ struct CounterRow {
 class CountersHint : public testing::TestWithParam<CounterRow> {};
 
 TEST_P(CountersHint, SaysWhatStandsOutAndWhoCounted) {
-  CostLaunch launch;
+  timing::CostLaunch launch;
   launch.counted.warp_total = 100;
   launch.counted.lane_total = 3200;
   launch.counted.global_load_bytes = 3200;
@@ -106,10 +107,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CountersHintOf, NothingCountedSaysNothing) { EXPECT_EQ(counters_hint({{}}), ""); }
 
 TEST(BoundTextOf, MeasuredTimesSaysSo) {
-  bench::Floor floor;
+  clock::Floor floor;
   floor.us = 2;
   floor.bandwidth = 4000;
-  bench::Work work;
+  clock::Work work;
   work.read_bytes = 8e6;
   const std::string text = bound_text(nullptr, work, floor, 4, true, "a GPU");
   EXPECT_TRUE(says(text, "4.00 us (measured on the GPU), 50 % of the floor")) << text;
@@ -152,7 +153,7 @@ TEST(HardwareHint, TellsOnlyWhatHardwareCounted) {
 }
 
 TEST(KernelSpecOf, ATaskIsDeterministic) {
-  const auto task = frontend::load_python(
+  const auto task = task_formats::load_python(
       "import torch\ndef norm(x: 'fp16[B, D]', w: 'fp16[D]'):\n"
       "  return (x.float().softmax(-1) * w).sum(-1)\n",
       "norm.py");
@@ -175,16 +176,16 @@ TEST(KernelSpecOf, ATaskIsDeterministic) {
 
 TEST(ResolveProposer, KnowsItsNames) {
   std::string warning;
-  ModelOptions models;
+  stages::ModelOptions models;
   for (const char* name : {"builtin", "llm", "hybrid"}) {
-    EXPECT_EQ(*resolve_proposer(name, models, &warning), name);
+    EXPECT_EQ(*stages::resolve_proposer(name, models, &warning), name);
   }
   models.model_id = "ollama:llama3";
-  EXPECT_EQ(*resolve_proposer("auto", models, &warning), "hybrid") << "a model was named";
-  const auto unknown = resolve_proposer("hybird", models, &warning);
+  EXPECT_EQ(*stages::resolve_proposer("auto", models, &warning), "hybrid") << "a model was named";
+  const auto unknown = stages::resolve_proposer("hybird", models, &warning);
   ASSERT_FALSE(unknown);
   EXPECT_TRUE(says(unknown.error().message, "did you mean 'hybrid'")) << unknown.error().message;
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "catalog/metric.h"
-#include "engine/evidence.h"
-#include "engine/model_bench.h"
+#include "core/text.h"
+#include "evidence/evidence.h"
 #include "profile/sass_text.h"
 #include "profile/trigger.h"
+#include "workflows/model_bench.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr double kProfilerSeconds = 30;
@@ -77,7 +77,7 @@ const JudgeBench::Looked& JudgeBench::look_at(const record::Candidate& candidate
   const auto known = looked_.find(candidate.id);
   const bool enough = known != looked_.end() && (!hardware || !known->second.hardware.empty());
   if (enough) return known->second;
-  EvidenceRequest ask;
+  evidence::EvidenceRequest ask;
   ask.module_text = candidate.text;
   ask.task = judge_.request().task;
   ask.dims = judge_.dims();
@@ -90,7 +90,7 @@ const JudgeBench::Looked& JudgeBench::look_at(const record::Candidate& candidate
   ask.profiler_seconds = kProfilerSeconds;
   Looked& looked = looked_[candidate.id];
   // Evidence is a help, never a reason to stop.
-  const auto examined = examine_module(ask, judge_.tools());
+  const auto examined = evidence::examine_module(ask, judge_.tools());
   if (!examined) return looked;
   if (!examined->sass.empty()) looked.code = profile::total_facts(examined->sass);
   if (!hardware) return looked;
@@ -100,7 +100,7 @@ const JudgeBench::Looked& JudgeBench::look_at(const record::Candidate& candidate
 }
 
 std::string JudgeBench::evidence_hint(const record::Candidate& candidate) {
-  const search::Entry* best = archive_.best();
+  const halving::Entry* best = archive_.best();
   std::optional<profile::SassFacts> best_code;
   if (best != nullptr && best->candidate.id != candidate.id)
     best_code = look_at(best->candidate, false).code;
@@ -110,4 +110,4 @@ std::string JudgeBench::evidence_hint(const record::Candidate& candidate) {
   return out + looked.hardware;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

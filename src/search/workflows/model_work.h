@@ -6,23 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "engine/model_bench.h"
-#include "engine/model_journal.h"
-#include "engine/model_session.h"
-#include "engine/read_bench.h"
-#include "engine/soft_verify.h"
+#include "review/read_bench.h"
+#include "review/soft_verify.h"
+#include "stages/model_journal.h"
+#include "stages/model_session.h"
 #include "stages/spec.h"
 #include "stages/stages.h"
+#include "workflows/model_bench.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 struct ModelWork {
-  std::unique_ptr<ModelSession> session;
-  std::unique_ptr<RunJournal> journal;
+  std::unique_ptr<stages::ModelSession> session;
+  std::unique_ptr<stages::RunJournal> journal;
   std::unique_ptr<JudgeBench> bench;
-  evolve::NoVerifier nobody;           // in front of the readers: the gate looks for itself
-  std::unique_ptr<Readers> readers;    // who read modules before they are judged; may be null
-  std::unique_ptr<ReadBench> reading;  // the bench with them; null without
+  evolve::NoVerifier nobody;                 // in front of the readers: the gate looks for itself
+  std::unique_ptr<review::Readers> readers;  // who read modules before they are judged; may be null
+  std::unique_ptr<review::ReadBench> reading;  // the bench with them; null without
   std::unique_ptr<stages::Stages> stages;
   std::string proposer;  // "llm" or "hybrid"
   std::string interface, target;
@@ -40,4 +40,4 @@ struct ModelWork {
   bool terms_told = false;
 };
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

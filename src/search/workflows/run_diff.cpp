@@ -1,13 +1,13 @@
 #include <map>
 
-#include "base/diff.h"
-#include "engine/inspect.h"
+#include "core/diff.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "store/find.h"
 #include "store/run.h"
+#include "workflows/inspect.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 namespace {
 
@@ -111,4 +111,4 @@ Json to_json(const RunDiff& diff) {
   return json.set("kernel_diff", diff.kernel);
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -7,21 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "engine/bench_tools.h"
-#include "engine/judge.h"
-#include "engine/lanes.h"
-#include "engine/prompt.h"
-#include "engine/synthesize.h"
 #include "evolve/state.h"
+#include "halving/search.h"
+#include "judge/judge.h"
 #include "llm/config.h"
 #include "llm/provider.h"
-#include "oracle/torch_process.h"
-#include "search/search.h"
+#include "reference/prompt.h"
 #include "stages/stages.h"
 #include "store/run.h"
 #include "task/task.h"
+#include "timing/bench_tools.h"
+#include "timing/lanes.h"
+#include "torch_worker/torch_process.h"
+#include "workflows/synthesize.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 struct EvolveTalk;
 struct EvolveWork;
@@ -51,7 +51,7 @@ class Synthesis {
   Status read_reference();
   Status open_machine();
   Status search();
-  JudgeRequest judge_request() const;
+  judge::JudgeRequest judge_request() const;
   Status make_judge();
   void conclude();
   Result<SynthesisReport> tell_the_rest();
@@ -71,9 +71,9 @@ class Synthesis {
   Status compare_reference(const store::RunInputs& inputs, const std::string& path) const;
   Status check_spec(const store::RunInputs& inputs);
   void restore_archive();
-  Result<std::unique_ptr<search::Proposer>> make_proposer();
-  search::Options search_options(bool measures);
-  void watch(const search::Standing& standing, const std::string& phase);
+  Result<std::unique_ptr<halving::Proposer>> make_proposer();
+  halving::Options search_options(bool measures);
+  void watch(const halving::Standing& standing, const std::string& phase);
   void tell(const std::string& stage, const std::string& detail);
   Result<SynthesisReport> finish();
   double seconds() const;
@@ -95,13 +95,13 @@ class Synthesis {
   Status open_readers();
   Status talk();
   void talk_step();
-  std::unique_ptr<search::Proposer> tuner() const;
+  std::unique_ptr<halving::Proposer> tuner() const;
   Status certify_models();
-  Result<std::optional<record::Candidate>> annotated(const search::Entry& winner);
-  Result<std::string> certify_annotated(const record::Candidate& made, const search::Entry& winner,
-                                        const Certificate& plain);
-  Result<std::string> slower_than(const search::Entry& winner, const record::Candidate& made,
-                                  const Certificate& plain);
+  Result<std::optional<record::Candidate>> annotated(const halving::Entry& winner);
+  Result<std::string> certify_annotated(const record::Candidate& made, const halving::Entry& winner,
+                                        const judge::Certificate& plain);
+  Result<std::string> slower_than(const halving::Entry& winner, const record::Candidate& made,
+                                  const judge::Certificate& plain);
   Status polish();
   void polish_step();
 
@@ -141,21 +141,21 @@ class Synthesis {
   SynthesizeRequest request_;
   const SynthesisWatcher& watcher_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::shared_ptr<oracle::TorchProcess> torch_;
+  std::shared_ptr<torch_worker::TorchProcess> torch_;
   std::string reference_text_;
   std::string kept_name_;  // of the task, where the run's copy of the reference is read
-  PromptReading prompt_;
+  reference::PromptReading prompt_;
   std::optional<task::Task> task_;
   uint64_t order_seed_ = 0;
-  std::shared_ptr<BenchMachine> machine_;
-  BenchTools tools_;
-  std::unique_ptr<Lanes> lanes_;
+  std::shared_ptr<timing::BenchMachine> machine_;
+  timing::BenchTools tools_;
+  std::unique_ptr<timing::Lanes> lanes_;
   record::Calibration calibration_;
   std::optional<store::Run> run_;
-  search::Archive archive_;
-  std::unique_ptr<search::Proposer> proposer_;
-  std::unique_ptr<Judge> judge_;
-  std::optional<search::Outcome> outcome_;
+  halving::Archive archive_;
+  std::unique_ptr<halving::Proposer> proposer_;
+  std::unique_ptr<judge::Judge> judge_;
+  std::optional<halving::Outcome> outcome_;
   std::unique_ptr<ModelWork> work_;  // null: no model is asked
   std::unique_ptr<EvolveWork> evolving_;
   Json past_models_;  // what an earlier session's report says of them
@@ -172,4 +172,4 @@ class Synthesis {
 Json request_to_json(const SynthesizeRequest& request);
 SynthesizeRequest request_from_json(const Json& json);
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

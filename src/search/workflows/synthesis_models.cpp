@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/kernel_spec.h"
-#include "engine/model_work.h"
-#include "engine/synthesis.h"
+#include "core/text.h"
 #include "os/interrupt.h"
-#include "propose/builtin.h"
 #include "stages/interview.h"
+#include "variants/builtin.h"
+#include "workflows/kernel_spec.h"
+#include "workflows/model_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kTuned = 8;  // values of tunables tried of a model's modules, without a clock
@@ -23,9 +23,9 @@ constexpr double kSlower = 1.05;     // what noise may add to the time of the sa
 constexpr int kPolishEffort = 2;     // of timing a polished kernel beside the plain one
 
 /// What the engine itself writes into a polished kernel.
-std::vector<std::string> measured_lines(const Certificate& certificate, const search::Entry& entry,
-                                        const std::string& dims, double floor_us,
-                                        const std::string& rates_of) {
+std::vector<std::string> measured_lines(const judge::Certificate& certificate,
+                                        const halving::Entry& entry, const std::string& dims,
+                                        double floor_us, const std::string& rates_of) {
   std::vector<std::string> lines;
   if (const auto* passed = std::get_if<record::Passed>(&certificate.bench.gate.gate.verdict)) {
     lines.push_back(
@@ -51,9 +51,10 @@ std::vector<std::string> measured_lines(const Certificate& certificate, const se
 
 Status Synthesis::open_models() {
   // Whoever writes kernels: no helper needs the keys.
-  if (const auto config = llm::load_config()) hide_keys(*config);
+  if (const auto config = llm::load_config()) stages::hide_keys(*config);
   std::string warning;
-  request_.proposer = KW_TRY(resolve_proposer(request_.proposer, request_.models, &warning));
+  request_.proposer =
+      KW_TRY(stages::resolve_proposer(request_.proposer, request_.models, &warning));
   if (!warning.empty()) report_.warnings.push_back(warning);
   if (request_.proposer == "builtin") {
     if (!request_.readers.model.empty())
@@ -66,9 +67,10 @@ Status Synthesis::open_models() {
     return input_error("--budget wants dollars, 0 or more");
   work_ = std::make_unique<ModelWork>();
   work_->proposer = request_.proposer;
-  work_->session = KW_TRY(ModelSession::open(request_.models, order_seed_));
-  work_->journal = std::make_unique<RunJournal>(*work_->session, request_.models.transcripts);
-  KW_TRY(check_reader_model(request_.readers, *work_->session));
+  work_->session = KW_TRY(stages::ModelSession::open(request_.models, order_seed_));
+  work_->journal =
+      std::make_unique<stages::RunJournal>(*work_->session, request_.models.transcripts);
+  KW_TRY(review::check_reader_model(request_.readers, *work_->session));
   if (request_.evolve) KW_TRY(open_ensemble());
   return Done{};
 }
@@ -130,14 +132,14 @@ Result<std::vector<std::string>> Synthesis::inputs_from_model(const std::string&
 
 Status Synthesis::interview() {
   ModelWork& work = *work_;
-  const exec::Device& device =
+  const ports::Device& device =
       tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
-  const exec::DeviceInfo info = device.info();
+  const ports::DeviceInfo info = device.info();
   const arch::Target target =
       KW_TRY(arch::find_target(request_.target == "auto" ? info.target : request_.target));
   work.target = target_text(target, info.name, info.sms, info.l2_bytes);
   work.interface = KW_TRY(interface_lines(*task_, target));
-  const Phrase* said = prompt_.find(PhraseKind::Priority);
+  const reference::Phrase* said = prompt_.find(reference::PhraseKind::Priority);
   work.spec =
       KW_TRY(kernel_spec(*task_, target, work.interface, said != nullptr ? said->value : ""));
   if (!request_.models.store_reference) work.journal->hide(reference_text_);
@@ -170,7 +172,7 @@ stages::Brief Synthesis::brief() const {
   brief.target = work_->target;
   brief.goal = request_.goal;
   brief.floor_us = judge_->rank_floor_us();
-  const search::Entry* best = archive_.best();
+  const halving::Entry* best = archive_.best();
   if (work_->proposer == "hybrid" && best != nullptr && best->candidate.model.empty()) {
     brief.built_in = best->candidate;
     brief.built_in_us = best->us();
@@ -182,7 +184,7 @@ stages::Brief Synthesis::brief() const {
 stages::Standing Synthesis::standing() const {
   stages::Standing standing;
   standing.attempts = work_->attempts;
-  for (const search::Entry* entry : archive_.ranked()) {
+  for (const halving::Entry* entry : archive_.ranked()) {
     if (entry->candidate.model.empty() || entry->candidate.stage == "polish") continue;
     standing.right = entry->candidate;
     standing.us = entry->us();
@@ -197,7 +199,7 @@ stages::Standing Synthesis::standing() const {
 }
 
 std::optional<record::Candidate> Synthesis::known_candidate(const std::string& id) const {
-  for (const search::Entry& entry : archive_.entries()) {
+  for (const halving::Entry& entry : archive_.entries()) {
     if (entry.candidate.id.starts_with(id)) return entry.candidate;
   }
   if (auto kept = run_->candidate(id)) return *kept;
@@ -207,16 +209,16 @@ std::optional<record::Candidate> Synthesis::known_candidate(const std::string& i
 // In front of the judge for what models write: the same readers as an evolution's.
 Status Synthesis::open_readers() {
   if (request_.readers.model.empty() || work_->reading) return Done{};
-  const ReadersRequest ask{request_.readers, request_.models, reference_text_, order_seed_};
-  work_->readers =
-      KW_TRY(Readers::open(ask, work_->nobody, *run_, work_->session.get(), work_->journal.get()));
-  work_->reading = std::make_unique<ReadBench>(*work_->bench, work_->readers->verifier());
+  const review::ReadersRequest ask{request_.readers, request_.models, reference_text_, order_seed_};
+  work_->readers = KW_TRY(
+      review::Readers::open(ask, work_->nobody, *run_, work_->session.get(), work_->journal.get()));
+  work_->reading = std::make_unique<review::ReadBench>(*work_->bench, work_->readers->verifier());
   return Done{};
 }
 
 Status Synthesis::talk() {
   ModelWork& work = *work_;
-  const search::Entry* best = archive_.best();
+  const halving::Entry* best = archive_.best();
   const double floor = judge_->rank_floor_us();
   const bool counts = best != nullptr && (!judge_->measures() || best->measured_us > 0);
   if (work.proposer == "hybrid" && counts && best->us() > 0 &&
@@ -276,36 +278,36 @@ void Synthesis::talk_step() {
 }
 
 // The values of the tunables of a model's modules are searched as the built-in proposer's are.
-std::unique_ptr<search::Proposer> Synthesis::tuner() const {
-  std::vector<propose::Recipe> recipes;
-  std::vector<const search::Entry*> ranked = archive_.ranked();
+std::unique_ptr<halving::Proposer> Synthesis::tuner() const {
+  std::vector<variants::Recipe> recipes;
+  std::vector<const halving::Entry*> ranked = archive_.ranked();
   if (work_->reading)
-    std::ranges::stable_sort(ranked, std::greater(), [this](const search::Entry* entry) {
+    std::ranges::stable_sort(ranked, std::greater(), [this](const halving::Entry* entry) {
       return work_->reading->score(entry->candidate.id);
     });
-  for (const search::Entry* entry : ranked) {
+  for (const halving::Entry* entry : ranked) {
     const record::Candidate& candidate = entry->candidate;
     const bool plain = !candidate.model.empty() && candidate.stage != "polish";
     if (!plain || recipes.size() == kTunedModules) continue;
     recipes.push_back(
         {candidate.origin, [text = candidate.text]() -> Result<std::string> { return text; }});
   }
-  if (recipes.empty() || only_measure_) return propose::no_proposer();
-  return std::make_unique<propose::Builtin>(std::move(recipes), order_seed_);
+  if (recipes.empty() || only_measure_) return variants::no_proposer();
+  return std::make_unique<variants::Builtin>(std::move(recipes), order_seed_);
 }
 
 Status Synthesis::certify_models() {
-  search::Options options = search_options(judge_->measures());
+  halving::Options options = search_options(judge_->measures());
   options.rules.clear();
-  options.rules.push_back(search::stop_at_goal(request_.goal));
-  options.rules.push_back(search::stop_after_seconds(kTuneShare * request_.seconds));
+  options.rules.push_back(halving::stop_at_goal(request_.goal));
+  options.rules.push_back(halving::stop_after_seconds(kTuneShare * request_.seconds));
   if (judge_->measures())
-    options.rules.push_back(search::stop_at_plateau(kTunePlateau));
+    options.rules.push_back(halving::stop_at_plateau(kTunePlateau));
   else
-    options.rules.push_back(search::stop_after_candidates(archive_.entries().size() + kTuned));
-  const std::unique_ptr<search::Proposer> tuning = tuner();
-  const std::optional<search::Outcome> explored = std::move(outcome_);
-  outcome_ = KW_TRY(search::run(*tuning, *judge_, archive_, options));
+    options.rules.push_back(halving::stop_after_candidates(archive_.entries().size() + kTuned));
+  const std::unique_ptr<halving::Proposer> tuning = tuner();
+  const std::optional<halving::Outcome> explored = std::move(outcome_);
+  outcome_ = KW_TRY(halving::run(*tuning, *judge_, archive_, options));
   if (explored) {
     outcome_->stopped = explored->stopped;
     outcome_->seconds += explored->seconds;
@@ -315,14 +317,14 @@ Status Synthesis::certify_models() {
 }
 
 // The winner with a model's comments and the engine's numbers; nothing when no model gave it.
-Result<std::optional<record::Candidate>> Synthesis::annotated(const search::Entry& winner) {
-  for (const search::Entry& entry : archive_.entries()) {
+Result<std::optional<record::Candidate>> Synthesis::annotated(const halving::Entry& winner) {
+  for (const halving::Entry& entry : archive_.entries()) {
     const std::vector<std::string>& parents = entry.candidate.parents;
     const bool its = std::ranges::find(parents, winner.candidate.id) != parents.end();
     if (entry.alive() && its && entry.candidate.stage == "polish")
       return std::optional(entry.candidate);
   }
-  const Certificate& plain = *judge_->certificate();
+  const judge::Certificate& plain = *judge_->certificate();
   record::Candidate shown = winner.candidate;
   shown.text = plain.text;
   const auto answer = KW_TRY(work_->stages->polish(shown, work_->bench->hints(winner.candidate),
@@ -342,17 +344,17 @@ Result<std::optional<record::Candidate>> Synthesis::annotated(const search::Entr
 
 // Why the annotated kernel must not ship; "" when it was certified like the winner.
 Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
-                                                 const search::Entry& winner,
-                                                 const Certificate& plain) {
+                                                 const halving::Entry& winner,
+                                                 const judge::Certificate& plain) {
   archive_.add(made);
   const stages::Look compiled = KW_TRY(work_->bench->compile(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
   if (!compiled.ok) return "the annotated module was refused: " + compiled.reason;
   const std::string slower = KW_TRY(slower_than(winner, made, plain));
   if (!slower.empty()) return slower;
-  const exec::Look look = KW_TRY(judge_->certify(made));
+  const ports::Look look = KW_TRY(judge_->certify(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
-  search::Entry& entry = archive_.at(made.id);
+  halving::Entry& entry = archive_.at(made.id);
   entry.refused = look.refused;
   if (!look.refused.empty()) return "the annotated module was refused: " + look.refused;
   entry.certified = true;
@@ -362,19 +364,19 @@ Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
 // "" when the annotated module is as fast as the plain one, side by side with it on the clock, or
 // by estimate where there is none. The same code may differ by noise; other code must not be
 // slower.
-Result<std::string> Synthesis::slower_than(const search::Entry& winner,
+Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
                                            const record::Candidate& made,
-                                           const Certificate& plain) {
+                                           const judge::Certificate& plain) {
   const bool same = stages::same_code(plain.text, made.text);
-  search::Entry& entry = archive_.at(made.id);
-  const std::vector<exec::Look> screened = KW_TRY(judge_->screen({winner.candidate, made}));
+  halving::Entry& entry = archive_.at(made.id);
+  const std::vector<ports::Look> screened = KW_TRY(judge_->screen({winner.candidate, made}));
   entry.estimate_us = screened[1].us;
   entry.at_least = screened[1].at_least;
   entry.refused = screened[1].refused;
   double before = screened[0].us, after = screened[1].us;
   bool slower = screened[1].at_least && !screened[0].at_least;  // counting was given up
   if (judge_->measures() && entry.alive()) {
-    const std::vector<exec::Look> looks =
+    const std::vector<ports::Look> looks =
         KW_TRY(judge_->pair({winner.candidate, made}, kPolishEffort));
     before = looks[0].us;
     after = entry.measured_us = looks[1].us;
@@ -392,12 +394,12 @@ Result<std::string> Synthesis::slower_than(const search::Entry& winner,
 
 // Whatever goes wrong, the winner ships as it is.
 Status Synthesis::polish() {
-  const search::Entry winner = archive_.at(*outcome_->winner);
+  const halving::Entry winner = archive_.at(*outcome_->winner);
   work_->polished = winner.candidate.stage == "polish";  // by an earlier session
   if (work_->polished) return Done{};
   const auto made = KW_TRY(annotated(winner));
   if (!made) return Done{};
-  const Certificate plain = *judge_->certificate();
+  const judge::Certificate plain = *judge_->certificate();
   work_->why_not_polished = KW_TRY(certify_annotated(*made, winner, plain));
   if (!work_->why_not_polished.empty()) {
     judge_->keep(plain);
@@ -415,7 +417,7 @@ void Synthesis::polish_step() {
   if (!can) return;
   tell("polish", "");
   const double begin = seconds();
-  const Certificate plain = *judge_->certificate();
+  const judge::Certificate plain = *judge_->certificate();
   const Status done = guarded(&Synthesis::polish);
   if (!done) {
     work_->why_not_polished = done.error().message;
@@ -427,4 +429,4 @@ void Synthesis::polish_step() {
                              "; the kernel is shipped as it was verified");
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

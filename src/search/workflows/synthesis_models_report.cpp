@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/model_work.h"
-#include "engine/synthesis.h"
+#include "core/text.h"
+#include "workflows/model_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 /// What one stage's calls add up to. A row's label begins with the stage's name.
@@ -77,7 +77,7 @@ Json Synthesis::models_json() const {
   json.set("escalation_budgets", Json::object()
                                      .set("codegen", plan.escalated_codegen)
                                      .set("performance", plan.escalated_performance));
-  json.set("budget_usd", request_.models.budget_usd.value_or(kDefaultBudget));
+  json.set("budget_usd", request_.models.budget_usd.value_or(stages::kDefaultBudget));
   json.set("transcripts", request_.models.transcripts);
   Json attempts = Json::array();
   for (const stages::Attempt& attempt : work_->attempts) attempts.push(stages::to_json(attempt));
@@ -88,7 +88,7 @@ Json Synthesis::models_json() const {
   polish.set("accepted", work_->polished);
   polish.set("reason", work_->why_not_polished.empty() ? Json() : Json(work_->why_not_polished));
   json.set("polish", std::move(polish));
-  if (work_->reading) json.set("readers", scoreboard_of(*run_).json());
+  if (work_->reading) json.set("readers", review::scoreboard_of(*run_).json());
   return json.set("ledger", work_->session->client().ledger().json());
 }
 
@@ -123,4 +123,4 @@ void Synthesis::fill_models() {
                       : ""));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "engine/evolve_work.h"
-#include "engine/json.h"
-#include "engine/model_work.h"
-#include "engine/synthesis.h"
-#include "propose/builtin.h"
+#include "core/text.h"
+#include "single_run/json.h"
+#include "variants/builtin.h"
+#include "workflows/evolve_work.h"
+#include "workflows/model_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 Json or_null(double value) { return value > 0 ? Json(value) : Json(); }
@@ -26,7 +26,7 @@ const record::ErrorSummary* summary_of(const record::Verdict& verdict) {
 }
 
 /// One row per shape: every family and seed tried there together.
-Json shape_results(const verify::GateReport& gate) {
+Json shape_results(const gate::GateReport& gate) {
   struct ShapeRow {
     int64_t cells = 0;
     bool passed = true;
@@ -34,7 +34,7 @@ Json shape_results(const verify::GateReport& gate) {
     std::string why;
   };
   std::vector<std::pair<std::string, ShapeRow>> rows;
-  for (const verify::CellReport& cell : gate.cells) {
+  for (const gate::CellReport& cell : gate.cells) {
     auto at = std::ranges::find(rows, cell.cell.shape, &std::pair<std::string, ShapeRow>::first);
     if (at == rows.end()) at = rows.insert(rows.end(), {cell.cell.shape, ShapeRow{}});
     ShapeRow& row = at->second;
@@ -65,8 +65,8 @@ Json failing_inputs(const record::Verdict& verdict) {
   return list.push(std::move(json));
 }
 
-std::string relation_text(const TimedEntry& entry) {
-  return entry.comparison ? bench::relation_name(entry.comparison->relation) : "";
+std::string relation_text(const timing::TimedEntry& entry) {
+  return entry.comparison ? clock::relation_name(entry.comparison->relation) : "";
 }
 
 bool is_compile(const std::string& mode) { return mode != "eager" && !mode.starts_with("py:"); }
@@ -92,19 +92,19 @@ std::string baseline_problem(const std::string& name, const std::string& problem
 }
 
 void Synthesis::fill_performance() {
-  const BenchReport& bench = judge_->certificate()->bench;
+  const timing::BenchReport& bench = judge_->certificate()->bench;
   report_.floor_us = judge_->floor().us;
   if (bench.candidate.measurement) {
     report_.measured = true;
     report_.us = bench.candidate.measurement->summary.median;
     if (bench.floor.us > 0) report_.floor_us = bench.floor.us;
   } else {
-    const search::Entry& entry = archive_.at(*outcome_->winner);
-    const std::optional<Cost>& cost = judge_->certificate()->cost;
+    const halving::Entry& entry = archive_.at(*outcome_->winner);
+    const std::optional<timing::Cost>& cost = judge_->certificate()->cost;
     report_.us = entry.at_least || !cost ? 0 : cost->us;
   }
   if (report_.us > 0) report_.of_floor = report_.floor_us / report_.us;
-  for (const TimedEntry& rival : bench.rivals) {
+  for (const timing::TimedEntry& rival : bench.rivals) {
     BaselineLine line;
     line.name = rival.name;
     if (rival.measurement) line.us = rival.measurement->summary.median;
@@ -118,7 +118,7 @@ void Synthesis::fill_performance() {
     line.relation = relation_text(rival);
     report_.baselines.push_back(std::move(line));
   }
-  if (const TimedEntry* best = bench.best_rival()) {
+  if (const timing::TimedEntry* best = bench.best_rival()) {
     report_.speedup = best->comparison->speedup;
     report_.relation = relation_text(*best);
     report_.below_target = *report_.speedup < request_.perf_target;
@@ -135,7 +135,7 @@ void Synthesis::fill_performance() {
 // What the one time of the summary does not say: by what else the winner won.
 std::string Synthesis::ranking_note() const {
   std::vector<std::string> parts;
-  for (const ShapeTime& one : judge_->shape_times(judge_->certificate()->id)) {
+  for (const judge::ShapeTime& one : judge_->shape_times(judge_->certificate()->id)) {
     parts.push_back(one.problem.empty() ? fmt::format("{:.2f} us{} at {}", one.us,
                                                       one.measured ? "" : " (estimated)", one.dims)
                                         : fmt::format("not at {}: {}", one.dims, one.problem));
@@ -163,12 +163,12 @@ void Synthesis::fill_report() {
     if (request_.goal > 1)
       report_.warnings.push_back("a goal above 1 lies beyond the floor: no search stops at it");
   }
-  if (const auto* builtin = dynamic_cast<const propose::Builtin*>(proposer_.get())) {
+  if (const auto* builtin = dynamic_cast<const variants::Builtin*>(proposer_.get())) {
     for (const std::string& problem : builtin->problems())
       report_.warnings.push_back("a design could not be written: " + problem);
   }
   if (report_.passed && judge_->certificate()) {
-    const search::Entry& winner = archive_.at(*outcome_->winner);
+    const halving::Entry& winner = archive_.at(*outcome_->winner);
     report_.design = winner.candidate.origin;
     report_.tunes = winner.candidate.tunes;
     report_.kernel_path = run_->folder() + "/final/kernel.cu";
@@ -180,9 +180,10 @@ void Synthesis::fill_report() {
     report_.certified = !request_.seed && !(request_.quick && judge_->measures());
     const auto& checked = judge_->certificate()->bench.gate.cross_check;
     // PyTorch is here and could not say what the reference computes.
-    if (checked && checked->state == CrossCheckState::NotChecked && !checked->torch.empty())
+    if (checked && checked->state == verification::CrossCheckState::NotChecked &&
+        !checked->torch.empty())
       report_.warnings.push_back(checked->text());
-    for (TimedEntry const& rival : judge_->certificate()->bench.rivals) {
+    for (timing::TimedEntry const& rival : judge_->certificate()->bench.rivals) {
       if (!rival.problem.empty())
         report_.warnings.push_back(baseline_problem(rival.name, rival.problem));
     }
@@ -198,13 +199,13 @@ StageTrace* Synthesis::trace(const std::string& name) {
 }
 
 Json Synthesis::correctness_json() const {
-  const VerifyReport* verified = nullptr;
+  const verification::VerifyReport* verified = nullptr;
   if (judge_ && judge_->certificate())
     verified = &judge_->certificate()->bench.gate;
   else if (judge_ && judge_->last_refusal())
     verified = &*judge_->last_refusal();
   if (verified == nullptr) return Json();
-  const verify::GateReport& gate = verified->gate;
+  const gate::GateReport& gate = verified->gate;
   const record::ErrorSummary* summary = summary_of(gate.verdict);
   Json shapes = Json::array();
   Json results = shape_results(gate);
@@ -219,7 +220,7 @@ Json Synthesis::correctness_json() const {
   json.set("rms_z", summary != nullptr ? Json(summary->rms_z) : Json());
   json.set("verdict", record::verdict_name(gate.verdict)).set("device", gate.device);
   json.set("certified", report_.certified).set("replay_seeded", gate.replay_seeded);
-  json.set("skipped", texts(gate.skipped)).set("lint", texts(gate.lint));
+  json.set("skipped", single_run::texts(gate.skipped)).set("lint", single_run::texts(gate.lint));
   json.set("cross_check", verified->cross_check ? to_json(*verified->cross_check) : Json());
   return json;
 }
@@ -227,7 +228,7 @@ Json Synthesis::correctness_json() const {
 // By what the winner is the best, shape by shape.
 Json Synthesis::ranking_json(const std::string& id) const {
   Json shapes = Json::array();
-  for (const ShapeTime& one : judge_->shape_times(id)) {
+  for (const judge::ShapeTime& one : judge_->shape_times(id)) {
     Json row = Json::object();
     row.set("dims", one.dims).set("time_us", one.measured ? Json(one.us) : Json());
     row.set("estimate_us", one.measured ? Json() : or_null(one.us));
@@ -242,8 +243,8 @@ Json Synthesis::ranking_json(const std::string& id) const {
 
 Json Synthesis::performance_json() const {
   if (!report_.passed) return Json();
-  const Certificate& certificate = *judge_->certificate();
-  const bench::Work& work = judge_->work();
+  const judge::Certificate& certificate = *judge_->certificate();
+  const clock::Work& work = judge_->work();
   Json json = Json::object();
   json.set("speedup_vs_reference", number_or_null(against_best(report_.baselines, false)));
   json.set("speedup_vs_torch_compile", number_or_null(against_best(report_.baselines, true)));
@@ -252,7 +253,7 @@ Json Synthesis::performance_json() const {
   json.set("achieved_gbps", timed ? Json(work.bytes() / report_.us * 1e-3) : Json());
   Json occupancy, registers, spills;
   if (certificate.occupancy) occupancy = *certificate.occupancy;
-  for (const exec::KernelResources& kernel : certificate.resources) {
+  for (const ports::KernelResources& kernel : certificate.resources) {
     if (kernel.registers >= 0) registers = std::max<int64_t>(registers.as_int(), kernel.registers);
     if (kernel.spill_store_bytes >= 0)
       spills = spills.as_int() + kernel.spill_store_bytes +
@@ -260,7 +261,8 @@ Json Synthesis::performance_json() const {
   }
   json.set("occupancy", occupancy).set("regs_per_thread", registers).set("spill_bytes", spills);
   json.set("below_target", report_.below_target ? Json(*report_.below_target) : Json());
-  json.set("notes", texts(report_.notes)).set("warnings", texts(report_.warnings));
+  json.set("notes", single_run::texts(report_.notes))
+      .set("warnings", single_run::texts(report_.warnings));
   json.set("time_us", timed ? Json(report_.us) : Json());
   json.set("estimate_us", timed ? Json() : or_null(report_.us));
   json.set("floor_us", or_null(report_.floor_us)).set("of_floor", or_null(report_.of_floor));
@@ -285,18 +287,19 @@ Json Synthesis::performance_json() const {
 
 Json Synthesis::prompt_json() const {
   Json phrases = Json::array();
-  for (const Phrase& phrase : prompt_.phrases) {
+  for (const reference::Phrase& phrase : prompt_.phrases) {
     Json row = Json::object();
-    row.set("kind", phrase_kind_name(phrase.kind)).set("text", phrase.text);
+    row.set("kind", reference::phrase_kind_name(phrase.kind)).set("text", phrase.text);
     phrases.push(row.set("value", phrase.value).set("effect", phrase.effect));
   }
   Json json = Json::object();
-  return json.set("understood", std::move(phrases)).set("unused", texts(prompt_.unused));
+  return json.set("understood", std::move(phrases))
+      .set("unused", single_run::texts(prompt_.unused));
 }
 
 Json Synthesis::candidates_json() const {
   Json list = Json::array();
-  const auto push = [&](const search::Entry& entry) {
+  const auto push = [&](const halving::Entry& entry) {
     Json tunes = Json::object();
     for (const auto& [name, value] : entry.candidate.tunes) tunes.set(name, value);
     Json row = Json::object();
@@ -307,8 +310,8 @@ Json Synthesis::candidates_json() const {
     row.set("measured_us", or_null(entry.measured_us)).set("certified", entry.certified);
     list.push(row.set("refused", entry.alive() ? Json() : Json(entry.refused)));
   };
-  for (const search::Entry* entry : archive_.ranked()) push(*entry);
-  for (const search::Entry& entry : archive_.entries()) {
+  for (const halving::Entry* entry : archive_.ranked()) push(*entry);
+  for (const halving::Entry& entry : archive_.entries()) {
     if (!entry.alive()) push(entry);
   }
   return list;
@@ -328,7 +331,8 @@ Json Synthesis::document() const {
   report.set("total_llm_tokens_in", tokens_in(total["usage"]));
   report.set("total_llm_tokens_out", total["usage"]["output"].as_int());
   report.set("total_cost_usd", models.is_null() ? Json(0.0) : total["usd"]);
-  report.set("wall_time_seconds", report_.wall_seconds).set("warnings", texts(report_.warnings));
+  report.set("wall_time_seconds", report_.wall_seconds)
+      .set("warnings", single_run::texts(report_.warnings));
   Json json = Json::object();
   json.set("passed", report_.passed).set("run_id", report_.run_id);
   json.set("artifacts_dir", report_.folder);
@@ -358,7 +362,7 @@ Json Synthesis::document() const {
         rate ? Json(3600.0 * static_cast<double>(outcome_->measured) / outcome_->seconds) : Json());
   }
   json.set("search", searched.set("candidates", candidates_json()));
-  json.set("prompt", prompt_json()).set("notes", texts(report_.notes));
+  json.set("prompt", prompt_json()).set("notes", single_run::texts(report_.notes));
   if (!models.is_null()) json.set("models", models);
   if (const Json evolution = evolution_json(); !evolution.is_null())
     json.set("evolution", evolution);
@@ -397,7 +401,7 @@ std::string Synthesis::readme() const {
 store::FinalFiles Synthesis::final_files() const {
   store::FinalFiles files;
   if (!report_.passed || !judge_->certificate()) return files;
-  const Certificate& certificate = *judge_->certificate();
+  const judge::Certificate& certificate = *judge_->certificate();
   files.kernel_cu = certificate.text;
   if (certificate.ptx) files.kernel_ptx = certificate.ptx->image;
   if (certificate.cubin) files.kernel_cubin = certificate.cubin->image;
@@ -405,4 +409,4 @@ store::FinalFiles Synthesis::final_files() const {
   return files;
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -1,4 +1,4 @@
-#include "engine/synthesize.h"
+#include "workflows/synthesize.h"
 
 #include <fmt/core.h>
 
@@ -7,23 +7,23 @@
 #include <set>
 #include <thread>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "engine/calibration.h"
-#include "engine/cross_check.h"
-#include "engine/devices.h"
-#include "engine/evolve_work.h"
-#include "engine/load_reference.h"
-#include "engine/model_work.h"
-#include "engine/synthesis.h"
-#include "engine/verify_tools.h"
+#include "core/check.h"
+#include "core/text.h"
+#include "machine/devices.h"
 #include "os/entropy.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "os/interrupt.h"
-#include "propose/builtin.h"
+#include "reference/load_reference.h"
+#include "timing/calibration.h"
+#include "variants/builtin.h"
+#include "verification/cross_check.h"
+#include "verification/verify_tools.h"
+#include "workflows/evolve_work.h"
+#include "workflows/model_work.h"
+#include "workflows/synthesis.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kGuesses = 12;       // tried where only estimates can be had
@@ -41,7 +41,7 @@ Result<std::string> reference_text(const std::string& path) {
 
 Status check_request(const SynthesizeRequest& request) {
   if (request.evolve) KW_TRY(check_evolve(*request.evolve));
-  KW_TRY(check_readers(request.readers, request.verifiers));
+  KW_TRY(review::check_readers(request.readers, request.verifiers));
   const bool no_goal = request.evolve && request.goal == 0;
   if ((!(request.goal > 0) && !no_goal) || !std::isfinite(request.goal))
     return input_error("--goal wants a share of the floor above 0, like 0.95");
@@ -50,7 +50,7 @@ Status check_request(const SynthesizeRequest& request) {
   if (!(request.seconds >= 0) || !std::isfinite(request.seconds))
     return input_error("--time wants a duration, like 60s or 2m");
   task::Precision ignored;
-  KW_TRY(read_precision(request.precision, ignored));
+  KW_TRY(reference::read_precision(request.precision, ignored));
   if (request.target != "auto") KW_TRY(arch::find_target(request.target));
   const std::string& device = request.device;
   if (device != "auto" && device != "gpu" && device != "vgpu")
@@ -77,7 +77,7 @@ std::vector<std::string> words_of_name(const std::string& path, const std::strin
 }  // namespace
 
 Synthesis::Synthesis(SynthesizeRequest request, const SynthesisWatcher& watcher)
-    : request_(std::move(request)), watcher_(watcher), torch_(open_torch()) {}
+    : request_(std::move(request)), watcher_(watcher), torch_(reference::open_torch()) {}
 
 Synthesis::~Synthesis() = default;
 
@@ -121,16 +121,17 @@ void Synthesis::fail(const std::string& stage, const Error& error) {
 
 Status Synthesis::apply_precision() {
   std::string words = request_.precision;
-  for (Phrase& phrase : prompt_.phrases) {
-    if (phrase.kind != PhraseKind::Precision) continue;
+  for (reference::Phrase& phrase : prompt_.phrases) {
+    if (phrase.kind != reference::PhraseKind::Precision) continue;
     words += (words.empty() ? "" : ",") + phrase.value;
     phrase.effect = "precision " + phrase.value;
   }
-  return read_precision(words, task_->precision);
+  return reference::read_precision(words, task_->precision);
 }
 
 std::string Synthesis::priority() const {
-  if (const Phrase* said = prompt_.find(PhraseKind::Priority)) return said->value;
+  if (const reference::Phrase* said = prompt_.find(reference::PhraseKind::Priority))
+    return said->value;
   return work_ ? work_->spec.optimization_priority : "";
 }
 
@@ -173,7 +174,8 @@ Status Synthesis::apply_elements() {
 
 // Which shape to be fast at, and for which GPU; everything else the reference says itself.
 Status Synthesis::apply_prompt() {
-  if (Phrase* shape = prompt_.find(PhraseKind::Shape); shape != nullptr && request_.dims.empty()) {
+  if (reference::Phrase* shape = prompt_.find(reference::PhraseKind::Shape);
+      shape != nullptr && request_.dims.empty()) {
     std::vector<std::string> names;
     for (const std::string& extent :
          task_->inputs.empty() ? std::vector<std::string>() : task_->inputs.front().shape) {
@@ -188,42 +190,44 @@ Status Synthesis::apply_prompt() {
       shape->effect = "fast at " + task::dims_text(dims);
     }
   }
-  if (Phrase* priority = prompt_.find(PhraseKind::Priority)) {
+  if (reference::Phrase* priority = prompt_.find(reference::PhraseKind::Priority)) {
     order_shapes(priority->value);
     const size_t shapes = task_->benchmark_shapes.size();
     priority->effect = priority->value == "balanced" && shapes > 1
                            ? fmt::format("fast at all {} benchmark shapes", shapes)
                            : "fast at " + task::dims_text(task_->benchmark_shapes.front());
   }
-  if (Phrase* arch = prompt_.find(PhraseKind::Arch)) {
+  if (reference::Phrase* arch = prompt_.find(reference::PhraseKind::Arch)) {
     KW_TRY(arch::find_target(arch->value));
     if (request_.target == "auto") request_.target = arch->value;
     arch->effect = request_.target == arch->value ? "target " + arch->value
                                                   : "not followed: --target " + request_.target;
   }
-  for (std::string& one : check_prompt(prompt_, *task_)) report_.warnings.push_back(std::move(one));
+  for (std::string& one : reference::check_prompt(prompt_, *task_))
+    report_.warnings.push_back(std::move(one));
   if (!prompt_.unused.empty())
     report_.warnings.push_back("not understood in the prompt: " + join(prompt_.unused, "; "));
   return Done{};
 }
 
 Status Synthesis::read_reference() {
-  prompt_ = read_prompt(request_.prompt, words_of_name(request_.reference, request_.function));
-  ReferenceRequest ask{request_.reference, request_.function, request_.inputs, request_.dims,
-                       torch_};
-  Result<task::Task> task = load_reference(ask);
+  prompt_ =
+      reference::read_prompt(request_.prompt, words_of_name(request_.reference, request_.function));
+  reference::ReferenceRequest ask{request_.reference, request_.function, request_.inputs,
+                                  request_.dims, torch_};
+  Result<task::Task> task = reference::load_reference(ask);
   if (!task && request_.inputs.empty()) {
-    ask.inputs = inputs_from_prompt(prompt_, task.error().message);
+    ask.inputs = reference::inputs_from_prompt(prompt_, task.error().message);
     if (!ask.inputs.empty()) {
       request_.inputs = ask.inputs;
-      task = load_reference(ask);
+      task = reference::load_reference(ask);
     }
   }
   if (!task && request_.inputs.empty()) {
     ask.inputs = KW_TRY(inputs_from_model(task.error().message));
     if (!ask.inputs.empty()) {
       request_.inputs = ask.inputs;
-      task = load_reference(ask);
+      task = reference::load_reference(ask);
     }
   }
   if (!task) return std::move(task).error();
@@ -240,31 +244,32 @@ Status Synthesis::read_reference() {
 }
 
 Status Synthesis::open_machine() {
-  BenchOpenRequest open;
+  timing::BenchOpenRequest open;
   open.device = request_.device;
   open.target = request_.target == "auto" ? "" : request_.target;
   open.compiler = request_.compiler;
   open.torch = !request_.baselines.empty();
   open.notice = [this](const std::string& what) { tell("machine", what); };
   std::string not_timed;
-  machine_ = KW_TRY(fitting_machine(request_.machine, std::move(open), &not_timed));
+  machine_ = KW_TRY(timing::fitting_machine(request_.machine, std::move(open), &not_timed));
   if (!not_timed.empty()) report_.notes.push_back(not_timed);
   tools_ = machine_->tools();
-  const CrossCheckMode mode = KW_TRY(cross_check_mode(request_.cross_check));
-  tools_.verify.cross_check = open_cross_check(mode, request_.version, torch_);
-  lanes_ = KW_TRY(Lanes::open(tools_));
+  const verification::CrossCheckMode mode =
+      KW_TRY(verification::cross_check_mode(request_.cross_check));
+  tools_.verify.cross_check = verification::open_cross_check(mode, request_.version, torch_);
+  lanes_ = KW_TRY(timing::Lanes::open(tools_));
   for (const std::string& note : lanes_->notes()) report_.notes.push_back(note);
-  calibration_ = reference_gpu();
+  calibration_ = timing::reference_gpu();
   if (tools_.verify.gpu != nullptr) {
     tell("machine", "calibrating " + tools_.verify.gpu->info().name);
-    const auto measured =
-        calibration_of(tools_.verify.gpu->info(), tools_.calibrate, Freshness::Kept);
+    const auto measured = timing::calibration_of(tools_.verify.gpu->info(), tools_.calibrate,
+                                                 timing::Freshness::Kept);
     if (measured)
       calibration_ = measured->calibration;
     else
       report_.warnings.push_back("no calibration of this GPU: " + measured.error().message);
   }
-  const exec::Device& where =
+  const ports::Device& where =
       tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
   report_.device = where.info().name;
   return Done{};
@@ -275,8 +280,9 @@ Json Synthesis::env_json() const {
   json.set("kernelwright", request_.version);
   json.set("cores", static_cast<int64_t>(std::thread::hardware_concurrency()));
   if (machine_ == nullptr) return json;
-  const exec::Device* gpu = tools_.verify.gpu;
-  json.set("device", to_json(gpu != nullptr ? gpu->info() : tools_.verify.virtual_gpu->info()));
+  const ports::Device* gpu = tools_.verify.gpu;
+  json.set("device",
+           machine::to_json(gpu != nullptr ? gpu->info() : tools_.verify.virtual_gpu->info()));
   if (gpu == nullptr) json.set("no_gpu", machine_->no_gpu());
   json.set("compiler", tools_.verify.compiler->name());
   json.set("lanes", static_cast<int64_t>(lanes_ != nullptr ? lanes_->all().size() : 0));
@@ -310,37 +316,37 @@ Status Synthesis::create_run() {
   return Done{};
 }
 
-Result<std::unique_ptr<search::Proposer>> Synthesis::make_proposer() {
-  if (only_measure_ || (work_ && work_->proposer == "llm")) return propose::no_proposer();
+Result<std::unique_ptr<halving::Proposer>> Synthesis::make_proposer() {
+  if (only_measure_ || (work_ && work_->proposer == "llm")) return variants::no_proposer();
   generate::Options options;
   options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
-  std::unique_ptr<search::Proposer> made =
-      KW_TRY(propose::builtin_proposer(*task_, options, order_seed_));
+  std::unique_ptr<halving::Proposer> made =
+      KW_TRY(variants::builtin_proposer(*task_, options, order_seed_));
   return made;
 }
 
-search::Options Synthesis::search_options(bool measures) {
-  search::Options options;
+halving::Options Synthesis::search_options(bool measures) {
+  halving::Options options;
   const double begin = seconds();
   options.seconds = [this, begin] { return seconds() - begin; };
   options.floor_us = judge_->rank_floor_us();
   options.lane = 4 * lanes_->all().size();
   options.batch = measures ? 2 * options.lane : 6;
   options.by_estimate = request_.verifiers;
-  options.rules.push_back(search::stop_at_goal(request_.goal));
-  options.rules.push_back(search::stop_after_seconds(request_.seconds));
+  options.rules.push_back(halving::stop_at_goal(request_.goal));
+  options.rules.push_back(halving::stop_after_seconds(request_.seconds));
   const size_t most = request_.candidates > 0 ? request_.candidates : measures ? 0 : kGuesses;
-  if (most > 0) options.rules.push_back(search::stop_after_candidates(most));
+  if (most > 0) options.rules.push_back(halving::stop_after_candidates(most));
   if (most > 0) options.batch = std::min(options.batch, most);
-  if (measures) options.rules.push_back(search::stop_at_plateau(kPlateauLooks));
-  options.watch = [this](const search::Standing& standing, search::Phase phase) {
-    if (phase == search::Phase::Certify && certifications_++ == 0) certify_begin_ = seconds();
-    watch(standing, search::phase_name(phase));
+  if (measures) options.rules.push_back(halving::stop_at_plateau(kPlateauLooks));
+  options.watch = [this](const halving::Standing& standing, halving::Phase phase) {
+    if (phase == halving::Phase::Certify && certifications_++ == 0) certify_begin_ = seconds();
+    watch(standing, halving::phase_name(phase));
   };
   return options;
 }
 
-void Synthesis::watch(const search::Standing& standing, const std::string& phase) {
+void Synthesis::watch(const halving::Standing& standing, const std::string& phase) {
   progress_.tried = standing.tried;
   progress_.rejected = standing.refused;
   progress_.best_us = standing.best_us;
@@ -361,11 +367,11 @@ void Synthesis::watch(const search::Standing& standing, const std::string& phase
   tell(phase, "");
 }
 
-JudgeRequest Synthesis::judge_request() const {
-  JudgeRequest ask;
+judge::JudgeRequest Synthesis::judge_request() const {
+  judge::JudgeRequest ask;
   ask.task = &*task_;
   ask.verify.reference_path = request_.reference;
-  ask.verify.task_options = task_options(request_.inputs, request_.function);
+  ask.verify.task_options = verification::task_options(request_.inputs, request_.function);
   ask.verify.seed = request_.seed;
   ask.verify.target = request_.target == "auto" ? "" : request_.target;
   ask.verify.timeout_seconds = request_.timeout_seconds;
@@ -379,8 +385,9 @@ JudgeRequest Synthesis::judge_request() const {
 }
 
 Status Synthesis::make_judge() {
-  judge_ = KW_TRY(Judge::make(judge_request(), *lanes_, *run_,
-                              [this](const std::string& what) { tell(progress_.stage, what); }));
+  judge_ =
+      KW_TRY(judge::Judge::make(judge_request(), *lanes_, *run_,
+                                [this](const std::string& what) { tell(progress_.stage, what); }));
   return Done{};
 }
 
@@ -389,9 +396,9 @@ Status Synthesis::search() {
   restore_archive();
   proposer_ = KW_TRY(make_proposer());
   if (work_ && work_->proposer == "llm") return Done{};
-  search::Options options = search_options(judge_->measures());
+  halving::Options options = search_options(judge_->measures());
   if (work_) options.certifications = 0;  // the winner may come later
-  outcome_ = KW_TRY(search::run(*proposer_, *judge_, archive_, options));
+  outcome_ = KW_TRY(halving::run(*proposer_, *judge_, archive_, options));
   search_end_ = seconds();
   return Done{};
 }
@@ -419,7 +426,7 @@ void Synthesis::conclude() {
     if (work_->provider) report_.error_blame = static_cast<int>(work_->provider->blame());
     return;
   }
-  for (const search::Entry& entry : archive_.entries()) {
+  for (const halving::Entry& entry : archive_.entries()) {
     if (entry.alive()) continue;
     report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
                                          archive_.entries().size(), entry.refused);
@@ -478,4 +485,4 @@ Result<SynthesisReport> synthesize(const SynthesizeRequest& request,
   return Synthesis(request, watcher).run();
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

@@ -11,14 +11,16 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
-#include "base/result.h"
-#include "engine/evolve.h"
-#include "engine/model_options.h"
+#include "core/json.h"
+#include "core/result.h"
+#include "stages/model_options.h"
+#include "workflows/evolve.h"
 
-namespace kw::engine {
-
+namespace kw::timing {
 class BenchMachine;
+}
+
+namespace kw::workflows {
 
 struct SynthesizeRequest {
   std::string reference;                // file or task folder
@@ -29,7 +31,7 @@ struct SynthesizeRequest {
   std::string prompt;                   // plain English; docs/synthesize.md has the phrases
   std::string target = "auto", device = "auto", compiler;
   std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid where a key is present
-  ModelOptions models;               // for the last three
+  stages::ModelOptions models;       // for the last three
   double seconds = 60;               // of searching; certifying the winner comes on top
   size_t candidates = 0;             // at most so many are tried; 0: as the device allows
   double goal = 0.95;                // of the floor: good enough to stop
@@ -42,12 +44,12 @@ struct SynthesizeRequest {
   std::vector<std::string> baselines = {"eager", "compile", "max-autotune-no-cudagraphs"};
   double timeout_seconds = 60;  // of each compile and each run
   int threads = 0;
-  std::string version;                    // of this program, for the record
-  std::shared_ptr<BenchMachine> machine;  // shared by many tasks; null: opened here
-  std::optional<EvolveRequest> evolve;    // candidates come in generations; 0 seconds: no limit
+  std::string version;                            // of this program, for the record
+  std::shared_ptr<timing::BenchMachine> machine;  // shared by many tasks; null: opened here
+  std::optional<EvolveRequest> evolve;  // candidates come in generations; 0 seconds: no limit
   // Who looks before hardware does; an evolution has its own.
-  bool verifiers = true;      // estimates order what is put on hardware
-  SoftVerifyOptions readers;  // of models' modules
+  bool verifiers = true;              // estimates order what is put on hardware
+  review::SoftVerifyOptions readers;  // of models' modules
 };
 
 /// How far a job is.
@@ -126,8 +128,8 @@ struct ContinueRequest {
   double timeout_seconds = 60;
   int threads = 0;
   std::string version;
-  std::shared_ptr<BenchMachine> machine;  // null: one of its own
-  std::optional<EvolveAgain> evolve;      // the run must be an evolution
+  std::shared_ptr<timing::BenchMachine> machine;  // null: one of its own
+  std::optional<EvolveAgain> evolve;              // the run must be an evolution
 };
 
 /// The folder of a run named by path, id, beginning of an id or "latest"; `out` as for synthesize.
@@ -137,4 +139,4 @@ Result<std::string> named_run(const std::string& out, const std::string& name);
 Result<SynthesisReport> continue_run(const ContinueRequest& request,
                                      const SynthesisWatcher& watcher = {});
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

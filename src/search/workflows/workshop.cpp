@@ -1,24 +1,24 @@
-#include "engine/workshop.h"
+#include "workflows/workshop.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "engine/bench_tools.h"
-#include "engine/devices.h"
-#include "engine/evidence.h"
-#include "engine/evidence_build.h"
-#include "engine/judge.h"
-#include "engine/lanes.h"
-#include "engine/load_reference.h"
-#include "engine/probes.h"
-#include "engine/verify_tools.h"
+#include "core/hash.h"
+#include "evidence/evidence.h"
+#include "evidence/evidence_build.h"
+#include "judge/judge.h"
+#include "machine/devices.h"
+#include "machine/probes.h"
 #include "os/files.h"
 #include "os/scratch.h"
+#include "reference/load_reference.h"
 #include "store/run.h"
+#include "timing/bench_tools.h"
+#include "timing/lanes.h"
+#include "verification/verify_tools.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 namespace {
 
 constexpr size_t kMostTogether = 8;  // on the clock at full length
@@ -33,22 +33,22 @@ double median_of(std::vector<double> values) {
 }
 
 /// The first against another, turned round: how the other stands to the first.
-optimize::Ratio ratio_of(const bench::Comparison& first) {
+optimize::Ratio ratio_of(const clock::Comparison& first) {
   optimize::Ratio ratio;
   ratio.value = 1 / first.speedup;
   ratio.low = first.high > 0 ? 1 / first.high : 0;
   ratio.high = first.low > 0 ? 1 / first.low : 0;
-  bench::Relation other = first.relation;
-  if (other == bench::Relation::Faster)
-    other = bench::Relation::Slower;
-  else if (other == bench::Relation::Slower)
-    other = bench::Relation::Faster;
-  ratio.relation = bench::relation_name(other);
+  clock::Relation other = first.relation;
+  if (other == clock::Relation::Faster)
+    other = clock::Relation::Slower;
+  else if (other == clock::Relation::Slower)
+    other = clock::Relation::Faster;
+  ratio.relation = clock::relation_name(other);
   return ratio;
 }
 
-exec::Candidates as_candidates(const std::vector<std::string>& kernels) {
-  exec::Candidates out;
+ports::Candidates as_candidates(const std::vector<std::string>& kernels) {
+  ports::Candidates out;
   for (size_t i = 0; i < kernels.size(); ++i) {
     out.push_back(record::make_candidate(kernels[i], {}, "optimize",
                                          fmt::format("kernel {} of {}", i + 1, kernels.size())));
@@ -56,11 +56,11 @@ exec::Candidates as_candidates(const std::vector<std::string>& kernels) {
   return out;
 }
 
-optimize::Raced raced(const Racer& racer) {
+optimize::Raced raced(const judge::Racer& racer) {
   optimize::Raced out;
   out.verdict = record::verdict_name(racer.verdict);
   out.passed = record::passed(racer.verdict);
-  out.problem = out.passed ? racer.problem : verdict_reason(racer.verdict);
+  out.problem = out.passed ? racer.problem : judge::verdict_reason(racer.verdict);
   out.details = Json::object();
   out.details.set("verdict", record::to_json(racer.verdict));
   if (racer.gate) out.details.set("gate", to_json(*racer.gate));
@@ -103,7 +103,7 @@ struct Keeping {
 
 class EngineWorkshop : public TaskWorkshop {
  public:
-  EngineWorkshop(WorkshopRequest request, Progress progress)
+  EngineWorkshop(WorkshopRequest request, single_run::Progress progress)
       : request_(std::move(request)), progress_(std::move(progress)) {}
 
   Status open();
@@ -116,7 +116,7 @@ class EngineWorkshop : public TaskWorkshop {
   std::string task_hash() const override;
   std::string task_name() const override { return task_->name; }
   bool measures() const override { return judge_->measures(); }
-  Result<std::vector<exec::Look>> screen(const std::vector<std::string>& kernels) override;
+  Result<std::vector<ports::Look>> screen(const std::vector<std::string>& kernels) override;
   void expect(const std::vector<std::string>& kernels) override {
     judge_->expect(as_candidates(kernels));
   }
@@ -133,24 +133,24 @@ class EngineWorkshop : public TaskWorkshop {
   Status read_task();
   Status open_machine();
   Status open_judge();
-  const exec::Device& device() const;
-  EvidenceRequest evidence_request(const std::string& kernel) const;
+  const ports::Device& device() const;
+  evidence::EvidenceRequest evidence_request(const std::string& kernel) const;
   /// Judged on the virtual GPU and estimated.
   Result<optimize::Raced> judged(const record::Candidate& candidate);
-  Result<std::vector<Racer>> timed(const exec::Candidates& candidates);
-  Result<std::vector<optimize::Raced>> raced_once(const exec::Candidates& candidates);
+  Result<std::vector<judge::Racer>> timed(const ports::Candidates& candidates);
+  Result<std::vector<optimize::Raced>> raced_once(const ports::Candidates& candidates);
 
   WorkshopRequest request_;
-  Progress progress_;
-  std::shared_ptr<oracle::TorchProcess> torch_;
+  single_run::Progress progress_;
+  std::shared_ptr<torch_worker::TorchProcess> torch_;
   std::optional<task::Task> task_;
-  std::shared_ptr<BenchMachine> machine_;
-  BenchTools tools_;
-  std::unique_ptr<Lanes> lanes_;
+  std::shared_ptr<timing::BenchMachine> machine_;
+  timing::BenchTools tools_;
+  std::unique_ptr<timing::Lanes> lanes_;
   record::Calibration calibration_;
   bool calibrated_ = false;
   Keeping keeping_;
-  std::unique_ptr<Judge> judge_;
+  std::unique_ptr<judge::Judge> judge_;
   std::map<std::string, optimize::Raced> judged_;  // by id, where nothing is timed
   std::vector<std::string> notes_;
 };
@@ -169,31 +169,31 @@ Status EngineWorkshop::open() {
 Status EngineWorkshop::read_task() {
   if (request_.reference.empty())
     return input_error("optimize wants --reference REF: a Python file or a task folder");
-  torch_ = open_torch();
-  task_.emplace(KW_TRY(load_reference(
+  torch_ = reference::open_torch();
+  task_.emplace(KW_TRY(reference::load_reference(
       {request_.reference, request_.function, request_.inputs, request_.dims, torch_})));
   notes_ = task_->notes;
-  return read_precision(request_.precision, task_->precision);
+  return reference::read_precision(request_.precision, task_->precision);
 }
 
 Status EngineWorkshop::open_machine() {
-  BenchOpenRequest open;
+  timing::BenchOpenRequest open;
   open.device = request_.device;
   open.target = request_.target == "auto" ? "" : request_.target;
   open.compiler = request_.compiler;
   open.patience_seconds = request_.patience_seconds;
   open.notice = progress_;
   std::string note;
-  machine_ = KW_TRY(fitting_machine(nullptr, std::move(open), &note));
+  machine_ = KW_TRY(timing::fitting_machine(nullptr, std::move(open), &note));
   if (!note.empty()) notes_.push_back(note);
   tools_ = machine_->tools();
   tools_.verify.cross_check =
-      open_cross_check(KW_TRY(cross_check_mode(request_.cross_check)), request_.version, torch_);
-  lanes_ = Lanes::single(tools_);  // what is compared ran on the same GPU
-  calibration_ = reference_gpu();
+      verification::open_cross_check(KW_TRY(verification::cross_check_mode(request_.cross_check)), request_.version, torch_);
+  lanes_ = timing::Lanes::single(tools_);  // what is compared ran on the same GPU
+  calibration_ = timing::reference_gpu();
   if (tools_.verify.gpu == nullptr) return Done{};
   tell("calibrating " + tools_.verify.gpu->info().name);
-  const auto kept = calibration_of(tools_.verify.gpu->info(), tools_.calibrate, Freshness::Kept);
+  const auto kept = timing::calibration_of(tools_.verify.gpu->info(), tools_.calibrate, timing::Freshness::Kept);
   calibrated_ = static_cast<bool>(kept);
   if (kept)
     calibration_ = kept->calibration;
@@ -204,20 +204,20 @@ Status EngineWorkshop::open_machine() {
 
 Status EngineWorkshop::open_judge() {
   KW_TRY(keeping_.open(request_, *task_));
-  JudgeRequest ask;
+  judge::JudgeRequest ask;
   ask.task = &*task_;
   ask.verify.reference_path = request_.reference;
-  ask.verify.task_options = task_options(request_.inputs, request_.function);
+  ask.verify.task_options = verification::task_options(request_.inputs, request_.function);
   ask.verify.seed = request_.seed;
   ask.verify.target = request_.target == "auto" ? "" : request_.target;
   ask.verify.timeout_seconds = request_.timeout_seconds;
   ask.verify.threads = request_.threads;
   ask.calibration = &calibration_;
-  judge_ = KW_TRY(Judge::make(ask, *lanes_, *keeping_.run, progress_));
+  judge_ = KW_TRY(judge::Judge::make(ask, *lanes_, *keeping_.run, progress_));
   return Done{};
 }
 
-const exec::Device& EngineWorkshop::device() const {
+const ports::Device& EngineWorkshop::device() const {
   return tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
 }
 
@@ -233,17 +233,17 @@ std::string EngineWorkshop::task_hash() const {
 Json EngineWorkshop::environment() {
   Json json = Json::object();
   json.set("kernelwright", request_.version);
-  json.set("device", to_json(device().info()));
+  json.set("device", machine::to_json(device().info()));
   if (!no_gpu().empty()) json.set("no_gpu", no_gpu());
   json.set("compiler", tools_.verify.compiler->name());
   json.set("target", target());
   json.set("dims", task::dims_text(dims()));
   Json tools = Json::object();
   for (const char* name : kTools) {
-    const std::optional<Tool> tool = examine_one(name);
+    const std::optional<machine::Tool> tool = machine::examine_one(name);
     if (!tool) continue;
     Json one = Json::object();
-    one.set("found", tool->state != ToolState::Missing).set("version", tool->version);
+    one.set("found", tool->state != machine::ToolState::Missing).set("version", tool->version);
     one.set("path", tool->path).set("note", tool->note);
     tools.set(name, std::move(one));
   }
@@ -255,7 +255,7 @@ Json EngineWorkshop::environment() {
   return json.set("notes", std::move(notes));
 }
 
-Result<std::vector<exec::Look>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
+Result<std::vector<ports::Look>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
   return judge_->screen(as_candidates(kernels));
 }
 
@@ -264,17 +264,17 @@ Result<std::string> EngineWorkshop::code_of(const std::string& kernel) {
 }
 
 Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidate) {
-  const VerifyReport report = KW_TRY(judge_->verify(candidate));
+  const verification::VerifyReport report = KW_TRY(judge_->verify(candidate));
   optimize::Raced out;
   out.verdict = record::verdict_name(report.gate.verdict);
   out.passed = record::passed(report.gate.verdict);
-  out.problem = verdict_reason(report.gate.verdict);
+  out.problem = judge::verdict_reason(report.gate.verdict);
   out.details = Json::object();
   out.details.set("verdict", record::to_json(report.gate.verdict)).set("gate", to_json(report));
   if (!out.passed) return out;
   // What has passed is examined as machine code, which may not exist: ptxas refuses more than the
   // virtual GPU does.
-  const auto build = build_examined(evidence_request(candidate.text), tools_, false);
+  const auto build = evidence::build_examined(evidence_request(candidate.text), tools_, false);
   if (!build && build.error().blame == Blame::Input) {
     out.passed = false;
     out.verdict = "rejected";
@@ -282,19 +282,19 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
     return out;
   }
   // One by one, so that registers are known of all and estimates can be compared.
-  const exec::Look look = KW_TRY(judge_->screen({candidate})).front();
+  const ports::Look look = KW_TRY(judge_->screen({candidate})).front();
   if (look.us > 0) out.us = look.us;
   if (!look.refused.empty()) out.problem = "no estimate: " + look.refused;
-  if (const Cost* cost = judge_->cost(candidate.id)) out.details.set("estimate", to_json(*cost));
+  if (const timing::Cost* cost = judge_->cost(candidate.id)) out.details.set("estimate", to_json(*cost));
   return out;
 }
 
 // Many are looked at quickly first; the first of them stays in any case.
-Result<std::vector<Racer>> EngineWorkshop::timed(const exec::Candidates& candidates) {
-  const RaceOptions quick{1, true};
+Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates& candidates) {
+  const judge::RaceOptions quick{1, true};
   if (request_.quick) return judge_->race(candidates, quick);
-  if (candidates.size() <= kMostTogether) return judge_->race(candidates, RaceOptions{});
-  std::vector<Racer> racers = KW_TRY(judge_->race(candidates, quick));
+  if (candidates.size() <= kMostTogether) return judge_->race(candidates, judge::RaceOptions{});
+  std::vector<judge::Racer> racers = KW_TRY(judge_->race(candidates, quick));
   std::vector<size_t> best;
   for (size_t i = 1; i < racers.size(); ++i) {
     if (racers[i].measurement) best.push_back(i);
@@ -303,9 +303,9 @@ Result<std::vector<Racer>> EngineWorkshop::timed(const exec::Candidates& candida
                            [&](size_t i) { return racers[i].measurement->summary.median; });
   if (best.size() >= kMostTogether) best.resize(kMostTogether - 1);
   best.insert(best.begin(), 0);
-  exec::Candidates chosen;
+  ports::Candidates chosen;
   for (const size_t i : best) chosen.push_back(candidates[i]);
-  std::vector<Racer> again = KW_TRY(judge_->race(chosen, RaceOptions{}));
+  std::vector<judge::Racer> again = KW_TRY(judge_->race(chosen, judge::RaceOptions{}));
   for (size_t k = 0; k < best.size(); ++k) {
     again[k].gate = std::move(racers[best[k]].gate);
     racers[best[k]] = std::move(again[k]);
@@ -314,10 +314,10 @@ Result<std::vector<Racer>> EngineWorkshop::timed(const exec::Candidates& candida
 }
 
 Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
-    const exec::Candidates& candidates) {
+    const ports::Candidates& candidates) {
   std::vector<optimize::Raced> out;
   if (measures()) {
-    for (const Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
+    for (const judge::Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
     return out;
   }
   for (const record::Candidate& candidate : candidates) {
@@ -332,8 +332,8 @@ Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
 // Several methods may have one switch: the same text is raced once. A copy of the first stays one,
 // since it is compared with the first.
 Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std::string>& kernels) {
-  const exec::Candidates candidates = as_candidates(kernels);
-  exec::Candidates different;
+  const ports::Candidates candidates = as_candidates(kernels);
+  ports::Candidates different;
   std::vector<size_t> at;  // in `different`
   for (size_t i = 0; i < candidates.size(); ++i) {
     size_t k = std::min<size_t>(i, 1);
@@ -352,7 +352,7 @@ Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& 
   const std::vector<std::string> copies(kCopies, kernel);
   std::vector<double> differences, detectable;
   optimize::Noise noise;
-  for (const Racer& racer : KW_TRY(timed(as_candidates(copies)))) {
+  for (const judge::Racer& racer : KW_TRY(timed(as_candidates(copies)))) {
     if (!racer.comparison) continue;
     differences.push_back(100 * std::abs(racer.comparison->speedup - 1));
     detectable.push_back(100 * racer.comparison->detectable);
@@ -367,19 +367,19 @@ Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& 
 Result<profile::Examined> EngineWorkshop::examine(const std::string& kernel,
                                                    std::optional<double> us,
                                                    const std::string& report) {
-  EvidenceRequest ask = evidence_request(kernel);
+  evidence::EvidenceRequest ask = evidence_request(kernel);
   ask.us = us;
   ask.report = report;
-  return examine_module(ask, tools_, progress_);
+  return evidence::examine_module(ask, tools_, progress_);
 }
 
 Result<std::optional<std::vector<profile::SassFunction>>> EngineWorkshop::machine_code(
     const std::string& kernel) {
-  return engine::machine_code(evidence_request(kernel), tools_);
+  return evidence::machine_code(evidence_request(kernel), tools_);
 }
 
-EvidenceRequest EngineWorkshop::evidence_request(const std::string& kernel) const {
-  EvidenceRequest ask;
+evidence::EvidenceRequest EngineWorkshop::evidence_request(const std::string& kernel) const {
+  evidence::EvidenceRequest ask;
   ask.module_text = kernel;
   ask.task = &*task_;
   ask.dims = dims();
@@ -393,10 +393,10 @@ EvidenceRequest EngineWorkshop::evidence_request(const std::string& kernel) cons
 }  // namespace
 
 Result<std::unique_ptr<TaskWorkshop>> open_workshop(const WorkshopRequest& request,
-                                                    Progress progress) {
+                                                    single_run::Progress progress) {
   auto workshop = std::make_unique<EngineWorkshop>(request, std::move(progress));
   KW_TRY(workshop->open());
   return std::unique_ptr<TaskWorkshop>(std::move(workshop));
 }
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

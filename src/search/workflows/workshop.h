@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/run.h"
-#include "engine/synthesize.h"
+#include "halving/ports.h"
 #include "optimize/workshop.h"
-#include "search/ports.h"
+#include "single_run/run.h"
 #include "task/task.h"
+#include "workflows/synthesize.h"
 
-namespace kw::engine {
+namespace kw::workflows {
 
 struct WorkshopRequest {
   std::string reference;                // file or task folder
@@ -44,7 +44,7 @@ class TaskWorkshop : public optimize::Workshop {
   /// Why there is no GPU; "" when there is one.
   virtual const std::string& no_gpu() const = 0;
   /// Compiles, counts on the virtual GPU and estimates; nothing is judged. Parallel to `kernels`.
-  virtual Result<std::vector<exec::Look>> screen(const std::vector<std::string>& kernels) = 0;
+  virtual Result<std::vector<ports::Look>> screen(const std::vector<std::string>& kernels) = 0;
   /// Begins to compile what code_of() will be asked for.
   virtual void expect(const std::vector<std::string>& kernels) = 0;
   /// What it becomes at that shape, PTX and launches, to compare it; "" when it is refused.
@@ -53,7 +53,7 @@ class TaskWorkshop : public optimize::Workshop {
 
 /// Errors: the reference, an option, the machine.
 Result<std::unique_ptr<TaskWorkshop>> open_workshop(const WorkshopRequest& request,
-                                                    Progress progress = {});
+                                                    single_run::Progress progress = {});
 
 /// Tunables of any module, and the designs of code generation for the task. The workshop must
 /// outlive it.
@@ -62,8 +62,8 @@ Result<std::unique_ptr<optimize::Author>> builtin_author(TaskWorkshop& workshop)
 /// A language model. Prompts, replies and what they cost go to `folder`, which is taken up again
 /// when it is there; "": they are not kept. The workshop must outlive it.
 Result<std::unique_ptr<optimize::Author>> model_author(TaskWorkshop& workshop,
-                                                       const ModelOptions& options,
+                                                       const stages::ModelOptions& options,
                                                        const std::string& folder,
-                                                       Progress progress = {});
+                                                       single_run::Progress progress = {});
 
-}  // namespace kw::engine
+}  // namespace kw::workflows

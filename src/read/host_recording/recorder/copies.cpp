@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
-#include "captive/recorder/control.h"
-#include "captive/recorder/state.h"
+#include "host_recording/recorder/control.h"
+#include "host_recording/recorder/state.h"
 
 using kw::recorder::as_number;
 using kw::recorder::fail;

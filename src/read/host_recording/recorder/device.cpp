@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "captive/recorder/control.h"
-#include "captive/recorder/state.h"
+#include "host_recording/recorder/control.h"
+#include "host_recording/recorder/state.h"
 
 using kw::recorder::fail;
 using kw::recorder::refuse;

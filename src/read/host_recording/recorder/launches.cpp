@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "captive/recorder/state.h"
+#include "host_recording/recorder/state.h"
 
 using kw::recorder::Dims;
 using kw::recorder::fail;

@@ -2,8 +2,8 @@
 // have no code here; their kernels are those that were made known before they are loaded.
 #include <cstring>
 
-#include "captive/recorder/control.h"
-#include "captive/recorder/state.h"
+#include "host_recording/recorder/control.h"
+#include "host_recording/recorder/state.h"
 
 using kw::recorder::fail;
 using kw::recorder::refuse;

@@ -1,10 +1,10 @@
-#include "captive/recorder/state.h"
+#include "host_recording/recorder/state.h"
 
 #include <cstdlib>
 #include <cstring>
 
-#include "captive/confine.h"
-#include "captive/recorder/control.h"
+#include "host_recording/confine.h"
+#include "host_recording/recorder/control.h"
 
 namespace kw::recorder {
 namespace {
@@ -117,7 +117,9 @@ KW_RECORDED void kw_record_line(const char* line, uint64_t noise) {
 
 KW_RECORDED void kw_record_refuse(const char* why) { kw::recorder::refuse(why); }
 
-KW_RECORDED int kw_record_confine() { return kw::captive::forbid_system_calls().empty() ? 0 : 1; }
+KW_RECORDED int kw_record_confine() {
+  return kw::host_recording::forbid_system_calls().empty() ? 0 : 1;
+}
 
 KW_RECORDED void kw_record_at_end(void (*call)()) { state().at_end = call; }
 

@@ -2,7 +2,7 @@
 // which every legal order of several streams agrees with.
 #include <string>
 
-#include "captive/recorder/state.h"
+#include "host_recording/recorder/state.h"
 
 using kw::recorder::fail;
 using kw::recorder::new_handle;

@@ -1,0 +1,9 @@
+// All of this module: how device code is worded.
+#pragma once
+
+#include "text/approx.h"
+#include "text/helpers.h"
+#include "text/math.h"
+#include "text/names.h"
+#include "text/types.h"
+#include "text/writer.h"
