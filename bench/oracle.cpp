@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/workers.h"
+#include "compile/worker.h"
+#include "gpu/worker.h"
 #include "graph/builder.h"
 #include "machine/devices.h"
 #include "tensor/inputs.h"
@@ -164,8 +165,8 @@ BENCHMARK(product)
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::commands::gpu_worker();
-  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::commands::compile_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::gpu::gpu_worker_main();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::compile::compile_worker_main();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -11,10 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/workers.h"
+#include "compile/worker.h"
 #include "gate/families.h"
+#include "gpu/worker.h"
 #include "machine/devices.h"
 #include "ports/bound.h"
+#include "reference/load_reference.h"
 #include "truth/interpreter.h"
 #include "verification/verify_tools.h"
 
@@ -118,8 +120,8 @@ std::vector<std::string> robust_tasks() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::commands::gpu_worker();
-  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::commands::compile_worker();
+  if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::gpu::gpu_worker_main();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::compile::compile_worker_main();
   Wanted wanted;
   for (const std::string_view word : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (word == "--quick") {

@@ -12,7 +12,7 @@
 
 namespace {
 
-namespace exec = kw::exec;
+namespace ports = kw::ports;
 namespace kernel = kw::kernel;
 namespace tensor = kw::tensor;
 namespace record = kw::record;

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 
-#include "commands/workers.h"
+#include "gpu/worker.h"
 #include "device_runner.h"
 #include "machine/devices.h"
 
@@ -94,7 +94,7 @@ int run(const Options& options) {
 }  // namespace kw::alu_fuzz
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-gpu") return kw::commands::gpu_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-gpu") return kw::gpu::gpu_worker_main();
   kw::alu_fuzz::Options options;
   CLI::App app{"Random operands through every ALU instruction form, judged by an exact reference"};
   app.add_option("--device", options.device, "vgpu or gpu");

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "arch/arch.h"
-#include "commands/workers.h"
+#include "compile/worker.h"
 #include "core/text.h"
 #include "gate/metric.h"
 #include "graph/term.h"
@@ -295,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(All, Approximation,
 }  // namespace kw::approx_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "catalog/catalog.h"
-#include "commands/workers.h"
+#include "compile/worker.h"
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(All, AuthorOf, testing::ValuesIn(asked_for()),
 }  // namespace kw
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

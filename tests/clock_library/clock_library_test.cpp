@@ -23,7 +23,7 @@
 #include "ports/audit_hash.h"
 #include "program_builder.h"
 
-namespace kw::capi {
+namespace kw::clock_library {
 namespace {
 
 using gpu_suite::Case;
@@ -230,7 +230,7 @@ TEST_F(ClockLibrary, IsSpokenToByPython) {
 #endif
 
 }  // namespace
-}  // namespace kw::capi
+}  // namespace kw::clock_library
 
 int main(int argc, char** argv) {
 #ifdef KW_FAKE_DRIVER

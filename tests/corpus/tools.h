@@ -13,7 +13,7 @@ namespace kw::corpus {
 
 class Tools {
  public:
-  /// `compiler` as for engine::open_compiler; "" takes $KW_TEST_COMPILER, and without it the first
+  /// `compiler` as for machine::open_compiler; "" takes $KW_TEST_COMPILER, and without it the first
   /// one found.
   explicit Tools(const std::string& compiler = "");
 

@@ -2,14 +2,15 @@
 
 #include <string_view>
 
-#include "commands/workers.h"
+#include "compile/worker.h"
+#include "gpu/worker.h"
 
 namespace kw::corpus {
 
 std::optional<int> serve_as_worker(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "worker-compile") return commands::compile_worker();
-  if (command == "worker-gpu") return commands::gpu_worker();
+  if (command == "worker-compile") return compile::compile_worker_main();
+  if (command == "worker-gpu") return gpu::gpu_worker_main();
   return std::nullopt;
 }
 

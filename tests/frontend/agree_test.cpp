@@ -19,7 +19,7 @@
 #include "verification/cross_check.h"
 #include "verification/torch_reference.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 torch_worker::TorchProcess* process() { return torch_worker::shared_torch().get(); }
@@ -104,12 +104,12 @@ TEST_P(TorchExports, TheSameGraph) {
   if (answer.outcome.kind == torch_worker::TorchKind::Unsupported)
     GTEST_SKIP() << torch_worker::outcome_text(answer.outcome);
   ASSERT_EQ(answer.outcome.kind, torch_worker::TorchKind::Ok) << torch_worker::outcome_text(answer.outcome);
-  Exported exported;
+  frontend::Exported exported;
   exported.name = "exported";
   exported.graph = answer.body["graph"];
   for (const torch_worker::TorchTensor& constant : answer.outputs)
     exported.constants[constant.name] = constant.tensor;
-  const auto task = task_from_export(std::move(exported));
+  const auto task = frontend::task_from_export(std::move(exported));
   if (const auto refused = kRefused.find(GetParam()); refused != kRefused.end()) {
     ASSERT_FALSE(task) << "is read now";
     EXPECT_NE(task.error().message.find(refused->second), std::string::npos)
@@ -136,7 +136,7 @@ TEST_P(TorchAgreesBackward, OnEveryGradient) {
   if (process() == nullptr) GTEST_SKIP() << "no Python here can import torch";
   const auto forward = load_task(case_path("", GetParam() + ".py"));
   ASSERT_TRUE(forward) << forward.error().message;
-  const auto task = backward_task(*forward);
+  const auto task = frontend::backward_task(*forward);
   ASSERT_TRUE(task) << task.error().message;
   truth::Interpreter interpreter;
   const auto report =
@@ -159,4 +159,4 @@ INSTANTIATE_TEST_SUITE_P(All, TorchAgrees, testing::ValuesIn(all_cases()), test_
 INSTANTIATE_TEST_SUITE_P(All, TorchExports, testing::ValuesIn(some_cases()), test_name);
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -3,7 +3,7 @@
 #include "core/text.h"
 #include "os/files.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 
 std::string case_path(const std::string& folder, const std::string& file) {
   return std::string(KW_REFERENCES_DIR) + "/" + folder + "/" + file;
@@ -35,4 +35,4 @@ LoadOptions options_of(const std::string& text) {
   return options;
 }
 
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 std::string described(const task::Task& task) {
@@ -172,4 +172,4 @@ TEST(FlatLaunchers, MayBeDescribedBesideTheReference) {
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -9,7 +9,7 @@
 #include "os/files.h"
 #include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 /// A folder that goes away with the test.
@@ -335,4 +335,4 @@ TEST(FoldersWritten, StatesAreOutputsToo) {
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -10,7 +10,7 @@
 #include "os/files.h"
 #include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 class Dice {
@@ -95,4 +95,4 @@ TEST(Mutations, NeverCrash) {
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

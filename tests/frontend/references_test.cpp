@@ -8,7 +8,7 @@
 #include "os/files.h"
 #include "task_formats/load.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 std::string read(const std::string& path) {
@@ -105,4 +105,4 @@ TEST_P(Refused, SaysWhy) {
 INSTANTIATE_TEST_SUITE_P(All, Refused, testing::ValuesIn(cases_in("reject")), name_of);
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

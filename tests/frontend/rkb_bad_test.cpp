@@ -9,7 +9,7 @@
 #include "os/files.h"
 #include "task_formats/load_rkb.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 constexpr const char* kForward = R"py(import torch
@@ -157,4 +157,4 @@ TEST(RkbState, AModelInTrainingKeepsNothingThatMatters) {
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

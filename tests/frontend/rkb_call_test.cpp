@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "task_formats/load_rkb.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 std::string value_text(const task::CallValue& value) {
@@ -60,4 +60,4 @@ INSTANTIATE_TEST_SUITE_P(
         Called{"block/func_forward.py", "f(x, weight, bias, None, 1)"}));
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

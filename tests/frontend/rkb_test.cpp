@@ -7,7 +7,7 @@
 #include "task_formats/load.h"
 #include "task_formats/load_rkb.h"
 
-namespace kw::frontend {
+namespace kw::task_formats {
 namespace {
 
 std::string folder(const std::string& name) {
@@ -202,4 +202,4 @@ TEST(RkbConfigs, TooManyAreRefused) {
 }
 
 }  // namespace
-}  // namespace kw::frontend
+}  // namespace kw::task_formats

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "commands/workers.h"
+#include "compile/worker.h"
 #include "core/text.h"
 #include "harness.h"
 #include "os/files.h"
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(All, Schedules, testing::ValuesIn(cases()),
 }  // namespace kw::codegen_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

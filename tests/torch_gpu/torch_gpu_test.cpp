@@ -9,7 +9,7 @@
 #include "timing/torch_baselines.h"
 #include "torch_worker/torch_python.h"
 
-namespace kw::engine {
+namespace kw::timing {
 namespace {
 
 using torch_worker::TorchKind;
@@ -241,4 +241,4 @@ TEST_F(TorchGpu, ABadModeLeavesTheOthersAlone) {
 }
 
 }  // namespace
-}  // namespace kw::engine
+}  // namespace kw::timing

@@ -11,7 +11,7 @@
 #include "compile/worker.h"
 #include "gate/families.h"
 #include "truth_gpu/gpu_oracle.h"
-#include "verification/verify_tools.h"
+#include "reference/load_reference.h"
 #include "vgpu/virtual_gpu.h"
 
 namespace kw::truth_tests {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "commands/workers.h"
+#include "compile/worker.h"
 #include "core/text.h"
 #include "machine/devices.h"
 #include "os/files.h"
@@ -392,7 +392,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Gate, testing::ValuesIn(cases()),
 
 // NVRTC compiles in a worker process, which is this program again.
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::commands::compile_worker();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

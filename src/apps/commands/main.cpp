@@ -9,9 +9,14 @@
 
 #include "commands/command.h"
 #include "commands/watch.h"
-#include "commands/workers.h"
+#include "compile/worker.h"
 #include "core/check.h"
 #include "core/text.h"
+#include "gpu/gpu_device.h"
+#include "gpu/output_capture.h"
+#include "gpu/profiled_call.h"
+#include "gpu/worker.h"
+#include "host_recording/worker.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
@@ -321,17 +326,22 @@ void tell_relative_variables(Io& io) {
   }
 }
 
-int compile_worker(const Args&, Io&) { return commands::compile_worker(); }
-int gpu_worker(const Args&, Io&) { return commands::gpu_worker(); }
-int captive_worker(const Args&, Io&) { return commands::captive_worker(); }
+int compile_worker(const Args&, Io&) { return compile::compile_worker_main(); }
+int gpu_worker(const Args&, Io&) { return gpu::gpu_worker_main(); }
+int captive_worker(const Args&, Io&) { return host_recording::captive_worker_main(); }
+/// Runs the GPU's canary kernel once; something small and real for a profiler to look at.
 int gpu_canary(const Args&, Io& io) {
-  const Status healthy = commands::gpu_canary();
+  const auto device = gpu::GpuDevice::open(0);
+  const Status healthy = device ? (*device)->health() : Status(device.error());
   return healthy ? kOk : io.fail(healthy.error());
 }
+/// One call of a program that gpu::ProfiledCall wrote down, marked for a profiler. What its kernels
+/// print is thrown away.
 int gpu_profiled_call(const Args& args, Io& io) {
   const auto& files = args.positionals;
   if (files.size() != 2) return io.fail(input_error("a call is named by two files"));
-  const Status called = commands::gpu_profiled_call(files[0], files[1]);
+  gpu::OutputCapture capture;
+  const Status called = gpu::profiled_call(files[0], files[1]);
   return called ? kOk : io.fail(called.error());
 }
 

@@ -27,7 +27,7 @@ struct Ready {
   clock::AuditPlan audit;
 };
 
-bool is_returned(const kernel::Buffer& buffer) {
+bool is_output(const kernel::Buffer& buffer) {
   return buffer.present &&
          (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
 }
@@ -97,9 +97,9 @@ std::string difference(const Ready& a, const Ready& b) {
   std::vector<size_t> from_a;
   std::vector<size_t> from_b;
   for (size_t i = 0; i < a.program.buffers.size(); ++i)
-    if (is_returned(a.program.buffers[i])) from_a.push_back(i);
+    if (is_output(a.program.buffers[i])) from_a.push_back(i);
   for (size_t i = 0; i < b.program.buffers.size(); ++i)
-    if (is_returned(b.program.buffers[i])) from_b.push_back(i);
+    if (is_output(b.program.buffers[i])) from_b.push_back(i);
   if (from_a.size() != from_b.size()) return "they return different numbers of tensors";
   for (size_t set = 0; set < a.outputs.size(); ++set) {
     for (size_t i = 0; i < from_a.size(); ++i) {

@@ -22,7 +22,7 @@ struct CompileRequest {
   std::vector<std::string> kernels;  // name expressions to instantiate: "rms_norm<256, 2>"
   std::vector<std::string> include_folders;              // beside the compiler's own
   double timeout_seconds = 60;
-  bool apart = false;       // kernels may be compiled one by one; a cubin may then be a pack (exec/image_pack.h)
+  bool apart = false;       // kernels may be compiled one by one; a cubin may then be a pack (ports/image_pack.h)
 };
 
 /// What the launches of a selection need.

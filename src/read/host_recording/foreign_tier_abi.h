@@ -39,7 +39,7 @@ Result<LauncherAbi> match_launcher(const std::vector<cuda_import::CParameter>& p
                                    const std::map<std::string, std::string>& numbers);
 
 /// The arguments of the task's own harness (task.call), and what they are, in the words of
-/// captive/shim/kw_bound_call.cuh.
+/// host_recording/shim/kw_bound_call.cuh.
 struct HarnessCall {
   LauncherAbi abi;
   std::string arguments;  // "t(tt)w"

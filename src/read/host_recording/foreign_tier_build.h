@@ -47,7 +47,7 @@ struct ForeignBuildRequest {
 ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
                                    const std::string& launcher);
 
-/// An extension whose `function` is called with `arguments` (captive/source.h).
+/// An extension whose `function` is called with `arguments` (host_recording/source.h).
 ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
                                   const std::string& function, const std::string& arguments);
 

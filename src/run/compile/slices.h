@@ -34,7 +34,7 @@ struct Slice {
 std::vector<Slice> slices_of(const ports::CompileRequest& request, const KernelTexts& texts);
 
 /// The image of the whole from those of its slices: PTX as one text, cubins as a pack
-/// (exec/image_pack.h), lines those of the source. Nothing when two of them define a name
+/// (ports/image_pack.h), lines those of the source. Nothing when two of them define a name
 /// differently or a text is not understood.
 std::optional<ports::Compiled> joined(const ports::CompileRequest& whole,
                                       const std::vector<Slice>& slices,

@@ -52,7 +52,7 @@ class LoadedImage {
   void remember_globals(CuModule module, const std::vector<std::string>& names);
 
   const Context& context_;
-  std::vector<CuModule> modules_;  // several for a pack (exec/image_pack.h)
+  std::vector<CuModule> modules_;  // several for a pack (ports/image_pack.h)
   std::map<std::string, Function> functions_;
   std::vector<Global> globals_;
 };

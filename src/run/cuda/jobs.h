@@ -45,7 +45,7 @@ class JobKernels {
   /// All three queue; an empty list is nothing to do.
   Went copy(const JobList& jobs);
   Went fill(const JobList& jobs);
-  /// Writes exec::audit_hash of each job's bytes to `out`, 8 bytes per job.
+  /// Writes ports::audit_hash of each job's bytes to `out`, 8 bytes per job.
   Went hash(const JobList& jobs, uint64_t seed, CuDevicePtr out);
 
   /// Hashes pieces of memory and waits for the answer.

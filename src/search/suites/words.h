@@ -1,4 +1,4 @@
-// How numbers of an evaluation are written, the same in every document. Internal to evaluation.
+// How numbers of an evaluation are written, the same in every document. Internal to suites.
 #pragma once
 
 #include <optional>
