@@ -26,14 +26,14 @@ class ProgressLines {
 void ProgressLines::operator()(const workflows::SynthesisProgress& progress) {
   if (!progress.notice.empty()) io_.note(progress.notice);
   if (io_.live()) {
-    io_.progress(progress_text(progress));
+    io_.progress(commands::progress_text(progress));
     return;
   }
   const bool due = progress.stage != stage_ || progress.seconds >= last_ + kLineSeconds;
   if (!due) return;
   stage_ = progress.stage;
   last_ = progress.seconds;
-  io_.line(progress_text(progress));
+  io_.line(commands::progress_text(progress));
 }
 
 }  // namespace

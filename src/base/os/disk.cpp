@@ -59,7 +59,7 @@ class RealDisk : public Disk {
     return Done{};
   }
 
-  Status make_directories(const std::string& path) override { return make_directories(path); }
+  Status make_directories(const std::string& path) override { return os::make_directories(path); }
 
   Status remove(const std::string& path) override {
     std::error_code code;

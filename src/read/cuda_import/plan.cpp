@@ -45,7 +45,7 @@ class Writer {
   Writer(Plan plan, const Source& source) : plan_(std::move(plan)), source_(source) {
     for (const PlanTensor& one : plan_.tensors) names_.insert(one.tensor.name);
     for (const PlanScalar& one : plan_.scalars) names_.insert(one.name);
-    for (const std::string& one : names_in(plan_.paths)) names_.insert(one);
+    for (const std::string& one : cuda_import::names_in(plan_.paths)) names_.insert(one);
     for (const Path& path : plan_.paths)
       for (const RecordedScratch& one : path.scratch) names_.insert(one.name);
   }

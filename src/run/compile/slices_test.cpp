@@ -27,7 +27,7 @@ ports::CompileRequest sliced_request(const std::string& source, std::vector<std:
 }
 
 std::vector<Slice> slices_of(const ports::CompileRequest& request) {
-  return slices_of(request, kernel_texts(request.source));
+  return compile::slices_of(request, kernel_texts(request.source));
 }
 
 const std::string kFirst =

@@ -87,7 +87,7 @@ std::optional<Row> Folder::row(const std::string& task) const {
 }
 
 Status Folder::write_row(const Row& row, const Json& report) const {
-  Json json = to_json(row);
+  Json json = suites::to_json(row);
   json.set("report", report);
   return os::write_inside(path_, "kernels/" + row.kernel + ".json", json.dump(true) + "\n");
 }
@@ -97,7 +97,7 @@ Status Folder::write_documents(const Evaluation& evaluation) const {
   KW_TRY(os::write_inside(path_, "summary.md", summary_markdown(evaluation), os::Sync::No));
   KW_TRY(os::write_inside(path_, "junit.xml", junit_xml(evaluation), os::Sync::No));
   return os::write_inside(path_, "summary.json",
-                          to_json(evaluation).dump(true) + "\n", os::Sync::No);
+                          suites::to_json(evaluation).dump(true) + "\n", os::Sync::No);
 }
 
 }  // namespace kw::suites
