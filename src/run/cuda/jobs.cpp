@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kJobKernels.inc"
+
 namespace kw::cuda {
 namespace {
 
@@ -9,6 +11,8 @@ constexpr unsigned kJobThreads = 256;
 constexpr size_t kMaxRows = 65535;  // of a grid
 
 }  // namespace
+
+const char* job_kernels_ptx() { return kJobKernels; }
 
 Got<JobList> JobList::create(const Context& context, const std::vector<Job>& jobs) {
   JobList list;
@@ -23,7 +27,7 @@ Got<JobList> JobList::create(const Context& context, const std::vector<Job>& job
 
 Result<std::unique_ptr<JobKernels>> JobKernels::load(const Context& context) {
   std::unique_ptr<JobKernels> kernels(new JobKernels(context));
-  auto image = LoadedImage::load(context, ports::ImageKind::Ptx, job_kernels_ptx());
+  auto image = LoadedImage::load(context, ports::ImageKind::Ptx, kJobKernels);
   if (!image) {
     return environment_error("the driver refuses kernelwright's own kernels: " +
                              image.error().message);

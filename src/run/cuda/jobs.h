@@ -60,7 +60,8 @@ class JobKernels {
   std::unique_ptr<LoadedImage> image_;
 };
 
-/// The kernels' PTX, so that tests may run it elsewhere.
+/// The kernels' PTX, so that tests may run it elsewhere. A grid has one row of blocks (y) per job;
+/// the blocks of a row stride over its bytes. Accesses are 16 bytes wide where every address allows.
 const char* job_kernels_ptx();
 
 }  // namespace kw::cuda

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "kUtilityKernels.inc"
+
 namespace kw::cuda {
 namespace {
 
@@ -12,138 +14,11 @@ constexpr uint32_t kCanaryWords = 65536;
 constexpr uint32_t kCanaryKey = 0x5eed1e55;
 constexpr uint64_t kGateNanoseconds = 50'000'000;
 
-// The lowest target CUDA 13 still knows; the driver compiles it for whatever device there is.
-constexpr const char* kPtx = R"(
-.version 6.4
-.target sm_75
-.address_size 64
-
-// out[i] = (i * 2654435761) ^ key
-.visible .entry kw_canary(.param .u64 out, .param .u32 count, .param .u32 key)
-{
-  .reg .pred %p;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<4>;
-  ld.param.u64 %rd1, [out];
-  ld.param.u32 %r1, [count];
-  ld.param.u32 %r2, [key];
-  cvta.to.global.u64 %rd1, %rd1;
-  mov.u32 %r3, %ctaid.x;
-  mov.u32 %r4, %ntid.x;
-  mov.u32 %r5, %tid.x;
-  mad.lo.u32 %r6, %r3, %r4, %r5;
-  setp.ge.u32 %p, %r6, %r1;
-  @%p bra done;
-  mul.lo.u32 %r7, %r6, 2654435761;
-  xor.b32 %r7, %r7, %r2;
-  mul.wide.u32 %rd2, %r6, 4;
-  add.u64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3], %r7;
-done:
-  ret;
-}
-
-// Writes `count` 16-byte words.
-.visible .entry kw_sweep_write(.param .u64 base, .param .u64 count, .param .u32 value)
-{
-  .reg .pred %p;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [base];
-  ld.param.u64 %rd2, [count];
-  ld.param.u32 %r1, [value];
-  cvta.to.global.u64 %rd1, %rd1;
-  mov.u32 %r2, %ctaid.x;
-  mov.u32 %r3, %ntid.x;
-  mov.u32 %r4, %tid.x;
-  mov.u32 %r5, %nctaid.x;
-  mul.lo.u32 %r6, %r3, %r5;
-  mad.lo.u32 %r2, %r2, %r3, %r4;
-  cvt.u64.u32 %rd3, %r2;
-  cvt.u64.u32 %rd4, %r6;
-loop:
-  setp.ge.u64 %p, %rd3, %rd2;
-  @%p bra done;
-  shl.b64 %rd5, %rd3, 4;
-  add.u64 %rd5, %rd1, %rd5;
-  st.global.v4.u32 [%rd5], {%r1, %r1, %r1, %r1};
-  add.u64 %rd3, %rd3, %rd4;
-  bra loop;
-done:
-  ret;
-}
-
-// Reads `count` 16-byte words; the store keeps the loads alive and never happens for what kw_sweep_write writes.
-.visible .entry kw_sweep_read(.param .u64 base, .param .u64 count, .param .u64 sink)
-{
-  .reg .pred %p;
-  .reg .b32 %r<16>;
-  .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [base];
-  ld.param.u64 %rd2, [count];
-  ld.param.u64 %rd6, [sink];
-  cvta.to.global.u64 %rd1, %rd1;
-  cvta.to.global.u64 %rd6, %rd6;
-  mov.u32 %r2, %ctaid.x;
-  mov.u32 %r3, %ntid.x;
-  mov.u32 %r4, %tid.x;
-  mov.u32 %r5, %nctaid.x;
-  mul.lo.u32 %r6, %r3, %r5;
-  mad.lo.u32 %r2, %r2, %r3, %r4;
-  cvt.u64.u32 %rd3, %r2;
-  cvt.u64.u32 %rd4, %r6;
-  mov.u32 %r1, 0;
-loop:
-  setp.ge.u64 %p, %rd3, %rd2;
-  @%p bra test;
-  shl.b64 %rd5, %rd3, 4;
-  add.u64 %rd5, %rd1, %rd5;
-  ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%rd5];
-  or.b32 %r7, %r7, %r8;
-  or.b32 %r9, %r9, %r10;
-  or.b32 %r7, %r7, %r9;
-  or.b32 %r1, %r1, %r7;
-  add.u64 %rd3, %rd3, %rd4;
-  bra loop;
-test:
-  setp.ne.u32 %p, %r1, 0xffffffff;
-  @%p bra done;
-  st.global.u32 [%rd6], %r1;
-done:
-  ret;
-}
-
-// Waits until gate[0] holds the ticket; after `limit` nanoseconds writes the ticket to gate[1] and goes on.
-.visible .entry kw_gate(.param .u64 gate, .param .u32 ticket, .param .u64 limit)
-{
-  .reg .pred %p;
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<8>;
-  ld.param.u64 %rd1, [gate];
-  ld.param.u32 %r1, [ticket];
-  ld.param.u64 %rd2, [limit];
-  cvta.to.global.u64 %rd1, %rd1;
-  mov.u64 %rd3, %globaltimer;
-loop:
-  ld.volatile.global.u32 %r2, [%rd1];
-  setp.eq.u32 %p, %r2, %r1;
-  @%p bra done;
-  mov.u64 %rd4, %globaltimer;
-  sub.u64 %rd5, %rd4, %rd3;
-  setp.lt.u64 %p, %rd5, %rd2;
-  @%p bra loop;
-  st.volatile.global.u32 [%rd1+4], %r1;
-  membar.sys;
-done:
-  ret;
-}
-)";
-
 }  // namespace
 
 Result<std::unique_ptr<UtilityKernels>> UtilityKernels::load(const Context& context) {
   std::unique_ptr<UtilityKernels> kernels(new UtilityKernels(context));
-  auto image = LoadedImage::load(context, ports::ImageKind::Ptx, kPtx);
+  auto image = LoadedImage::load(context, ports::ImageKind::Ptx, kUtilityKernels);
   if (!image)
     return environment_error("the driver refuses kernelwright's own kernels: " +
                              image.error().message);

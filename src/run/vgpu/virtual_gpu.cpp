@@ -2,31 +2,12 @@
 
 #include <fmt/core.h>
 
+#include "kCanary.inc"
 #include "vgpu/image.h"
 #include "vgpu/program_memory.h"
 #include "vgpu/program_run.h"
 
 namespace kw::vgpu {
-namespace {
-
-constexpr const char* kCanary = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry canary(.param .u64 p)
-{
-  .reg .b32 %r<3>;
-  .reg .b64 %rd<4>;
-  ld.param.u64 %rd1, [p];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  mad.lo.s32 %r2, %r1, 3, 7;
-  st.global.u32 [%rd3], %r2;
-  ret;
-}
-)";
-
-}  // namespace
 
 VirtualGpu::VirtualGpu(const arch::Target& target) : target_(target) {}
 VirtualGpu::~VirtualGpu() = default;
