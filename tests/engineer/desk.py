@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(spec.origin))
 stages_common = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(stages_common)
 
-from engineer import SOURCE, fences  # noqa: E402
+from engineer import SOURCE  # noqa: E402
 
 NO_GPU = stages_common.synthesize_common.NO_GPU
 KEY, ModelServer, SONNET = stages_common.KEY, stages_common.ModelServer, stages_common.SONNET
@@ -161,8 +161,3 @@ def bare(module):
     """A module's lines without comments, blanks at their ends, and blank lines at its end."""
     lines = [line if line.startswith("//!") else re.sub(r"//.*", "", line) for line in module.split("\n")]
     return "\n".join(line.rstrip() for line in lines).rstrip()
-
-
-def unfenced(text, what):
-    """Whether something stands outside of all fences."""
-    return what in fences(text)[1]

@@ -93,19 +93,10 @@ KW_LANE constexpr uint8_t double_to_e4m3(double x) {
 KW_LANE constexpr uint8_t double_to_e5m2(double x) {
   return static_cast<uint8_t>(narrow<E5m2, Round::Nearest, Overflow::Saturate>(x));
 }
-KW_LANE constexpr uint8_t float_to_e4m3(float x) {
-  return static_cast<uint8_t>(narrow<E4m3, Round::Nearest, Overflow::Saturate>(x));
-}
-KW_LANE constexpr uint8_t float_to_e5m2(float x) {
-  return static_cast<uint8_t>(narrow<E5m2, Round::Nearest, Overflow::Saturate>(x));
-}
 
 /// fp4 in the low four bits; infinities and NaN become the largest value (6), NaN without its sign.
 KW_LANE constexpr float e2m1_to_float(uint8_t bits) { return widen<E2m1>(bits & 0xfu); }
 KW_LANE constexpr uint8_t double_to_e2m1(double x) {
-  return static_cast<uint8_t>(narrow<E2m1, Round::Nearest, Overflow::Saturate>(x));
-}
-KW_LANE constexpr uint8_t float_to_e2m1(float x) {
   return static_cast<uint8_t>(narrow<E2m1, Round::Nearest, Overflow::Saturate>(x));
 }
 
@@ -133,12 +124,6 @@ KW_LANE constexpr uint8_t narrow_e8m0(float x) {
 /// round up (as it does).
 KW_LANE constexpr uint8_t float_to_e8m0(float x) {
   return narrow_e8m0<Round::Up, Overflow::Saturate>(x);
-}
-
-/// A binary32 whose 13 low mantissa bits are zero.
-template <Round kRound = Round::NearestAway, Overflow kOverflow = Overflow::Infinity>
-KW_LANE constexpr uint32_t float_to_tf32(float x) {
-  return round_bits<Tf32, kRound, kOverflow>(std::bit_cast<uint32_t>(x)) << 13;
 }
 
 }  // namespace KW_NUMERIC_LEVEL

@@ -34,7 +34,6 @@ class StoppingCriterion {
   std::optional<StopReason> reason() const;
   const std::vector<double>& samples() const { return samples_; }
   /// Half the width of the median's interval, relative to the median.
-  double uncertainty() const { return uncertainty_; }
 
  private:
   StoppingRule rule_;

@@ -118,18 +118,4 @@ std::string plan_text(const Plan& plan) {
                            undecided == 1 ? "" : "s", join(names, ", "));
 }
 
-std::string drift_text(const std::vector<std::pair<int, Roofline>>& history) {
-  std::string out =
-      fmt::format("{:>4}  {:>9}  {:>9}  {:>9}  {:<10}  {:>11}  {}\n", "iter", "compute", "memory",
-                  "latency", "bottleneck", "time", "methods c/m/l");
-  for (const auto& [iteration, r] : history) {
-    out += fmt::format("{:>4}  {:>9}  {:>9}  {:>9}  {:<10}  {:>11}  {}/{}/{}{}\n", iteration,
-                       share_text(r.gaps.compute), share_text(r.gaps.memory),
-                       share_text(r.gaps.latency), bottleneck_name(r.bottleneck),
-                       time_text(r.time_us), r.budget.compute, r.budget.memory, r.budget.latency,
-                       r.near_peak ? "  near peak" : "");
-  }
-  return out;
-}
-
 }  // namespace kw::profile

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "profile/plan.h"
 
@@ -15,7 +14,5 @@ std::string roofline_text(const Roofline& roofline);
 /// What to try, why, and why not what stands before it; then what could not be decided for want of
 /// which metric.
 std::string plan_text(const Plan& plan);
-/// One line per iteration: how the bottleneck moved.
-std::string drift_text(const std::vector<std::pair<int, Roofline>>& history);
 
 }  // namespace kw::profile

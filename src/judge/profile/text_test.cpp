@@ -68,17 +68,5 @@ TEST(Text, OfAnEstimate) {
   expect_profile_golden("estimate", roofline_text(r));
 }
 
-TEST(Text, OfDrift) {
-  const MetricSet metrics = naive_softmax();
-  const TimeFloor floor = time_floor(8e7, 67e6, kMeasured);
-  MetricSet better;
-  better.set("dram_throughput_pct", 91, Source::Ncu, "x");
-  better.set("memory_throughput_pct", 91, Source::Ncu, "x");
-  better.set("sm_throughput_pct", 30, Source::Ncu, "x");
-  expect_profile_golden("drift", drift_text({{1, roofline(metrics, floor, kMeasured, 84.1)},
-                                             {2, roofline(MetricSet(), floor, kMeasured, 30.0)},
-                                             {3, roofline(better, floor, kMeasured, 17.4)}}));
-}
-
 }  // namespace
 }  // namespace kw::profile

@@ -13,8 +13,6 @@ inline constexpr const char* kIndexName = "index.sqlite";
 inline constexpr std::array kInputNames = {"prompt.txt", "reference.py", "spec.json", "config.json",
                                            "env.json"};
 inline constexpr std::array kFinalNames = {"kernel.cu", "kernel.ptx", "kernel.cubin", "README.md"};
-inline constexpr std::array kCandidateNames = {"module.cu",   "compile.log",  "verdict.json",
-                                               "timing.json", "profile.json", "lineage.json"};
 
 struct Layout {
   std::string folder;

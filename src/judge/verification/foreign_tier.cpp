@@ -411,10 +411,6 @@ bool is_foreign(const std::string& path, const std::string& text) {
           text.find("extern \"C\"") != std::string::npos || host_recording::wants_torch(text));
 }
 
-const char* trust_of(const std::string& module_text) {
-  return kernel::is_recorded(module_text) ? "foreign" : "module";
-}
-
 Result<CandidateText> read_candidate(const ForeignRequest& request) {
   CandidateText out;
   out.text = KW_TRY(os::read_file(request.path, cuda_import::kMaxForeignBytes));

@@ -43,9 +43,6 @@ Result<CandidateText> read_candidate(const ForeignRequest& request);
 /// Whether the file is neither a module nor something else that this tier does not take.
 bool is_foreign(const std::string& path, const std::string& text);
 
-/// "foreign" for recorded modules, "module" for the others.
-const char* trust_of(const std::string& module_text);
-
 /// The report of a candidate that never became a module.
 VerifyReport refused_report(const CandidateText& candidate, const task::Task& task,
                             const VerifyRequest& request);

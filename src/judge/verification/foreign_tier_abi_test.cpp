@@ -78,8 +78,6 @@ TEST(ForeignTier, KnowsItsFiles) {
   EXPECT_FALSE(is_foreign("a.cu", "//! kernelwright 1\n__global__ void k() {}"));
   EXPECT_FALSE(is_foreign("a.cu", "just text"));
   EXPECT_TRUE(is_foreign("a.py", "class ModelNew: pass"));
-  EXPECT_STREQ(trust_of("//! kernelwright 1\n//! recorded a.cu\n"), "foreign");
-  EXPECT_STREQ(trust_of("//! kernelwright 1\n"), "module");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // every event is data.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "core/json.h"
@@ -15,9 +14,6 @@ struct Event {
   std::string kind;    // "stage", "added", "judged", "timed" …
   Json data;           // an object; what is in it depends on the kind
 };
-
-/// Who wants to know. Called from the thread in which it happened.
-using EventSink = std::function<void(const Event&)>;
 
 Json to_json(const Event& event);
 /// Blame::Input when it is not an event of ours.

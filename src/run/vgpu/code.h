@@ -160,7 +160,6 @@ struct Code {
   uint32_t shared_static_bytes = 0;    // without guards, what the hardware would count
   int64_t constant_bytes = 0;          // of all .const variables of the module
   uint32_t shared_static_end = 0;  // with guards: the dynamic part starts here (already aligned)
-  bool uses_dynamic_shared = false;
   std::vector<WindowVariable> local;
   uint32_t local_bytes = 0;
   uint32_t stack_start = 0;  // local variables of recursive functions lie from here on; 0: none

@@ -67,10 +67,8 @@ void Decoder::lay_out_params() {
 
 // Every variable is followed by a guard zone, so that an index past its end meets no neighbour.
 uint32_t Decoder::add_shared(const ptx::Variable& variable) {
-  if (variable.is_extern || variable.bytes == 0) {
-    code_.uses_dynamic_shared = true;
+  if (variable.is_extern || variable.bytes == 0)
     return 0;  // resolved to the start of the dynamic part
-  }
   const uint32_t at = align_up(code_.shared_static_end, std::max(kRedZone, alignment(variable)));
   if (variable.bytes > kMaxWindowBytes || at > kMaxWindowBytes) {
     refuse(fmt::format("shared variable '{}' is too large", variable.name));

@@ -44,7 +44,6 @@ inline constexpr const char* kStageFailure = "stage_failure";    // no candidate
 inline constexpr const char* kTaskError = "task_error";          // the task cannot be read
 inline constexpr const char* kExternalError = "external_error";  // the machine's fault
 inline constexpr const char* kRunnerError = "runner_error";      // ours
-inline constexpr const char* kBaselineFailed = "baseline_failed";
 
 /// Names of the columns of results.csv, in order.
 std::vector<std::string> column_names();
