@@ -30,7 +30,7 @@ Json suspicions_json(const std::vector<Suspicion>& all) {
   Json list = Json::array();
   for (const Suspicion& one : all)
     list.push(Json::object()
-                  .set("field", field_name(one.field))
+                  .set("field", field_name(Field::Numerics))
                   .set("line", one.line)
                   .set("what", one.what));
   return list;

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "core/hash.h"
-#include "core/random.h"
 #include "core/text.h"
 #include "os/interrupt.h"
 #include "review/shown.h"
@@ -167,21 +166,17 @@ class Tuner {
     return Done{};
   }
 
-  /// What intervals say about the same modules, for nothing.
+  /// What suspicions say about the same modules, for nothing.
   Score unread_score() const {
     Score score;
-    for (const Entry* entry : split_.held_out) {
-      const std::vector<Suspicion> found = suspicions(entry->module);
-      const bool wrong = std::ranges::any_of(
-          found, [this](const Suspicion& one) { return one.field == settings_.field; });
+    for (const Entry* entry : split_.held_out)
       score.confusion.add(label(*entry, settings_.field).value_or(true), entry->defensive(),
-                          wrong ? Call::Wrong : Call::Right);
-    }
+                          suspicions(entry->module).empty() ? Call::Right : Call::Wrong);
     return score;
   }
 
   Status report_held_out() {
-    row("intervals", "held-out", unread_score());
+    if (settings_.field == Field::Numerics) row("intervals", "held-out", unread_score());
     std::vector<llm::ModelId> models = {settings_.model};
     if (settings_.second) models.push_back(*settings_.second);
     for (const llm::ModelId& model : models) {
