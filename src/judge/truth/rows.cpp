@@ -36,12 +36,6 @@ void Row::set_jump(size_t k, double low, double high) {
   jumps |= low > 0 || high > 0;
 }
 
-void Row::clear_errors(size_t k) {
-  if (tracks.a) a[k] = 0;
-  if (tracks.h) h[k] = 0;
-  lo[k] = hi[k] = 0;
-}
-
 namespace {
 
 void read_row(Evaluator& evaluator, int64_t first, Row& row) {

@@ -25,8 +25,6 @@ struct Row {
   /// How far the element may be from its value: 4 a + h + its jump.
   double reach(size_t k) const;
   void set_jump(size_t k, double low, double high);
-  /// The element's errors and jumps, all zero.
-  void clear_errors(size_t k);
 };
 
 /// What a row op needs to know beside the row.
