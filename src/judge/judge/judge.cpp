@@ -42,22 +42,22 @@ std::string with_tunes(const std::string& text, const std::map<std::string, int6
   return kernel::with_tunes(text, tunes);
 }
 
-Judge::Judge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run, single_run::Progress progress)
+LocalJudge::LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run, single_run::Progress progress)
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
 
-Judge::~Judge() {
+LocalJudge::~LocalJudge() {
   truths_.clear();  // waits for them
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = inner_;
 }
 
-Result<std::unique_ptr<Judge>> Judge::make(const JudgeRequest& request, timing::Lanes& lanes,
+Result<std::unique_ptr<LocalJudge>> LocalJudge::make(const JudgeRequest& request, timing::Lanes& lanes,
                                            store::Run& run, single_run::Progress progress) {
-  std::unique_ptr<Judge> judge(new Judge(request, lanes, run, std::move(progress)));
+  std::unique_ptr<LocalJudge> judge(new LocalJudge(request, lanes, run, std::move(progress)));
   KW_TRY(judge->prepare());
   return judge;
 }
 
-Status Judge::prepare() {
+Status LocalJudge::prepare() {
   inner_ = lanes_.first().tools.verify.compiler;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   // The other compilers' texts are not known well enough to be put together again.
@@ -79,18 +79,18 @@ Status Judge::prepare() {
   return Done{};
 }
 
-const task::Dims& Judge::dims() const { return first().dims; }
-const clock::Work& Judge::work() const { return first().work; }
-const clock::Floor& Judge::floor() const { return first().floor; }
+const task::Dims& LocalJudge::dims() const { return first().dims; }
+const clock::Work& LocalJudge::work() const { return first().work; }
+const clock::Floor& LocalJudge::floor() const { return first().floor; }
 
 // What comes between the host and an empty kernel comes between it and every other, too.
-double Judge::as_ranked(double us) const {
+double LocalJudge::as_ranked(double us) const {
   const record::Calibration& gpu = *request_.calibration;
   if (!request_.host_time || us <= 0 || gpu.host_us <= 0) return us;
   return gpu.host_us + std::max(0.0, us - gpu.launch_us);
 }
 
-double Judge::rank_of(const std::function<double(const Site&)>& known) const {
+double LocalJudge::rank_of(const std::function<double(const Site&)>& known) const {
   double logs = 0;
   int count = 0;
   for (const auto& site : sites_) {
@@ -104,12 +104,12 @@ double Judge::rank_of(const std::function<double(const Site&)>& known) const {
   return count == 1 ? known(first()) : std::exp(logs / count);
 }
 
-double Judge::rank_floor_us() const {
+double LocalJudge::rank_floor_us() const {
   return rank_of([this](const Site& site) { return as_ranked(site.floor.us); });
 }
 
-std::string Judge::ranked_by() const {
-  const bool host = measures() || request_.calibration->host_us > 0;
+std::string LocalJudge::ranked_by() const {
+  const bool host = has_clock() || request_.calibration->host_us > 0;
   const std::string seen = !request_.host_time ? "time on the GPU"
                            : host              ? "what the host sees, launches included"
                                   : "time on the GPU, launches included; what the host adds is not "
@@ -117,7 +117,7 @@ std::string Judge::ranked_by() const {
   return sites_.size() > 1 ? "the geometric mean over the benchmark shapes of " + seen : seen;
 }
 
-std::vector<ShapeTime> Judge::shape_times(const std::string& id) const {
+std::vector<ShapeTime> LocalJudge::shape_times(const std::string& id) const {
   std::vector<ShapeTime> list;
   for (const auto& site : sites_) {
     ShapeTime one;
@@ -136,14 +136,33 @@ std::vector<ShapeTime> Judge::shape_times(const std::string& id) const {
   return list;
 }
 
-void Judge::tell(const std::string& what) const {
+Result<std::vector<ports::Outcome>> LocalJudge::examine(const ports::Candidates& candidates,
+                                                        ports::Depth depth) {
+  if (depth == ports::Depth::Screen) return screen(candidates);
+  if (depth == ports::Depth::Time && has_clock()) return measure(candidates);
+  std::vector<ports::Outcome> out;
+  for (const record::Candidate& candidate : candidates) {
+    std::string refused;
+    if (depth == ports::Depth::Verify || depth == ports::Depth::Time) {
+      refused = verdict_reason(KW_TRY(verify(candidate)).gate.verdict);
+    } else if (const Trial made = KW_TRY(trial(candidate, depth == ports::Depth::Run)); !made.well) {
+      refused = verdict_reason(made.verdict);
+    }
+    const bool estimated = depth == ports::Depth::Time && refused.empty();
+    out.push_back(estimated ? KW_TRY(screen({candidate})).front()
+                            : ports::Outcome::refusal(refused));
+  }
+  return out;
+}
+
+void LocalJudge::tell(const std::string& what) const {
   const std::lock_guard lock(mutex_);
   if (progress_) progress_(what);
 }
 
-bool Judge::measures() const { return lanes_.has_gpu(); }
+bool LocalJudge::has_clock() const { return lanes_.has_gpu(); }
 
-kernel::Bindings Judge::fixed_for(const ports::Device& device,
+kernel::Bindings LocalJudge::fixed_for(const ports::Device& device,
                                   const record::Candidate& candidate) const {
   const ports::DeviceInfo info = device.info();
   kernel::Bindings fixed;
@@ -156,7 +175,7 @@ kernel::Bindings Judge::fixed_for(const ports::Device& device,
   return fixed;
 }
 
-verification::VerifyRequest Judge::verify_request(const record::Candidate& candidate) const {
+verification::VerifyRequest LocalJudge::verify_request(const record::Candidate& candidate) const {
   verification::VerifyRequest request = request_.verify;
   request.module_path = run_.folder() + "/candidates/" + candidate.id + "/module.cu";
   request.tunes = candidate.tunes;
@@ -167,15 +186,15 @@ verification::VerifyRequest Judge::verify_request(const record::Candidate& candi
   return request;
 }
 
-Result<ports::Look> Judge::refuse(const record::Candidate& candidate,
+Result<ports::Outcome> LocalJudge::refuse(const record::Candidate& candidate,
                                    const record::Verdict& verdict) {
   KW_TRY(run_.judged(candidate.id, record::to_json(verdict)));
-  return ports::Look{0, verdict_reason(verdict)};
+  return ports::Outcome::refusal(verdict_reason(verdict));
 }
 
 // What goes wrong here goes wrong at the gate as well, and is told there.
-void Judge::begin_truths() {
-  if (truths_begun_ || !measures()) return;
+void LocalJudge::begin_truths() {
+  if (truths_begun_ || !has_clock()) return;
   truths_begun_ = true;
   for (auto& lane : lanes_.all()) {
     truths_.push_back(std::async(std::launch::async, [this, at = lane.get()] {
@@ -186,18 +205,18 @@ void Judge::begin_truths() {
   }
 }
 
-void Judge::await_truths() {
+void LocalJudge::await_truths() {
   for (std::future<void>& made : truths_) made.get();
   truths_.clear();
 }
 
-Result<std::vector<ports::Look>> Judge::measure(const ports::Candidates& candidates) {
+Result<std::vector<ports::Outcome>> LocalJudge::measure(const ports::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates) {
     compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
     compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
   }
   await_truths();
-  std::vector<std::optional<Result<ports::Look>>> looks(candidates.size());
+  std::vector<std::optional<Result<ports::Outcome>>> looks(candidates.size());
   std::atomic<size_t> next = 0;
   std::atomic<bool> failed = false;
   const auto work = [&](timing::Lane& lane) {
@@ -211,7 +230,7 @@ Result<std::vector<ports::Look>> Judge::measure(const ports::Candidates& candida
     others.emplace_back([&, i] { work(*lanes_.all()[i]); });
   work(lanes_.first());
   for (std::thread& thread : others) thread.join();
-  std::vector<ports::Look> out;
+  std::vector<ports::Outcome> out;
   for (auto& look : looks) {
     if (look && !*look) return std::move(*look).error();
     if (look) out.push_back(std::move(**look));
@@ -220,14 +239,14 @@ Result<std::vector<ports::Look>> Judge::measure(const ports::Candidates& candida
   return out;
 }
 
-void Judge::compile_whole(const record::Candidate& candidate) {
+void LocalJudge::compile_whole(const record::Candidate& candidate) {
   record::Candidate shipped = candidate;
   shipped.text = with_tunes(candidate.text, candidate.tunes);
   compile_ahead(*whole_, shipped, ports::ImageKind::Ptx, Wanted::All);
-  compile_ahead(*whole_, shipped, ports::ImageKind::Cubin, measures() ? Wanted::All : Wanted::Timed);
+  compile_ahead(*whole_, shipped, ports::ImageKind::Cubin, has_clock() ? Wanted::All : Wanted::Timed);
 }
 
-Result<ports::Look> Judge::certify(const record::Candidate& candidate) {
+Result<ports::Outcome> LocalJudge::certify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("certifying " + candidate.origin);
   timing::BenchRequest request;
@@ -255,20 +274,21 @@ Result<ports::Look> Judge::certify(const record::Candidate& candidate) {
   const std::string reason = verdict_reason(made.bench.verdict);
   if (!reason.empty()) {
     last_refusal_ = std::move(made.bench.gate);
-    return ports::Look{0, reason};
+    return ports::Outcome::refusal(reason);
   }
   KW_TRY(note_resources(candidate, made));
-  double us = made.bench.estimate ? made.bench.estimate->us : 0;
+  ports::Outcome outcome =
+      ports::Outcome::estimate(made.bench.estimate ? made.bench.estimate->us : 0, false);
   if (made.bench.candidate.measurement) {
     first().times[candidate.id] = rank_us(*made.bench.candidate.measurement);
-    us = rank_measured(candidate.id);
+    outcome = ports::Outcome::time(rank_measured(candidate.id));
   }
   certificate_ = std::move(made);
-  return ports::Look{us, ""};
+  return outcome;
 }
 
 // The images that ship, which are those that were judged, and what they cost on the chip.
-Status Judge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
+Status LocalJudge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
   // A run that goes on has its estimates on file, but not what was counted.
   if (first().launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
   if (const auto cost = first().costs.find(candidate.id); cost != first().costs.end())

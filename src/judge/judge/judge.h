@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "machine/ahead_compiler.h"
-#include "ports/evaluator.h"
+#include "ports/judge.h"
 #include "store/run.h"
 #include "timing/bench.h"
 #include "timing/cost_model.h"
@@ -77,22 +77,24 @@ struct RaceOptions {
   bool quick = false;  // few samples in each
 };
 
-class Judge : public ports::Evaluator {
+class LocalJudge : public ports::Judge {
  public:
   /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
-  static Result<std::unique_ptr<Judge>> make(const JudgeRequest& request, timing::Lanes& lanes,
+  static Result<std::unique_ptr<LocalJudge>> make(const JudgeRequest& request, timing::Lanes& lanes,
                                              store::Run& run, single_run::Progress progress);
-  ~Judge() override;
+  ~LocalJudge() override;
 
-  bool measures() const override;
-  Result<std::vector<ports::Look>> screen(const ports::Candidates& candidates) override;
-  Result<std::vector<ports::Look>> measure(const ports::Candidates& candidates) override;
-  Result<std::vector<ports::Look>> pair(const ports::Candidates& candidates, int effort) override;
-  Result<ports::Look> certify(const record::Candidate& candidate) override;
+  bool has_clock() const override;
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override;
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
+                                           int effort) override;
+  Result<ports::Outcome> certify(const record::Candidate& candidate) override;
 
   /// Judges all, then times those that passed together, interleaved, each process anew; only where
-  /// measures(). The same candidate may run several times. Parallel to the candidates.
-  Result<std::vector<Racer>> race(const ports::Candidates& candidates, const RaceOptions& options);
+  /// has_clock(). The same candidate may run several times. Parallel to the candidates.
+  Result<std::vector<Racer>> race_with_evidence(const ports::Candidates& candidates,
+                                                const RaceOptions& options);
   /// Keeps the candidate, compiles it, and runs it where asked. What it is refused for is kept.
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
@@ -128,6 +130,8 @@ class Judge : public ports::Evaluator {
   const std::optional<verification::VerifyReport>& last_refusal() const { return last_refusal_; }
 
  private:
+  Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates);
+  Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates);
   struct Site;
   /// What counting at one shape gave.
   struct Counted {
@@ -137,7 +141,7 @@ class Judge : public ports::Evaluator {
   };
   /// Shapes that something is compiled for: the timed ones; also those counted at; also the gate's.
   enum class Wanted : uint8_t { Timed, Counted, All };
-  Judge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
+  LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
         single_run::Progress progress);
 
   Status prepare();
@@ -158,22 +162,22 @@ class Judge : public ports::Evaluator {
                      ports::ImageKind image, Wanted shapes);
   /// The images that would ship.
   void compile_whole(const record::Candidate& candidate);
-  Result<ports::Look> screen_one(const record::Candidate& candidate);
+  Result<ports::Outcome> screen_one(const record::Candidate& candidate);
   Result<Counted> count_at(Site& site, const kernel::Module& module,
                            const record::Candidate& candidate);
-  Result<ports::Look> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
+  Result<ports::Outcome> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
   /// Counted again with the registers of the kernels at the timed shape, or refused because they do
   /// not assemble; nothing when nothing here makes cubins.
   Result<std::optional<Counted>> with_registers(const Site& site,
                                                 const record::Candidate& candidate);
-  Result<ports::Look> finish_screening(const record::Candidate& candidate, bool at_least = false);
+  Result<ports::Outcome> finish_screening(const record::Candidate& candidate, bool at_least = false);
   /// The time a candidate is ranked by.
   double rank_us(const clock::Measurement& measured) const;
-  Result<ports::Look> measure_one(timing::Lane& lane, const record::Candidate& candidate);
+  Result<ports::Outcome> measure_one(timing::Lane& lane, const record::Candidate& candidate);
   Status find_shape(timing::Lane& lane, size_t site);
   /// Whether all could be timed at that shape; what is rejected says so in its look.
   Result<bool> pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
-                       int effort, std::vector<ports::Look>& looks);
+                       int effort, std::vector<ports::Outcome>& looks);
   /// Gate and timed shape of one of a race.
   Status admit(const record::Candidate& candidate, Racer& racer);
   /// One try at timing these together; false when one of them has to go first.

@@ -14,7 +14,7 @@
 
 namespace kw::judge {
 
-struct Judge::Site {
+struct LocalJudge::Site {
   /// The timed shape, cut down until the virtual GPU does it in milliseconds, with inputs.
   Status choose(const task::Task& asked, const task::Dims& timed,
                 const record::Calibration& calibration);

@@ -20,7 +20,7 @@ bool in_race(const Racer& racer) { return record::passed(racer.verdict) && racer
 
 }  // namespace
 
-Status Judge::admit(const record::Candidate& candidate, Racer& racer) {
+Status LocalJudge::admit(const record::Candidate& candidate, Racer& racer) {
   KW_TRY(os::check_interrupted());
   timing::Lane& lane = lanes_.first();
   if (lane.shapes.front().ready.count(candidate.id) == 0) {
@@ -33,7 +33,7 @@ Status Judge::admit(const record::Candidate& candidate, Racer& racer) {
   return Done{};
 }
 
-Status Judge::find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
+Status LocalJudge::find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
                            const std::string& why, std::vector<Racer>& racers) {
   timing::LaneShape& at = lanes_.first().shapes.front();
   bool found = false;
@@ -54,7 +54,7 @@ Status Judge::find_culprit(const ports::Candidates& candidates, const std::vecto
   return Done{};
 }
 
-Result<bool> Judge::time_racers(const ports::Candidates& candidates,
+Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
                                 const std::vector<size_t>& members, const RaceOptions& options,
                                 std::vector<Racer>& racers) {
   timing::Lane& lane = lanes_.first();
@@ -101,9 +101,9 @@ Result<bool> Judge::time_racers(const ports::Candidates& candidates,
   return true;
 }
 
-Result<std::vector<Racer>> Judge::race(const ports::Candidates& candidates,
+Result<std::vector<Racer>> LocalJudge::race_with_evidence(const ports::Candidates& candidates,
                                        const RaceOptions& options) {
-  KW_CHECK(measures(), "a race needs a clock");
+  KW_CHECK(has_clock(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) {
     compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
     compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);

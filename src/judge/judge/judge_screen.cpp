@@ -63,7 +63,7 @@ record::Verdict not_completed(const ports::RunOutcome& outcome) {
                   fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message));
 }
 
-Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
+Status LocalJudge::Site::choose(const task::Task& asked, const task::Dims& timed,
                            const record::Calibration& calibration) {
   task = &asked;
   dims = timed;
@@ -78,7 +78,7 @@ Status Judge::Site::choose(const task::Task& asked, const task::Dims& timed,
   return Done{};
 }
 
-std::optional<ports::CompileRequest> Judge::Site::compile_request(const kernel::Module& module,
+std::optional<ports::CompileRequest> LocalJudge::Site::compile_request(const kernel::Module& module,
                                                                   const kernel::Bindings& fixed,
                                                                   double timeout_seconds) const {
   const auto matching = gate::match_tensors(module, *task, graph);
@@ -90,7 +90,7 @@ std::optional<ports::CompileRequest> Judge::Site::compile_request(const kernel::
   return ports::compile_request(module, *selection, fixed.target.name, timeout_seconds);
 }
 
-void Judge::compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
+void LocalJudge::compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
                           ports::ImageKind image, Wanted wanted) {
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return;
@@ -130,7 +130,7 @@ void Judge::compile_ahead(machine::AheadCompiler& compiler, const record::Candid
   }
 }
 
-Result<ports::Look> Judge::finish_screening(const record::Candidate& candidate, bool at_least) {
+Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& candidate, bool at_least) {
   const double us = rank_of([&](const Site& site) {
     const auto cost = site.costs.find(candidate.id);
     return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
@@ -141,10 +141,10 @@ Result<ports::Look> Judge::finish_screening(const record::Candidate& candidate, 
   profile.set("timed_at", task::dims_text(dims())).set("scale", first().scale);
   profile.set("rates", request_.calibration->gpu).set("at_least", at_least);
   KW_TRY(run_.profiled(candidate.id, profile));
-  return ports::Look{us, "", at_least};
+  return ports::Outcome::estimate(us, at_least);
 }
 
-Result<ports::Look> Judge::screen_one(const record::Candidate& candidate) {
+Result<ports::Outcome> LocalJudge::screen_one(const record::Candidate& candidate) {
   KW_TRY(run_.add(candidate));
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
@@ -158,7 +158,7 @@ Result<ports::Look> Judge::screen_one(const record::Candidate& candidate) {
   return finish_screening(candidate, at_least);
 }
 
-Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
+Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module& module,
                                        const record::Candidate& candidate) {
   ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto matching = gate::match_tensors(module, *request_.task, at.small.graph);
@@ -176,7 +176,7 @@ Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
     // A trace may be tied to the extents of the shape to be fast at; then no smaller one tells.
     if (!one->not_served.empty() && one == &timed)
       return Counted{rejected(record::Stage::Static, one->not_served), {}};
-    if (!one->not_loaded.empty() && !measures())
+    if (!one->not_loaded.empty() && !has_clock())
       return Counted{rejected(record::Stage::VirtualGpu, one->not_loaded), {}};
   }
   if (&at == &first()) KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
@@ -208,7 +208,7 @@ Result<Judge::Counted> Judge::count_at(Site& at, const kernel::Module& module,
   return counted;
 }
 
-timing::CostRequest Judge::cost_request(const Site& site, const record::Candidate& candidate,
+timing::CostRequest LocalJudge::cost_request(const Site& site, const record::Candidate& candidate,
                                         std::vector<timing::CostLaunch> launches) const {
   timing::CostRequest ask;
   ask.launches = std::move(launches);
@@ -218,7 +218,7 @@ timing::CostRequest Judge::cost_request(const Site& site, const record::Candidat
   return ask;
 }
 
-Result<std::optional<Judge::Counted>> Judge::with_registers(const Site& site,
+Result<std::optional<LocalJudge::Counted>> LocalJudge::with_registers(const Site& site,
                                                             const record::Candidate& candidate) {
   using Unknown = std::optional<Counted>;
   const auto counted = site.launches.find(candidate.id);
@@ -252,23 +252,23 @@ Result<std::optional<Judge::Counted>> Judge::with_registers(const Site& site,
       Counted{std::nullopt, timing::cost_of(cost_request(site, candidate, std::move(launches)))});
 }
 
-Result<std::vector<ports::Look>> Judge::screen(const ports::Candidates& candidates) {
+Result<std::vector<ports::Outcome>> LocalJudge::screen(const ports::Candidates& candidates) {
   begin_truths();
   for (const record::Candidate& candidate : candidates)
     compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::Counted);
-  std::vector<ports::Look> looks;
+  std::vector<ports::Outcome> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
     KW_TRY(os::check_interrupted());
     tell("screening " + candidate.origin);
     looks.push_back(KW_TRY(screen_one(candidate)));
     const double us = looks.back().us;
-    if (us > 0 && !looks.back().at_least && (best == 0 || us < best)) best = us;
+    if (us > 0 && !looks.back().is_lower_bound && (best == 0 || us < best)) best = us;
   }
   // Registers cost a second compile; they are asked for where they can decide.
   std::vector<size_t> close;
   for (size_t i = 0; i < looks.size(); ++i) {
-    const bool counted = first().launches.count(candidates[i].id) > 0 && !looks[i].at_least;
+    const bool counted = first().launches.count(candidates[i].id) > 0 && !looks[i].is_lower_bound;
     if (counted && looks[i].us > 0 && looks[i].us <= kClose * best) close.push_back(i);
   }
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });

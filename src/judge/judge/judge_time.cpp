@@ -30,7 +30,7 @@ std::optional<record::Verdict> timing_verdict(const clock::MeasureOutcome& alone
 }
 
 // The gate's pool where it has the timed shape whole, else one of that shape alone.
-Status Judge::find_shape(timing::Lane& lane, size_t site) {
+Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
   timing::LaneShape& at = lane.shapes[site];
   if (at.shape) return Done{};
   const task::Dims& dims = sites_[site]->dims;
@@ -56,7 +56,7 @@ Status Judge::find_shape(timing::Lane& lane, size_t site) {
   return Done{};
 }
 
-Result<verification::VerifyReport> Judge::gate(timing::Lane& lane, const record::Candidate& candidate) {
+Result<verification::VerifyReport> LocalJudge::gate(timing::Lane& lane, const record::Candidate& candidate) {
   await_truths();
   verification::VerifyReport judged = KW_TRY(verification::verify_module(candidate.text, searched_, verify_request(candidate),
                                              lane.tools.verify, {}, &lane.pools));
@@ -67,7 +67,7 @@ Result<verification::VerifyReport> Judge::gate(timing::Lane& lane, const record:
   return judged;
 }
 
-Result<record::Verdict> Judge::ready(timing::Lane& lane, const record::Candidate& candidate) {
+Result<record::Verdict> LocalJudge::ready(timing::Lane& lane, const record::Candidate& candidate) {
   if (lane.shapes.front().ready.count(candidate.id) > 0) return record::Verdict(record::Passed{});
   const bool gated = &lane == &lanes_.first() && gated_.count(candidate.id) > 0;
   const record::Verdict verdict =
@@ -100,7 +100,7 @@ Result<record::Verdict> Judge::ready(timing::Lane& lane, const record::Candidate
   return verdict;
 }
 
-clock::MeasureOptions Judge::measure_options(const timing::TimedShape& shape,
+clock::MeasureOptions LocalJudge::measure_options(const timing::TimedShape& shape,
                                              const std::vector<timing::TimedCandidate*>& timed,
                                              int effort) {
   clock::MeasureOptions options;
@@ -125,11 +125,11 @@ clock::MeasureOptions Judge::measure_options(const timing::TimedShape& shape,
   return options;
 }
 
-Result<ports::Look> Judge::measure_one(timing::Lane& lane, const record::Candidate& candidate) {
+Result<ports::Outcome> LocalJudge::measure_one(timing::Lane& lane, const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("judging " + candidate.origin);
   const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
-  if (!reason.empty()) return ports::Look{0, reason};
+  if (!reason.empty()) return ports::Outcome::refusal(reason);
   for (size_t i = 0; i < sites_.size(); ++i) {
     if (!timed_at(i)) continue;
     const timing::LaneShape& at = lane.shapes[i];
@@ -139,20 +139,20 @@ Result<ports::Look> Judge::measure_one(timing::Lane& lane, const record::Candida
     if (const auto verdict = timing_verdict(outcome)) return refuse(candidate, *verdict);
     KW_TRY(note_time(*sites_[i], candidate, "quick", outcome.measurements[0]));
   }
-  return ports::Look{rank_measured(candidate.id), ""};
+  return ports::Outcome::time(rank_measured(candidate.id));
 }
 
-double Judge::rank_us(const clock::Measurement& measured) const {
+double LocalJudge::rank_us(const clock::Measurement& measured) const {
   const double host = measured.samples.host_us;
   return request_.host_time && host > 0 ? host : measured.summary.median;
 }
 
-bool Judge::timed_at(size_t site) const {
+bool LocalJudge::timed_at(size_t site) const {
   const std::lock_guard lock(mutex_);
   return sites_[site]->dropped.empty();
 }
 
-double Judge::rank_measured(const std::string& id) const {
+double LocalJudge::rank_measured(const std::string& id) const {
   const std::lock_guard lock(mutex_);
   return rank_of([&](const Site& site) {
     const auto at = site.times.find(id);
@@ -161,7 +161,7 @@ double Judge::rank_measured(const std::string& id) const {
 }
 
 // The first shape's samples are kept under `kind`, those of others under their dims as well.
-Status Judge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
+Status LocalJudge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
                         const clock::Measurement& measured) {
   {
     const std::lock_guard lock(mutex_);
@@ -176,8 +176,8 @@ Status Judge::note_time(Site& site, const record::Candidate& candidate, const ch
   return run_.timed(candidate.id, json);
 }
 
-Result<bool> Judge::pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
-                            int effort, std::vector<ports::Look>& looks) {
+Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
+                            int effort, std::vector<ports::Outcome>& looks) {
   timing::LaneShape& at = lane.shapes[site];
   std::vector<timing::TimedCandidate*> timed;
   std::vector<ports::TimedProgram> programs;
@@ -208,11 +208,11 @@ Result<bool> Judge::pair_at(timing::Lane& lane, size_t site, const ports::Candid
   return true;
 }
 
-Result<std::vector<ports::Look>> Judge::pair(const ports::Candidates& candidates, int effort) {
+Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& candidates, int effort) {
   timing::Lane& lane = lanes_.first();
   // Best first: most likely this one will be certified, and here is the time to compile it.
   if (!candidates.empty()) compile_whole(candidates.front());
-  std::vector<ports::Look> looks(candidates.size());
+  std::vector<ports::Outcome> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     KW_TRY(os::check_interrupted());
     looks[i].refused = verdict_reason(KW_TRY(ready(lane, candidates[i])));
@@ -225,7 +225,7 @@ Result<std::vector<ports::Look>> Judge::pair(const ports::Candidates& candidates
     if (!looks[i].refused.empty()) continue;
     // Somebody among them ruined it; alone, each shows whether it was the one.
     if (all)
-      looks[i].us = rank_measured(candidates[i].id);
+      looks[i] = ports::Outcome::time(rank_measured(candidates[i].id));
     else
       looks[i] = KW_TRY(measure_one(lane, candidates[i]));
   }

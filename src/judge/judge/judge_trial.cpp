@@ -56,17 +56,17 @@ std::string problems_line(const std::string& message) {
 
 }  // namespace
 
-const timing::Cost* Judge::cost(const std::string& id) const {
+const timing::Cost* LocalJudge::cost(const std::string& id) const {
   const auto at = first().costs.find(id);
   return at == first().costs.end() ? nullptr : &at->second;
 }
 
-std::vector<timing::CostLaunch> Judge::counted(const std::string& id) const {
+std::vector<timing::CostLaunch> LocalJudge::counted(const std::string& id) const {
   const auto at = first().launches.find(id);
   return at == first().launches.end() ? std::vector<timing::CostLaunch>() : at->second;
 }
 
-Result<std::string> Judge::code_of(const record::Candidate& candidate) {
+Result<std::string> LocalJudge::code_of(const record::Candidate& candidate) {
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return std::string();
   ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
@@ -93,7 +93,7 @@ Result<std::string> Judge::code_of(const record::Candidate& candidate) {
   return code;
 }
 
-void Judge::expect(const ports::Candidates& candidates) {
+void LocalJudge::expect(const ports::Candidates& candidates) {
   const ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   for (const record::Candidate& candidate : candidates) {
     const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
@@ -107,20 +107,20 @@ void Judge::expect(const ports::Candidates& candidates) {
   }
 }
 
-Result<verification::VerifyReport> Judge::verify(const record::Candidate& candidate) {
+Result<verification::VerifyReport> LocalJudge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
   tell("judging " + candidate.origin);
   compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
   timing::Lane& lane = lanes_.first();
-  if (measures())
+  if (has_clock())
     compile_ahead(*ahead_, candidate, lane.tools.verify.gpu->info().image, Wanted::All);
   verification::VerifyReport judged = KW_TRY(gate(lane, candidate));
   if (record::passed(judged.gate.verdict)) gated_.insert(candidate.id);
   return judged;
 }
 
-Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
+Result<Trial> LocalJudge::trial(const record::Candidate& candidate, bool run) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
   Trial trial;
@@ -153,7 +153,7 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
     }
     if (!one->not_served.empty())
       return refuse_with(rejected(record::Stage::Static, one->not_served), "");
-    if (!one->not_loaded.empty() && !measures())
+    if (!one->not_loaded.empty() && !has_clock())
       return refuse_with(rejected(record::Stage::VirtualGpu, one->not_loaded), "");
   }
   trial.resources = KW_TRY(resources_of(*module, candidate));
@@ -172,7 +172,7 @@ Result<Trial> Judge::trial(const record::Candidate& candidate, bool run) {
   return trial;
 }
 
-Result<std::vector<ports::KernelResources>> Judge::resources_of(
+Result<std::vector<ports::KernelResources>> LocalJudge::resources_of(
     const kernel::Module& module, const record::Candidate& candidate) {
   std::vector<ports::KernelResources> resources;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);

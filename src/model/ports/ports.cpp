@@ -2,7 +2,7 @@
 
 #include "ports/compiler.h"
 #include "ports/device.h"
-#include "ports/evaluator.h"
+#include "ports/judge.h"
 #include "ports/oracle.h"
 
 namespace kw::ports {
@@ -32,7 +32,25 @@ Compiler::~Compiler() = default;
 Device::~Device() = default;
 void Device::recycle(std::vector<tensor::HostTensor>) {}
 Oracle::~Oracle() = default;
-Evaluator::~Evaluator() = default;
+Judge::~Judge() = default;
+std::string Judge::explain(const record::Candidate&) { return ""; }
+
+Result<Outcome> Judge::examine_one(const record::Candidate& candidate, Depth depth) {
+  return KW_TRY(examine({candidate}, depth)).front();
+}
+
+Result<std::vector<Outcome>> JudgeDecorator::examine(const Candidates& candidates, Depth depth) {
+  return inner_.examine(candidates, depth);
+}
+Result<std::vector<Outcome>> JudgeDecorator::race(const Candidates& candidates, int effort) {
+  return inner_.race(candidates, effort);
+}
+Result<Outcome> JudgeDecorator::certify(const record::Candidate& candidate) {
+  return inner_.certify(candidate);
+}
+std::string JudgeDecorator::explain(const record::Candidate& candidate) {
+  return inner_.explain(candidate);
+}
 
 const char* run_status_name(RunStatus status) {
   switch (status) {

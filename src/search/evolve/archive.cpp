@@ -20,7 +20,7 @@ double between(const Entry& one, const Entry& other) {
 }
 
 auto rank_key(const Entry& entry) {
-  return std::tuple(!entry.seen.measured, entry.seen.at_least, entry.seen.us);
+  return std::tuple(!entry.seen.measured, entry.seen.is_lower_bound, entry.seen.us);
 }
 
 bool on(const Entry& entry, int island) { return island < 0 || entry.islands.count(island) > 0; }
@@ -64,7 +64,7 @@ std::string schedule_kind(const record::Candidate& candidate) {
   return kind;
 }
 
-Niche niche_of(const record::Candidate& candidate, const Seen& seen) {
+Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen) {
   return {seen.bound.empty() ? "unknown" : seen.bound, schedule_kind(candidate),
           resources_of(seen.occupancy)};
 }
@@ -89,7 +89,7 @@ Entry* Archive::find(const std::string& id) {
   return at == index_.end() ? nullptr : &entries_[at->second];
 }
 
-void Archive::saw(const std::string& id, Seen seen, double score, std::optional<Print> print) {
+void Archive::saw(const std::string& id, ports::Outcome seen, double score, std::optional<Print> print) {
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was seen was added before");
   entry->seen = std::move(seen);
@@ -119,7 +119,7 @@ void Archive::read(const std::string& id, double score, const std::string& refus
   entry->seen.detail = detail;
 }
 
-void Archive::judged(const std::string& id, const Seen& seen) {
+void Archive::judged(const std::string& id, const ports::Outcome& seen) {
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was judged was added before");
   entry->judged = true;
@@ -129,7 +129,7 @@ void Archive::judged(const std::string& id, const Seen& seen) {
   if (seen.us > 0) {
     entry->seen.us = seen.us;
     entry->seen.measured = seen.measured;
-    entry->seen.at_least = seen.at_least;
+    entry->seen.is_lower_bound = seen.is_lower_bound;
   }
   // Without a verifier this is the first that anybody learns about it.
   if (entry->seen.bound.empty()) entry->seen.bound = seen.bound;
@@ -161,7 +161,7 @@ const Entry* Archive::simplest_best() const {
   };
   for (const Entry* entry : list) {
     const bool same_kind = entry->seen.measured == list.front()->seen.measured &&
-                           entry->seen.at_least == list.front()->seen.at_least;
+                           entry->seen.is_lower_bound == list.front()->seen.is_lower_bound;
     if (!same_kind || entry->seen.us > kAsFast * list.front()->seen.us) break;
     if (plainness(*entry) < plainness(*chosen)) chosen = entry;
   }

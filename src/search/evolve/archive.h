@@ -28,12 +28,12 @@ struct Niche {
 /// The kind of a kernel: of generated ones the schedules that were chosen, of others what their
 /// text shows (launches, shared memory, shuffles, vectors, tensor cores).
 std::string schedule_kind(const record::Candidate& candidate);
-Niche niche_of(const record::Candidate& candidate, const Seen& seen);
+Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen);
 
 struct Entry {
   record::Candidate candidate;
   Order order;  // that it came of
-  Seen seen;    // `code` is dropped: the print says enough
+  ports::Outcome seen;    // `code` is dropped: the print says enough
   Niche niche;
   std::optional<Print> print;
   double novelty = 1;    // distance to the nearest that was there before
@@ -63,12 +63,12 @@ class Archive {
   const std::vector<Entry>& entries() const { return entries_; }
 
   /// Notes what was seen: niche, print, novelty, whether this very code is known.
-  void saw(const std::string& id, Seen seen, double score, std::optional<Print> print);
+  void saw(const std::string& id, ports::Outcome seen, double score, std::optional<Print> print);
   /// What a reader thinks of what was seen.
   void read(const std::string& id, double score, const std::string& refused,
             const std::string& detail);
   /// Notes a judgement over what was seen.
-  void judged(const std::string& id, const Seen& seen);
+  void judged(const std::string& id, const ports::Outcome& seen);
 
   /// Those in the race, best first: judged ones of a clock before estimates, lower limits last. An
   /// island of -1 means all of them.

@@ -182,7 +182,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
   std::vector<const Entry*> pool;
   double best = 0;
   for (const Entry& entry : state_.archive().entries()) {
-    const bool counted = entry.alive() && entry.seen.us > 0 && !entry.seen.at_least;
+    const bool counted = entry.alive() && entry.seen.us > 0 && !entry.seen.is_lower_bound;
     if (counted && !entry.seen.measured && (best == 0 || entry.seen.us < best))
       best = entry.seen.us;
     // Without a clock nothing more is to be learnt about generated code that has its estimate.
@@ -195,7 +195,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
     return !only_right && entry->candidate.model.empty() && hopeless;
   });
   std::ranges::stable_sort(pool, {}, [](const Entry* entry) {
-    return std::tuple(-entry->score, entry->seen.at_least, entry->seen.us);
+    return std::tuple(-entry->score, entry->seen.is_lower_bound, entry->seen.us);
   });
   const auto most = static_cast<size_t>(settings_.hardware);
   if (pool.size() > most && most > 1) {
@@ -244,7 +244,7 @@ Status Evolution::hardware() {
   if (!generated.empty()) groups.push_back(std::move(generated));
   for (const std::vector<record::Candidate>& group : groups) {
     tell(fmt::format("judging {}", group.size()));
-    const std::vector<Seen> seen = KW_TRY(ports_.judge->judge(group));
+    const std::vector<ports::Outcome> seen = KW_TRY(ports_.judge->examine(group, ports::Depth::Time));
     KW_CHECK(seen.size() == group.size(), "one answer per candidate");
     for (size_t i = 0; i < seen.size(); ++i)
       KW_TRY(note(State::judged_event(group[i].id, seen[i])));
@@ -261,7 +261,7 @@ std::optional<std::string> Evolution::reason_to_stop() const {
   if (settings_.mode == Mode::Translate && best != nullptr &&
       (best->judged || best->candidate.model.empty()))
     return "the first kernel that is right was found";
-  if (counts && limits_.goal_us > 0 && best->seen.us <= limits_.goal_us && !best->seen.at_least)
+  if (counts && limits_.goal_us > 0 && best->seen.us <= limits_.goal_us && !best->seen.is_lower_bound)
     return "the goal was reached";
   if (limits_.seconds > 0 && ports_.seconds && ports_.seconds() >= limits_.seconds)
     return "the time is up";

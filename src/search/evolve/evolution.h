@@ -17,7 +17,7 @@ namespace kw::evolve {
 struct Ports {
   Proposer* proposer = nullptr;
   Verifier* verifier = nullptr;
-  Judge* judge = nullptr;
+  ports::Judge* judge = nullptr;
   Journal* journal = nullptr;
   FindCandidate find;               // candidates of earlier sessions
   std::function<double()> seconds;  // since the session began

@@ -49,8 +49,8 @@ TEST(Novelty, PrintsComeBackFromText) {
   EXPECT_FALSE(print_of("no instruction"));
 }
 
-Seen seen_at(double us, const std::string& bound = "memory", double occupancy = 1) {
-  Seen seen;
+ports::Outcome seen_at(double us, const std::string& bound = "memory", double occupancy = 1) {
+  ports::Outcome seen;
   seen.us = us;
   seen.bound = bound;
   seen.occupancy = occupancy;
@@ -66,7 +66,7 @@ record::Candidate named(const std::string& origin, int64_t value, const std::str
 
 class ArchiveTest : public ::testing::Test {
  protected:
-  std::string put(const record::Candidate& one, const Seen& seen, std::optional<Print> print = {},
+  std::string put(const record::Candidate& one, const ports::Outcome& seen, std::optional<Print> print = {},
                   int island = 0) {
     Order order;
     order.island = island;
@@ -121,20 +121,20 @@ TEST_F(ArchiveTest, WhatAModelWroteCountsOnceItWasJudged) {
 TEST_F(ArchiveTest, MeasuredTimesStandBeforeEstimates) {
   put(named("k=rows", 1), seen_at(1));
   const std::string slow = put(named("k=rows", 2), seen_at(5));
-  Seen measured = seen_at(7);
+  ports::Outcome measured = seen_at(7);
   measured.measured = true;
   archive.judged(slow, measured);
   EXPECT_EQ(archive.best()->candidate.id, slow);
 }
 
 TEST_F(ArchiveTest, OfEquallyFastOnesThePlainerShips) {
-  Seen many = seen_at(10);
+  ports::Outcome many = seen_at(10);
   many.methods = 4;
   put(named("k=rows", 1), many);
-  Seen few = seen_at(10.01);
+  ports::Outcome few = seen_at(10.01);
   few.methods = 1;
   const std::string plain = put(named("k=rows", 2), few);
-  Seen slower = seen_at(10.5);
+  ports::Outcome slower = seen_at(10.5);
   put(named("k=rows", 3), slower);
   EXPECT_EQ(archive.simplest_best()->candidate.id, plain);
 }
@@ -148,7 +148,7 @@ TEST_F(ArchiveTest, IslandsMeetOnlyByMigration) {
 }
 
 TEST_F(ArchiveTest, RepairsTakeWhatCameFurthest) {
-  Seen broken;
+  ports::Outcome broken;
   broken.refused = "rejected (compile): no";
   put(named("a", 1, "m"), broken);
   broken.refused = "wrong: by 3";

@@ -55,17 +55,32 @@ inline double fake_us(const record::Candidate& one) {
 }
 
 /// Modules that say "wrong" pass screening and fail the gate; "broken" does not compile.
-class FakeJudge : public Judge {
+class FakeJudge : public ports::Judge {
  public:
   bool clock = false;
   int screened = 0, judged_count = 0;
   std::function<Status()> before = [] { return Status(Done{}); };  // an Error: the machine's
 
-  bool measures() const override { return clock; }
-  Result<Seen> screen(const record::Candidate& one) override {
+  bool has_clock() const override { return clock; }
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& list,
+                                              ports::Depth depth) override {
+    if (depth == ports::Depth::Time) return judged(list);
+    std::vector<ports::Outcome> out;
+    for (const record::Candidate& one : list) out.push_back(KW_TRY(screen(one)));
+    return out;
+  }
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates&, int) override {
+    return environment_error("an evolution races nothing");
+  }
+  Result<ports::Outcome> certify(const record::Candidate&) override {
+    return environment_error("an evolution certifies nothing");
+  }
+
+ private:
+  Result<ports::Outcome> screen(const record::Candidate& one) {
     KW_TRY(before());
     ++screened;
-    Seen seen;
+    ports::Outcome seen;
     seen.bound = one.text.find("tiles") != std::string::npos ? "compute" : "memory";
     seen.occupancy = 0.5;
     if (one.text.find("broken") != std::string::npos) {
@@ -77,12 +92,12 @@ class FakeJudge : public Judge {
     seen.code = "add.f32 %f1, %f2, %f3;\nmul.f32 %f1, %f2, " + one.id + ";\n";
     return seen;
   }
-  Result<std::vector<Seen>> judge(const std::vector<record::Candidate>& list) override {
+  Result<std::vector<ports::Outcome>> judged(const std::vector<record::Candidate>& list) {
     KW_TRY(before());
-    std::vector<Seen> out;
+    std::vector<ports::Outcome> out;
     for (const record::Candidate& one : list) {
       ++judged_count;
-      Seen seen;
+      ports::Outcome seen;
       seen.us = fake_us(one) + (clock ? 0.5 : 0);
       seen.measured = clock;
       if (one.text.find("wrong") != std::string::npos) {

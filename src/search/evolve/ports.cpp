@@ -28,7 +28,6 @@ Proposer::~Proposer() = default;
 Verifier::~Verifier() = default;
 void Verifier::read_again(const record::Candidate&) {}
 Result<std::vector<Reading>> Verifier::opinions() { return std::vector<Reading>(); }
-Judge::~Judge() = default;
 Journal::~Journal() = default;
 
 const char* operator_name(Operator op) { return kOperators[static_cast<size_t>(op)]; }
@@ -64,7 +63,7 @@ Order order_from_json(const Json& json) {
 
 Result<Vote> MechanicalVerifier::vote(const record::Candidate& candidate) {
   Vote vote;
-  vote.seen = KW_TRY(judge_.screen(candidate));
+  vote.seen = KW_TRY(judge_.examine_one(candidate, ports::Depth::Screen));
   vote.score = vote.seen.refused.empty() ? 1 : 0;
   return vote;
 }

@@ -1,6 +1,5 @@
-// What an evolution sees of the world: who proposes, who looks before the hardware does, who
-// judges, and who writes down what happened. With canned ones a whole evolution runs in
-// milliseconds.
+// What an evolution sees beside the judge (ports/judge.h): the proposer, the verifiers that look
+// before hardware does, and the journal. With pretended ones a whole evolution runs in milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +9,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "ports/judge.h"
 #include "record/candidate.h"
 
 namespace kw::evolve {
@@ -29,19 +29,6 @@ enum class Operator : uint8_t {
 /// "guess", "tune", …
 const char* operator_name(Operator op);
 std::optional<Operator> operator_named(const std::string& name);
-
-/// What one look at a candidate gave.
-struct Seen {
-  double us = 0;          // 0: unknown
-  bool measured = false;  // by a clock, else an estimate
-  bool at_least = false;  // only a lower limit
-  std::string refused;    // why it is out, in one line; "" while it is in
-  std::string detail;     // what there is to say about that, for whoever repairs it
-  std::string bound;      // "memory", "compute" or "latency"; "" where nobody knows
-  double occupancy = -1;  // 0 to 1; -1: unknown
-  int64_t methods = 0;    // that it claims: how much there is to understand
-  std::string code;       // PTX and launches; "" where there are none
-};
 
 /// What is asked of a proposer.
 struct Order {
@@ -82,7 +69,7 @@ class Proposer {
 
 /// What somebody thinks of a candidate before it is put on hardware.
 struct Vote {
-  Seen seen;                  // as far as looking gave it
+  ports::Outcome seen;                  // as far as looking gave it
   double score = 1;           // 0 to 1: how likely it is right
   std::optional<double> usd;  // that asking cost
   bool reading = false;       // somebody goes on reading it; opinions() tells what came of that
@@ -109,18 +96,6 @@ class Verifier {
   virtual Result<std::vector<Reading>> opinions();
 };
 
-/// Errors are the machine's, never a candidate's.
-class Judge {
- public:
-  virtual ~Judge();
-  /// Whether there is a clock; else all times are estimates.
-  virtual bool measures() const = 0;
-  /// Compiles it, runs it on the virtual GPU, estimates its time.
-  virtual Result<Seen> screen(const record::Candidate& candidate) = 0;
-  /// The gate and, where there is one, the clock. Parallel to the candidates.
-  virtual Result<std::vector<Seen>> judge(const std::vector<record::Candidate>& candidates) = 0;
-};
-
 class Journal {
  public:
   virtual ~Journal();
@@ -133,12 +108,12 @@ class Journal {
 /// Exact as far as it looks: a compiler and the virtual GPU.
 class MechanicalVerifier : public Verifier {
  public:
-  explicit MechanicalVerifier(Judge& judge) : judge_(judge) {}
+  explicit MechanicalVerifier(ports::Judge& judge) : judge_(judge) {}
   std::string name() const override { return "mechanical"; }
   Result<Vote> vote(const record::Candidate& candidate) override;
 
  private:
-  Judge& judge_;
+  ports::Judge& judge_;
 };
 
 /// Nobody looks: everything may go on hardware.

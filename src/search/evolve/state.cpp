@@ -32,9 +32,9 @@ std::string shortened(const std::string& detail) {
   return detail.size() <= kMostDetail ? detail : detail.substr(0, kMostDetail) + "\n[cut]";
 }
 
-Json seen_json(const Seen& seen) {
+Json seen_json(const ports::Outcome& seen) {
   Json json = Json::object();
-  json.set("us", seen.us).set("measured", seen.measured).set("at_least", seen.at_least);
+  json.set("us", seen.us).set("measured", seen.measured).set("at_least", seen.is_lower_bound);
   json.set("refused", seen.refused);
   if (!seen.detail.empty()) json.set("detail", shortened(seen.detail));
   json.set("bound", seen.bound).set("occupancy", seen.occupancy).set("methods", seen.methods);
@@ -42,11 +42,11 @@ Json seen_json(const Seen& seen) {
   return json;
 }
 
-Seen seen_from(const Json& json) {
-  Seen seen;
+ports::Outcome seen_from(const Json& json) {
+  ports::Outcome seen;
   seen.us = json["us"].as_double();
   seen.measured = json["measured"].as_bool();
-  seen.at_least = json["at_least"].as_bool();
+  seen.is_lower_bound = json["at_least"].as_bool();
   seen.refused = json["refused"].as_string();
   seen.detail = json["detail"].as_string();
   seen.bound = json["bound"].as_string();
@@ -114,7 +114,7 @@ Json State::chosen_event(const std::vector<std::string>& ids) {
   return named("chosen").set("ids", words(ids));
 }
 
-Json State::judged_event(const std::string& id, const Seen& seen) {
+Json State::judged_event(const std::string& id, const ports::Outcome& seen) {
   return named("judged").set("id", id).set("seen", seen_json(seen));
 }
 
@@ -276,7 +276,7 @@ void State::judged(const Json& event) {
 void State::reward(const Entry& entry, double before) {
   const double us = entry.seen.us;
   const double gain =
-      before > 0 && us < kBetter * before && !entry.seen.at_least ? std::log(before / us) : 0;
+      before > 0 && us < kBetter * before && !entry.seen.is_lower_bound ? std::log(before / us) : 0;
   if (!entry.order.arm.empty())
     models_.reward(entry.order.arm, gain);
   else

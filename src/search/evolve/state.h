@@ -60,7 +60,7 @@ class State {
   static Json seen_event(const std::string& id, const Vote& vote);
   static Json read_event(const Reading& reading);
   static Json chosen_event(const std::vector<std::string>& ids);
-  static Json judged_event(const std::string& id, const Seen& seen);
+  static Json judged_event(const std::string& id, const ports::Outcome& seen);
   static Json generation_event(int generation);
   static Json end_event(const std::string& why);
 

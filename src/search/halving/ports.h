@@ -6,7 +6,7 @@
 
 #include "core/result.h"
 #include "halving/archive.h"
-#include "ports/evaluator.h"
+#include "ports/judge.h"
 #include "record/candidate.h"
 
 namespace kw::halving {

@@ -16,15 +16,15 @@ constexpr double kBetter = 0.995;  // smaller gains do not count as progress
 
 class Search {
  public:
-  Search(Proposer& proposer, ports::Evaluator& evaluator, Archive& archive, const Options& options)
-      : proposer_(proposer), evaluator_(evaluator), archive_(archive), options_(options) {
+  Search(Proposer& proposer, ports::Judge& judge, Archive& archive, const Options& options)
+      : proposer_(proposer), judge_(judge), archive_(archive), options_(options) {
     refresh();
     standing_.since_better = 0;
   }
 
-  Result<Outcome> run() {
+  Result<SearchResult> run() {
     KW_TRY(explore());
-    if (evaluator_.measures()) KW_TRY(finals());
+    if (judge_.has_clock()) KW_TRY(finals());
     KW_TRY(certify());
     for (const Entry* entry : archive_.ranked()) {
       if (entry->candidate.id != outcome_.winner) outcome_.kept.push_back(entry->candidate.id);
@@ -40,25 +40,25 @@ class Search {
   Status finals();
   Status certify();
   std::vector<std::string> certification_order() const;
-  void note(const std::string& id, const ports::Look& look, double Entry::*where);
+  void note(const std::string& id, const ports::Outcome& look, double Entry::*where);
   void refresh();
   void tell(Phase phase) const {
     if (options_.watch) options_.watch(standing_, phase);
   }
 
   Proposer& proposer_;
-  ports::Evaluator& evaluator_;
+  ports::Judge& judge_;
   Archive& archive_;
   const Options& options_;
   Standing standing_;
   std::vector<std::string> finalists_;  // ids, best first, once they have met
-  Outcome outcome_;
+  SearchResult outcome_;
 };
 
 void Search::refresh() {
   const Entry* best = archive_.best();
   standing_.seconds = options_.seconds();
-  standing_.clock = evaluator_.measures();
+  standing_.clock = judge_.has_clock();
   standing_.refused = archive_.refused();
   standing_.floor_us = options_.floor_us;
   standing_.tried = static_cast<size_t>(std::ranges::count_if(
@@ -71,16 +71,16 @@ void Search::refresh() {
   standing_.measured = best->measured_us > 0;
 }
 
-void Search::note(const std::string& id, const ports::Look& look, double Entry::*where) {
+void Search::note(const std::string& id, const ports::Outcome& look, double Entry::*where) {
   Entry& entry = archive_.at(id);
   if (look.refused.empty()) {
     entry.*where = look.us;
-    if (where == &Entry::estimate_us) entry.at_least = look.at_least;
+    if (where == &Entry::estimate_us) entry.at_least = look.is_lower_bound;
   } else {
     entry.refused = look.refused;
   }
   // Where there is a clock, only what it says counts.
-  if (!evaluator_.measures() || where == &Entry::measured_us) ++standing_.since_better;
+  if (!judge_.has_clock() || where == &Entry::measured_us) ++standing_.since_better;
   refresh();
 }
 
@@ -91,7 +91,7 @@ Result<bool> Search::screen(size_t count) {
     if (archive_.add(candidate)) fresh.push_back(candidate);
   }
   if (fresh.empty()) return false;
-  const std::vector<ports::Look> looks = KW_TRY(evaluator_.screen(fresh));
+  const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(fresh, ports::Depth::Screen));
   KW_CHECK(looks.size() == fresh.size(), "one answer per candidate");
   for (size_t i = 0; i < fresh.size(); ++i) note(fresh[i].id, looks[i], &Entry::estimate_us);
   tell(Phase::Screen);
@@ -100,7 +100,7 @@ Result<bool> Search::screen(size_t count) {
 
 // The best-looking of those that were never on the clock, at most a lane.
 ports::Candidates Search::worth_measuring() const {
-  if (!evaluator_.measures()) return {};
+  if (!judge_.has_clock()) return {};
   std::vector<const Entry*> waiting;
   double best = 0;
   for (const Entry& entry : archive_.entries()) {
@@ -125,7 +125,7 @@ ports::Candidates Search::worth_measuring() const {
 Result<bool> Search::measure() {
   const ports::Candidates chosen = worth_measuring();
   if (chosen.empty()) return false;
-  const std::vector<ports::Look> looks = KW_TRY(evaluator_.measure(chosen));
+  const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(chosen, ports::Depth::Time));
   KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
   for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i].id, looks[i], &Entry::measured_us);
   outcome_.measured += chosen.size();
@@ -140,7 +140,7 @@ Status Search::explore() {
   if (stop && !standing_.measured) KW_TRY(measure());
   while (!stop) {
     // The clock is the scarce thing: it never waits for more choice than it can use.
-    const bool enough = evaluator_.measures() && worth_measuring().size() >= options_.lane;
+    const bool enough = judge_.has_clock() && worth_measuring().size() >= options_.lane;
     const bool screened = !enough && KW_TRY(screen(options_.batch));
     const bool measured = KW_TRY(measure());
     refresh();
@@ -163,7 +163,7 @@ Status Search::finals() {
   std::vector<std::string> leavers;  // the last to leave is the best of them
   for (int effort = 1; field.size() > 1; ++effort) {
     tell(Phase::Pair);
-    const std::vector<ports::Look> looks = KW_TRY(evaluator_.pair(field, effort));
+    const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, effort));
     KW_CHECK(looks.size() == field.size(), "one answer per candidate");
     ports::Candidates alive;
     for (size_t i = 0; i < field.size(); ++i) {
@@ -197,13 +197,13 @@ Status Search::certify() {
   for (const std::string& id : certification_order()) {
     if (tries++ == options_.certifications) break;
     tell(Phase::Certify);
-    const ports::Look look = KW_TRY(evaluator_.certify(archive_.at(id).candidate));
+    const ports::Outcome look = KW_TRY(judge_.certify(archive_.at(id).candidate));
     Entry& entry = archive_.at(id);
     entry.refused = look.refused;
     refresh();
     if (!look.refused.empty()) continue;
     entry.certified = true;
-    if (evaluator_.measures() && look.us > 0) entry.measured_us = look.us;
+    if (judge_.has_clock() && look.us > 0) entry.measured_us = look.us;
     outcome_.winner = id;
     refresh();
     break;
@@ -220,9 +220,9 @@ const char* phase_name(Phase phase) {
   return kNames[static_cast<int>(phase)];
 }
 
-Result<Outcome> run(Proposer& proposer, ports::Evaluator& evaluator, Archive& archive,
+Result<SearchResult> run(Proposer& proposer, ports::Judge& judge, Archive& archive,
                     const Options& options) {
-  return Search(proposer, evaluator, archive, options).run();
+  return Search(proposer, judge, archive, options).run();
 }
 
 }  // namespace kw::halving

@@ -34,7 +34,7 @@ struct Options {
   std::function<void(const Standing&, Phase)> watch = {};  // after every step; may be empty
 };
 
-struct Outcome {
+struct SearchResult {
   std::optional<std::string> winner;  // id; certified
   std::string stopped;                // why no more was tried
   std::vector<std::string> kept;      // the others in the race, best first
@@ -44,7 +44,7 @@ struct Outcome {
 
 /// Goes on from what the archive holds; everything learnt is in it afterwards, also when an Error
 /// (the machine's, or "interrupted") ends the search.
-Result<Outcome> run(Proposer& proposer, ports::Evaluator& evaluator, Archive& archive,
+Result<SearchResult> run(Proposer& proposer, ports::Judge& judge, Archive& archive,
                     const Options& options);
 
 }  // namespace kw::halving

@@ -36,7 +36,7 @@ class Numbers : public Proposer {
 };
 
 /// A world where candidate N takes `time(N)`.
-class Canned : public ports::Evaluator {
+class Canned : public ports::Judge {
  public:
   bool clock = true;
   std::function<double(int64_t)> estimate = [](int64_t n) {
@@ -49,39 +49,44 @@ class Canned : public ports::Evaluator {
   int fail_after = -1;
 
   static int64_t number(const record::Candidate& candidate) { return candidate.tunes.at("N"); }
-  bool measures() const override { return clock; }
-  Result<std::vector<ports::Look>> screen(const ports::Candidates& candidates) override {
-    std::vector<ports::Look> looks;
+  bool has_clock() const override { return clock; }
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override {
+    return depth == ports::Depth::Screen ? screen(candidates) : measure(candidates);
+  }
+  Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates) {
+    std::vector<ports::Outcome> looks;
     for (const auto& candidate : candidates) {
       const int64_t n = number(candidate);
       screened.push_back(n);
-      looks.push_back(not_compiling.count(n) ? ports::Look{0, "it does not compile"}
-                                             : ports::Look{estimate(n), ""});
+      looks.push_back(not_compiling.count(n) ? ports::Outcome::refusal("it does not compile")
+                                             : ports::Outcome::estimate(estimate(n), false));
     }
     return looks;
   }
-  Result<std::vector<ports::Look>> measure(const ports::Candidates& candidates) override {
-    std::vector<ports::Look> looks;
+  Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates) {
+    std::vector<ports::Outcome> looks;
     for (const auto& candidate : candidates) {
       if (fail_after >= 0 && static_cast<int>(measured.size()) >= fail_after)
         return environment_error("interrupted");
       const int64_t n = number(candidate);
       measured.push_back(n);
-      looks.push_back(wrong.count(n) ? ports::Look{0, "wrong"} : ports::Look{time(n), ""});
+      looks.push_back(wrong.count(n) ? ports::Outcome::refusal("wrong") : ports::Outcome::time(time(n)));
     }
     return looks;
   }
-  Result<std::vector<ports::Look>> pair(const ports::Candidates& candidates, int effort) override {
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
+                                           int effort) override {
     EXPECT_EQ(effort, static_cast<int>(fields.size()) + 1);
     fields.push_back(candidates.size());
-    std::vector<ports::Look> looks;
-    for (const auto& candidate : candidates) looks.push_back({time(number(candidate)), ""});
+    std::vector<ports::Outcome> looks;
+    for (const auto& candidate : candidates) looks.push_back(ports::Outcome::time(time(number(candidate))));
     return looks;
   }
-  Result<ports::Look> certify(const record::Candidate& candidate) override {
+  Result<ports::Outcome> certify(const record::Candidate& candidate) override {
     const int64_t n = number(candidate);
     certified.push_back(n);
-    return wrong_at_last.count(n) ? ports::Look{0, "wrong with fresh inputs"} : ports::Look{time(n), ""};
+    return wrong_at_last.count(n) ? ports::Outcome::refusal("wrong with fresh inputs") : ports::Outcome::time(time(n));
   }
 };
 
@@ -91,7 +96,7 @@ Options options() {
   return made;
 }
 
-int64_t winner_of(const Outcome& outcome, const Archive& archive) {
+int64_t winner_of(const SearchResult& outcome, const Archive& archive) {
   return outcome.winner ? archive.at(*outcome.winner).candidate.tunes.at("N") : -1;
 }
 

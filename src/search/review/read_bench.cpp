@@ -3,9 +3,8 @@
 namespace kw::review {
 
 // A module that is looked at again has its opinions already.
-Result<stages::Look> ReadBench::verify(const record::Candidate& candidate) {
-  const bool new_to_us = !candidate.model.empty() && scores_.count(candidate.id) == 0;
-  if (!new_to_us) return bench_.verify(candidate);
+Result<std::optional<ports::Outcome>> ReviewedJudge::refusal(const record::Candidate& candidate) {
+  if (candidate.model.empty() || scores_.count(candidate.id) > 0) return std::optional<ports::Outcome>();
   evolve::Vote vote = KW_TRY(readers_.vote(candidate));
   for (const evolve::Reading& reading : KW_TRY(readers_.opinions())) {
     vote.score *= reading.score;
@@ -13,14 +12,25 @@ Result<stages::Look> ReadBench::verify(const record::Candidate& candidate) {
     vote.seen.detail = reading.detail;
   }
   scores_[candidate.id] = vote.score;
-  if (vote.seen.refused.empty()) return bench_.verify(candidate);
-  stages::Look look;
-  look.reason = vote.seen.refused;
-  look.text = vote.seen.refused + "\n" + vote.seen.detail;
-  return look;
+  if (vote.seen.passed()) return std::optional<ports::Outcome>();
+  ports::Outcome out = ports::Outcome::refusal(vote.seen.refused);
+  out.detail = vote.seen.refused + "\n" + vote.seen.detail;
+  return std::optional(out);
 }
 
-double ReadBench::score(const std::string& id) const {
+Result<std::vector<ports::Outcome>> ReviewedJudge::examine(const ports::Candidates& candidates,
+                                                           ports::Depth depth) {
+  if (depth != ports::Depth::Verify) return JudgeDecorator::examine(candidates, depth);
+  std::vector<ports::Outcome> out;
+  for (const record::Candidate& candidate : candidates) {
+    const std::optional<ports::Outcome> refused = KW_TRY(refusal(candidate));
+    out.push_back(refused ? *refused
+                          : KW_TRY(JudgeDecorator::examine({candidate}, depth)).front());
+  }
+  return out;
+}
+
+double ReviewedJudge::score(const std::string& id) const {
   const auto known = scores_.find(id);
   return known == scores_.end() ? 1 : known->second;
 }

@@ -8,24 +8,19 @@ namespace kw::review {
 namespace {
 
 /// Judges everything to be right, and counts.
-class CountingBench : public stages::Workbench {
+class CountingJudge : public ports::Judge {
  public:
   int verified = 0;
-  Result<stages::Look> compile(const record::Candidate&) override { return right(); }
-  Result<stages::Look> run(const record::Candidate&) override { return right(); }
-  Result<stages::Look> verify(const record::Candidate&) override {
-    ++verified;
-    return right();
+  bool has_clock() const override { return false; }
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override {
+    verified += depth == ports::Depth::Verify;
+    return std::vector<ports::Outcome>(candidates.size());
   }
-  Result<stages::Look> time(const record::Candidate&) override { return right(); }
-  std::string hints(const record::Candidate&) override { return "hints"; }
-
- private:
-  static stages::Look right() {
-    stages::Look look;
-    look.ok = true;
-    return look;
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates, int) override {
+    return std::vector<ports::Outcome>(candidates.size());
   }
+  Result<ports::Outcome> certify(const record::Candidate&) override { return ports::Outcome(); }
 };
 
 /// Reads in its own time, as readers do; sure of whatever has "wrong" in it.
@@ -58,30 +53,30 @@ record::Candidate module_by(const std::string& model, const std::string& text) {
   return made;
 }
 
-TEST(ReadBench, WhatReadersAreSureOfIsNotJudged) {
-  CountingBench bench;
+TEST(ReviewedJudge, WhatReadersAreSureOfIsNotJudged) {
+  CountingJudge judge;
   FixedReaders readers;
-  ReadBench reading(bench, readers);
-  const auto look = reading.verify(module_by("lab:x", "// wrong\n"));
+  ReviewedJudge reading(judge, readers);
+  const auto look = reading.examine_one(module_by("lab:x", "// wrong\n"), ports::Depth::Verify);
   ASSERT_TRUE(look);
-  EXPECT_FALSE(look->ok);
-  EXPECT_EQ(look->reason, "all readers are sure that it is wrong");
-  EXPECT_NE(look->text.find("the tail is left out"), std::string::npos);
-  EXPECT_EQ(bench.verified, 0);
+  EXPECT_FALSE(look->passed());
+  EXPECT_EQ(look->refused, "all readers are sure that it is wrong");
+  EXPECT_NE(look->detail.find("the tail is left out"), std::string::npos);
+  EXPECT_EQ(judge.verified, 0);
 }
 
-TEST(ReadBench, TheJudgeHasTheLastWordOnTheRest) {
-  CountingBench bench;
+TEST(ReviewedJudge, TheJudgeHasTheLastWordOnTheRest) {
+  CountingJudge judge;
   FixedReaders readers;
-  ReadBench reading(bench, readers);
+  ReviewedJudge reading(judge, readers);
   const record::Candidate fine = module_by("lab:x", "// fine\n");
-  ASSERT_TRUE(reading.verify(fine));
-  EXPECT_EQ(bench.verified, 1) << "no opinion stands for a judgement";
+  ASSERT_TRUE(reading.examine_one(fine, ports::Depth::Verify));
+  EXPECT_EQ(judge.verified, 1) << "no opinion stands for a judgement";
   EXPECT_EQ(reading.score(fine.id), 0.25);
-  ASSERT_TRUE(reading.verify(fine));
-  EXPECT_EQ(readers.asked, 1) << "nobody reads the same twice";
+  ASSERT_TRUE(reading.examine_one(fine, ports::Depth::Verify));
+  EXPECT_EQ(readers.asked, 1) << "no module is read twice";
   const record::Candidate generated = module_by("", "// wrong\n");
-  ASSERT_TRUE(reading.verify(generated));
+  ASSERT_TRUE(reading.examine_one(generated, ports::Depth::Verify));
   EXPECT_EQ(readers.asked, 1) << "generated modules are not read";
   EXPECT_EQ(reading.score(generated.id), 1);
 }

@@ -31,10 +31,10 @@ class Stages::Impl {
   Result<std::optional<record::Candidate>> escalated(TryRequest request, int most,
                                                      const std::string& goal);
   Result<std::optional<record::Candidate>> codegen();
-  Result<Look> judge(const record::Candidate& candidate);
+  Result<ports::Outcome> judge(const record::Candidate& candidate);
   Result<std::optional<record::Candidate>> correct(record::Candidate candidate,
                                                    std::string* reason);
-  Status last_repair(int round, record::Candidate& candidate, Look& look);
+  Status last_repair(int round, record::Candidate& candidate, ports::Outcome& look);
   Result<bool> find_right();
   Status consider_built_in();
   Status performance();
@@ -42,7 +42,7 @@ class Stages::Impl {
   Result<std::string> faster(const TryRequest& request);
   Result<std::string> judge_faster(const TryRequest& request, const Try& made);
   bool good_enough() const;
-  void consider(const record::Candidate& candidate, const Look& time);
+  void consider(const record::Candidate& candidate, const ports::Outcome& time);
   Status note(const TryRequest& request, const Try& made, bool succeeded,
               const std::string& outcome, double us = 0);
   void finish(Stage stage, bool succeeded, const std::string& reason, double begin);

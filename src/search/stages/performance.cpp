@@ -18,7 +18,7 @@ std::string time_text(double us, bool measured) {
 }  // namespace
 
 std::string Stages::Impl::hints(const record::Candidate& candidate) {
-  return data("data", ports.bench->hints(candidate));
+  return data("data", ports.judge->explain(candidate));
 }
 
 bool Stages::Impl::good_enough() const {
@@ -27,22 +27,22 @@ bool Stages::Impl::good_enough() const {
 
 Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const Try& made) {
   const record::Candidate& candidate = *made.candidate;
-  const auto refused = [&](const char* what, const Look& look) -> Result<std::string> {
-    const std::string outcome = fmt::format("{}: {}", what, look.reason);
+  const auto refused = [&](const char* what, const ports::Outcome& look) -> Result<std::string> {
+    const std::string outcome = fmt::format("{}: {}", what, look.refused);
     KW_TRY(note(request, made, false, outcome));
     return fmt::format("Your last module {}.\n{}\n{}", what,
-                       data("data", look.reason + "\n\n" + look.text), source_text(candidate));
+                       data("data", look.refused + "\n\n" + look.detail), source_text(candidate));
   };
   if (story.best && candidate.id == story.best->id) {
     KW_TRY(note(request, made, false, "the module is the one that was shown"));
     return std::string("Your last answer was the module you were shown, unchanged.");
   }
-  const Look compiled = KW_TRY(ports.bench->compile(candidate));
-  if (!compiled.ok) return refused("does not compile", compiled);
-  const Look right = KW_TRY(ports.bench->verify(candidate));
-  if (!right.ok) return refused("is not right", right);
-  const Look time = KW_TRY(ports.bench->time(candidate));
-  if (!time.ok) return refused("cannot be timed", time);
+  const ports::Outcome compiled = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Compile));
+  if (!compiled.passed()) return refused("does not compile", compiled);
+  const ports::Outcome right = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Verify));
+  if (!right.passed()) return refused("is not right", right);
+  const ports::Outcome time = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Time));
+  if (!time.passed()) return refused("cannot be timed", time);
   const double last = story.us;
   consider(candidate, time);
   const bool better = story.best->id == candidate.id;

@@ -2,7 +2,6 @@
 
 namespace kw::stages {
 
-Workbench::~Workbench() = default;
 Journal::~Journal() = default;
 
 Json to_json(const Attempt& attempt) {

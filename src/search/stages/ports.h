@@ -1,5 +1,5 @@
-// What the stages see of the world: a bench that looks at candidates, a journal that keeps what was
-// said, and someone who answers. With scripted ones a whole run of the stages takes milliseconds.
+// What the stages see beside the judge (ports/judge.h): a journal that keeps what was said, and a
+// model that answers. With scripted ones a whole run of the stages takes milliseconds.
 #pragma once
 
 #include <functional>
@@ -10,34 +10,10 @@
 #include "core/result.h"
 #include "llm/config.h"
 #include "llm/reply.h"
+#include "ports/judge.h"
 #include "record/candidate.h"
 
 namespace kw::stages {
-
-/// What looking at a candidate gave.
-struct Look {
-  bool ok = false;
-  std::string reason;  // why not, in one line
-  std::string text;    // all there is to say about it, for the model
-  double us = 0;       // of time(); 0: unknown
-  bool measured = false;
-};
-
-/// Everything it looks at is kept. Errors are the machine's, never a candidate's.
-class Workbench {
- public:
-  virtual ~Workbench();
-  /// Parses it and compiles it for the timed shape.
-  virtual Result<Look> compile(const record::Candidate& candidate) = 0;
-  /// Also runs it on the virtual GPU at a small shape, under all checks.
-  virtual Result<Look> run(const record::Candidate& candidate) = 0;
-  /// The gate, the timed shape included.
-  virtual Result<Look> verify(const record::Candidate& candidate) = 0;
-  /// Only for what verify() passed: measured where there is a GPU, else estimated.
-  virtual Result<Look> time(const record::Candidate& candidate) = 0;
-  /// What limits it and what may help, each number called measured or estimated.
-  virtual std::string hints(const record::Candidate& candidate) = 0;
-};
 
 /// One try of a stage.
 struct Attempt {

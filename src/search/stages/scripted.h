@@ -1,4 +1,4 @@
-// A model, a bench and a journal that do what a test says. For tests only.
+// A model, a judge and a journal that do what a test says. For tests only.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace kw::stages::test {
 
-/// A module whose text decides what the bench thinks of it: words in its body.
+/// A module whose text decides what the judge thinks of it: words in its body.
 ///   "broken" does not compile, "wrong" is not right, "slow"/"fast" have times.
 inline std::string module_text(const std::string& body) {
   return "//! kernelwright 1\n//! task t\n//! input x: fp32[N]\n//! output y: fp32[N]\n"
@@ -25,31 +25,23 @@ inline std::string fenced(const std::string& body) {
   return "Here it is.\n```cuda\n" + module_text(body) + "```\n";
 }
 
-class ScriptedBench : public Workbench {
+class ScriptedJudge : public ports::Judge {
  public:
-  Result<Look> compile(const record::Candidate& candidate) override {
-    log.push_back("compile " + body(candidate));
-    if (has(candidate, "broken"))
-      return Look{false, "line 6: identifier \"oops\" is undefined", "oops in line 6", 0, false};
-    return Look{true, "", "32 registers", 0, false};
+  bool has_clock() const override { return false; }
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override {
+    std::vector<ports::Outcome> out;
+    for (const record::Candidate& candidate : candidates)
+      out.push_back(KW_TRY(examined(candidate, depth)));
+    return out;
   }
-  Result<Look> run(const record::Candidate& candidate) override {
-    log.push_back("run " + body(candidate));
-    return Look{true, "", "no finding", 0, false};
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates&, int) override {
+    return environment_error("the stages race nothing");
   }
-  Result<Look> verify(const record::Candidate& candidate) override {
-    log.push_back("verify " + body(candidate));
-    if (interrupt) return environment_error("interrupted");
-    if (has(candidate, "wrong"))
-      return Look{false, "wrong: y[31] is 0, not 7", "worst element y[31]", 0, false};
-    right.push_back(candidate.id);
-    return Look{true, "", "passed", 0, false};
+  Result<ports::Outcome> certify(const record::Candidate&) override {
+    return environment_error("the stages certify nothing");
   }
-  Result<Look> time(const record::Candidate& candidate) override {
-    log.push_back("time " + body(candidate));
-    return Look{true, "", "", us(candidate), false};
-  }
-  std::string hints(const record::Candidate&) override { return "bound by memory (estimated)"; }
+  std::string explain(const record::Candidate&) override { return "bound by memory (estimated)"; }
 
   static double us(const record::Candidate& candidate) {
     return has(candidate, "fast") ? 10 : has(candidate, "slow") ? 30 : 20;
@@ -58,6 +50,30 @@ class ScriptedBench : public Workbench {
   bool interrupt = false;
 
  private:
+  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) {
+    ports::Outcome out;
+    switch (depth) {
+      case ports::Depth::Compile:
+        log.push_back("compile " + body(candidate));
+        out.detail = has(candidate, "broken") ? "oops in line 6" : "32 registers";
+        if (has(candidate, "broken")) out.refused = "line 6: identifier \"oops\" is undefined";
+        return out;
+      case ports::Depth::Verify:
+        log.push_back("verify " + body(candidate));
+        if (interrupt) return environment_error("interrupted");
+        out.detail = has(candidate, "wrong") ? "worst element y[31]" : "passed";
+        if (has(candidate, "wrong")) out.refused = "wrong: y[31] is 0, not 7";
+        if (out.passed()) right.push_back(candidate.id);
+        return out;
+      case ports::Depth::Time:
+        log.push_back("time " + body(candidate));
+        return ports::Outcome::estimate(us(candidate), false);
+      default:
+        log.push_back("run " + body(candidate));
+        out.detail = "no finding";
+        return out;
+    }
+  }
   static bool has(const record::Candidate& candidate, const std::string& word) {
     return candidate.text.find(word) != std::string::npos;
   }

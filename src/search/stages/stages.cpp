@@ -105,14 +105,14 @@ Result<std::optional<record::Candidate>> Stages::Impl::compiling(TryRequest requ
       writer.say(prompt("no_module", {{"problem", made.problem}}));
       continue;
     }
-    const Look look = KW_TRY(ports.bench->compile(*made.candidate));
-    KW_TRY(note(request, made, look.ok, look.ok ? "compiles" : look.reason));
-    if (look.ok) {
+    const ports::Outcome look = KW_TRY(ports.judge->examine_one(*made.candidate, ports::Depth::Compile));
+    KW_TRY(note(request, made, look.passed(), look.passed() ? "compiles" : look.refused));
+    if (look.passed()) {
       KW_TRY(ports.journal->show(root + "/final", made.candidate->id));
       return made.candidate;
     }
-    writer.say(prompt("compile_failed", {{"reason", data("data", look.reason)},
-                                         {"log", data("data", look.text)},
+    writer.say(prompt("compile_failed", {{"reason", data("data", look.refused)},
+                                         {"log", data("data", look.detail)},
                                          {"source", source_text(*made.candidate)}}));
   }
   return std::optional<record::Candidate>{};
@@ -163,10 +163,10 @@ Result<std::optional<record::Candidate>> Stages::Impl::codegen() {
 }
 
 // Whether the candidate is right. Whoever reads the history shall not take "compiles" for more.
-Result<Look> Stages::Impl::judge(const record::Candidate& candidate) {
-  Look look = KW_TRY(ports.bench->verify(candidate));
-  if (!look.ok && !attempts.empty() && attempts.back().candidate == candidate.id)
-    attempts.back().outcome = "compiles, but is not right: " + look.reason;
+Result<ports::Outcome> Stages::Impl::judge(const record::Candidate& candidate) {
+  ports::Outcome look = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Verify));
+  if (!look.passed() && !attempts.empty() && attempts.back().candidate == candidate.id)
+    attempts.back().outcome = "compiles, but is not right: " + look.refused;
   KW_TRY(ports.journal->show("stage3_correctness", candidate.id));
   return look;
 }
@@ -174,13 +174,13 @@ Result<Look> Stages::Impl::judge(const record::Candidate& candidate) {
 // The candidate, repaired as often as the budget allows, if it is right in the end.
 Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate candidate,
                                                                std::string* reason) {
-  Look look = KW_TRY(judge(candidate));
+  ports::Outcome look = KW_TRY(judge(candidate));
   const int rounds = plan.budget(Stage::Correctness);
-  for (int round = rounds_before() + 1; !look.ok && round <= rounds; ++round) {
+  for (int round = rounds_before() + 1; !look.passed() && round <= rounds; ++round) {
     const std::string folder = fmt::format("stage3_repair/attempt_{:02}", round);
-    KW_TRY(ports.journal->write(folder + "/correctness_report.md", look.text + "\n"));
-    const std::string report = prompt("wrong", {{"reason", data("data", look.reason)},
-                                                {"report", data("data", look.text)},
+    KW_TRY(ports.journal->write(folder + "/correctness_report.md", look.detail + "\n"));
+    const std::string report = prompt("wrong", {{"reason", data("data", look.refused)},
+                                                {"report", data("data", look.detail)},
                                                 {"source", source_text(candidate)}});
     writer.say(report);
     const TryRequest request{Stage::Correctness, 1, false, folder + "/codegen"};
@@ -193,20 +193,20 @@ Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate
     candidate = *made;
     look = KW_TRY(judge(candidate));
   }
-  if (!look.ok && rounds > 0) KW_TRY(last_repair(rounds + 1, candidate, look));
-  if (look.ok) return std::optional(candidate);
-  *reason = look.reason;
+  if (!look.passed() && rounds > 0) KW_TRY(last_repair(rounds + 1, candidate, look));
+  if (look.passed()) return std::optional(candidate);
+  *reason = look.refused;
   return std::optional<record::Candidate>{};
 }
 
 // All rounds were for nothing: the stronger model, if it has an attempt left.
-Status Stages::Impl::last_repair(int round, record::Candidate& candidate, Look& look) {
+Status Stages::Impl::last_repair(int round, record::Candidate& candidate, ports::Outcome& look) {
   const int left =
       plan.escalated_codegen - used(Stage::Correctness, true) - used(Stage::Codegen, true);
   const TryRequest request{Stage::Correctness, 1, false,
                            fmt::format("stage3_repair/attempt_{:02}/codegen", round)};
-  const std::string report = prompt("wrong", {{"reason", data("data", look.reason)},
-                                              {"report", data("data", look.text)},
+  const std::string report = prompt("wrong", {{"reason", data("data", look.refused)},
+                                              {"report", data("data", look.detail)},
                                               {"source", source_text(candidate)}});
   const auto made = KW_TRY(escalated(request, left, report));
   if (!made) return Done{};
@@ -243,16 +243,16 @@ Result<bool> Stages::Impl::find_right() {
   const auto right = KW_TRY(correct(*made, &reason));
   finish(Stage::Correctness, right.has_value(), reason, begin);
   if (!right) return false;
-  const Look time = KW_TRY(ports.bench->time(*right));
-  if (!time.ok) {
-    story.stages.back() = {Stage::Correctness, false, time.reason, now() - begin};
+  const ports::Outcome time = KW_TRY(ports.judge->examine_one(*right, ports::Depth::Time));
+  if (!time.passed()) {
+    story.stages.back() = {Stage::Correctness, false, time.refused, now() - begin};
     return false;
   }
   consider(*right, time);
   return true;
 }
 
-void Stages::Impl::consider(const record::Candidate& candidate, const Look& time) {
+void Stages::Impl::consider(const record::Candidate& candidate, const ports::Outcome& time) {
   if (story.best && story.us > 0 && (time.us <= 0 || time.us >= story.us)) return;
   story.best = candidate;
   story.us = time.us;
@@ -262,10 +262,10 @@ void Stages::Impl::consider(const record::Candidate& candidate, const Look& time
 // Where the code generator's module looks better, that is the one to improve on.
 Status Stages::Impl::consider_built_in() {
   if (!brief.built_in || brief.built_in_us <= 0 || story.us <= brief.built_in_us) return Done{};
-  const Look right = KW_TRY(ports.bench->verify(*brief.built_in));
-  if (!right.ok) return Done{};
-  const Look time = KW_TRY(ports.bench->time(*brief.built_in));
-  if (time.ok) consider(*brief.built_in, time);
+  const ports::Outcome right = KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Verify));
+  if (!right.passed()) return Done{};
+  const ports::Outcome time = KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Time));
+  if (time.passed()) consider(*brief.built_in, time);
   return Done{};
 }
 

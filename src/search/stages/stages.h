@@ -1,5 +1,5 @@
 // The stages that write kernels: codegen, correctness, performance, polish. Each asks a model,
-// has its answers looked at by the bench, and says what was found until a budget is spent. Knows
+// has its answers examined by the judge, and says what was found until a budget is spent. Knows
 // nothing of devices, stores or clocks; interview.h comes before, certification after.
 #pragma once
 
@@ -40,7 +40,7 @@ struct Standing {
 };
 
 struct Ports {
-  Workbench* bench = nullptr;
+  ports::Judge* judge = nullptr;
   Journal* journal = nullptr;
   Answer answer;
   /// A candidate of earlier sessions or of the built-in proposer, by the beginning of its id.
@@ -73,7 +73,7 @@ class Stages {
   Stages(Plan plan, Brief brief, Ports ports, Standing standing = {});
   ~Stages();
 
-  /// Errors are the machine's ("interrupted" too). What was found before one is with the bench.
+  /// Errors are the machine's ("interrupted" too). What was found before one is with the judge.
   Result<Story> write();
   /// The module with comments that explain it, as the model wrote it; nothing when it gave none
   /// (`why` says so). `facts` is what may be said of it.

@@ -32,7 +32,7 @@ class StagesTest : public testing::Test {
 
   Ports ports() {
     Ports made;
-    made.bench = &bench;
+    made.judge = &judge;
     made.journal = &journal;
     made.answer = model.port();
     made.known = [this](const std::string& id) -> std::optional<record::Candidate> {
@@ -59,7 +59,7 @@ class StagesTest : public testing::Test {
 
   Plan plan;
   Brief brief;
-  test::ScriptedBench bench;
+  test::ScriptedJudge judge;
   test::ScriptedModel model;
   test::MemoryJournal journal;
   std::vector<record::Candidate> kept;
@@ -76,7 +76,7 @@ TEST_F(StagesTest, TakesAModuleThatIsRight) {
   EXPECT_EQ(story.best->stage, "codegen");
   EXPECT_EQ(story.best->attempt, 1);
   EXPECT_EQ(story.failed(), nullptr);
-  EXPECT_EQ(bench.log, (std::vector<std::string>{"compile y[0] = x[0];", "verify y[0] = x[0];",
+  EXPECT_EQ(judge.log, (std::vector<std::string>{"compile y[0] = x[0];", "verify y[0] = x[0];",
                                                  "time y[0] = x[0];"}));
   EXPECT_EQ(journal.shown.at("stage2_codegen/final"), story.best->id);
   EXPECT_TRUE(journal.files.count("stage2_codegen/attempt_01/prompt_to_llm.md"));
@@ -242,9 +242,9 @@ TEST_F(StagesTest, PerformanceKeepsTheBestAndGatesEveryone) {
   EXPECT_TRUE(holds(model.asked(2), "does not compile"));
   EXPECT_TRUE(holds(model.asked(2), "oops in line 6"));
   EXPECT_TRUE(holds(model.asked(3), "is not right"));
-  for (size_t i = 0; i < bench.log.size(); ++i) {
-    if (!bench.log[i].starts_with("time ")) continue;
-    EXPECT_EQ(bench.log[i - 1], "verify " + bench.log[i].substr(5));
+  for (size_t i = 0; i < judge.log.size(); ++i) {
+    if (!judge.log[i].starts_with("time ")) continue;
+    EXPECT_EQ(judge.log[i - 1], "verify " + judge.log[i].substr(5));
   }
 }
 
@@ -355,7 +355,7 @@ TEST_F(StagesTest, AProviderThatFailsEndsIt) {
 }
 
 TEST_F(StagesTest, AMachineThatFailsIsAnError) {
-  bench.interrupt = true;
+  judge.interrupt = true;
   model.says(fenced("good"));
   stages = std::make_unique<Stages>(plan, brief, ports());
   const Result<Story> story = stages->write();

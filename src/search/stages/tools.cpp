@@ -17,28 +17,28 @@ constexpr size_t kMostResult = 12'000;  // bytes of one tool's answer
 struct ToolRow {
   const char* name;
   const char* description;
-  Result<Look> (Workbench::*look)(const record::Candidate&);  // nullptr: read_catalog
+  std::optional<ports::Depth> look;  // nothing: read_catalog
 };
 
 constexpr ToolRow kTools[] = {
     {"compile",
      "Parse a kernel module and compile it for the target at the timed shape. Answers with the "
      "compiler's messages, or with registers and shared memory per kernel.",
-     &Workbench::compile},
+     ports::Depth::Compile},
     {"run_virtual_gpu",
      "Compile a kernel module and run it on the virtual GPU at a small shape under all checks: "
      "bounds, races, uninitialised reads, alignment, barriers. Answers with findings and their "
      "source lines.",
-     &Workbench::run},
+     ports::Depth::Run},
     {"verify",
      "Put a kernel module through the whole gate: many shapes and input families against the "
      "reference, the timed shape included. Answers with the verdict, the worst element and a "
      "reproduction.",
-     &Workbench::verify},
+     ports::Depth::Verify},
     {"read_catalog",
      "List known optimisation methods whose id, axis (compute, memory, latency) or description "
      "contains any of the words asked for; without words, all of them.",
-     nullptr},
+     std::nullopt},
 };
 
 Json text_property(const char* description) {
@@ -47,7 +47,7 @@ Json text_property(const char* description) {
 
 Json tool_schema(const ToolRow& row) {
   Json properties = Json::object();
-  if (row.look != nullptr) {
+  if (row.look) {
     properties.set("source", text_property("A whole kernel module, or a unified diff whose '--- ' "
                                            "line names the id of the module it changes."));
   } else {
@@ -56,7 +56,7 @@ Json tool_schema(const ToolRow& row) {
   Json schema = Json::object();
   schema.set("type", "object").set("properties", std::move(properties));
   Json required = Json::array();
-  required.push(row.look != nullptr ? "source" : "words");
+  required.push(row.look ? "source" : "words");
   return schema.set("required", std::move(required)).set("additionalProperties", false);
 }
 
@@ -78,10 +78,10 @@ Result<ToolAnswer> look_at(const llm::ToolCall& call, const ToolRow& row,
   const Result<Submission> submission = read_source(source.as_string(), context.parent);
   if (!submission) return tool_answer(call, submission.error().message, true);
   const record::Candidate candidate = context.candidate(*submission);
-  const Look look = KW_TRY((context.bench->*row.look)(candidate));
+  const ports::Outcome look = KW_TRY(context.judge->examine_one(candidate, *row.look));
   // What the judge says quotes sources and kernels' output: data, not words of ours.
-  std::string text = fmt::format("module {}: {}\n", candidate.id, look.ok ? "ok" : "refused");
-  const std::string said = look.ok ? look.text : look.reason + "\n\n" + look.text;
+  std::string text = fmt::format("module {}: {}\n", candidate.id, look.passed() ? "ok" : "refused");
+  const std::string said = look.passed() ? look.detail : look.refused + "\n\n" + look.detail;
   if (!said.empty()) text += data("data", shortened(said, kMostResult));
   ToolAnswer made = tool_answer(call, text, false);
   made.candidate = candidate.id;
@@ -119,7 +119,7 @@ Result<ToolAnswer> run_tool(const llm::ToolCall& call, const ToolContext& contex
     if (call.name != row.name) continue;
     if (!call.parse_error.empty())
       return tool_answer(call, "the arguments are not a JSON object: " + call.parse_error, true);
-    if (row.look == nullptr)
+    if (!row.look)
       return tool_answer(call, catalog_text(call.parsed["words"].as_string()), false);
     return look_at(call, row, context);
   }

@@ -18,7 +18,7 @@ std::vector<llm::Tool> tools();
 
 /// Who runs the calls of one attempt.
 struct ToolContext {
-  Workbench* bench = nullptr;
+  ports::Judge* judge = nullptr;
   FindParent parent;
   /// A candidate of this module, with its lineage.
   std::function<record::Candidate(const Submission&)> candidate;

@@ -118,7 +118,7 @@ Result<std::optional<llm::Reply>> Writer::ask(const TryRequest& request, int rou
 
 Status Writer::run_calls(const TryRequest& request, const llm::Reply& reply, int round) {
   ToolContext context;
-  context.bench = ports_.bench;
+  context.judge = ports_.judge;
   context.parent = [this](const std::string& id) { return find(id); };
   context.candidate = [&](const Submission& submission) { return candidate(request, submission); };
   std::vector<llm::ToolResult> results;

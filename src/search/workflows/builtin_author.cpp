@@ -39,7 +39,7 @@ class BuiltinAuthor : public optimize::Author {
   /// A variant that was looked at.
   struct Looked {
     variants::Variant variant;
-    ports::Look look;
+    ports::Outcome look;
   };
   variants::Shelf shelf_with(const std::string& parent) const;
   /// Those that compile and run, the fastest first; `refused` says why another does not.
@@ -90,7 +90,7 @@ Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
     std::vector<variants::Variant> variants, std::string& refused) {
   std::vector<std::string> texts;
   for (const variants::Variant& variant : variants) texts.push_back(variant.text);
-  const std::vector<ports::Look> looks = KW_TRY(workshop_.screen(texts));
+  const std::vector<ports::Outcome> looks = KW_TRY(workshop_.screen(texts));
   std::vector<Looked> out;
   for (size_t i = 0; i < variants.size(); ++i) {
     if (looks[i].refused.empty())
@@ -99,7 +99,7 @@ Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
       refused = variants[i].origin + ": " + looks[i].refused;
   }
   std::ranges::stable_sort(
-      out, {}, [](const Looked& one) { return std::pair(one.look.at_least, one.look.us); });
+      out, {}, [](const Looked& one) { return std::pair(one.look.is_lower_bound, one.look.us); });
   return out;
 }
 

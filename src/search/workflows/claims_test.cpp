@@ -48,8 +48,8 @@ class SayingWorkshop : public TaskWorkshop {
   std::string task_hash() const override { return ""; }
   std::string task_name() const override { return ""; }
   bool measures() const override { return false; }
-  Result<std::vector<ports::Look>> screen(const std::vector<std::string>&) override {
-    return std::vector<ports::Look>{};
+  Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>&) override {
+    return std::vector<ports::Outcome>{};
   }
   void expect(const std::vector<std::string>&) override {}
   Result<std::string> code_of(const std::string& kernel) override {

@@ -170,7 +170,7 @@ void Synthesis::restore_archive() {
     if (!name.empty() && name != "passed") {
       const std::string reason = verdict["reason"].as_string();
       entry.refused = name + (reason.empty() ? "" : ": " + reason);
-    } else if (judge_->measures()) {
+    } else if (judge_->has_clock()) {
       const Json timing = run_->timing(candidate.id);
       entry.measured_us = timing["rank_us"].as_double(timing["us"].as_double());
     }

@@ -33,7 +33,7 @@ halving::Entry& EvolveJudge::entry(const record::Candidate& candidate) {
   return archive_.at(candidate.id);
 }
 
-void EvolveJudge::describe(const record::Candidate& candidate, evolve::Seen& seen) const {
+void EvolveJudge::describe(const record::Candidate& candidate, ports::Outcome& seen) const {
   seen.methods = claims_of(candidate);
   const timing::Cost* cost = judge_.cost(candidate.id);
   if (cost == nullptr || cost->launches.empty()) return;
@@ -44,76 +44,64 @@ void EvolveJudge::describe(const record::Candidate& candidate, evolve::Seen& see
 }
 
 // One by one, so that registers are known of all and estimates can be compared.
-Result<evolve::Seen> EvolveJudge::estimated(const record::Candidate& candidate) {
-  const ports::Look look = KW_TRY(judge_.screen({candidate})).front();
-  halving::Entry& known = entry(candidate);
-  known.refused = look.refused;
-  known.estimate_us = look.us;
-  known.at_least = look.at_least;
-  evolve::Seen seen;
-  seen.us = look.us;
-  seen.at_least = look.at_least;
-  seen.refused = look.refused;
-  if (!look.refused.empty()) return seen;
+Result<ports::Outcome> EvolveJudge::estimated(const record::Candidate& candidate) {
+  ports::Outcome seen = KW_TRY(explaining_.examine_one(candidate, ports::Depth::Screen));
+  if (!seen.passed()) return seen;
   describe(candidate, seen);
   seen.code = KW_TRY(judge_.code_of(candidate));
   return seen;
 }
 
-Result<evolve::Seen> EvolveJudge::screen(const record::Candidate& candidate) {
+Result<ports::Outcome> EvolveJudge::screen(const record::Candidate& candidate) {
   if (candidate.model.empty()) return estimated(candidate);
-  // Whoever wrote it will be told more than that it was refused.
-  const stages::Look trial = KW_TRY(bench_.run(candidate));
-  if (trial.ok) return estimated(candidate);
-  evolve::Seen seen;
-  seen.refused = trial.reason;
-  seen.detail = trial.text;
-  return seen;
+  // The model that wrote it is told more than that it was refused.
+  ports::Outcome trial = KW_TRY(explaining_.examine_one(candidate, ports::Depth::Run));
+  if (trial.passed()) return estimated(candidate);
+  return trial;
 }
 
-Result<evolve::Seen> EvolveJudge::judge_model(const record::Candidate& candidate) {
-  evolve::Seen seen;
-  const stages::Look right = KW_TRY(bench_.verify(candidate));
-  seen.refused = right.reason;
-  seen.detail = right.ok ? "" : right.text;
-  if (!right.ok) return seen;
-  const stages::Look timed = KW_TRY(bench_.time(candidate));
-  seen.refused = timed.reason;
-  seen.us = timed.us;
-  seen.measured = timed.measured;
-  seen.at_least = archive_.at(candidate.id).at_least;
+Result<ports::Outcome> EvolveJudge::judge_model(const record::Candidate& candidate) {
+  ports::Outcome right = KW_TRY(explaining_.examine_one(candidate, ports::Depth::Verify));
+  if (!right.passed()) return right;
+  ports::Outcome seen = KW_TRY(explaining_.examine_one(candidate, ports::Depth::Time));
+  seen.detail.clear();
   describe(candidate, seen);
   return seen;
 }
 
-Result<std::vector<evolve::Seen>> EvolveJudge::judge(
-    const std::vector<record::Candidate>& candidates) {
-  std::vector<evolve::Seen> out(candidates.size());
+Result<std::vector<ports::Outcome>> EvolveJudge::examine(const ports::Candidates& candidates,
+                                                         ports::Depth depth) {
+  if (depth == ports::Depth::Time) return timed(candidates);
+  if (depth != ports::Depth::Screen) return JudgeDecorator::examine(candidates, depth);
+  std::vector<ports::Outcome> out;
+  for (const record::Candidate& candidate : candidates) out.push_back(KW_TRY(screen(candidate)));
+  return out;
+}
+
+Result<std::vector<ports::Outcome>> EvolveJudge::timed(const ports::Candidates& candidates) {
+  std::vector<ports::Outcome> out(candidates.size());
   ports::Candidates generated;
   std::vector<size_t> at;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].model.empty()) {
       out[i] = KW_TRY(judge_model(candidates[i]));
-    } else if (!measures()) {
+    } else if (!has_clock()) {
       out[i] = KW_TRY(estimated(candidates[i]));
     } else {
-      // What nobody looked at before has no entry yet.
+      // What was not screened before has no entry yet.
       if (!archive_.contains(candidates[i].id)) KW_TRY(estimated(candidates[i]));
       generated.push_back(candidates[i]);
       at.push_back(i);
     }
   }
   if (generated.empty()) return out;
-  const std::vector<ports::Look> looks = KW_TRY(judge_.measure(generated));
+  const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(generated, ports::Depth::Time));
   for (size_t k = 0; k < at.size(); ++k) {
     halving::Entry& known = entry(generated[k]);
     known.refused = looks[k].refused;
     known.measured_us = looks[k].us;
-    evolve::Seen& seen = out[at[k]];
-    seen.us = looks[k].us;
-    seen.refused = looks[k].refused;
-    seen.measured = looks[k].refused.empty();
-    describe(generated[k], seen);
+    out[at[k]] = looks[k];
+    describe(generated[k], out[at[k]]);
   }
   return out;
 }

@@ -12,25 +12,30 @@
 
 namespace kw::workflows {
 
-class EvolveJudge : public evolve::Judge {
+class EvolveJudge : public ports::JudgeDecorator {
  public:
   /// Borrows all. `evidence`: whether what bounds a kernel is told.
-  EvolveJudge(judge::Judge& judge, JudgeBench& bench, halving::Archive& archive, bool evidence)
-      : judge_(judge), bench_(bench), archive_(archive), evidence_(evidence) {}
+  EvolveJudge(judge::LocalJudge& judge, ExplainingJudge& explaining, halving::Archive& archive,
+              bool evidence)
+      : JudgeDecorator(judge),
+        judge_(judge),
+        explaining_(explaining),
+        archive_(archive),
+        evidence_(evidence) {}
 
-  bool measures() const override { return judge_.measures(); }
-  Result<evolve::Seen> screen(const record::Candidate& candidate) override;
-  Result<std::vector<evolve::Seen>> judge(
-      const std::vector<record::Candidate>& candidates) override;
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override;
 
  private:
-  Result<evolve::Seen> judge_model(const record::Candidate& candidate);
-  Result<evolve::Seen> estimated(const record::Candidate& candidate);
-  void describe(const record::Candidate& candidate, evolve::Seen& seen) const;
+  Result<ports::Outcome> screen(const record::Candidate& candidate);
+  Result<std::vector<ports::Outcome>> timed(const ports::Candidates& candidates);
+  Result<ports::Outcome> judge_model(const record::Candidate& candidate);
+  Result<ports::Outcome> estimated(const record::Candidate& candidate);
+  void describe(const record::Candidate& candidate, ports::Outcome& seen) const;
   halving::Entry& entry(const record::Candidate& candidate);
 
-  judge::Judge& judge_;
-  JudgeBench& bench_;
+  judge::LocalJudge& judge_;
+  ExplainingJudge& explaining_;
   halving::Archive& archive_;
   const bool evidence_;
 };

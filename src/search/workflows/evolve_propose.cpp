@@ -42,7 +42,7 @@ llm::Effort effort_of(const std::string& word) {
   return word == "high" ? llm::Effort::High : llm::Effort::Default;
 }
 
-std::string speed_text(const evolve::Seen& seen) {
+std::string speed_text(const ports::Outcome& seen) {
   if (!seen.refused.empty()) return "refused: " + seen.refused;
   if (seen.us <= 0) return "not judged yet";
   return fmt::format("right, {:.2f} us ({})", seen.us, seen.measured ? "measured" : "estimated");

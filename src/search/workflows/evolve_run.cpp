@@ -84,7 +84,7 @@ Result<std::optional<EvolveTalk>> Synthesis::evolve_talk() {
     talk.arms.push_back(KW_TRY(evolve::parse_ensemble_lines(arm)).front());
   if (request_.evolve->shape_info) talk.shapes = shapes_told(*task_);
   if (request_.evolve->profile_feedback)
-    talk.evidence = [this](const record::Candidate& one) { return evolving_->bench->hints(one); };
+    talk.evidence = [this](const record::Candidate& one) { return evolving_->explaining->explain(one); };
   progress_.notice = work_->session->terms();
   tell(progress_.stage, progress_.detail);
   progress_.notice.clear();
@@ -103,7 +103,7 @@ evolve::Settings Synthesis::evolve_settings() const {
   settings.authors = authors_of(work_ ? work_->proposer : "builtin");
   settings.mode = mode_of(asked.mode);
   settings.seed = order_seed_;
-  settings.measures = judge_->measures();
+  settings.measures = judge_->has_clock();
   settings.verifier = evolve_verifier().name();
   if (!work_) return settings;
   for (const std::string& arm : asked.ensemble)
@@ -123,11 +123,11 @@ Status Synthesis::open_evolution() {
   options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
   work.designs = KW_TRY(TaskDesigns::make(*task_, options));
   work.breeder = std::make_unique<evolve::Breeder>(*work.designs, order_seed_);
-  work.bench = std::make_unique<JudgeBench>(
+  work.explaining = std::make_unique<ExplainingJudge>(
       *judge_, archive_, calibration_,
       std::vector<std::pair<std::string, std::string>>{{run_->folder(), "run"},
                                                        {request_.reference, "reference.py"}});
-  work.judge = std::make_unique<EvolveJudge>(*judge_, *work.bench, archive_,
+  work.judge = std::make_unique<EvolveJudge>(*judge_, *work.explaining, archive_,
                                              request_.evolve->profile_feedback);
   if (request_.evolve->verifiers)
     work.verifier = std::make_unique<evolve::MechanicalVerifier>(*work.judge);
@@ -207,8 +207,8 @@ Status Synthesis::evolve() {
 
 // Without a clock the plainest of the best comes first. With one those near the best meet on it.
 Status Synthesis::certify_evolved() {
-  halving::Outcome outcome;
-  if (judge_->measures()) {
+  halving::SearchResult outcome;
+  if (judge_->has_clock()) {
     halving::Options options = search_options(true);
     options.rules.clear();
     options.rules.push_back(halving::stop_after_seconds(0));
@@ -221,7 +221,7 @@ Status Synthesis::certify_evolved() {
     certify_begin_ = seconds();
     for (size_t i = 0; i < order.size() && i < kMostCertified && !outcome.winner; ++i) {
       ++certifications_;
-      const ports::Look look = KW_TRY(judge_->certify(order[i]->candidate));
+      const ports::Outcome look = KW_TRY(judge_->certify(order[i]->candidate));
       halving::Entry& entry = archive_.at(order[i]->candidate.id);
       entry.refused = look.refused;
       entry.certified = look.refused.empty();

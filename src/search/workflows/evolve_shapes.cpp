@@ -98,19 +98,19 @@ struct BothTimes {
   std::string problem;
 };
 
-Result<BothTimes> times_at(judge::Judge& judge, const record::Candidate& winner,
+Result<BothTimes> times_at(judge::LocalJudge& judge, const record::Candidate& winner,
                            const record::Candidate& baseline) {
   BothTimes both;
   double* const places[] = {&both.us, &both.baseline_us};
   const record::Candidate* const candidates[] = {&winner, &baseline};
   for (int i = 0; i < 2; ++i) {
-    const ports::Look look = KW_TRY(judge.screen({*candidates[i]})).front();
+    const ports::Outcome look = KW_TRY(judge.examine({*candidates[i]}, ports::Depth::Screen)).front();
     if (!look.refused.empty()) both.problem = look.refused;
-    if (look.at_least) both.problem = "counting it was given up";
+    if (look.is_lower_bound) both.problem = "counting it was given up";
     *places[i] = look.us;
   }
-  if (!judge.measures() || !both.problem.empty()) return both;
-  const std::vector<ports::Look> looks = KW_TRY(judge.measure({winner, baseline}));
+  if (!judge.has_clock() || !both.problem.empty()) return both;
+  const std::vector<ports::Outcome> looks = KW_TRY(judge.examine({winner, baseline}, ports::Depth::Time));
   for (int i = 0; i < 2; ++i) {
     if (!looks[static_cast<size_t>(i)].refused.empty())
       both.problem = looks[static_cast<size_t>(i)].refused;
@@ -185,8 +185,8 @@ Status Synthesis::try_unseen() {
       judge::JudgeRequest ask = judge_request();
       ask.task = &at;
       ask.all_shapes = false;
-      const std::unique_ptr<judge::Judge> judge =
-          KW_TRY(judge::Judge::make(ask, *lanes, scratch, {}));
+      const std::unique_ptr<judge::LocalJudge> judge =
+          KW_TRY(judge::LocalJudge::make(ask, *lanes, scratch, {}));
       return times_at(*judge, winner, baseline);
     }();
     if (!looked && looked.error().blame != Blame::Input) return looked.error();

@@ -34,7 +34,7 @@ struct EvolveWork {
   evolve::State state;
   std::unique_ptr<TaskDesigns> designs;
   std::unique_ptr<evolve::Breeder> breeder;
-  std::unique_ptr<JudgeBench> bench;
+  std::unique_ptr<ExplainingJudge> explaining;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
   std::unique_ptr<review::Readers> readers;  // who look at what the verifier let through; may be null

@@ -156,17 +156,17 @@ class JudgeTest : public testing::Test {
     request.calibration = &calibration;
     request.all_shapes = all_shapes;
     request.host_time = host_time;
-    auto made = judge::Judge::make(request, *lanes, *run, {});
+    auto made = judge::LocalJudge::make(request, *lanes, *run, {});
     ASSERT_TRUE(made) << made.error().message;
     judge = std::move(made).value();
   }
-  halving::Outcome find() {
+  halving::SearchResult find() {
     variants::Builtin proposer({{"twice", [] { return Result<std::string>(kJudgedModule); }}}, 1);
     halving::Options options;
     options.seconds = [] { return 0.0; };
     auto outcome = halving::run(proposer, *judge, archive, options);
     EXPECT_TRUE(outcome) << outcome.error().message;
-    return outcome ? std::move(outcome).value() : halving::Outcome{};
+    return outcome ? std::move(outcome).value() : halving::SearchResult{};
   }
   int64_t threads_of(const std::string& id) { return archive.at(id).candidate.tunes.at("THREADS"); }
 
@@ -181,13 +181,13 @@ class JudgeTest : public testing::Test {
   record::Calibration calibration;
   std::optional<store::Run> run;
   std::unique_ptr<timing::Lanes> lanes;
-  std::unique_ptr<judge::Judge> judge;
+  std::unique_ptr<judge::LocalJudge> judge;
   halving::Archive archive;
 };
 
 TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
   open();
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 256);
   EXPECT_GE(gpu.most_together, 4u) << "survivors are timed in one call";
@@ -219,7 +219,7 @@ TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
   archive = {};
   all_shapes = true;
   open();
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 64);
   EXPECT_NEAR(archive.at(*outcome.winner).measured_us, std::sqrt(20 * 100), 0.1);
@@ -249,7 +249,7 @@ TEST_F(JudgeTest, AllShapesCountInEstimates) {
   tools.verify.gpu = nullptr;
   all_shapes = true;
   open();
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   const std::vector<judge::ShapeTime> shapes = judge->shape_times(*outcome.winner);
   ASSERT_EQ(shapes.size(), 2u);
@@ -266,18 +266,18 @@ TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
       record::make_candidate(kJudgedModule, {{"THREADS", 32}}, "test", "first");
   record::Candidate second =
       record::make_candidate(kJudgedModule, {{"THREADS", 64}}, "test", "second");
-  ASSERT_TRUE(judge->screen({first, second}));
-  ASSERT_TRUE(judge->measure({first}));
+  ASSERT_TRUE(judge->examine({first, second}, ports::Depth::Screen));
+  ASSERT_TRUE(judge->examine({first}, ports::Depth::Time));
   const int before = gpu.copied_out;
   timing::TimedCandidate& known = *lanes->first().shapes[0].ready.at(first.id);
-  ASSERT_TRUE(judge->measure({second}));
+  ASSERT_TRUE(judge->examine({second}, ports::Depth::Time));
   EXPECT_EQ(before, 4) << "one per set, in the gate; none to be timed";
   EXPECT_EQ(lanes->first().shapes[0].ready.at(second.id)->audit.expected, known.audit.expected);
   gpu.wrong = {128};
   record::Candidate third =
       record::make_candidate(kJudgedModule, {{"THREADS", 128}}, "test", "third");
-  ASSERT_TRUE(judge->screen({third}));
-  const auto looks = judge->measure({third});
+  ASSERT_TRUE(judge->examine({third}, ports::Depth::Screen));
+  const auto looks = judge->examine({third}, ports::Depth::Time);
   ASSERT_TRUE(looks);
   EXPECT_NE(looks->front().refused.find("wrong"), std::string::npos) << looks->front().refused;
 }
@@ -287,7 +287,7 @@ TEST_F(JudgeTest, NothingWrongIsTimedOrShipped) {
   gpu.wrong_when_timed = {128};
   gpu.crash_when_timed = {512};
   open();
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 64);
   for (const halving::Entry& entry : archive.entries()) {
@@ -316,7 +316,7 @@ TEST_F(JudgeTest, ARaceComparesTheFirstWithEach) {
   int renewed = 0;
   tools.renew = [&] { ++renewed; };
   open();
-  const auto racers = judge->race(with_threads({32, 64, 128, 32}), {3, false});
+  const auto racers = judge->race_with_evidence(with_threads({32, 64, 128, 32}), {3, false});
   ASSERT_TRUE(racers) << racers.error().message;
   ASSERT_EQ(racers->size(), 4u);
   EXPECT_EQ(renewed, 3);
@@ -338,7 +338,7 @@ TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
   gpu.wrong_when_timed = {128};
   gpu.crash_when_timed = {512};
   open();
-  const auto racers = judge->race(with_threads({32, 256, 128, 512, 64}), {3, false});
+  const auto racers = judge->race_with_evidence(with_threads({32, 256, 128, 512, 64}), {3, false});
   ASSERT_TRUE(racers) << racers.error().message;
   const char* want[] = {"passed", "wrong", "rejected", "crashed", "passed"};
   for (size_t i = 0; i < racers->size(); ++i) {
@@ -354,7 +354,7 @@ TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
 TEST_F(JudgeTest, ARaceWithoutItsFirstComparesNothing) {
   gpu.wrong = {256};
   open();
-  const auto racers = judge->race(with_threads({256, 32, 64}), {1, true});
+  const auto racers = judge->race_with_evidence(with_threads({256, 32, 64}), {1, true});
   ASSERT_TRUE(racers) << racers.error().message;
   for (const judge::Racer& racer : *racers) EXPECT_FALSE(racer.comparison);
   EXPECT_TRUE((*racers)[2].measurement);
@@ -368,7 +368,7 @@ TEST_F(JudgeTest, SeveralGpusShareTheWork) {
   more.push_back(std::make_unique<timing::Lane>());
   more[0]->tools.verify = {&compiler, &second_virtual, &second, &second_oracle};
   open(std::move(more));
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 256);
   EXPECT_GT(gpu.timings, 0);
@@ -380,7 +380,7 @@ TEST_F(JudgeTest, SeveralGpusShareTheWork) {
 TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {
   tools.verify.gpu = nullptr;
   open();
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(gpu.timings, 0);
   EXPECT_EQ(run->judgement(*outcome.winner)["verdict"].as_string(), "passed");
@@ -394,7 +394,7 @@ TEST_F(JudgeTest, WithoutAGpuTheEstimateDecidesAndTheGateStillJudges) {
 TEST_F(JudgeTest, WhatDoesNotCompileIsRefusedWithItsLog) {
   compiler.fail = true;
   open();
-  const halving::Outcome outcome = find();
+  const halving::SearchResult outcome = find();
   EXPECT_FALSE(outcome.winner);
   ASSERT_EQ(archive.refused(), 5u);
   const halving::Entry& entry = archive.entries().front();
@@ -450,13 +450,13 @@ class HintsTest : public JudgeTest {
   }
   std::string hints() {
     open();
-    JudgeBench bench(*judge, archive, calibration, {});
+    ExplainingJudge explaining(*judge, archive, calibration, {});
     const auto first = record::make_candidate(kJudgedModule, {{"THREADS", 64}}, "llm", "first");
     const auto second = record::make_candidate(kJudgedModule, {{"THREADS", 256}}, "llm", "second");
-    EXPECT_TRUE(bench.time(second));
-    const auto look = bench.time(first);
-    EXPECT_TRUE(look && look->ok);
-    return look ? look->text : "";
+    EXPECT_TRUE(explaining.examine_one(second, ports::Depth::Time));
+    const auto look = explaining.examine_one(first, ports::Depth::Time);
+    EXPECT_TRUE(look && look->passed());
+    return look ? look->detail : "";
   }
 };
 

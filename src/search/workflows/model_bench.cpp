@@ -84,81 +84,90 @@ std::string gate_text(const verification::VerifyReport& report) {
 
 }  // namespace
 
-std::string JudgeBench::anonymous(std::string text) const {
+std::string ExplainingJudge::anonymous(std::string text) const {
   for (const auto& [path, name] : private_paths_) {
     if (!path.empty()) text = replace_all(std::move(text), path, name);
   }
   return text;
 }
 
-std::string JudgeBench::refused(const std::string& id) const {
+std::string ExplainingJudge::refused(const std::string& id) const {
   return archive_.contains(id) ? archive_.at(id).refused : "";
 }
 
-halving::Entry& JudgeBench::entry(const record::Candidate& candidate) {
+halving::Entry& ExplainingJudge::entry(const record::Candidate& candidate) {
   archive_.add(candidate);
   return archive_.at(candidate.id);
 }
 
-Result<stages::Look> JudgeBench::trial(const record::Candidate& candidate, bool run) {
+Result<std::vector<ports::Outcome>> ExplainingJudge::examine(const ports::Candidates& candidates,
+                                                            ports::Depth depth) {
+  std::vector<ports::Outcome> out;
+  for (const record::Candidate& candidate : candidates)
+    out.push_back(KW_TRY(examined(candidate, depth)));
+  return out;
+}
+
+Result<ports::Outcome> ExplainingJudge::examined(const record::Candidate& candidate,
+                                                 ports::Depth depth) {
+  switch (depth) {
+    case ports::Depth::Compile: return trial(candidate, false);
+    case ports::Depth::Run: return trial(candidate, true);
+    case ports::Depth::Screen: return estimate(candidate);
+    case ports::Depth::Verify: return verify(candidate);
+    case ports::Depth::Time: return time(candidate);
+  }
+  return time(candidate);
+}
+
+Result<ports::Outcome> ExplainingJudge::trial(const record::Candidate& candidate, bool run) {
   const judge::Trial made = KW_TRY(judge_.trial(candidate, run));
   resources_[candidate.id] = resources_text(made.resources);
-  stages::Look look;
-  look.ok = made.well;
-  look.text =
-      anonymous(printable(trial_text(made, stages::without_comments(candidate.text))));
-  if (made.well) return look;
-  look.reason = anonymous(judge::verdict_reason(made.verdict));
-  entry(candidate).refused = look.reason;
-  return look;
+  ports::Outcome out;
+  out.detail = anonymous(printable(trial_text(made, stages::without_comments(candidate.text))));
+  if (made.well) return out;
+  out.refused = anonymous(judge::verdict_reason(made.verdict));
+  entry(candidate).refused = out.refused;
+  return out;
 }
 
-Result<stages::Look> JudgeBench::compile(const record::Candidate& candidate) {
-  return trial(candidate, false);
-}
-
-Result<stages::Look> JudgeBench::run(const record::Candidate& candidate) {
-  return trial(candidate, true);
-}
-
-Result<stages::Look> JudgeBench::verify(const record::Candidate& candidate) {
+Result<ports::Outcome> ExplainingJudge::verify(const record::Candidate& candidate) {
   const verification::VerifyReport report = KW_TRY(judge_.verify(candidate));
-  stages::Look look;
-  look.reason = anonymous(judge::verdict_reason(report.gate.verdict));
-  look.ok = look.reason.empty();
-  look.text = anonymous(printable(gate_text(report)));
-  entry(candidate).refused = look.reason;
-  if (look.ok) KW_TRY(estimate(candidate));
-  return look;
+  ports::Outcome out;
+  out.refused = anonymous(judge::verdict_reason(report.gate.verdict));
+  out.detail = anonymous(printable(gate_text(report)));
+  entry(candidate).refused = out.refused;
+  if (out.passed()) KW_TRY(estimate(candidate));
+  return out;
 }
 
-Status JudgeBench::estimate(const record::Candidate& candidate) {
-  const ports::Look look = KW_TRY(judge_.screen({candidate})).front();
+Result<ports::Outcome> ExplainingJudge::estimate(const record::Candidate& candidate) {
+  const ports::Outcome out = KW_TRY(judge_.examine_one(candidate, ports::Depth::Screen));
   halving::Entry& known = entry(candidate);
-  known.refused = look.refused;
-  known.estimate_us = look.us;
-  known.at_least = look.at_least;
-  return Done{};
+  known.refused = out.refused;
+  known.estimate_us = out.us;
+  known.at_least = out.is_lower_bound;
+  return out;
 }
 
-Result<stages::Look> JudgeBench::time(const record::Candidate& candidate) {
+Result<ports::Outcome> ExplainingJudge::time(const record::Candidate& candidate) {
   if (!archive_.contains(candidate.id)) KW_TRY(verify(candidate));
-  stages::Look look;
-  look.reason = refused(candidate.id);
-  if (look.reason.empty() && judge_.measures()) {
-    const ports::Look timed = KW_TRY(judge_.measure({candidate})).front();
+  ports::Outcome out;
+  out.refused = refused(candidate.id);
+  if (out.passed() && has_clock()) {
+    const ports::Outcome timed = KW_TRY(judge_.examine_one(candidate, ports::Depth::Time));
     entry(candidate).measured_us = timed.us;
-    entry(candidate).refused = look.reason = timed.refused;
+    entry(candidate).refused = out.refused = timed.refused;
   }
   const halving::Entry& known = archive_.at(candidate.id);
-  look.ok = look.reason.empty();
-  look.us = known.us();
-  look.measured = known.measured_us > 0;
-  look.text = look.ok ? hints(candidate) : anonymous(look.reason);
-  return look;
+  out.us = known.us();
+  out.measured = known.measured_us > 0;
+  out.is_lower_bound = known.at_least;
+  out.detail = out.passed() ? explain(candidate) : anonymous(out.refused);
+  return out;
 }
 
-std::string JudgeBench::hints(const record::Candidate& candidate) {
+std::string ExplainingJudge::explain(const record::Candidate& candidate) {
   const bool known = archive_.contains(candidate.id);
   const halving::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
   const auto resources = resources_.find(candidate.id);

@@ -1,5 +1,5 @@
-// The judge as models see it: looks at candidates in words, and puts every one that was judged into
-// the race.
+// The judge as models see it: outcomes in words, and every candidate that was judged is in the
+// archive of the search.
 #pragma once
 
 #include <map>
@@ -14,29 +14,32 @@
 
 namespace kw::workflows {
 
-class JudgeBench : public stages::Workbench {
+class ExplainingJudge : public ports::JudgeDecorator {
  public:
   /// Borrows all. `private_paths` and what they are called instead: nobody outside this machine
   /// learns where things are.
-  JudgeBench(judge::Judge& judge, halving::Archive& archive, const record::Calibration& calibration,
-             std::vector<std::pair<std::string, std::string>> private_paths)
-      : judge_(judge),
+  ExplainingJudge(judge::LocalJudge& judge, halving::Archive& archive,
+                  const record::Calibration& calibration,
+                  std::vector<std::pair<std::string, std::string>> private_paths)
+      : JudgeDecorator(judge),
+        judge_(judge),
         archive_(archive),
         calibration_(calibration),
         private_paths_(std::move(private_paths)) {}
 
-  Result<stages::Look> compile(const record::Candidate& candidate) override;
-  Result<stages::Look> run(const record::Candidate& candidate) override;
-  Result<stages::Look> verify(const record::Candidate& candidate) override;
-  Result<stages::Look> time(const record::Candidate& candidate) override;
-  std::string hints(const record::Candidate& candidate) override;
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override;
+  std::string explain(const record::Candidate& candidate) override;
 
  private:
-  Result<stages::Look> trial(const record::Candidate& candidate, bool run);
+  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth);
+  Result<ports::Outcome> trial(const record::Candidate& candidate, bool run);
+  Result<ports::Outcome> verify(const record::Candidate& candidate);
+  Result<ports::Outcome> time(const record::Candidate& candidate);
   /// Why it is out already; "" when it is not.
   std::string refused(const std::string& id) const;
   halving::Entry& entry(const record::Candidate& candidate);
-  Status estimate(const record::Candidate& candidate);
+  Result<ports::Outcome> estimate(const record::Candidate& candidate);
   std::string anonymous(std::string text) const;
   /// Machine code and hardware counters of one candidate, looked at once.
   struct Looked {
@@ -46,7 +49,7 @@ class JudgeBench : public stages::Workbench {
   const Looked& look_at(const record::Candidate& candidate, bool hardware);
   std::string evidence_hint(const record::Candidate& candidate);
 
-  judge::Judge& judge_;
+  judge::LocalJudge& judge_;
   halving::Archive& archive_;
   const record::Calibration& calibration_;
   std::vector<std::pair<std::string, std::string>> private_paths_;

@@ -73,7 +73,7 @@ std::string hardware_hint(const profile::MetricSet& metrics) {
   return out;
 }
 
-const JudgeBench::Looked& JudgeBench::look_at(const record::Candidate& candidate, bool hardware) {
+const ExplainingJudge::Looked& ExplainingJudge::look_at(const record::Candidate& candidate, bool hardware) {
   const auto known = looked_.find(candidate.id);
   const bool enough = known != looked_.end() && (!hardware || !known->second.hardware.empty());
   if (enough) return known->second;
@@ -99,12 +99,12 @@ const JudgeBench::Looked& JudgeBench::look_at(const record::Candidate& candidate
   return looked;
 }
 
-std::string JudgeBench::evidence_hint(const record::Candidate& candidate) {
+std::string ExplainingJudge::evidence_hint(const record::Candidate& candidate) {
   const halving::Entry* best = archive_.best();
   std::optional<profile::SassFacts> best_code;
   if (best != nullptr && best->candidate.id != candidate.id)
     best_code = look_at(best->candidate, false).code;
-  const Looked& looked = look_at(candidate, judge_.measures());
+  const Looked& looked = look_at(candidate, judge_.has_clock());
   std::string out;
   if (looked.code) out += code_hint(*looked.code, best_code ? &*best_code : nullptr);
   return out + looked.hardware;

@@ -19,10 +19,10 @@ namespace kw::workflows {
 struct ModelWork {
   std::unique_ptr<stages::ModelSession> session;
   std::unique_ptr<stages::RunJournal> journal;
-  std::unique_ptr<JudgeBench> bench;
+  std::unique_ptr<ExplainingJudge> judge;
   evolve::NoVerifier nobody;                 // in front of the readers: the gate looks for itself
   std::unique_ptr<review::Readers> readers;  // who read modules before they are judged; may be null
-  std::unique_ptr<review::ReadBench> reading;  // the bench with them; null without
+  std::unique_ptr<review::ReviewedJudge> reading;  // the judge with them; null without
   std::unique_ptr<stages::Stages> stages;
   std::string proposer;  // "llm" or "hybrid"
   std::string interface, target;

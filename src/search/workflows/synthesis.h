@@ -154,8 +154,8 @@ class Synthesis {
   std::optional<store::Run> run_;
   halving::Archive archive_;
   std::unique_ptr<halving::Proposer> proposer_;
-  std::unique_ptr<judge::Judge> judge_;
-  std::optional<halving::Outcome> outcome_;
+  std::unique_ptr<judge::LocalJudge> judge_;
+  std::optional<halving::SearchResult> outcome_;
   std::unique_ptr<ModelWork> work_;  // null: no model is asked
   std::unique_ptr<EvolveWork> evolving_;
   Json past_models_;  // what an earlier session's report says of them

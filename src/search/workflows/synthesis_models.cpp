@@ -212,7 +212,7 @@ Status Synthesis::open_readers() {
   const review::ReadersRequest ask{request_.readers, request_.models, reference_text_, order_seed_};
   work_->readers = KW_TRY(
       review::Readers::open(ask, work_->nobody, *run_, work_->session.get(), work_->journal.get()));
-  work_->reading = std::make_unique<review::ReadBench>(*work_->bench, work_->readers->verifier());
+  work_->reading = std::make_unique<review::ReviewedJudge>(*work_->judge, work_->readers->verifier());
   return Done{};
 }
 
@@ -220,7 +220,7 @@ Status Synthesis::talk() {
   ModelWork& work = *work_;
   const halving::Entry* best = archive_.best();
   const double floor = judge_->rank_floor_us();
-  const bool counts = best != nullptr && (!judge_->measures() || best->measured_us > 0);
+  const bool counts = best != nullptr && (!judge_->has_clock() || best->measured_us > 0);
   if (work.proposer == "hybrid" && counts && best->us() > 0 &&
       floor / best->us() >= request_.goal) {
     work.why_no_talk = fmt::format("the built-in proposer reached the goal ({:.0f} % of the floor)",
@@ -229,14 +229,14 @@ Status Synthesis::talk() {
     work.why_no_talk = work.provider->error().message;
   }
   if (!work.why_no_talk.empty()) return Done{};
-  work.bench = std::make_unique<JudgeBench>(
+  work.judge = std::make_unique<ExplainingJudge>(
       *judge_, archive_, calibration_,
       std::vector<std::pair<std::string, std::string>>{{run_->folder(), "run"},
                                                        {request_.reference, "reference.py"}});
   KW_TRY(open_readers());
   stages::Ports ports;
-  ports.bench = work.bench.get();
-  if (work.reading) ports.bench = work.reading.get();
+  ports.judge = work.judge.get();
+  if (work.reading) ports.judge = work.reading.get();
   ports.journal = work.journal.get();
   ports.answer = [this](const llm::ModelId& id, const llm::Request& request) {
     return ask_model(id, request);
@@ -297,16 +297,16 @@ std::unique_ptr<halving::Proposer> Synthesis::tuner() const {
 }
 
 Status Synthesis::certify_models() {
-  halving::Options options = search_options(judge_->measures());
+  halving::Options options = search_options(judge_->has_clock());
   options.rules.clear();
   options.rules.push_back(halving::stop_at_goal(request_.goal));
   options.rules.push_back(halving::stop_after_seconds(kTuneShare * request_.seconds));
-  if (judge_->measures())
+  if (judge_->has_clock())
     options.rules.push_back(halving::stop_at_plateau(kTunePlateau));
   else
     options.rules.push_back(halving::stop_after_candidates(archive_.entries().size() + kTuned));
   const std::unique_ptr<halving::Proposer> tuning = tuner();
-  const std::optional<halving::Outcome> explored = std::move(outcome_);
+  const std::optional<halving::SearchResult> explored = std::move(outcome_);
   outcome_ = KW_TRY(halving::run(*tuning, *judge_, archive_, options));
   if (explored) {
     outcome_->stopped = explored->stopped;
@@ -327,7 +327,7 @@ Result<std::optional<record::Candidate>> Synthesis::annotated(const halving::Ent
   const judge::Certificate& plain = *judge_->certificate();
   record::Candidate shown = winner.candidate;
   shown.text = plain.text;
-  const auto answer = KW_TRY(work_->stages->polish(shown, work_->bench->hints(winner.candidate),
+  const auto answer = KW_TRY(work_->stages->polish(shown, work_->judge->explain(winner.candidate),
                                                    &work_->why_not_polished));
   work_->attempts = work_->stages->attempts();
   if (!answer) return answer;
@@ -347,12 +347,12 @@ Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
                                                  const halving::Entry& winner,
                                                  const judge::Certificate& plain) {
   archive_.add(made);
-  const stages::Look compiled = KW_TRY(work_->bench->compile(made));
+  const ports::Outcome compiled = KW_TRY(work_->judge->examine_one(made, ports::Depth::Compile));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
-  if (!compiled.ok) return "the annotated module was refused: " + compiled.reason;
+  if (!compiled.passed()) return "the annotated module was refused: " + compiled.refused;
   const std::string slower = KW_TRY(slower_than(winner, made, plain));
   if (!slower.empty()) return slower;
-  const ports::Look look = KW_TRY(judge_->certify(made));
+  const ports::Outcome look = KW_TRY(judge_->certify(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
   halving::Entry& entry = archive_.at(made.id);
   entry.refused = look.refused;
@@ -369,15 +369,15 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
                                            const judge::Certificate& plain) {
   const bool same = stages::same_code(plain.text, made.text);
   halving::Entry& entry = archive_.at(made.id);
-  const std::vector<ports::Look> screened = KW_TRY(judge_->screen({winner.candidate, made}));
+  const std::vector<ports::Outcome> screened = KW_TRY(judge_->examine({winner.candidate, made}, ports::Depth::Screen));
   entry.estimate_us = screened[1].us;
-  entry.at_least = screened[1].at_least;
+  entry.at_least = screened[1].is_lower_bound;
   entry.refused = screened[1].refused;
   double before = screened[0].us, after = screened[1].us;
-  bool slower = screened[1].at_least && !screened[0].at_least;  // counting was given up
-  if (judge_->measures() && entry.alive()) {
-    const std::vector<ports::Look> looks =
-        KW_TRY(judge_->pair({winner.candidate, made}, kPolishEffort));
+  bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was given up
+  if (judge_->has_clock() && entry.alive()) {
+    const std::vector<ports::Outcome> looks =
+        KW_TRY(judge_->race({winner.candidate, made}, kPolishEffort));
     before = looks[0].us;
     after = entry.measured_us = looks[1].us;
     entry.refused = looks[1].refused;
@@ -388,7 +388,7 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
   if (!slower) return std::string();
   entry.refused = fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
                               same ? "" : "changes code and ", after, before,
-                              judge_->measures() ? "measured together" : "estimated");
+                              judge_->has_clock() ? "measured together" : "estimated");
   return entry.refused;
 }
 

@@ -386,7 +386,7 @@ judge::JudgeRequest Synthesis::judge_request() const {
 
 Status Synthesis::make_judge() {
   judge_ =
-      KW_TRY(judge::Judge::make(judge_request(), *lanes_, *run_,
+      KW_TRY(judge::LocalJudge::make(judge_request(), *lanes_, *run_,
                                 [this](const std::string& what) { tell(progress_.stage, what); }));
   return Done{};
 }
@@ -396,7 +396,7 @@ Status Synthesis::search() {
   restore_archive();
   proposer_ = KW_TRY(make_proposer());
   if (work_ && work_->proposer == "llm") return Done{};
-  halving::Options options = search_options(judge_->measures());
+  halving::Options options = search_options(judge_->has_clock());
   if (work_) options.certifications = 0;  // the winner may come later
   outcome_ = KW_TRY(halving::run(*proposer_, *judge_, archive_, options));
   search_end_ = seconds();

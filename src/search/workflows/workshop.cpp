@@ -115,8 +115,8 @@ class EngineWorkshop : public TaskWorkshop {
   std::string target() const override;
   std::string task_hash() const override;
   std::string task_name() const override { return task_->name; }
-  bool measures() const override { return judge_->measures(); }
-  Result<std::vector<ports::Look>> screen(const std::vector<std::string>& kernels) override;
+  bool measures() const override { return judge_->has_clock(); }
+  Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>& kernels) override;
   void expect(const std::vector<std::string>& kernels) override {
     judge_->expect(as_candidates(kernels));
   }
@@ -150,7 +150,7 @@ class EngineWorkshop : public TaskWorkshop {
   record::Calibration calibration_;
   bool calibrated_ = false;
   Keeping keeping_;
-  std::unique_ptr<judge::Judge> judge_;
+  std::unique_ptr<judge::LocalJudge> judge_;
   std::map<std::string, optimize::Raced> judged_;  // by id, where nothing is timed
   std::vector<std::string> notes_;
 };
@@ -213,7 +213,7 @@ Status EngineWorkshop::open_judge() {
   ask.verify.timeout_seconds = request_.timeout_seconds;
   ask.verify.threads = request_.threads;
   ask.calibration = &calibration_;
-  judge_ = KW_TRY(judge::Judge::make(ask, *lanes_, *keeping_.run, progress_));
+  judge_ = KW_TRY(judge::LocalJudge::make(ask, *lanes_, *keeping_.run, progress_));
   return Done{};
 }
 
@@ -255,8 +255,8 @@ Json EngineWorkshop::environment() {
   return json.set("notes", std::move(notes));
 }
 
-Result<std::vector<ports::Look>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
-  return judge_->screen(as_candidates(kernels));
+Result<std::vector<ports::Outcome>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
+  return judge_->examine(as_candidates(kernels), ports::Depth::Screen);
 }
 
 Result<std::string> EngineWorkshop::code_of(const std::string& kernel) {
@@ -282,7 +282,7 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
     return out;
   }
   // One by one, so that registers are known of all and estimates can be compared.
-  const ports::Look look = KW_TRY(judge_->screen({candidate})).front();
+  const ports::Outcome look = KW_TRY(judge_->examine({candidate}, ports::Depth::Screen)).front();
   if (look.us > 0) out.us = look.us;
   if (!look.refused.empty()) out.problem = "no estimate: " + look.refused;
   if (const timing::Cost* cost = judge_->cost(candidate.id)) out.details.set("estimate", to_json(*cost));
@@ -292,9 +292,9 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
 // Many are looked at quickly first; the first of them stays in any case.
 Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates& candidates) {
   const judge::RaceOptions quick{1, true};
-  if (request_.quick) return judge_->race(candidates, quick);
-  if (candidates.size() <= kMostTogether) return judge_->race(candidates, judge::RaceOptions{});
-  std::vector<judge::Racer> racers = KW_TRY(judge_->race(candidates, quick));
+  if (request_.quick) return judge_->race_with_evidence(candidates, quick);
+  if (candidates.size() <= kMostTogether) return judge_->race_with_evidence(candidates, judge::RaceOptions{});
+  std::vector<judge::Racer> racers = KW_TRY(judge_->race_with_evidence(candidates, quick));
   std::vector<size_t> best;
   for (size_t i = 1; i < racers.size(); ++i) {
     if (racers[i].measurement) best.push_back(i);
@@ -305,7 +305,7 @@ Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates&
   best.insert(best.begin(), 0);
   ports::Candidates chosen;
   for (const size_t i : best) chosen.push_back(candidates[i]);
-  std::vector<judge::Racer> again = KW_TRY(judge_->race(chosen, judge::RaceOptions{}));
+  std::vector<judge::Racer> again = KW_TRY(judge_->race_with_evidence(chosen, judge::RaceOptions{}));
   for (size_t k = 0; k < best.size(); ++k) {
     again[k].gate = std::move(racers[best[k]].gate);
     racers[best[k]] = std::move(again[k]);

@@ -44,7 +44,7 @@ class TaskWorkshop : public optimize::Workshop {
   /// Why there is no GPU; "" when there is one.
   virtual const std::string& no_gpu() const = 0;
   /// Compiles, counts on the virtual GPU and estimates; nothing is judged. Parallel to `kernels`.
-  virtual Result<std::vector<ports::Look>> screen(const std::vector<std::string>& kernels) = 0;
+  virtual Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>& kernels) = 0;
   /// Begins to compile what code_of() will be asked for.
   virtual void expect(const std::vector<std::string>& kernels) = 0;
   /// What it becomes at that shape, PTX and launches, to compare it; "" when it is refused.
