@@ -18,7 +18,8 @@ namespace {
 /// One gathering under way: each source adds what it knows.
 class Gathering {
  public:
-  Gathering(const EvidenceRequest& request, const timing::BenchTools& tools, const single_run::Progress& progress)
+  Gathering(const EvidenceRequest& request, const timing::BenchTools& tools,
+            const single_run::Progress& progress)
       : request_(request), tools_(tools), progress_(progress) {}
 
   Result<Evidence> run() {
@@ -48,7 +49,8 @@ class Gathering {
     ports::Device* gpu = tools_.verify.gpu;
     rates_ = request_.calibration != nullptr ? *request_.calibration : timing::reference_gpu();
     if (request_.calibration == nullptr && gpu != nullptr && tools_.calibrate) {
-      auto measured = timing::calibration_of(gpu->info(), tools_.calibrate, timing::Freshness::Kept);
+      auto measured =
+          timing::calibration_of(gpu->info(), tools_.calibrate, timing::Freshness::Kept);
       KW_TRY(os::check_interrupted());
       if (measured)
         rates_ = std::move(measured->calibration);
@@ -110,7 +112,7 @@ class Gathering {
     std::vector<record::LaunchCounters> nothing;
     ports::Device& device = *tools_.verify.virtual_gpu;
     gate::Programs programs(build_.module, *tools_.verify.compiler, device, build_.fixed,
-                              request_.timeout_seconds);
+                            request_.timeout_seconds);
     const gate::Built built =
         KW_TRY(programs.build(build_.matching, *request_.task, at.small.graph, at.small.dims));
     if (!built.ready) {
@@ -135,7 +137,8 @@ class Gathering {
     return nothing;
   }
 
-  std::vector<timing::CostLaunch> with_resources(const std::vector<record::LaunchCounters>& counted) const {
+  std::vector<timing::CostLaunch> with_resources(
+      const std::vector<record::LaunchCounters>& counted) const {
     std::vector<timing::CostLaunch> launches = timing::cost_launches(counted, build_.program);
     for (size_t i = 0; i < launches.size(); ++i) {
       const ports::KernelResources resources = build_.resources(build_.program.launches[i]);
@@ -259,8 +262,9 @@ Result<Evidence> gather_evidence(const EvidenceRequest& request, const timing::B
   return Gathering(request, tools, progress).run();
 }
 
-Result<profile::Examined> examine_module(const EvidenceRequest& request, const timing::BenchTools& tools,
-                                          const single_run::Progress& progress) {
+Result<profile::Examined> examine_module(const EvidenceRequest& request,
+                                         const timing::BenchTools& tools,
+                                         const single_run::Progress& progress) {
   Evidence evidence = KW_TRY(gather_evidence(request, tools, progress));
   return std::move(evidence.examined);
 }

@@ -68,8 +68,9 @@ struct Evidence {
 Result<Evidence> gather_evidence(const EvidenceRequest& request, const timing::BenchTools& tools,
                                  const single_run::Progress& progress = {});
 /// The part that optimising needs.
-Result<profile::Examined> examine_module(const EvidenceRequest& request, const timing::BenchTools& tools,
-                                          const single_run::Progress& progress = {});
+Result<profile::Examined> examine_module(const EvidenceRequest& request,
+                                         const timing::BenchTools& tools,
+                                         const single_run::Progress& progress = {});
 
 /// Machine code alone, of all kernels that the shape needs. Nothing when no tool here can show it;
 /// `why` says so in words.

@@ -42,7 +42,8 @@ std::string with_tunes(const std::string& text, const std::map<std::string, int6
   return kernel::with_tunes(text, tunes);
 }
 
-LocalJudge::LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run, single_run::Progress progress)
+LocalJudge::LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
+                       single_run::Progress progress)
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
 
 LocalJudge::~LocalJudge() {
@@ -50,8 +51,9 @@ LocalJudge::~LocalJudge() {
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = inner_;
 }
 
-Result<std::unique_ptr<LocalJudge>> LocalJudge::make(const JudgeRequest& request, timing::Lanes& lanes,
-                                           store::Run& run, single_run::Progress progress) {
+Result<std::unique_ptr<LocalJudge>> LocalJudge::make(const JudgeRequest& request,
+                                                     timing::Lanes& lanes, store::Run& run,
+                                                     single_run::Progress progress) {
   std::unique_ptr<LocalJudge> judge(new LocalJudge(request, lanes, run, std::move(progress)));
   KW_TRY(judge->prepare());
   return judge;
@@ -61,8 +63,10 @@ Status LocalJudge::prepare() {
   inner_ = lanes_.first().tools.verify.compiler;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   // The other compilers' texts are not known well enough to be put together again.
-  const machine::Kernels how = inner_->name().starts_with("NVRTC") ? machine::Kernels::Apart : machine::Kernels::Together;
-  ahead_ = std::make_unique<machine::AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers), how);
+  const machine::Kernels how =
+      inner_->name().starts_with("NVRTC") ? machine::Kernels::Apart : machine::Kernels::Together;
+  ahead_ =
+      std::make_unique<machine::AheadCompiler>(*inner_, std::clamp(cores, 1, kMostCompilers), how);
   whole_ = std::make_unique<machine::AheadCompiler>(*inner_, std::clamp(cores, 1, kWholeCompilers));
   for (auto& lane : lanes_.all()) lane->tools.verify.compiler = ahead_.get();
   const std::vector<task::Dims>& asked = request_.task->benchmark_shapes;
@@ -145,7 +149,8 @@ Result<std::vector<ports::Outcome>> LocalJudge::examine(const ports::Candidates&
     std::string refused;
     if (depth == ports::Depth::Verify || depth == ports::Depth::Time) {
       refused = verdict_reason(KW_TRY(verify(candidate)).gate.verdict);
-    } else if (const Trial made = KW_TRY(trial(candidate, depth == ports::Depth::Run)); !made.well) {
+    } else if (const Trial made = KW_TRY(trial(candidate, depth == ports::Depth::Run));
+               !made.well) {
       refused = verdict_reason(made.verdict);
     }
     const bool estimated = depth == ports::Depth::Time && refused.empty();
@@ -163,7 +168,7 @@ void LocalJudge::tell(const std::string& what) const {
 bool LocalJudge::has_clock() const { return lanes_.has_gpu(); }
 
 kernel::Bindings LocalJudge::fixed_for(const ports::Device& device,
-                                  const record::Candidate& candidate) const {
+                                       const record::Candidate& candidate) const {
   const ports::DeviceInfo info = device.info();
   kernel::Bindings fixed;
   const auto target =
@@ -187,7 +192,7 @@ verification::VerifyRequest LocalJudge::verify_request(const record::Candidate& 
 }
 
 Result<ports::Outcome> LocalJudge::refuse(const record::Candidate& candidate,
-                                   const record::Verdict& verdict) {
+                                          const record::Verdict& verdict) {
   KW_TRY(run_.judged(candidate.id, record::to_json(verdict)));
   return ports::Outcome::refusal(verdict_reason(verdict));
 }
@@ -198,7 +203,8 @@ void LocalJudge::begin_truths() {
   truths_begun_ = true;
   for (auto& lane : lanes_.all()) {
     truths_.push_back(std::async(std::launch::async, [this, at = lane.get()] {
-      if (!verification::open_pools(searched_, request_.verify, at->tools.verify, at->pools)) return;
+      if (!verification::open_pools(searched_, request_.verify, at->tools.verify, at->pools))
+        return;
       for (gate::Pool* pool : {&*at->pools.small, &*at->pools.large})
         if (!pool->prepare([] { return os::interrupted(); })) return;
     }));
@@ -243,7 +249,8 @@ void LocalJudge::compile_whole(const record::Candidate& candidate) {
   record::Candidate shipped = candidate;
   shipped.text = with_tunes(candidate.text, candidate.tunes);
   compile_ahead(*whole_, shipped, ports::ImageKind::Ptx, Wanted::All);
-  compile_ahead(*whole_, shipped, ports::ImageKind::Cubin, has_clock() ? Wanted::All : Wanted::Timed);
+  compile_ahead(*whole_, shipped, ports::ImageKind::Cubin,
+                has_clock() ? Wanted::All : Wanted::Timed);
 }
 
 Result<ports::Outcome> LocalJudge::certify(const record::Candidate& candidate) {

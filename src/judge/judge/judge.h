@@ -81,7 +81,7 @@ class LocalJudge : public ports::Judge {
  public:
   /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
   static Result<std::unique_ptr<LocalJudge>> make(const JudgeRequest& request, timing::Lanes& lanes,
-                                             store::Run& run, single_run::Progress progress);
+                                                  store::Run& run, single_run::Progress progress);
   ~LocalJudge() override;
 
   bool has_clock() const override;
@@ -142,7 +142,7 @@ class LocalJudge : public ports::Judge {
   /// Shapes that something is compiled for: the timed ones; also those counted at; also the gate's.
   enum class Wanted : uint8_t { Timed, Counted, All };
   LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
-        single_run::Progress progress);
+             single_run::Progress progress);
 
   Status prepare();
   Site& first() const { return *sites_.front(); }
@@ -170,7 +170,8 @@ class LocalJudge : public ports::Judge {
   /// not assemble; nothing when nothing here makes cubins.
   Result<std::optional<Counted>> with_registers(const Site& site,
                                                 const record::Candidate& candidate);
-  Result<ports::Outcome> finish_screening(const record::Candidate& candidate, bool at_least = false);
+  Result<ports::Outcome> finish_screening(const record::Candidate& candidate,
+                                          bool at_least = false);
   /// The time a candidate is ranked by.
   double rank_us(const clock::Measurement& measured) const;
   Result<ports::Outcome> measure_one(timing::Lane& lane, const record::Candidate& candidate);

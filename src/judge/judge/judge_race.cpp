@@ -33,8 +33,9 @@ Status LocalJudge::admit(const record::Candidate& candidate, Racer& racer) {
   return Done{};
 }
 
-Status LocalJudge::find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                           const std::string& why, std::vector<Racer>& racers) {
+Status LocalJudge::find_culprit(const ports::Candidates& candidates,
+                                const std::vector<size_t>& members, const std::string& why,
+                                std::vector<Racer>& racers) {
   timing::LaneShape& at = lanes_.first().shapes.front();
   bool found = false;
   for (const size_t i : members) {
@@ -55,8 +56,8 @@ Status LocalJudge::find_culprit(const ports::Candidates& candidates, const std::
 }
 
 Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
-                                const std::vector<size_t>& members, const RaceOptions& options,
-                                std::vector<Racer>& racers) {
+                                     const std::vector<size_t>& members, const RaceOptions& options,
+                                     std::vector<Racer>& racers) {
   timing::Lane& lane = lanes_.first();
   timing::LaneShape& at = lane.shapes.front();
   std::vector<timing::TimedCandidate*> timed;
@@ -102,7 +103,7 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
 }
 
 Result<std::vector<Racer>> LocalJudge::race_with_evidence(const ports::Candidates& candidates,
-                                       const RaceOptions& options) {
+                                                          const RaceOptions& options) {
   KW_CHECK(has_clock(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) {
     compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);

@@ -64,7 +64,7 @@ record::Verdict not_completed(const ports::RunOutcome& outcome) {
 }
 
 Status LocalJudge::Site::choose(const task::Task& asked, const task::Dims& timed,
-                           const record::Calibration& calibration) {
+                                const record::Calibration& calibration) {
   task = &asked;
   dims = timed;
   timing::CountingShape at = KW_TRY(timing::counting_shape(asked, timed));
@@ -78,9 +78,8 @@ Status LocalJudge::Site::choose(const task::Task& asked, const task::Dims& timed
   return Done{};
 }
 
-std::optional<ports::CompileRequest> LocalJudge::Site::compile_request(const kernel::Module& module,
-                                                                  const kernel::Bindings& fixed,
-                                                                  double timeout_seconds) const {
+std::optional<ports::CompileRequest> LocalJudge::Site::compile_request(
+    const kernel::Module& module, const kernel::Bindings& fixed, double timeout_seconds) const {
   const auto matching = gate::match_tensors(module, *task, graph);
   if (!matching) return std::nullopt;
   const auto bindings = gate::bind_shape(module, *matching, *task, graph, dims, fixed);
@@ -91,7 +90,7 @@ std::optional<ports::CompileRequest> LocalJudge::Site::compile_request(const ker
 }
 
 void LocalJudge::compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
-                          ports::ImageKind image, Wanted wanted) {
+                               ports::ImageKind image, Wanted wanted) {
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return;
   const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
@@ -130,7 +129,8 @@ void LocalJudge::compile_ahead(machine::AheadCompiler& compiler, const record::C
   }
 }
 
-Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& candidate, bool at_least) {
+Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& candidate,
+                                                    bool at_least) {
   const double us = rank_of([&](const Site& site) {
     const auto cost = site.costs.find(candidate.id);
     return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
@@ -159,7 +159,7 @@ Result<ports::Outcome> LocalJudge::screen_one(const record::Candidate& candidate
 }
 
 Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module& module,
-                                       const record::Candidate& candidate) {
+                                                 const record::Candidate& candidate) {
   ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
   const auto matching = gate::match_tensors(module, *request_.task, at.small.graph);
   if (!matching) return Counted{rejected(record::Stage::Static, matching.error().message), {}};
@@ -209,7 +209,7 @@ Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module&
 }
 
 timing::CostRequest LocalJudge::cost_request(const Site& site, const record::Candidate& candidate,
-                                        std::vector<timing::CostLaunch> launches) const {
+                                             std::vector<timing::CostLaunch> launches) const {
   timing::CostRequest ask;
   ask.launches = std::move(launches);
   ask.scale = site.scale;
@@ -218,8 +218,8 @@ timing::CostRequest LocalJudge::cost_request(const Site& site, const record::Can
   return ask;
 }
 
-Result<std::optional<LocalJudge::Counted>> LocalJudge::with_registers(const Site& site,
-                                                            const record::Candidate& candidate) {
+Result<std::optional<LocalJudge::Counted>> LocalJudge::with_registers(
+    const Site& site, const record::Candidate& candidate) {
   using Unknown = std::optional<Counted>;
   const auto counted = site.launches.find(candidate.id);
   if (counted == site.launches.end()) return Unknown();

@@ -35,8 +35,8 @@ Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
   if (at.shape) return Done{};
   const task::Dims& dims = sites_[site]->dims;
   const auto& cases = lane.pools.large->shapes().cases;
-  const bool judged = std::ranges::any_of(
-      cases, [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
+  const bool judged =
+      std::ranges::any_of(cases, [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
   if (!judged) {
     tell("drawing inputs of the timed shape");
     task::Task only = *request_.task;
@@ -49,17 +49,18 @@ Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
     options.threads = request_.verify.threads;
     options.sets_per_shape = kSets;
     at.own_pool.emplace(KW_TRY(gate::Pool::make(*request_.task, *lane.tools.verify.oracle,
-                                                  std::move(plan), options, binding::secret_seed)));
+                                                std::move(plan), options, binding::secret_seed)));
   }
   gate::Pool& pool = judged ? *lane.pools.large : *at.own_pool;
   at.shape = KW_TRY(timing::timed_shape(pool, pool.task(), dims, kSets, binding::secret_seed));
   return Done{};
 }
 
-Result<verification::VerifyReport> LocalJudge::gate(timing::Lane& lane, const record::Candidate& candidate) {
+Result<verification::VerifyReport> LocalJudge::gate(timing::Lane& lane,
+                                                    const record::Candidate& candidate) {
   await_truths();
-  verification::VerifyReport judged = KW_TRY(verification::verify_module(candidate.text, searched_, verify_request(candidate),
-                                             lane.tools.verify, {}, &lane.pools));
+  verification::VerifyReport judged = KW_TRY(verification::verify_module(
+      candidate.text, searched_, verify_request(candidate), lane.tools.verify, {}, &lane.pools));
   KW_TRY(run_.judged(candidate.id, to_json(judged)));
   if (record::passed(judged.gate.verdict)) return judged;
   const std::lock_guard lock(mutex_);
@@ -88,8 +89,9 @@ Result<record::Verdict> LocalJudge::ready(timing::Lane& lane, const record::Cand
       sites_[i]->dropped = found.error().message;
       continue;
     }
-    made[i] = KW_TRY(timing::prepare_candidate(module, *lane.shapes[i].shape, *lane.tools.verify.compiler,
-                                       *lane.tools.verify.gpu, options));
+    made[i] =
+        KW_TRY(timing::prepare_candidate(module, *lane.shapes[i].shape, *lane.tools.verify.compiler,
+                                         *lane.tools.verify.gpu, options));
     if (!made[i]->refused) continue;
     KW_TRY(run_.judged(candidate.id, record::to_json(*made[i]->refused)));
     return *made[i]->refused;
@@ -101,8 +103,8 @@ Result<record::Verdict> LocalJudge::ready(timing::Lane& lane, const record::Cand
 }
 
 clock::MeasureOptions LocalJudge::measure_options(const timing::TimedShape& shape,
-                                             const std::vector<timing::TimedCandidate*>& timed,
-                                             int effort) {
+                                                  const std::vector<timing::TimedCandidate*>& timed,
+                                                  int effort) {
   clock::MeasureOptions options;
   options.protocol.seed = seed_ + static_cast<uint64_t>(effort) * 7919;
   options.protocol.hash_seed = shape.hash_seed;
@@ -125,7 +127,8 @@ clock::MeasureOptions LocalJudge::measure_options(const timing::TimedShape& shap
   return options;
 }
 
-Result<ports::Outcome> LocalJudge::measure_one(timing::Lane& lane, const record::Candidate& candidate) {
+Result<ports::Outcome> LocalJudge::measure_one(timing::Lane& lane,
+                                               const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   tell("judging " + candidate.origin);
   const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
@@ -162,7 +165,7 @@ double LocalJudge::rank_measured(const std::string& id) const {
 
 // The first shape's samples are kept under `kind`, those of others under their dims as well.
 Status LocalJudge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
-                        const clock::Measurement& measured) {
+                             const clock::Measurement& measured) {
   {
     const std::lock_guard lock(mutex_);
     site.times[candidate.id] = rank_us(measured);
@@ -176,8 +179,9 @@ Status LocalJudge::note_time(Site& site, const record::Candidate& candidate, con
   return run_.timed(candidate.id, json);
 }
 
-Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
-                            int effort, std::vector<ports::Outcome>& looks) {
+Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
+                                 const ports::Candidates& candidates, int effort,
+                                 std::vector<ports::Outcome>& looks) {
   timing::LaneShape& at = lane.shapes[site];
   std::vector<timing::TimedCandidate*> timed;
   std::vector<ports::TimedProgram> programs;
@@ -208,7 +212,8 @@ Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site, const ports::C
   return true;
 }
 
-Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& candidates, int effort) {
+Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& candidates,
+                                                     int effort) {
   timing::Lane& lane = lanes_.first();
   // Best first: most likely this one will be certified, and here is the time to compile it.
   if (!candidates.empty()) compile_whole(candidates.front());

@@ -109,7 +109,8 @@ class Recorder {
     python.reference_text = reference_text();
     python.task = request_.task;
     python.timeout_seconds = request_.timeout_seconds;
-    python.tensors = abi_.tensors = host_recording::task_tensors(*request_.task, shapes_.front().graph);
+    python.tensors = abi_.tensors =
+        host_recording::task_tensors(*request_.task, shapes_.front().graph);
     for (const Shape& shape : shapes_) {
       const bool timed = std::ranges::count(request_.task->benchmark_shapes, shape.dims) > 0;
       python.shapes.push_back({shape.dims, timed || &shape == &shapes_.front(), &shape.graph});
@@ -180,7 +181,8 @@ class Recorder {
   Result<host_recording::ForeignBuildRequest> matched(std::string& launcher) {
     launcher = bound_function();
     if (!launcher.empty()) {
-      host_recording::HarnessCall call = host_recording::match_harness(*request_.task, shapes_.front().graph);
+      host_recording::HarnessCall call =
+          host_recording::match_harness(*request_.task, shapes_.front().graph);
       abi_ = std::move(call.abi);
       out_.notes.push_back(fmt::format("'{}' is called as the task's folder calls it", launcher));
       return host_recording::binding_build(text_, name_, launcher, call.arguments);
@@ -189,8 +191,8 @@ class Recorder {
     if (!head.problems.empty())
       return input_error(fmt::format("{}: {}", name_, head.problems.front().message));
     launcher = head.name;
-    abi_ =
-        KW_TRY(host_recording::match_launcher(head.parameters, *request_.task, shapes_.front().graph, numbers()));
+    abi_ = KW_TRY(host_recording::match_launcher(head.parameters, *request_.task,
+                                                 shapes_.front().graph, numbers()));
     out_.notes.insert(out_.notes.end(), abi_.notes.begin(), abi_.notes.end());
     return host_recording::launcher_build(text_, name_, launcher);
   }
@@ -281,7 +283,8 @@ class Recorder {
 
   /// The tensor that what is returned first becomes.
   int64_t first_output() const {
-    return std::ranges::find(abi_.tensors, kernel::Role::Output, &host_recording::TensorLine::role) -
+    return std::ranges::find(abi_.tensors, kernel::Role::Output,
+                             &host_recording::TensorLine::role) -
            abi_.tensors.begin();
   }
 
@@ -295,7 +298,8 @@ class Recorder {
     job.memory_bytes = static_cast<uint64_t>(job.attributes.at(-2));
     job.attributes[-3] = first_output();
     for (const Shape& shape : shapes_)
-      job.cases.push_back(KW_TRY(host_recording::call_at(abi_, *request_.task, shape.graph, shape.dims)));
+      job.cases.push_back(
+          KW_TRY(host_recording::call_at(abi_, *request_.task, shape.graph, shape.dims)));
     return job;
   }
 
@@ -309,8 +313,10 @@ class Recorder {
     for (size_t start = 0; start < kMostRestarts && done < cases.size(); ++start) {
       job.cases.assign(cases.begin() + static_cast<std::ptrdiff_t>(done), cases.end());
       job.seed = KW_TRY(binding::secret_seed());
-      const host_recording::Captured got = KW_TRY(host_recording::run_captive(job, request_.timeout_seconds));
-      Result<std::vector<host_recording::CaseRecord>> read = host_recording::read_recording(got.text, reads);
+      const host_recording::Captured got =
+          KW_TRY(host_recording::run_captive(job, request_.timeout_seconds));
+      Result<std::vector<host_recording::CaseRecord>> read =
+          host_recording::read_recording(got.text, reads);
       if (!read && got.ended.empty()) {
         refuse(read.error().message);
         return all;
@@ -351,7 +357,8 @@ class Recorder {
       }
     }
     if (records.size() != runs_.size()) return skip(index, "it was not recorded");
-    host_recording::Settled settled = host_recording::settle(records, host_recording::kCallsPerCase);
+    host_recording::Settled settled =
+        host_recording::settle(records, host_recording::kCallsPerCase);
     const std::string at = task::dims_text(shapes_[index].dims);
     if (!settled.refused.empty())
       return refuse(at.empty() ? settled.refused : fmt::format("at {}: {}", at, settled.refused));
@@ -420,7 +427,8 @@ Result<CandidateText> read_candidate(const ForeignRequest& request) {
     recorded.notes.insert(recorded.notes.begin(), "recorded; trust: foreign");
     return recorded;
   }
-  const Result<reference::ImportReport> imported = reference::import_module(request.path, request.import);
+  const Result<reference::ImportReport> imported =
+      reference::import_module(request.path, request.import);
   if (imported && imported->result.problems.empty()) {
     out.text = imported->result.module;
     out.notes = imported->result.notes;
@@ -443,8 +451,7 @@ Result<CandidateText> read_candidate(const ForeignRequest& request) {
 VerifyReport refused_report(const CandidateText& candidate, const task::Task& task,
                             const VerifyRequest& request) {
   VerifyReport report;
-  report.module_name =
-      printable(request.module_path.substr(request.module_path.rfind('/') + 1));
+  report.module_name = printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.trust = "foreign";
   report.task_name = task.name;
   report.task_hash = task::task_hash(task);

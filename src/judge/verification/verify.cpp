@@ -34,7 +34,7 @@ Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& r
 enum class Judges : uint8_t { Yes, No };
 
 Result<gate::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
-                               ports::Oracle& oracle, gate::ShapeLimits limits, Judges judges) {
+                             ports::Oracle& oracle, gate::ShapeLimits limits, Judges judges) {
   limits.derive = request.dims.empty();
   // A shape that was asked for by name is run as it is, where numbers are judged.
   limits.cut = limits.cut && (limits.derive || judges == Judges::No);
@@ -49,7 +49,7 @@ Result<gate::Pool> make_pool(const task::Task& task, const VerifyRequest& reques
 }
 
 gate::GateRequest gate_request(const VerifyRequest& request, const VerifyTools& tools,
-                                 const single_run::Progress& progress) {
+                               const single_run::Progress& progress) {
   gate::GateRequest gate;
   gate.compiler = tools.compiler;
   gate.repro = {request.module_path, request.reference_path, request.task_options};
@@ -113,8 +113,8 @@ Status open_pools(const task::Task& asked, const VerifyRequest& request, const V
         KW_TRY(make_pool(*pools.task, request, *tools.oracle, gate::virtual_limits(),
                          tools.gpu == nullptr ? Judges::Yes : Judges::No)));
   if (!pools.large && tools.gpu != nullptr)
-    pools.large.emplace(KW_TRY(
-        make_pool(*pools.task, request, *tools.oracle, gate::device_limits(), Judges::Yes)));
+    pools.large.emplace(
+        KW_TRY(make_pool(*pools.task, request, *tools.oracle, gate::device_limits(), Judges::Yes)));
   return Done{};
 }
 
@@ -127,8 +127,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
     kept.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
   const task::Task& task = *kept.task;
   VerifyReport report;
-  report.module_name =
-      printable(request.module_path.substr(request.module_path.rfind('/') + 1));
+  report.module_name = printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.module_text = module_text;
   if (kernel::is_recorded(module_text)) report.trust = "foreign";
   report.task_name = task.name;

@@ -81,8 +81,8 @@ Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
 
 }  // namespace
 
-gate::OtherCheckers sanitizer_checkers(const std::string& module_path,
-                                         const std::string& sanitizer, const std::string& self) {
+gate::OtherCheckers sanitizer_checkers(const std::string& module_path, const std::string& sanitizer,
+                                       const std::string& self) {
   if (sanitizer.empty()) return {};
   return [=](const kernel::Bindings& bindings) -> Result<std::string> {
     const std::vector<std::string> words = run_words(self, module_path, bindings);
@@ -95,7 +95,8 @@ gate::OtherCheckers sanitizer_checkers(const std::string& module_path,
 }
 
 gate::OtherCheckers sanitizer_checkers(const std::string& module_path) {
-  return sanitizer_checkers(module_path, compile::find_cuda_program("compute-sanitizer"), os::self_path());
+  return sanitizer_checkers(module_path, compile::find_cuda_program("compute-sanitizer"),
+                            os::self_path());
 }
 
 }  // namespace kw::verification

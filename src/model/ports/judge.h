@@ -1,5 +1,6 @@
-// The judge as every search sees it: successive halving, evolution, the stages of a model, optimising. One kind of question, how
-// far to look at a candidate, and one kind of answer. With a pretended judge a whole search runs in milliseconds.
+// The judge as every search sees it: successive halving, evolution, the stages of a model,
+// optimising. One kind of question, how far to look at a candidate, and one kind of answer. With a
+// pretended judge a whole search runs in milliseconds.
 #pragma once
 
 #include <cstdint>

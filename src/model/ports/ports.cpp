@@ -54,13 +54,20 @@ std::string JudgeDecorator::explain(const record::Candidate& candidate) {
 
 const char* run_status_name(RunStatus status) {
   switch (status) {
-    case RunStatus::Completed: return "completed";
-    case RunStatus::Stopped: return "stopped";
-    case RunStatus::Faulted: return "faulted";
-    case RunStatus::Hung: return "hung";
-    case RunStatus::OutOfMemory: return "out-of-memory";
-    case RunStatus::WorkerLost: return "worker-lost";
-    case RunStatus::Refused: return "refused";
+    case RunStatus::Completed:
+      return "completed";
+    case RunStatus::Stopped:
+      return "stopped";
+    case RunStatus::Faulted:
+      return "faulted";
+    case RunStatus::Hung:
+      return "hung";
+    case RunStatus::OutOfMemory:
+      return "out-of-memory";
+    case RunStatus::WorkerLost:
+      return "worker-lost";
+    case RunStatus::Refused:
+      return "refused";
   }
   return "refused";
 }

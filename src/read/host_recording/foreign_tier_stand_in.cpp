@@ -218,9 +218,9 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
   for (const auto& [key, build] : builds_) {
     Job numbers;
     numbers.kernels = build.kernels;
-    extensions.set(key, Json::object()
-                            .set("library", build.library)
-                            .set("kernels", to_json(numbers)["kernels"]));
+    extensions.set(
+        key,
+        Json::object().set("library", build.library).set("kernels", to_json(numbers)["kernels"]));
   }
   const std::string runtime = folder_->path() + "/libkwrecord.so";
   job.set("runtime", runtime)
@@ -269,8 +269,8 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
   limits.allowed = &allowed;
   limits.environment = os::Environment::Needed;
   job.set("files", worker_files(kFiles));
-  return read_answer(KW_TRY(os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(),
-                                            limits, environment)));
+  return read_answer(KW_TRY(
+      os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits, environment)));
 }
 
 /// As torch.utils.cpp_extension puts the texts together: what Python calls in C++, kernels in CUDA.
@@ -383,7 +383,8 @@ PythonCapture StandIn::read(const Answer& answer) {
 Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlace>& places) {
   const auto python = torch_worker::find_torch_python();
   if (python.path.empty())
-    return environment_error("recording a Python candidate: " + torch_worker::no_torch(python).message);
+    return environment_error("recording a Python candidate: " +
+                             torch_worker::no_torch(python).message);
   torch_worker::announce_execution(request_.python.path);
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
   KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));

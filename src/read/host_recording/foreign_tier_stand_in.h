@@ -68,7 +68,7 @@ class StandIn {
 
   StandInRequest request_;
   std::optional<os::ScratchFolder> folder_;
-  std::vector<Kept> kept_;  // one for each place
+  std::vector<Kept> kept_;                      // one for each place
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
   std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry

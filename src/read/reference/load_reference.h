@@ -1,4 +1,5 @@
-// The task behind a reference: read by us, or by torch.export where our reader does not know something.
+// The task behind a reference: read by us, or by torch.export where our reader does not know
+// something.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct ReferenceRequest {
   std::string function;                 // "" = the only one, or the one called reference
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
   std::map<std::string, int64_t> dims;  // instead of the file's own
-  std::shared_ptr<torch_worker::TorchProcess> torch = {};  // shared with what else asks it; may be null
+  std::shared_ptr<torch_worker::TorchProcess> torch =
+      {};                     // shared with what else asks it; may be null
   bool spare_inputs = false;  // an input the reference has no parameter for is no error
   task_formats::LauncherParameters launcher = {};  // of a flat reference
 };

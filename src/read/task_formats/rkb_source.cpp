@@ -228,7 +228,9 @@ RkbNames::RkbNames(const RkbFile& file, const std::vector<const RkbConfig*>& con
   }
   const auto usable = [&](const std::string& key) {
     const std::string plain =
-        frontend::is_dim_name(key) && !taken.count(key) && !frontend::is_builtin(key) ? key : "cfg_" + frontend::identifier(key);
+        frontend::is_dim_name(key) && !taken.count(key) && !frontend::is_builtin(key)
+            ? key
+            : "cfg_" + frontend::identifier(key);
     return plain;
   };
   for (const RkbConfig* config : configs) {

@@ -89,7 +89,8 @@ Entry* Archive::find(const std::string& id) {
   return at == index_.end() ? nullptr : &entries_[at->second];
 }
 
-void Archive::saw(const std::string& id, ports::Outcome seen, double score, std::optional<Print> print) {
+void Archive::saw(const std::string& id, ports::Outcome seen, double score,
+                  std::optional<Print> print) {
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was seen was added before");
   entry->seen = std::move(seen);

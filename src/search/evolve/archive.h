@@ -33,7 +33,7 @@ Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen);
 struct Entry {
   record::Candidate candidate;
   Order order;  // that it came of
-  ports::Outcome seen;    // `code` is dropped: the print says enough
+  ports::Outcome seen;  // `code` is dropped: the print says enough
   Niche niche;
   std::optional<Print> print;
   double novelty = 1;    // distance to the nearest that was there before

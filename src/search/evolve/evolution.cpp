@@ -244,7 +244,8 @@ Status Evolution::hardware() {
   if (!generated.empty()) groups.push_back(std::move(generated));
   for (const std::vector<record::Candidate>& group : groups) {
     tell(fmt::format("judging {}", group.size()));
-    const std::vector<ports::Outcome> seen = KW_TRY(ports_.judge->examine(group, ports::Depth::Time));
+    const std::vector<ports::Outcome> seen =
+        KW_TRY(ports_.judge->examine(group, ports::Depth::Time));
     KW_CHECK(seen.size() == group.size(), "one answer per candidate");
     for (size_t i = 0; i < seen.size(); ++i)
       KW_TRY(note(State::judged_event(group[i].id, seen[i])));
@@ -261,7 +262,8 @@ std::optional<std::string> Evolution::reason_to_stop() const {
   if (settings_.mode == Mode::Translate && best != nullptr &&
       (best->judged || best->candidate.model.empty()))
     return "the first kernel that is right was found";
-  if (counts && limits_.goal_us > 0 && best->seen.us <= limits_.goal_us && !best->seen.is_lower_bound)
+  if (counts && limits_.goal_us > 0 && best->seen.us <= limits_.goal_us &&
+      !best->seen.is_lower_bound)
     return "the goal was reached";
   if (limits_.seconds > 0 && ports_.seconds && ports_.seconds() >= limits_.seconds)
     return "the time is up";

@@ -66,8 +66,8 @@ record::Candidate named(const std::string& origin, int64_t value, const std::str
 
 class ArchiveTest : public ::testing::Test {
  protected:
-  std::string put(const record::Candidate& one, const ports::Outcome& seen, std::optional<Print> print = {},
-                  int island = 0) {
+  std::string put(const record::Candidate& one, const ports::Outcome& seen,
+                  std::optional<Print> print = {}, int island = 0) {
     Order order;
     order.island = island;
     archive.add(one, order);

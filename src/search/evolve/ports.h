@@ -1,5 +1,6 @@
 // What an evolution sees beside the judge (ports/judge.h): the proposer, the verifiers that look
-// before hardware does, and the journal. With pretended ones a whole evolution runs in milliseconds.
+// before hardware does, and the journal. With pretended ones a whole evolution runs in
+// milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,7 @@ class Proposer {
 
 /// What somebody thinks of a candidate before it is put on hardware.
 struct Vote {
-  ports::Outcome seen;                  // as far as looking gave it
+  ports::Outcome seen;        // as far as looking gave it
   double score = 1;           // 0 to 1: how likely it is right
   std::optional<double> usd;  // that asking cost
   bool reading = false;       // somebody goes on reading it; opinions() tells what came of that

@@ -221,7 +221,7 @@ const char* phase_name(Phase phase) {
 }
 
 Result<SearchResult> run(Proposer& proposer, ports::Judge& judge, Archive& archive,
-                    const Options& options) {
+                         const Options& options) {
   return Search(proposer, judge, archive, options).run();
 }
 

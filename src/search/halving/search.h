@@ -45,6 +45,6 @@ struct SearchResult {
 /// Goes on from what the archive holds; everything learnt is in it afterwards, also when an Error
 /// (the machine's, or "interrupted") ends the search.
 Result<SearchResult> run(Proposer& proposer, ports::Judge& judge, Archive& archive,
-                    const Options& options);
+                         const Options& options);
 
 }  // namespace kw::halving

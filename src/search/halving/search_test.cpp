@@ -71,7 +71,8 @@ class Canned : public ports::Judge {
         return environment_error("interrupted");
       const int64_t n = number(candidate);
       measured.push_back(n);
-      looks.push_back(wrong.count(n) ? ports::Outcome::refusal("wrong") : ports::Outcome::time(time(n)));
+      looks.push_back(wrong.count(n) ? ports::Outcome::refusal("wrong")
+                                     : ports::Outcome::time(time(n)));
     }
     return looks;
   }
@@ -80,13 +81,15 @@ class Canned : public ports::Judge {
     EXPECT_EQ(effort, static_cast<int>(fields.size()) + 1);
     fields.push_back(candidates.size());
     std::vector<ports::Outcome> looks;
-    for (const auto& candidate : candidates) looks.push_back(ports::Outcome::time(time(number(candidate))));
+    for (const auto& candidate : candidates)
+      looks.push_back(ports::Outcome::time(time(number(candidate))));
     return looks;
   }
   Result<ports::Outcome> certify(const record::Candidate& candidate) override {
     const int64_t n = number(candidate);
     certified.push_back(n);
-    return wrong_at_last.count(n) ? ports::Outcome::refusal("wrong with fresh inputs") : ports::Outcome::time(time(n));
+    return wrong_at_last.count(n) ? ports::Outcome::refusal("wrong with fresh inputs")
+                                  : ports::Outcome::time(time(n));
   }
 };
 

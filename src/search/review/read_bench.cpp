@@ -4,7 +4,8 @@ namespace kw::review {
 
 // A module that is looked at again has its opinions already.
 Result<std::optional<ports::Outcome>> ReviewedJudge::refusal(const record::Candidate& candidate) {
-  if (candidate.model.empty() || scores_.count(candidate.id) > 0) return std::optional<ports::Outcome>();
+  if (candidate.model.empty() || scores_.count(candidate.id) > 0)
+    return std::optional<ports::Outcome>();
   evolve::Vote vote = KW_TRY(readers_.vote(candidate));
   for (const evolve::Reading& reading : KW_TRY(readers_.opinions())) {
     vote.score *= reading.score;
@@ -24,8 +25,7 @@ Result<std::vector<ports::Outcome>> ReviewedJudge::examine(const ports::Candidat
   std::vector<ports::Outcome> out;
   for (const record::Candidate& candidate : candidates) {
     const std::optional<ports::Outcome> refused = KW_TRY(refusal(candidate));
-    out.push_back(refused ? *refused
-                          : KW_TRY(JudgeDecorator::examine({candidate}, depth)).front());
+    out.push_back(refused ? *refused : KW_TRY(JudgeDecorator::examine({candidate}, depth)).front());
   }
   return out;
 }

@@ -37,7 +37,8 @@ Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const 
     KW_TRY(note(request, made, false, "the module is the one that was shown"));
     return std::string("Your last answer was the module you were shown, unchanged.");
   }
-  const ports::Outcome compiled = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Compile));
+  const ports::Outcome compiled =
+      KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Compile));
   if (!compiled.passed()) return refused("does not compile", compiled);
   const ports::Outcome right = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Verify));
   if (!right.passed()) return refused("is not right", right);

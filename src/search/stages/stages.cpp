@@ -105,7 +105,8 @@ Result<std::optional<record::Candidate>> Stages::Impl::compiling(TryRequest requ
       writer.say(prompt("no_module", {{"problem", made.problem}}));
       continue;
     }
-    const ports::Outcome look = KW_TRY(ports.judge->examine_one(*made.candidate, ports::Depth::Compile));
+    const ports::Outcome look =
+        KW_TRY(ports.judge->examine_one(*made.candidate, ports::Depth::Compile));
     KW_TRY(note(request, made, look.passed(), look.passed() ? "compiles" : look.refused));
     if (look.passed()) {
       KW_TRY(ports.journal->show(root + "/final", made.candidate->id));
@@ -262,7 +263,8 @@ void Stages::Impl::consider(const record::Candidate& candidate, const ports::Out
 // Where the code generator's module looks better, that is the one to improve on.
 Status Stages::Impl::consider_built_in() {
   if (!brief.built_in || brief.built_in_us <= 0 || story.us <= brief.built_in_us) return Done{};
-  const ports::Outcome right = KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Verify));
+  const ports::Outcome right =
+      KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Verify));
   if (!right.passed()) return Done{};
   const ports::Outcome time = KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Time));
   if (time.passed()) consider(*brief.built_in, time);

@@ -119,8 +119,7 @@ Result<ToolAnswer> run_tool(const llm::ToolCall& call, const ToolContext& contex
     if (call.name != row.name) continue;
     if (!call.parse_error.empty())
       return tool_answer(call, "the arguments are not a JSON object: " + call.parse_error, true);
-    if (!row.look)
-      return tool_answer(call, catalog_text(call.parsed["words"].as_string()), false);
+    if (!row.look) return tool_answer(call, catalog_text(call.parsed["words"].as_string()), false);
     return look_at(call, row, context);
   }
   return tool_answer(call,

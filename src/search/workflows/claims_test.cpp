@@ -63,7 +63,7 @@ class SayingWorkshop : public TaskWorkshop {
     return std::optional<optimize::Noise>();
   }
   Result<profile::Examined> examine(const std::string&, std::optional<double>,
-                                     const std::string&) override {
+                                    const std::string&) override {
     return profile::Examined{};
   }
   Result<std::optional<std::vector<profile::SassFunction>>> machine_code(

@@ -84,7 +84,9 @@ Result<std::optional<EvolveTalk>> Synthesis::evolve_talk() {
     talk.arms.push_back(KW_TRY(evolve::parse_ensemble_lines(arm)).front());
   if (request_.evolve->shape_info) talk.shapes = shapes_told(*task_);
   if (request_.evolve->profile_feedback)
-    talk.evidence = [this](const record::Candidate& one) { return evolving_->explaining->explain(one); };
+    talk.evidence = [this](const record::Candidate& one) {
+      return evolving_->explaining->explain(one);
+    };
   progress_.notice = work_->session->terms();
   tell(progress_.stage, progress_.detail);
   progress_.notice.clear();

@@ -104,13 +104,15 @@ Result<BothTimes> times_at(judge::LocalJudge& judge, const record::Candidate& wi
   double* const places[] = {&both.us, &both.baseline_us};
   const record::Candidate* const candidates[] = {&winner, &baseline};
   for (int i = 0; i < 2; ++i) {
-    const ports::Outcome look = KW_TRY(judge.examine({*candidates[i]}, ports::Depth::Screen)).front();
+    const ports::Outcome look =
+        KW_TRY(judge.examine({*candidates[i]}, ports::Depth::Screen)).front();
     if (!look.refused.empty()) both.problem = look.refused;
     if (look.is_lower_bound) both.problem = "counting it was given up";
     *places[i] = look.us;
   }
   if (!judge.has_clock() || !both.problem.empty()) return both;
-  const std::vector<ports::Outcome> looks = KW_TRY(judge.examine({winner, baseline}, ports::Depth::Time));
+  const std::vector<ports::Outcome> looks =
+      KW_TRY(judge.examine({winner, baseline}, ports::Depth::Time));
   for (int i = 0; i < 2; ++i) {
     if (!looks[static_cast<size_t>(i)].refused.empty())
       both.problem = looks[static_cast<size_t>(i)].refused;

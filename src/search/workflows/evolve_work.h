@@ -37,7 +37,8 @@ struct EvolveWork {
   std::unique_ptr<ExplainingJudge> explaining;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
-  std::unique_ptr<review::Readers> readers;  // who look at what the verifier let through; may be null
+  std::unique_ptr<review::Readers>
+      readers;  // who look at what the verifier let through; may be null
   std::unique_ptr<RunEvents> journal;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;
@@ -45,8 +46,8 @@ struct EvolveWork {
 };
 
 /// Shapes that differ from the tuned one and that the reference takes: one or two of the task's
-/// other benchmark shapes, then one dim changed at a time: a smaller, a larger (of bounded bytes) and
-/// an odd extent in turn.
+/// other benchmark shapes, then one dim changed at a time: a smaller, a larger (of bounded bytes)
+/// and an odd extent in turn.
 std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned, size_t most);
 
 }  // namespace kw::workflows

@@ -19,9 +19,10 @@ std::string messages_text(const ports::CompileFailed& failed, const std::string&
   std::string out;
   for (size_t i = 0; i < std::min(kMostMessages, failed.messages.size()); ++i) {
     const ports::CompileMessage& message = failed.messages[i];
-    out += fmt::format("{} in line {}: {}\n",
-                       message.severity == ports::CompileMessage::Severity::Error ? "error" : "note",
-                       message.line, message.text);
+    out +=
+        fmt::format("{} in line {}: {}\n",
+                    message.severity == ports::CompileMessage::Severity::Error ? "error" : "note",
+                    message.line, message.text);
     out += report::excerpt(source, {{message.line, message.column, "", report::Paint::Error}}, {});
   }
   if (failed.messages.size() > kMostMessages)
@@ -101,7 +102,7 @@ halving::Entry& ExplainingJudge::entry(const record::Candidate& candidate) {
 }
 
 Result<std::vector<ports::Outcome>> ExplainingJudge::examine(const ports::Candidates& candidates,
-                                                            ports::Depth depth) {
+                                                             ports::Depth depth) {
   std::vector<ports::Outcome> out;
   for (const record::Candidate& candidate : candidates)
     out.push_back(KW_TRY(examined(candidate, depth)));
@@ -111,11 +112,16 @@ Result<std::vector<ports::Outcome>> ExplainingJudge::examine(const ports::Candid
 Result<ports::Outcome> ExplainingJudge::examined(const record::Candidate& candidate,
                                                  ports::Depth depth) {
   switch (depth) {
-    case ports::Depth::Compile: return trial(candidate, false);
-    case ports::Depth::Run: return trial(candidate, true);
-    case ports::Depth::Screen: return estimate(candidate);
-    case ports::Depth::Verify: return verify(candidate);
-    case ports::Depth::Time: return time(candidate);
+    case ports::Depth::Compile:
+      return trial(candidate, false);
+    case ports::Depth::Run:
+      return trial(candidate, true);
+    case ports::Depth::Screen:
+      return estimate(candidate);
+    case ports::Depth::Verify:
+      return verify(candidate);
+    case ports::Depth::Time:
+      return time(candidate);
   }
   return time(candidate);
 }

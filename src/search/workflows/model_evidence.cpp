@@ -73,7 +73,8 @@ std::string hardware_hint(const profile::MetricSet& metrics) {
   return out;
 }
 
-const ExplainingJudge::Looked& ExplainingJudge::look_at(const record::Candidate& candidate, bool hardware) {
+const ExplainingJudge::Looked& ExplainingJudge::look_at(const record::Candidate& candidate,
+                                                        bool hardware) {
   const auto known = looked_.find(candidate.id);
   const bool enough = known != looked_.end() && (!hardware || !known->second.hardware.empty());
   if (enough) return known->second;

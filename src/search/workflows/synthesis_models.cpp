@@ -212,7 +212,8 @@ Status Synthesis::open_readers() {
   const review::ReadersRequest ask{request_.readers, request_.models, reference_text_, order_seed_};
   work_->readers = KW_TRY(
       review::Readers::open(ask, work_->nobody, *run_, work_->session.get(), work_->journal.get()));
-  work_->reading = std::make_unique<review::ReviewedJudge>(*work_->judge, work_->readers->verifier());
+  work_->reading =
+      std::make_unique<review::ReviewedJudge>(*work_->judge, work_->readers->verifier());
   return Done{};
 }
 
@@ -369,7 +370,8 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
                                            const judge::Certificate& plain) {
   const bool same = stages::same_code(plain.text, made.text);
   halving::Entry& entry = archive_.at(made.id);
-  const std::vector<ports::Outcome> screened = KW_TRY(judge_->examine({winner.candidate, made}, ports::Depth::Screen));
+  const std::vector<ports::Outcome> screened =
+      KW_TRY(judge_->examine({winner.candidate, made}, ports::Depth::Screen));
   entry.estimate_us = screened[1].us;
   entry.at_least = screened[1].is_lower_bound;
   entry.refused = screened[1].refused;

@@ -124,7 +124,7 @@ class EngineWorkshop : public TaskWorkshop {
   Result<std::vector<optimize::Raced>> race(const std::vector<std::string>& kernels) override;
   Result<std::optional<optimize::Noise>> noise(const std::string& kernel) override;
   Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
-                                     const std::string& report) override;
+                                    const std::string& report) override;
   Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
       const std::string& kernel) override;
 
@@ -187,13 +187,14 @@ Status EngineWorkshop::open_machine() {
   machine_ = KW_TRY(timing::fitting_machine(nullptr, std::move(open), &note));
   if (!note.empty()) notes_.push_back(note);
   tools_ = machine_->tools();
-  tools_.verify.cross_check =
-      verification::open_cross_check(KW_TRY(verification::cross_check_mode(request_.cross_check)), request_.version, torch_);
+  tools_.verify.cross_check = verification::open_cross_check(
+      KW_TRY(verification::cross_check_mode(request_.cross_check)), request_.version, torch_);
   lanes_ = timing::Lanes::single(tools_);  // what is compared ran on the same GPU
   calibration_ = timing::reference_gpu();
   if (tools_.verify.gpu == nullptr) return Done{};
   tell("calibrating " + tools_.verify.gpu->info().name);
-  const auto kept = timing::calibration_of(tools_.verify.gpu->info(), tools_.calibrate, timing::Freshness::Kept);
+  const auto kept =
+      timing::calibration_of(tools_.verify.gpu->info(), tools_.calibrate, timing::Freshness::Kept);
   calibrated_ = static_cast<bool>(kept);
   if (kept)
     calibration_ = kept->calibration;
@@ -255,7 +256,8 @@ Json EngineWorkshop::environment() {
   return json.set("notes", std::move(notes));
 }
 
-Result<std::vector<ports::Outcome>> EngineWorkshop::screen(const std::vector<std::string>& kernels) {
+Result<std::vector<ports::Outcome>> EngineWorkshop::screen(
+    const std::vector<std::string>& kernels) {
   return judge_->examine(as_candidates(kernels), ports::Depth::Screen);
 }
 
@@ -285,7 +287,8 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
   const ports::Outcome look = KW_TRY(judge_->examine({candidate}, ports::Depth::Screen)).front();
   if (look.us > 0) out.us = look.us;
   if (!look.refused.empty()) out.problem = "no estimate: " + look.refused;
-  if (const timing::Cost* cost = judge_->cost(candidate.id)) out.details.set("estimate", to_json(*cost));
+  if (const timing::Cost* cost = judge_->cost(candidate.id))
+    out.details.set("estimate", to_json(*cost));
   return out;
 }
 
@@ -293,7 +296,8 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
 Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates& candidates) {
   const judge::RaceOptions quick{1, true};
   if (request_.quick) return judge_->race_with_evidence(candidates, quick);
-  if (candidates.size() <= kMostTogether) return judge_->race_with_evidence(candidates, judge::RaceOptions{});
+  if (candidates.size() <= kMostTogether)
+    return judge_->race_with_evidence(candidates, judge::RaceOptions{});
   std::vector<judge::Racer> racers = KW_TRY(judge_->race_with_evidence(candidates, quick));
   std::vector<size_t> best;
   for (size_t i = 1; i < racers.size(); ++i) {
@@ -305,7 +309,8 @@ Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates&
   best.insert(best.begin(), 0);
   ports::Candidates chosen;
   for (const size_t i : best) chosen.push_back(candidates[i]);
-  std::vector<judge::Racer> again = KW_TRY(judge_->race_with_evidence(chosen, judge::RaceOptions{}));
+  std::vector<judge::Racer> again =
+      KW_TRY(judge_->race_with_evidence(chosen, judge::RaceOptions{}));
   for (size_t k = 0; k < best.size(); ++k) {
     again[k].gate = std::move(racers[best[k]].gate);
     racers[best[k]] = std::move(again[k]);
@@ -365,8 +370,8 @@ Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& 
 }
 
 Result<profile::Examined> EngineWorkshop::examine(const std::string& kernel,
-                                                   std::optional<double> us,
-                                                   const std::string& report) {
+                                                  std::optional<double> us,
+                                                  const std::string& report) {
   evidence::EvidenceRequest ask = evidence_request(kernel);
   ask.us = us;
   ask.report = report;
