@@ -11,4 +11,4 @@
 #include "emit/row_loop.h"
 #include "emit/settle.h"
 #include "emit/situation.h"
-#include "text/wording.h"
+#include "text/text.h"

@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "core/text.h"
 #include "emit/reshapes.h"
-#include "text/wording.h"
+#include "text/text.h"
 
 namespace kw::generate {
 

@@ -12,7 +12,7 @@
 
 #include "emit/index.h"
 #include "emit/region.h"
-#include "text/wording.h"
+#include "text/text.h"
 
 namespace kw::generate {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "text/wording.h"
+#include "text/text.h"
 
 namespace kw::generate {
 

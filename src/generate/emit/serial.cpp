@@ -8,7 +8,7 @@
 
 #include "core/text.h"
 #include "emit/emitter.h"
-#include "text/wording.h"
+#include "text/text.h"
 
 namespace kw::generate {
 

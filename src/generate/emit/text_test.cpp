@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "emit/kernel.h"
-#include "text/wording.h"
+#include "text/text.h"
 
 namespace kw::generate {
 namespace {

@@ -1,4 +1,4 @@
-// All of this module: how device code is worded.
+// All of this module: how device code is spelled.
 #pragma once
 
 #include "text/approx.h"
