@@ -28,13 +28,13 @@ std::string joined_text(Op op, const std::string& name, const Value& x, const ch
 }
 
 RowKernel::RowKernel(const Region& region, const RowPlan& plan, Team team, bool registers,
-                     const Habits* habits)
+                     const PassUsage* usage)
     : region_(region),
       plan_(plan),
       team_(team),
       registers_(registers),
       e_(region, 1),
-      keeper_(region, e_, registers, habits),
+      cache_(region, e_, registers, usage),
       rows_(axes(plan.rows, "row")),
       columns_(axes(plan.columns, "column")),
       inner_(columns_.axes.back().name),
@@ -131,12 +131,12 @@ std::string RowKernel::first_loads() {
   CudaWriter w(nested() ? 2 : 1);
   std::vector<const PackLoad*> first;
   for (const PackLoad& load : packs_.loads()) {
-    if (keeper_.keeps(load.address)) first.push_back(&load);
+    if (cache_.keeps(load.address)) first.push_back(&load);
   }
   for (const PackLoad* load : first) {
     w.line(fmt::format("Pack<{}, kVec> {}[kItems];", memory_type(load->buffer.dtype), load->name));
   }
-  w.lines(keeper_.declarations());
+  w.lines(cache_.declarations());
   write_shared_rows(w);
   if (first.empty()) return w.text();
   write_columns(w, "", [&] {
@@ -157,7 +157,7 @@ bool RowKernel::is_of_row(const Dim& address) const {
 }
 
 bool RowKernel::is_shared(const Dim& address) const {
-  return shares_ && keeper_.is_read_again(address);
+  return shares_ && cache_.is_read_again(address);
 }
 
 std::vector<Buffer> RowKernel::shared_rows() const {
@@ -192,11 +192,11 @@ void RowKernel::write_shared_rows(CudaWriter& w) {
 
 std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
   const Dim renamed = substitute(address, plain_);
-  const bool kept = keeper_.keeps(renamed);
+  const bool kept = cache_.keeps(renamed);
   const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
   if (!element) return std::nullopt;
   e_.note(address);
-  keeper_.saw(renamed, pass_);
+  cache_.saw(renamed, pass_);
   if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
   return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
 }
@@ -204,7 +204,7 @@ std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
 std::optional<Value> RowKernel::node(NodeId id, const Index& index) {
   const auto result = results_.find(id);
   if (result != results_.end()) return result->second;
-  return keeper_.value(id, index, lane_scope_, pass_);
+  return cache_.value(id, index, lane_scope_, pass_);
 }
 
 /// Declares what a reduction has found so far: nothing.

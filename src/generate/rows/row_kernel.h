@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "rows/keeper.h"
+#include "rows/register_cache.h"
 #include "rows/row_plan.h"
 
 namespace kw::generate {
@@ -19,15 +19,15 @@ enum class Team : uint8_t { Block, Lanes, Split };
 
 class RowKernel {
  public:
-  /// `registers`: the row is read once and kept; else every pass reads it. `habits`: of an earlier
+  /// `registers`: the row is read once and kept; else every pass reads it. `usage`: of an earlier
   /// run, without which everything is kept.
   RowKernel(const Region& region, const RowPlan& plan, Team team, bool registers,
-            const Habits* habits);
+            const PassUsage* usage);
   /// Of a split row, only this pass, after joining the partial results of those before it; the one
   /// behind the last stores the results.
   void only_pass(size_t pass) { only_ = pass; }
 
-  /// Rows that several passes read are kept in shared memory; needs habits.
+  /// Rows that several passes read are kept in shared memory; needs usage.
   void keep_in_shared() { shares_ = true; }
 
   /// Lanes take several rows in turn, all of them in flight; needs registers.
@@ -38,7 +38,7 @@ class RowKernel {
   std::vector<Buffer> shared_rows() const;
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
-  const Habits& seen() const { return keeper_.seen(); }
+  const PassUsage& seen() const { return cache_.seen(); }
   const std::vector<Axis>& columns() const { return columns_.axes; }
   /// Declarations and arguments beyond buffers and dims.
   const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
@@ -93,7 +93,7 @@ class RowKernel {
   Team team_;
   bool registers_;
   Emitter e_;
-  Keeper keeper_;
+  RegisterCache cache_;
   Joined rows_, columns_;
   std::string inner_;
   Packs packs_;

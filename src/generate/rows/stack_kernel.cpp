@@ -22,12 +22,12 @@ Joined axes_of(const Domain& domain, const std::vector<Dim>& used, const std::st
 }  // namespace
 
 StackKernel::StackKernel(const Region& region, const RowPlan& plan, Reading reading,
-                         const Habits* habits)
+                         const PassUsage* usage)
     : region_(region),
       plan_(plan),
       reading_(reading),
       e_(region, 1),
-      keeper_(region, e_, reading == Reading::Once, habits),
+      cache_(region, e_, reading == Reading::Once, usage),
       rows_(axes_of(plan.rows, plan.used, "row")),
       columns_(axes_of(plan.columns, plan.used, "column")),
       inner_(rows_.axes.back().name),
@@ -126,12 +126,12 @@ std::string StackKernel::first_loads() {
     if (!has_column(load.address)) {
       w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", type, load.name,
                          load.buffer.name, load.address.text()));
-    } else if (keeper_.keeps(load.address)) {
+    } else if (cache_.keeps(load.address)) {
       first.push_back(&load);
       w.line(fmt::format("Pack<{}, kVec> {}[kItems];", type, load.name));
     }
   }
-  w.lines(keeper_.declarations());
+  w.lines(cache_.declarations());
   if (first.empty()) return w.text();
   write_columns(w, [&] {
     for (const PackLoad* load : first) {
@@ -149,12 +149,12 @@ bool StackKernel::has_column(const Dim& address) const {
 
 std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address) {
   const Dim renamed = substitute(address, plain_);
-  const bool moves = has_column(renamed), kept = moves && keeper_.keeps(renamed);
+  const bool moves = has_column(renamed), kept = moves && cache_.keeps(renamed);
   const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
   if (!element) return std::nullopt;
   e_.note(address);
   if (!moves) return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
-  keeper_.saw(renamed, pass_);
+  cache_.saw(renamed, pass_);
   if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
   return Value{{from_memory(buffer.dtype, *element)}, element_scope_};
 }
@@ -162,7 +162,7 @@ std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address)
 std::optional<Value> StackKernel::node(NodeId id, const Index& index) {
   const auto result = results_.find(id);
   if (result != results_.end()) return Value{{result->second}, lane_scope_};
-  return keeper_.value(id, index, element_scope_, pass_);
+  return cache_.value(id, index, element_scope_, pass_);
 }
 
 /// Declares what a reduction has found so far: nothing.

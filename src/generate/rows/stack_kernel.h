@@ -24,8 +24,8 @@ enum class Reading : uint8_t {
 
 class StackKernel {
  public:
-  /// `habits`: of an earlier run, without which everything is kept.
-  StackKernel(const Region& region, const RowPlan& plan, Reading reading, const Habits* habits);
+  /// `usage`: of an earlier run, without which everything is kept.
+  StackKernel(const Region& region, const RowPlan& plan, Reading reading, const PassUsage* usage);
   /// Of Parts, only this pass, after joining the partial results of those before it; the one
   /// behind the last stores the results.
   void only_pass(size_t pass) { only_ = pass; }
@@ -33,7 +33,7 @@ class StackKernel {
   std::string body();
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
-  const Habits& seen() const { return keeper_.seen(); }
+  const PassUsage& seen() const { return cache_.seen(); }
   /// The extent of the axis along which packs lie.
   const Dim& inner_extent() const { return rows_.axes.back().extent; }
   /// Declarations and arguments beyond buffers and dims.
@@ -79,7 +79,7 @@ class StackKernel {
   const RowPlan& plan_;
   Reading reading_;
   Emitter e_;
-  Keeper keeper_;
+  RegisterCache cache_;
   Joined rows_, columns_;
   std::string inner_;
   Packs packs_;

@@ -18,17 +18,17 @@ namespace kw::generate {
 using ElementOf = std::pair<graph::NodeId, std::string>;
 
 /// What the passes over a row have in common, found in a first run.
-struct Habits {
+struct PassUsage {
   std::map<std::string, std::set<size_t>> packs;  // address of a pack -> passes that use it
   std::map<ElementOf, std::set<size_t>> costly;   // value -> passes that compute it per element
 };
 
-class Keeper {
+class RegisterCache {
  public:
-  /// `registers`: whether anything is kept at all. `habits`: of an earlier run, without which every
+  /// `registers`: whether anything is kept at all. `usage`: of an earlier run, without which every
   /// pack is kept and no value.
-  Keeper(const Region& region, Emitter& emitter, bool registers, const Habits* habits)
-      : region_(region), e_(emitter), registers_(registers), habits_(habits) {}
+  RegisterCache(const Region& region, Emitter& emitter, bool registers, const PassUsage* usage)
+      : region_(region), e_(emitter), registers_(registers), usage_(usage) {}
 
   /// Whether the pack is loaded before the first pass, for all of them.
   bool keeps(const Dim& address) const;
@@ -43,14 +43,14 @@ class Keeper {
 
   /// "float kept[kItems][kVec];", one for each value.
   std::vector<std::string> declarations() const;
-  const Habits& seen() const { return seen_; }
+  const PassUsage& seen() const { return seen_; }
 
  private:
   const Region& region_;
   Emitter& e_;
   bool registers_;
-  const Habits* habits_;
-  Habits seen_;
+  const PassUsage* usage_;
+  PassUsage seen_;
   std::map<ElementOf, std::string> names_;
   bool busy_ = false;  // a value inside a kept one is not kept itself
 };

@@ -1,4 +1,4 @@
-#include "rows/keeper.h"
+#include "rows/register_cache.h"
 
 #include <fmt/core.h>
 
@@ -20,28 +20,28 @@ std::string index_text(const Index& index) {
 
 }  // namespace
 
-bool Keeper::keeps(const Dim& address) const {
-  if (!registers_ || habits_ == nullptr) return registers_;
-  const auto found = habits_->packs.find(address.text());
-  return found != habits_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
+bool RegisterCache::keeps(const Dim& address) const {
+  if (!registers_ || usage_ == nullptr) return registers_;
+  const auto found = usage_->packs.find(address.text());
+  return found != usage_->packs.end() && (found->second.size() > 1 || found->second.count(0) > 0);
 }
 
-bool Keeper::is_read_again(const Dim& address) const {
-  if (habits_ == nullptr) return false;
-  const auto found = habits_->packs.find(address.text());
-  return found != habits_->packs.end() && found->second.size() > 1;
+bool RegisterCache::is_read_again(const Dim& address) const {
+  if (usage_ == nullptr) return false;
+  const auto found = usage_->packs.find(address.text());
+  return found != usage_->packs.end() && found->second.size() > 1;
 }
 
-std::optional<Value> Keeper::value(NodeId id, const Index& index, int scope, size_t pass) {
+std::optional<Value> RegisterCache::value(NodeId id, const Index& index, int scope, size_t pass) {
   if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
   int level = 0;
   for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
   if (level != scope || scope == 0) return std::nullopt;
   const ElementOf element{id, index_text(index)};
   seen_.costly[element].insert(pass);
-  if (!registers_ || habits_ == nullptr) return std::nullopt;
-  const auto habit = habits_->costly.find(element);
-  const bool again = habit != habits_->costly.end() && habit->second.size() > 1;
+  if (!registers_ || usage_ == nullptr) return std::nullopt;
+  const auto known_use = usage_->costly.find(element);
+  const bool again = known_use != usage_->costly.end() && known_use->second.size() > 1;
   if (!again) return std::nullopt;
   const auto known = names_.find(element);
   if (known != names_.end()) return Value{{known->second + "[item][lane]"}, scope};
@@ -57,7 +57,7 @@ std::optional<Value> Keeper::value(NodeId id, const Index& index, int scope, siz
   return value;
 }
 
-std::vector<std::string> Keeper::declarations() const {
+std::vector<std::string> RegisterCache::declarations() const {
   std::vector<std::string> lines;
   for (const auto& [element, name] : names_) {
     const char* type = register_type(region_.node(element.first).dtype);
