@@ -318,8 +318,8 @@ std::vector<std::string> Attention::batch_variables() const {
   return names;
 }
 
-void Attention::write_block(Emitter& e, CudaWriter& w, const Situation& situation) const {
-  const bool skips = causal_ && situation.precision.nan == task::NanPolicy::Never;
+void Attention::write_block(Emitter& e, CudaWriter& w, const TargetContext& context) const {
+  const bool skips = causal_ && context.precision.nan == task::NanPolicy::Never;
   const std::string keys = this->keys().text();
   w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows().text()));
   w.line("const Index batch = blockIdx.x / tiles_m;");

@@ -73,7 +73,7 @@ class Attention {
   void open_block(Emitter& e) const;
   /// A block's batch, its first row in steps of kM, and where the keys it wants end. Keys that no
   /// row of the block may see are not even read where they are known to be finite.
-  void write_block(Emitter& e, CudaWriter& w, const Situation& situation) const;
+  void write_block(Emitter& e, CudaWriter& w, const TargetContext& context) const;
   /// A node's value at the score whose product is `product`. `known`: texts of other nodes.
   Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope,
               const std::map<graph::NodeId, std::string>& known = {}) const;
@@ -124,7 +124,7 @@ void add_whole_packs(std::vector<std::string>& conditions, const Dim& length, in
 std::optional<Attention> attention_of(const Region& region);
 
 /// On CUDA cores: right for every shape. Adds its source and launches, guarded by `when`.
-void add_plain_attention(Kernel& kernel, const Region& region, const Situation& situation,
+void add_plain_attention(Kernel& kernel, const Region& region, const TargetContext& context,
                          const std::string& name);
 
 }  // namespace kw::generate

@@ -29,9 +29,9 @@ constexpr int64_t kHalvesInPack = 8;  // 16 bytes
 
 class FusedAttention {
  public:
-  FusedAttention(const Region& region, const Situation& situation)
+  FusedAttention(const Region& region, const TargetContext& context)
       : region_(region),
-        situation_(situation),
+        context_(context),
         attention_(*attention_of(region)),
         dtype_(attention_.query().dtype),
         e_(region, 1) {
@@ -57,7 +57,7 @@ class FusedAttention {
                                 region_.stores[0].to.name) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    add_plain_attention(kernel, region_, situation_, region_.name + "_plain");
+    add_plain_attention(kernel, region_, context_, region_.name + "_plain");
     return kernel;
   }
 
@@ -195,7 +195,7 @@ class FusedAttention {
     w.line(fmt::format("{0}* keys_tile = queries_tile + kM * kPitch;", half));
     w.line(fmt::format("{0}* values_tile = keys_tile + 2 * kN * kPitch;", half));
     w.line("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
-    attention_.write_block(e_, w, situation_);
+    attention_.write_block(e_, w, context_);
     w.line("const Index warp_m = first_m + warp * 16 * kTall;");
     w.line(fmt::format("{}* rows = queries_tile + warp * 16 * kTall * kPitch;", half));
     w.raw(block_text_);
@@ -333,13 +333,12 @@ class FusedAttention {
   void add_plan(Kernel& kernel, const Head& head) {
     using Values = std::vector<int64_t>;
     const int64_t rows = attention_.rows().value() * attention_.batches().value();
-    const bool few =
-        rows < 128 * 2 * situation_.target.default_sms || attention_.rows().value() < 64;
+    const bool few = rows < 128 * 2 * context_.target.default_sms || attention_.rows().value() < 64;
     const int64_t head_size_now =
         16 * ((std::max(attention_.depth().value(), attention_.width().value()) + 15) / 16);
     const auto fits_in = [&](int64_t tall, int64_t keys) {
       return 2 * (64 * tall + 4 * keys) * (head_size_now + 8) <=
-             situation_.target.shared_per_block_optin;
+             context_.target.shared_per_block_optin;
     };
     const int64_t tall_now = few || !fits_in(2, 32) ? 1 : 2;
     kernel.tunes.push_back({name("TALL"), {tall_now, 3 - tall_now}, ""});
@@ -404,7 +403,7 @@ class FusedAttention {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   Attention attention_;
   DType dtype_;
   Emitter e_;
@@ -418,8 +417,8 @@ class FusedAttention {
 
 }  // namespace
 
-bool attention_mma_applies(const Region& region, const Situation& situation) {
-  if (situation.target.major < 8) return false;
+bool attention_mma_applies(const Region& region, const TargetContext& context) {
+  if (context.target.major < 8) return false;
   const std::optional<Attention> attention = attention_of(region);
   if (!attention) return false;
   const DType half = attention->query().dtype;
@@ -428,9 +427,9 @@ bool attention_mma_applies(const Region& region, const Situation& situation) {
          std::max(attention->depth().value(), attention->width().value()) <= kDeepest;
 }
 
-Kernel attention_mma_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = FusedAttention(region, situation).emit();
-  settle(kernel, situation);
+Kernel attention_mma_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = FusedAttention(region, context).emit();
+  settle(kernel, context);
   return kernel;
 }
 

@@ -22,9 +22,9 @@ constexpr int64_t kFloatsInPack = 4;  // 16 bytes
 
 class PlainAttention {
  public:
-  PlainAttention(const Region& region, const Situation& situation, std::string kernel_name)
+  PlainAttention(const Region& region, const TargetContext& context, std::string kernel_name)
       : region_(region),
-        situation_(situation),
+        context_(context),
         kernel_name_(std::move(kernel_name)),
         attention_(*attention_of(region)),
         e_(region, 1) {
@@ -72,7 +72,7 @@ class PlainAttention {
   }
 
   bool copied(const AttentionOperand& operand) const {
-    return operand.direct && operand.dtype == DType::Fp32 && situation_.target.major >= 8;
+    return operand.direct && operand.dtype == DType::Fp32 && context_.target.major >= 8;
   }
   bool packed(const AttentionOperand& operand) const {
     return copied(operand) && operand.aligned.has_value();
@@ -106,7 +106,7 @@ class PlainAttention {
     w.line("constexpr int kPitch = kK + 4, kBoth = kPitch * (kM + kN), kOne = kK * (kF + 4);");
     w.line("constexpr int kPiece = kBoth > kOne ? kBoth : kOne;");
     w.line("float* pieces = stage + kN * (kM + 4);");
-    attention_.write_block(e_, w, situation_);
+    attention_.write_block(e_, w, context_);
     w.line("const Index first_f = static_cast<Index>(blockIdx.y) * kF;");
     w.line("const int row = threadIdx.x / kAcross, column = threadIdx.x % kAcross;");
     w.raw(block_text_);
@@ -270,11 +270,11 @@ class PlainAttention {
     const std::string asked = name("ROWS_PLAIN"), rows = name("ROWS_BLOCK");
     const std::string columns = name("COLUMNS"), width = attention_.width().text();
     const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
-    const bool few = blocks < 2 * situation_.target.default_sms || attention_.rows().value() <= 64;
+    const bool few = blocks < 2 * context_.target.default_sms || attention_.rows().value() <= 64;
     kernel.tunes.push_back(
         {asked, few ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{128, 64}, ""});
     // Where shared memory is small only the smallest tile fits.
-    const bool small = situation_.target.major < 8;
+    const bool small = context_.target.major < 8;
     if (small) kernel.tunes.back().values = {64};
     // Beside a faster kernel it is only there for what that one cannot do.
     if (kernel.variants.size() > 0) kernel.tunes.back().values.resize(1);
@@ -318,7 +318,7 @@ class PlainAttention {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   std::string kernel_name_;
   Attention attention_;
   Emitter e_;
@@ -329,23 +329,23 @@ class PlainAttention {
 
 }  // namespace
 
-void add_plain_attention(Kernel& kernel, const Region& region, const Situation& situation,
+void add_plain_attention(Kernel& kernel, const Region& region, const TargetContext& context,
                          const std::string& name) {
-  PlainAttention(region, situation, name).add_to(kernel);
+  PlainAttention(region, context, name).add_to(kernel);
 }
 
-bool attention_applies(const Region& region, const Situation&) {
+bool attention_applies(const Region& region, const TargetContext&) {
   return attention_of(region).has_value();
 }
 
-Kernel attention_emit(const Region& region, const Situation& situation) {
+Kernel attention_emit(const Region& region, const TargetContext& context) {
   Kernel kernel;
   for (const char* method : {"memory.kernel_fusion", "memory.tiling_smem",
                              "compute.ilp_unroll_register_tile", "latency.online_recomputation"}) {
     kernel.methods.push_back({method, "", ""});
   }
-  add_plain_attention(kernel, region, situation, region.name);
-  settle(kernel, situation);
+  add_plain_attention(kernel, region, context, region.name);
+  settle(kernel, context);
   return kernel;
 }
 

@@ -6,10 +6,10 @@
 namespace kw::generate {
 
 // attention_mma.cpp: two products and the softmax between them on tensor cores
-bool attention_mma_applies(const Region& region, const Situation& situation);
-Kernel attention_mma_emit(const Region& region, const Situation& situation);
+bool attention_mma_applies(const Region& region, const TargetContext& context);
+Kernel attention_mma_emit(const Region& region, const TargetContext& context);
 // attention_plain.cpp: the same on CUDA cores
-bool attention_applies(const Region& region, const Situation& situation);
-Kernel attention_emit(const Region& region, const Situation& situation);
+bool attention_applies(const Region& region, const TargetContext& context);
+Kernel attention_emit(const Region& region, const TargetContext& context);
 
 }  // namespace kw::generate

@@ -17,9 +17,9 @@ namespace {
 
 class GatherRows {
  public:
-  GatherRows(const Region& region, const Situation& situation)
+  GatherRows(const Region& region, const TargetContext& context)
       : region_(region),
-        situation_(situation),
+        context_(context),
         loop_(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
               nodes_of(region), {}),
         e_(region, 1),
@@ -45,7 +45,7 @@ class GatherRows {
                                 region_.stores[0].to.name, name("LANES")) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -171,7 +171,7 @@ class GatherRows {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   RowLoop loop_;
   Emitter e_;
   Packs packs_;
@@ -183,7 +183,7 @@ class GatherRows {
 
 }  // namespace
 
-bool gather_rows_applies(const Region& region, const Situation& situation) {
+bool gather_rows_applies(const Region& region, const TargetContext& context) {
   if (!heavy_nodes(region).empty() || !region.in_place.empty()) return false;
   const Shape& shape = region.stores[0].to.shape;
   if (shape.size() < 2) return false;
@@ -194,11 +194,11 @@ bool gather_rows_applies(const Region& region, const Situation& situation) {
     const Op op = region.node(id).op;
     picks = picks || op == Op::IndexSelect || op == Op::Gather;
   }
-  return picks && GatherRows(region, situation).packs();
+  return picks && GatherRows(region, context).packs();
 }
 
-Kernel gather_rows_emit(const Region& region, const Situation& situation) {
-  return GatherRows(region, situation).emit();
+Kernel gather_rows_emit(const Region& region, const TargetContext& context) {
+  return GatherRows(region, context).emit();
 }
 
 }  // namespace kw::generate

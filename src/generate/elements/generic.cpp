@@ -111,7 +111,7 @@ class Generic {
 
 }  // namespace
 
-bool generic_applies(const Region& region, const Situation&) {
+bool generic_applies(const Region& region, const TargetContext&) {
   const Dim count = graph::count_of(region.root().shape);
   for (const Store& store : region.stores) {
     if (!graph::count_of(store.to.shape).same_text(count)) return false;
@@ -120,6 +120,6 @@ bool generic_applies(const Region& region, const Situation&) {
   return heavy.empty() || heavy == std::vector<NodeId>{region.stores[0].node};
 }
 
-Kernel generic_emit(const Region& region, const Situation&) { return Generic(region).emit(); }
+Kernel generic_emit(const Region& region, const TargetContext&) { return Generic(region).emit(); }
 
 }  // namespace kw::generate

@@ -57,9 +57,9 @@ class Elements {
 
 class Pointwise {
  public:
-  Pointwise(const Region& region, const Situation& situation, bool loops)
+  Pointwise(const Region& region, const TargetContext& context, bool loops)
       : region_(region),
-        situation_(situation),
+        context_(context),
         loops_(loops),
         elements_(region),
         e_(region, 1),
@@ -253,7 +253,7 @@ class Pointwise {
     }
     if (!vector_store_) vecs = {1};
     if (scattered_) std::rotate(vecs.begin(), vecs.end() - 1, vecs.end());
-    const bool alone = situation_.alone;
+    const bool alone = context_.alone;
     using Values = std::vector<int64_t>;
     kernel.tunes.push_back(
         {tune("THREADS"), alone ? Values{256, 128, 512, 1024} : Values{256}, ""});
@@ -296,7 +296,7 @@ class Pointwise {
   };
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   bool loops_;
   Elements elements_;
   Emitter e_;
@@ -311,7 +311,7 @@ class Pointwise {
 
 }  // namespace
 
-bool pointwise_applies(const Region& region, const Situation&) {
+bool pointwise_applies(const Region& region, const TargetContext&) {
   if (!heavy_nodes(region).empty()) return false;
   const Dim count = graph::count_of(region.root().shape);
   for (const Store& store : region.stores) {
@@ -320,12 +320,12 @@ bool pointwise_applies(const Region& region, const Situation&) {
   return Elements(region).used().has_value();
 }
 
-Kernel pointwise_emit(const Region& region, const Situation& situation) {
-  return Pointwise(region, situation, false).emit();
+Kernel pointwise_emit(const Region& region, const TargetContext& context) {
+  return Pointwise(region, context, false).emit();
 }
 
-Kernel pointwise_loop_emit(const Region& region, const Situation& situation) {
-  return Pointwise(region, situation, true).emit();
+Kernel pointwise_loop_emit(const Region& region, const TargetContext& context) {
+  return Pointwise(region, context, true).emit();
 }
 
 }  // namespace kw::generate

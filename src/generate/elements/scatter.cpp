@@ -285,27 +285,27 @@ std::optional<NodeId> scatter_of(const Region& region) {
 
 }  // namespace
 
-bool scatter_applies(const Region& region, const Situation& situation) {
+bool scatter_applies(const Region& region, const TargetContext& context) {
   const auto id = scatter_of(region);
   if (!id) return false;
   const Node& node = region.node(*id);
   if (node.attrs.scatter == ScatterMode::Set) return true;
   if (node.attrs.scatter != ScatterMode::Add || node.dtype == DType::Bool) return false;
   if (node.dtype == DType::Fp64) return false;
-  return !(in_float(node.dtype) && situation.precision.deterministic);
+  return !(in_float(node.dtype) && context.precision.deterministic);
 }
 
-Kernel scatter_emit(const Region& region, const Situation&) {
+Kernel scatter_emit(const Region& region, const TargetContext&) {
   return Scatter(region, *scatter_of(region)).emit();
 }
 
-bool scatter_block_applies(const Region& region, const Situation& situation) {
-  return scatter_applies(region, situation) && Scatter(region, *scatter_of(region)).few_places();
+bool scatter_block_applies(const Region& region, const TargetContext& context) {
+  return scatter_applies(region, context) && Scatter(region, *scatter_of(region)).few_places();
 }
 
-Kernel scatter_block_emit(const Region& region, const Situation& situation) {
+Kernel scatter_block_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = Scatter(region, *scatter_of(region)).emit_by_block();
-  settle(kernel, situation);
+  settle(kernel, context);
   return kernel;
 }
 

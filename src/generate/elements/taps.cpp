@@ -444,7 +444,7 @@ void write_taps(Kernel& kernel, Taps& taps, const std::string& name, const std::
 
 }  // namespace
 
-bool taps_apply(const Region& region, const Situation&) {
+bool taps_apply(const Region& region, const TargetContext&) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
   if (heavy.empty() || !region.in_place.empty()) return false;
   const Dim count = graph::count_of(region.root().shape);
@@ -470,8 +470,8 @@ bool taps_apply(const Region& region, const Situation&) {
   return once || (below.empty() && whole_windows(region, heavy));
 }
 
-bool taps_preferred(const Region& region, const Situation& situation) {
-  if (!taps_apply(region, situation)) return false;
+bool taps_preferred(const Region& region, const TargetContext& context) {
+  if (!taps_apply(region, context)) return false;
   for (const NodeId id : heavy_nodes(region)) {
     const bool few = graph::count_of(region.root().shape).value() < kFewResults;
     if (few && terms_of(region, region.node(id)) > kStraight) return false;
@@ -479,7 +479,7 @@ bool taps_preferred(const Region& region, const Situation& situation) {
   return true;
 }
 
-Kernel taps_emit(const Region& region, const Situation& situation) {
+Kernel taps_emit(const Region& region, const TargetContext& context) {
   const std::string threads = "THREADS" + region.suffix;
   const int64_t rows = rows_for(region);
   const std::string result = region.stores[0].to.name, fits = fits_int(region);
@@ -526,7 +526,7 @@ Kernel taps_emit(const Region& region, const Situation& situation) {
              fmt::format("// {}: every thread computes one element.\n", result), args);
   if (!fits.empty()) variant(fits, one, name, "int", args);
   variant("", one, name, fits.empty() ? "int" : "long long", args);
-  settle(kernel, situation);
+  settle(kernel, context);
   return kernel;
 }
 

@@ -331,13 +331,13 @@ class Transpose {
 
 }  // namespace
 
-bool transpose_applies(const Region& region, const Situation&) {
+bool transpose_applies(const Region& region, const TargetContext&) {
   return turned_of(region).has_value();
 }
 
-Kernel transpose_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Transpose(region, situation.switches).emit();
-  settle(kernel, situation);
+Kernel transpose_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = Transpose(region, context.switches).emit();
+  settle(kernel, context);
   return kernel;
 }
 

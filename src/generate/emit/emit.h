@@ -10,5 +10,5 @@
 #include "emit/reshapes.h"
 #include "emit/row_loop.h"
 #include "emit/settle.h"
-#include "emit/situation.h"
+#include "emit/target_context.h"
 #include "text/text.h"

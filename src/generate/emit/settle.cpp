@@ -4,8 +4,8 @@
 
 namespace kw::generate {
 
-void settle(Kernel& kernel, const Situation& situation) {
-  if (situation.alone) return;
+void settle(Kernel& kernel, const TargetContext& context) {
+  if (context.alone) return;
   for (Tune& tune : kernel.tunes) {
     // STREAM is one tunable for all kernels.
     const bool kept = tune.name == "STREAM" || tune.name.rfind("VEC", 0) == 0;

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "emit/kernel.h"
-#include "emit/situation.h"
+#include "emit/target_context.h"
 
 namespace kw::generate {
 
 /// With other kernels beside it, the first value of each tunable, and of the vectors' width also
 /// the value that switches them off. Methods that cannot be switched off any more say so by having
 /// no `off`.
-void settle(Kernel& kernel, const Situation& situation);
+void settle(Kernel& kernel, const TargetContext& context);
 
 }  // namespace kw::generate

@@ -47,11 +47,11 @@ TileSizes tile_sizes(const Product& product) {
 class Tiled {
  public:
   /// With switches a thread's tile can be smaller (SIDE), and nothing fetched ahead (AHEAD).
-  Tiled(const Region& region, const Situation& situation, Tiling tiling)
+  Tiled(const Region& region, const TargetContext& context, Tiling tiling)
       : region_(region),
-        situation_(situation),
+        context_(context),
         split_(tiling == Tiling::Split),
-        switches_(situation.switches),
+        switches_(context.switches),
         product_(*product_of(region, false, tiling)),
         sums_(sum_dtype(product_)),
         share_(region, product_, split_, sums_, name("TILE_K")),
@@ -298,7 +298,7 @@ class Tiled {
   void add_sizes(Kernel& kernel) const {
     using Values = std::vector<int64_t>;
     const TileSizes sizes = tile_sizes(product_);
-    const Cut cut = sizes.best(product_, split_, situation_);
+    const Cut cut = sizes.best(product_, split_, context_);
     const bool wide = tensor::dtype_size(sums_) > 4;
     const bool flat = is_low(product_) || is_narrow(product_);
     sizes.add_tunes(kernel, region_, cut,
@@ -309,7 +309,7 @@ class Tiled {
     // half as many threads fetch, single elements take them longer, and a block that is alone on
     // its multiprocessor hides less of its waiting.
     const bool packs = sides_[0].packed() && sides_[1].packed();
-    const bool alone = !split_ && cut.tiles <= situation_.target.default_sms;
+    const bool alone = !split_ && cut.tiles <= context_.target.default_sms;
     if (!switches_) {
       kernel.tunes.push_back({name("ACROSS"),
                               wide || flat      ? Values{8}
@@ -341,7 +341,7 @@ class Tiled {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   bool split_, switches_;
   Product product_;
   DType sums_;
@@ -352,54 +352,53 @@ class Tiled {
 };
 
 /// How many times as fast the product is with a phase per block; 0 where it has no phases.
-double gain_of_phases(const Region& region, const Situation& situation) {
+double gain_of_phases(const Region& region, const TargetContext& context) {
   const auto product = product_of(region), phased = product_of(region, false, Tiling::Phases);
   if (!phased) return 0;
-  return tile_sizes(*product).fastest(*product, situation) /
-         tile_sizes(*phased).best(*phased, false, situation).clocks;
+  return tile_sizes(*product).fastest(*product, context) /
+         tile_sizes(*phased).best(*phased, false, context).clocks;
 }
 
 }  // namespace
 
-bool matmul_applies(const Region& region, const Situation&) {
+bool matmul_applies(const Region& region, const TargetContext&) {
   return product_of(region).has_value();
 }
 
-bool matmul_phases_apply(const Region& region, const Situation& situation) {
-  return gain_of_phases(region, situation) > kWorthATry;
+bool matmul_phases_apply(const Region& region, const TargetContext& context) {
+  return gain_of_phases(region, context) > kWorthATry;
 }
 
-bool matmul_phases_preferred(const Region& region, const Situation& situation) {
-  return !matmul_wmma_applies(region, situation) &&
-         gain_of_phases(region, situation) > kLikelyFaster;
+bool matmul_phases_preferred(const Region& region, const TargetContext& context) {
+  return !matmul_wmma_applies(region, context) && gain_of_phases(region, context) > kLikelyFaster;
 }
 
-bool matmul_split_applies(const Region& region, const Situation& situation) {
+bool matmul_split_applies(const Region& region, const TargetContext& context) {
   const auto product = product_of(region);
-  return product && tile_sizes(*product).gain_of_split(*product, situation) > kWorthATry;
+  return product && tile_sizes(*product).gain_of_split(*product, context) > kWorthATry;
 }
 
-bool matmul_split_preferred(const Region& region, const Situation& situation) {
+bool matmul_split_preferred(const Region& region, const TargetContext& context) {
   const auto product = product_of(region);
-  return product && !matmul_wmma_applies(region, situation) &&
-         tile_sizes(*product).gain_of_split(*product, situation) > kLikelyFaster;
+  return product && !matmul_wmma_applies(region, context) &&
+         tile_sizes(*product).gain_of_split(*product, context) > kLikelyFaster;
 }
 
-Kernel matmul_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, situation, Tiling::Whole).emit();
-  settle(kernel, situation);
+Kernel matmul_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = Tiled(region, context, Tiling::Whole).emit();
+  settle(kernel, context);
   return kernel;
 }
 
-Kernel matmul_phases_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, situation, Tiling::Phases).emit();
-  settle(kernel, situation);
+Kernel matmul_phases_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = Tiled(region, context, Tiling::Phases).emit();
+  settle(kernel, context);
   return kernel;
 }
 
-Kernel matmul_split_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = Tiled(region, situation, Tiling::Split).emit();
-  settle(kernel, situation);
+Kernel matmul_split_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = Tiled(region, context, Tiling::Split).emit();
+  settle(kernel, context);
   return kernel;
 }
 

@@ -17,20 +17,20 @@ std::vector<int64_t> with_first(int64_t best, std::vector<int64_t> values) {
 
 }  // namespace
 
-Cut TileSizes::best(const Product& product, bool split, const Situation& situation) const {
-  return cuts_of(product.extents(), split, heights, widths, pace, situation.target.default_sms)
+Cut TileSizes::best(const Product& product, bool split, const TargetContext& context) const {
+  return cuts_of(product.extents(), split, heights, widths, pace, context.target.default_sms)
       .front();
 }
 
-double TileSizes::fastest(const Product& product, const Situation& situation) const {
-  const double whole = best(product, false, situation).clocks;
-  const double gain = gain_of_split(product, situation);
+double TileSizes::fastest(const Product& product, const TargetContext& context) const {
+  const double whole = best(product, false, context).clocks;
+  const double gain = gain_of_split(product, context);
   return gain > kLikelyFaster ? whole / gain : whole;
 }
 
-double TileSizes::gain_of_split(const Product& product, const Situation& situation) const {
+double TileSizes::gain_of_split(const Product& product, const TargetContext& context) const {
   if (product.k().value() < 2 * kShortestPart) return 0;
-  return best(product, false, situation).clocks / best(product, true, situation).clocks;
+  return best(product, false, context).clocks / best(product, true, context).clocks;
 }
 
 void TileSizes::add_tunes(Kernel& kernel, const Region& region, const Cut& cut,

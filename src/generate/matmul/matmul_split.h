@@ -21,11 +21,11 @@ struct TileSizes {
   Pace pace = kCudaCores;
 
   /// The fastest by the model.
-  Cut best(const Product& product, bool split, const Situation& situation) const;
+  Cut best(const Product& product, bool split, const TargetContext& context) const;
   /// Clocks of the fastest, whole or split.
-  double fastest(const Product& product, const Situation& situation) const;
+  double fastest(const Product& product, const TargetContext& context) const;
   /// How many times as fast a split product is.
-  double gain_of_split(const Product& product, const Situation& situation) const;
+  double gain_of_split(const Product& product, const TargetContext& context) const;
   /// TILE_M and TILE_N, those of the cut first. `where`: which go together.
   void add_tunes(Kernel& kernel, const Region& region, const Cut& cut,
                  const std::string& where = "") const;

@@ -25,10 +25,10 @@ const TileSizes kTiles{{128, 64}, {128, 64}, kTensorCores};
 
 class TensorCores {
  public:
-  TensorCores(const Region& region, const Situation& situation, Tiling tiling)
+  TensorCores(const Region& region, const TargetContext& context, Tiling tiling)
       : region_(region),
         product_(*product_of(region, true, tiling)),
-        cut_(kTiles.best(product_, tiling == Tiling::Split, situation)),
+        cut_(kTiles.best(product_, tiling == Tiling::Split, context)),
         share_(region, product_, tiling == Tiling::Split, DType::Fp32, "32"),
         sides_{product_.operand(true), product_.operand(false)},
         dtype_(region.node(sides_[0].node).dtype),
@@ -360,58 +360,58 @@ class TensorCores {
   std::string result_, block_text_;
 };
 
-double wmma_gain_of_phases(const Region& region, const Situation& situation) {
-  if (!matmul_wmma_applies(region, situation)) return 0;
+double wmma_gain_of_phases(const Region& region, const TargetContext& context) {
+  if (!matmul_wmma_applies(region, context)) return 0;
   const auto phased = product_of(region, true, Tiling::Phases);
   if (!phased) return 0;
-  return kTiles.fastest(*product_of(region, true), situation) /
-         kTiles.best(*phased, false, situation).clocks;
+  return kTiles.fastest(*product_of(region, true), context) /
+         kTiles.best(*phased, false, context).clocks;
 }
 
 }  // namespace
 
-bool matmul_wmma_applies(const Region& region, const Situation& situation) {
+bool matmul_wmma_applies(const Region& region, const TargetContext& context) {
   const auto product = product_of(region, true);
   if (!product) return false;
   const DType left = region.node(product->operand(true).node).dtype;
   const DType right = region.node(product->operand(false).node).dtype;
-  const bool known = left == DType::Fp16 || (left == DType::Bf16 && situation.target.major >= 8);
+  const bool known = left == DType::Fp16 || (left == DType::Bf16 && context.target.major >= 8);
   return left == right && known;
 }
 
-bool matmul_wmma_phases_apply(const Region& region, const Situation& situation) {
-  return wmma_gain_of_phases(region, situation) > kWorthATry;
+bool matmul_wmma_phases_apply(const Region& region, const TargetContext& context) {
+  return wmma_gain_of_phases(region, context) > kWorthATry;
 }
 
-bool matmul_wmma_phases_preferred(const Region& region, const Situation& situation) {
-  return wmma_gain_of_phases(region, situation) > kLikelyFaster;
+bool matmul_wmma_phases_preferred(const Region& region, const TargetContext& context) {
+  return wmma_gain_of_phases(region, context) > kLikelyFaster;
 }
 
-bool matmul_wmma_split_applies(const Region& region, const Situation& situation) {
-  return matmul_wmma_applies(region, situation) &&
-         kTiles.gain_of_split(*product_of(region, true), situation) > kWorthATry;
+bool matmul_wmma_split_applies(const Region& region, const TargetContext& context) {
+  return matmul_wmma_applies(region, context) &&
+         kTiles.gain_of_split(*product_of(region, true), context) > kWorthATry;
 }
 
-bool matmul_wmma_split_preferred(const Region& region, const Situation& situation) {
-  return matmul_wmma_applies(region, situation) &&
-         kTiles.gain_of_split(*product_of(region, true), situation) > kLikelyFaster;
+bool matmul_wmma_split_preferred(const Region& region, const TargetContext& context) {
+  return matmul_wmma_applies(region, context) &&
+         kTiles.gain_of_split(*product_of(region, true), context) > kLikelyFaster;
 }
 
-Kernel matmul_wmma_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = TensorCores(region, situation, Tiling::Whole).emit();
-  settle(kernel, situation);
+Kernel matmul_wmma_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = TensorCores(region, context, Tiling::Whole).emit();
+  settle(kernel, context);
   return kernel;
 }
 
-Kernel matmul_wmma_phases_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = TensorCores(region, situation, Tiling::Phases).emit();
-  settle(kernel, situation);
+Kernel matmul_wmma_phases_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = TensorCores(region, context, Tiling::Phases).emit();
+  settle(kernel, context);
   return kernel;
 }
 
-Kernel matmul_wmma_split_emit(const Region& region, const Situation& situation) {
-  Kernel kernel = TensorCores(region, situation, Tiling::Split).emit();
-  settle(kernel, situation);
+Kernel matmul_wmma_split_emit(const Region& region, const TargetContext& context) {
+  Kernel kernel = TensorCores(region, context, Tiling::Split).emit();
+  settle(kernel, context);
   return kernel;
 }
 

@@ -38,9 +38,9 @@ int64_t taps_of(const Region& region, const Node& product) {
 
 class TapSums {
  public:
-  TapSums(const Region& region, const Situation& situation)
+  TapSums(const Region& region, const TargetContext& context)
       : region_(region),
-        situation_(situation),
+        context_(context),
         product_(*product_of(region)),
         taps_(taps_of(region, product_.node())),
         channels_(floor_div(product_.n(), Dim(taps_))),
@@ -52,7 +52,7 @@ class TapSums {
     write_sums(kernel);
     write_finish(kernel);
     add_plan(kernel);
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -245,7 +245,7 @@ class TapSums {
   static tensor::DType sum_dtype() { return tensor::DType::Fp32; }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   Product product_;
   int64_t taps_;
   Dim channels_;
@@ -258,7 +258,7 @@ bool is_one(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
 
 }  // namespace
 
-bool tap_sums_apply(const Region& region, const Situation&) {
+bool tap_sums_apply(const Region& region, const TargetContext&) {
   const auto product = product_of(region);
   if (!product || !in_float(product->node().dtype) || !is_one(product->batches())) return false;
   const int64_t taps = taps_of(region, product->node());
@@ -268,12 +268,12 @@ bool tap_sums_apply(const Region& region, const Situation&) {
          product->k().value() >= kLongEnough && reads_windows(region, product->node().inputs[1]);
 }
 
-bool tap_sums_preferred(const Region& region, const Situation& situation) {
-  return tap_sums_apply(region, situation) && product_of(region)->n().value() <= kNarrowTile;
+bool tap_sums_preferred(const Region& region, const TargetContext& context) {
+  return tap_sums_apply(region, context) && product_of(region)->n().value() <= kNarrowTile;
 }
 
-Kernel tap_sums_emit(const Region& region, const Situation& situation) {
-  return TapSums(region, situation).emit();
+Kernel tap_sums_emit(const Region& region, const TargetContext& context) {
+  return TapSums(region, context).emit();
 }
 
 }  // namespace kw::generate

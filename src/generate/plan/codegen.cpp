@@ -115,18 +115,18 @@ Result<Traces> trace(const task::Task& task, const Options& options) {
   return traces;
 }
 
-Situation situation_of(const task::Task& task, const Options& options) {
-  Situation situation;
-  situation.target = options.target;
-  situation.precision = task.precision;
-  situation.switches = options.switches;
-  return situation;
+TargetContext situation_of(const task::Task& task, const Options& options) {
+  TargetContext context;
+  context.target = options.target;
+  context.precision = task.precision;
+  context.switches = options.switches;
+  return context;
 }
 
-Design first_design(const Partition& partition, const Situation& situation) {
+Design first_design(const Partition& partition, const TargetContext& context) {
   Design design;
   for (const Region& region : partition.regions) {
-    design.choices.push_back({region.name, schedules_for(region, situation).front()->name});
+    design.choices.push_back({region.name, schedules_for(region, context).front()->name});
   }
   return design;
 }
@@ -137,21 +137,23 @@ void add_if_new(std::vector<Design>& designs, Design design) {
   }
 }
 
-Result<Kernel> emitted(const Region& region, const std::string& name, const Situation& situation) {
+Result<Kernel> emitted(const Region& region, const std::string& name,
+                       const TargetContext& context) {
   const Schedule* row = find_schedule(name);
-  if (row == nullptr || !row->applies(region, situation)) {
+  if (row == nullptr || !row->applies(region, context)) {
     return input_error(
         fmt::format("schedule '{}' does not apply to kernel '{}'", name, region.name));
   }
-  return row->emit(region, situation);
+  return row->emit(region, context);
 }
 
 /// How the first program is cut into as many kernels as the design has; its other traces are cut
 /// the same way, into however many that makes.
-Result<Fusing> fusing_of(const Program& program, const Situation& situation, const Design& design) {
+Result<Fusing> fusing_of(const Program& program, const TargetContext& context,
+                         const Design& design) {
   size_t most = 0;
   for (const Fusing fusing : {Fusing::Chains, Fusing::Pairs, Fusing::None}) {
-    const size_t count = make_partition(program, situation, fusing).regions.size();
+    const size_t count = make_partition(program, context, fusing).regions.size();
     if (count == design.choices.size()) return fusing;
     most = std::max(most, count);
   }
@@ -170,23 +172,23 @@ std::string design_text(const Design& design) {
 
 Result<std::vector<Design>> designs(const task::Task& task, const Options& options) {
   const Traces traces = KW_TRY(trace(task, options));
-  const Situation situation = situation_of(task, options);
-  const Partition fused = make_partition(*traces.programs[0], situation, Fusing::Chains);
+  const TargetContext context = situation_of(task, options);
+  const Partition fused = make_partition(*traces.programs[0], context, Fusing::Chains);
   std::vector<Design> all;
-  const Design best = first_design(fused, situation);
+  const Design best = first_design(fused, context);
   add_if_new(all, best);
   for (size_t k = 0; k < fused.regions.size(); ++k) {
-    for (const Schedule* row : schedules_for(fused.regions[k], situation)) {
+    for (const Schedule* row : schedules_for(fused.regions[k], context)) {
       Design other = best;
       other.choices[k].schedule = row->name;
       if (fused.regions.size() <= 6 || row->fuses) add_if_new(all, other);
     }
   }
-  const Partition pairs = make_partition(*traces.programs[0], situation, Fusing::Pairs);
-  add_if_new(all, first_design(pairs, situation));
-  const Partition single = make_partition(*traces.programs[0], situation, Fusing::None);
-  add_if_new(all, first_design(single, situation));
-  Design floor = first_design(single, situation);
+  const Partition pairs = make_partition(*traces.programs[0], context, Fusing::Pairs);
+  add_if_new(all, first_design(pairs, context));
+  const Partition single = make_partition(*traces.programs[0], context, Fusing::None);
+  add_if_new(all, first_design(single, context));
+  Design floor = first_design(single, context);
   for (Choice& choice : floor.choices) choice.schedule = "generic";
   add_if_new(all, floor);
   return all;
@@ -194,22 +196,22 @@ Result<std::vector<Design>> designs(const task::Task& task, const Options& optio
 
 Result<std::string> generate(const task::Task& task, const Design& design, const Options& options) {
   const Traces traces = KW_TRY(trace(task, options));
-  Situation situation = situation_of(task, options);
+  TargetContext context = situation_of(task, options);
   const bool floor = std::all_of(design.choices.begin(), design.choices.end(),
                                  [](const Choice& one) { return one.schedule == "generic"; });
   std::vector<Sequence> sequences;
   Fusing fusing = Fusing::Chains;
   for (size_t i = 0; i < traces.programs.size(); ++i) {
     const Program& program = *traces.programs[i];
-    if (i == 0) fusing = KW_TRY(fusing_of(program, situation, design));
+    if (i == 0) fusing = KW_TRY(fusing_of(program, context, design));
     if (i > 0 && floor) fusing = Fusing::None;
-    Partition partition = make_partition(program, situation, fusing);
-    Design chosen = i == 0 ? design : first_design(partition, situation);
-    situation.alone = partition.regions.size() == 1;
+    Partition partition = make_partition(program, context, fusing);
+    Design chosen = i == 0 ? design : first_design(partition, context);
+    context.alone = partition.regions.size() == 1;
     Sequence sequence{&program, std::move(partition), {}};
     for (size_t k = 0; k < sequence.partition.regions.size(); ++k) {
       const std::string& row = floor ? "generic" : chosen.choices[k].schedule;
-      sequence.kernels.push_back(KW_TRY(emitted(sequence.partition.regions[k], row, situation)));
+      sequence.kernels.push_back(KW_TRY(emitted(sequence.partition.regions[k], row, context)));
       if (options.switches) add_split_switch(sequence.kernels.back());
     }
     sequences.push_back(std::move(sequence));

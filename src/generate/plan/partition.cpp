@@ -22,8 +22,8 @@ using Roots = std::set<NodeId>;
 
 class Cutter {
  public:
-  Cutter(const Program& program, const Situation& situation)
-      : program_(program), graph_(program.graph), situation_(situation) {
+  Cutter(const Program& program, const TargetContext& context)
+      : program_(program), graph_(program.graph), context_(context) {
     for (const Store& output : program.outputs) outputs_.insert(output.node);
     mark_needed();
   }
@@ -327,7 +327,7 @@ class Cutter {
       kernels_.erase(kernels_.begin() + static_cast<long>(*k));
     }
     loads_.clear();
-    const std::vector<const Schedule*> rows = schedules_for(region_of(roots), situation_);
+    const std::vector<const Schedule*> rows = schedules_for(region_of(roots), context_);
     if (!rows.empty() && rows.front()->fuses) return true;
     kernels_ = before;
     loads_.clear();
@@ -359,7 +359,7 @@ class Cutter {
     kernels_.erase(kernels_.begin() + static_cast<long>(a));
     loads_.clear();
     const Region region = region_of(roots);
-    const std::vector<const Schedule*> rows = schedules_for(region, situation_);
+    const std::vector<const Schedule*> rows = schedules_for(region, context_);
     if (!rows.empty() && rows.front()->fuses) return true;
     kernels_ = before;
     loads_.clear();
@@ -396,7 +396,7 @@ class Cutter {
 
   const Program& program_;
   const graph::Graph& graph_;
-  const Situation& situation_;
+  const TargetContext& context_;
   std::set<NodeId> outputs_, needed_;
   std::set<NodeId> kept_;  // cut on purpose: windows are read from memory
   std::vector<Roots> kernels_;
@@ -481,8 +481,8 @@ bool has_word(const std::set<std::string>& dims) {
 
 }  // namespace
 
-Partition make_partition(const Program& program, const Situation& situation, Fusing fusing) {
-  Cutter cutter(program, situation);
+Partition make_partition(const Program& program, const TargetContext& context, Fusing fusing) {
+  Cutter cutter(program, context);
   Partition out;
   std::set<std::string> taken = program.names.taken;
   for (const Roots& roots : cutter.kernels(fusing)) {

@@ -21,6 +21,6 @@ enum class Fusing : uint8_t {
 };
 
 /// The graph is the program's: it must stay.
-Partition make_partition(const Program& program, const Situation& situation, Fusing fusing);
+Partition make_partition(const Program& program, const TargetContext& context, Fusing fusing);
 
 }  // namespace kw::generate

@@ -200,12 +200,12 @@ TEST(Settle, LeavesOneChoiceBesideOthers) {
   kernel.tunes = {{"VEC", {8, 4, 1}, ""}, {"UNROLL", {4, 2, 1}, ""}};
   kernel.methods = {{"memory.vectorized_access", "VEC > 1", "VEC=1"},
                     {"compute.ilp_unroll_register_tile", "UNROLL > 1", "UNROLL=1"}};
-  Situation situation;
+  TargetContext context;
   Kernel alone = kernel;
-  settle(alone, situation);
+  settle(alone, context);
   EXPECT_EQ(alone.tunes[1].values.size(), 3u);
-  situation.alone = false;
-  settle(kernel, situation);
+  context.alone = false;
+  settle(kernel, context);
   EXPECT_EQ(kernel.tunes[0].values, (std::vector<int64_t>{8, 1}));
   EXPECT_EQ(kernel.tunes[1].values, (std::vector<int64_t>{4}));
   EXPECT_EQ(kernel.methods[0].off, "VEC=1");

@@ -1,7 +1,7 @@
 // How regions become kernels: one row per schedule.
 //
-// Plugging in a schedule: write `bool my_applies(const Region&, const Situation&)` and
-// `Kernel my_emit(const Region&, const Situation&)` in a file of your own, declare them in
+// Plugging in a schedule: write `bool my_applies(const Region&, const TargetContext&)` and
+// `Kernel my_emit(const Region&, const TargetContext&)` in a file of your own, declare them in
 // the folder's schedules.h and add a row to kSchedules (schedule.cpp), faster ones before slower
 // ones.
 //  - `applies` must be cheap and certain: the partition asks it whether two regions may become one
@@ -29,11 +29,11 @@ namespace kw::generate {
 struct Schedule {
   const char* name;
   const char* what;  // one line, for people
-  bool (*applies)(const Region&, const Situation&);
-  Kernel (*emit)(const Region&, const Situation&);
+  bool (*applies)(const Region&, const TargetContext&);
+  Kernel (*emit)(const Region&, const TargetContext&);
   bool fuses;  // whether regions may be joined because this row applies
   /// Where it is likely to be the best; such rows come first. nullptr: nowhere in particular.
-  bool (*prefers)(const Region&, const Situation&) = nullptr;
+  bool (*prefers)(const Region&, const TargetContext&) = nullptr;
 };
 
 /// In the order of preference; the last one is the floor.
@@ -42,6 +42,6 @@ std::span<const Schedule> schedules();
 const Schedule* find_schedule(const std::string& name);
 /// All that apply, the best guess first. Never empty for a region with one store whose only heavy
 /// node, if any, is that one.
-std::vector<const Schedule*> schedules_for(const Region& region, const Situation& situation);
+std::vector<const Schedule*> schedules_for(const Region& region, const TargetContext& context);
 
 }  // namespace kw::generate

@@ -24,8 +24,8 @@ constexpr int64_t kManyRows = 8192;  // of them threads may take more than one
 /// The plan lines around the kernels of one team.
 class RowSchedule {
  public:
-  RowSchedule(const Region& region, const Situation& situation, Team team)
-      : region_(region), situation_(situation), team_(team), plan_(*plan_rows(region)) {}
+  RowSchedule(const Region& region, const TargetContext& context, Team team)
+      : region_(region), context_(context), team_(team), plan_(*plan_rows(region)) {}
 
   Kernel emit() {
     RowKernel trial(region_, plan_, team_, true, nullptr);
@@ -91,7 +91,7 @@ class RowSchedule {
   bool is_brief() const { return team_ == Team::Lanes && packs_per_row() <= 2; }
 
   bool takes_turns() const {
-    return team_ == Team::Lanes && situation_.alone && plan_.row_count().value() >= kManyRows;
+    return team_ == Team::Lanes && context_.alone && plan_.row_count().value() >= kManyRows;
   }
 
   int64_t narrowest() const {
@@ -132,7 +132,7 @@ class RowSchedule {
       if (threads < 1024) values.push_back(threads * 2);
       values.push_back(threads / 2);
       // One pack a thread: nothing to wait for but the row's own reduction.
-      if (situation_.alone && threads < 512 && threads * 4 <= packs) values.push_back(threads * 4);
+      if (context_.alone && threads < 512 && threads * 4 <= packs) values.push_back(threads * 4);
       kernel.tunes.push_back({tune("THREADS"), values, ""});
     } else {
       int64_t lanes = 32;
@@ -143,7 +143,7 @@ class RowSchedule {
       values.push_back(lanes > 1 ? lanes / 2 : 8);
       kernel.tunes.push_back({tune("LANES"), values, ""});
       std::vector<int64_t> threads = {is_brief() ? 256 : 128};
-      if (situation_.alone) threads.push_back(is_brief() ? 1024 : 256);
+      if (context_.alone) threads.push_back(is_brief() ? 1024 : 256);
       kernel.tunes.push_back({tune("THREADS"), threads, ""});
       if (takes_turns()) add_turns(kernel);
     }
@@ -227,7 +227,7 @@ class RowSchedule {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   Team team_;
   RowPlan plan_;
   const Packs* packs_ = nullptr;
@@ -244,30 +244,30 @@ void add_online(Kernel& kernel, const Region& region) {
   kernel.methods.push_back({"latency.online_recomputation", name + " == 1", name + "=0"});
 }
 
-bool rows_apply(const Region& region, const Situation&) {
+bool rows_apply(const Region& region, const TargetContext&) {
   const std::optional<RowPlan> plan = plan_rows(region);
   return plan && !plan->lies_across();
 }
 
-bool lanes_apply(const Region& region, const Situation&) {
+bool lanes_apply(const Region& region, const TargetContext&) {
   const std::optional<RowPlan> plan = plan_rows(region);
   return plan && !plan->lies_across() &&
          (plan->column_count().value() <= kLongForLanes || !plan->is_contiguous());
 }
 
-bool rows_prefer_lanes(const Region& region, const Situation&) {
+bool rows_prefer_lanes(const Region& region, const TargetContext&) {
   const std::optional<RowPlan> plan = plan_rows(region);
   if (!plan) return false;
   if (!plan->is_contiguous()) return plan->row_count().value() >= 1024;
   return plan->column_count().value() <= 1024 && plan->row_count().value() >= 256;
 }
 
-Kernel block_per_row_emit(const Region& region, const Situation& situation) {
-  return RowSchedule(region, situation, Team::Block).emit();
+Kernel block_per_row_emit(const Region& region, const TargetContext& context) {
+  return RowSchedule(region, context, Team::Block).emit();
 }
 
-Kernel lanes_per_row_emit(const Region& region, const Situation& situation) {
-  return RowSchedule(region, situation, Team::Lanes).emit();
+Kernel lanes_per_row_emit(const Region& region, const TargetContext& context) {
+  return RowSchedule(region, context, Team::Lanes).emit();
 }
 
 }  // namespace kw::generate

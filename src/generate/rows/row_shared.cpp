@@ -106,11 +106,11 @@ class SharedRows {
 
 }  // namespace
 
-bool shared_rows_apply(const Region& region, const Situation& situation) {
+bool shared_rows_apply(const Region& region, const TargetContext& context) {
   const std::optional<RowPlan> plan = plan_rows(region);
   if (!plan || !plan->is_contiguous()) return false;
   const int64_t columns = plan->column_count().value();
-  if (columns <= kShortRow || columns > situation.target.shared_per_block_optin) return false;
+  if (columns <= kShortRow || columns > context.target.shared_per_block_optin) return false;
   RowKernel trial(region, *plan, Team::Block, false, nullptr);
   trial.body();
   RowKernel kept(region, *plan, Team::Block, false, &trial.seen());
@@ -119,10 +119,10 @@ bool shared_rows_apply(const Region& region, const Situation& situation) {
   int64_t bytes = 0;
   for (const Buffer& buffer : kept.shared_rows())
     bytes += columns * tensor::dtype_size(buffer.dtype);
-  return bytes > 0 && bytes <= situation.target.shared_per_block_optin - kSlots;
+  return bytes > 0 && bytes <= context.target.shared_per_block_optin - kSlots;
 }
 
-Kernel shared_rows_emit(const Region& region, const Situation&) {
+Kernel shared_rows_emit(const Region& region, const TargetContext&) {
   return SharedRows(region).emit();
 }
 

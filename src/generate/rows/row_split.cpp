@@ -141,13 +141,15 @@ class SplitRows {
 
 }  // namespace
 
-bool split_rows_apply(const Region& region, const Situation& situation) {
+bool split_rows_apply(const Region& region, const TargetContext& context) {
   const std::optional<RowPlan> plan = plan_rows(region);
   if (!plan || plan->lies_across()) return false;
-  return plan->row_count().value() < 4 * situation.target.default_sms &&
+  return plan->row_count().value() < 4 * context.target.default_sms &&
          plan->column_count().value() > 16384;
 }
 
-Kernel split_rows_emit(const Region& region, const Situation&) { return SplitRows(region).emit(); }
+Kernel split_rows_emit(const Region& region, const TargetContext&) {
+  return SplitRows(region).emit();
+}
 
 }  // namespace kw::generate

@@ -27,8 +27,8 @@ constexpr int64_t kLongToSplit = 2048;
 /// The plan lines around the kernels.
 class StackSchedule {
  public:
-  StackSchedule(const Region& region, const Situation& situation, bool split)
-      : region_(region), situation_(situation), split_(split), plan_(*plan_rows(region)) {
+  StackSchedule(const Region& region, const TargetContext& context, bool split)
+      : region_(region), context_(context), split_(split), plan_(*plan_rows(region)) {
     again_ = plan_;
     const std::optional<RowPlan> online = plan_online(region, plan_);
     if (online && online->rescaled.empty()) again_ = *online;
@@ -49,7 +49,7 @@ class StackSchedule {
     } else {
       add_variants(kernel);
     }
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -59,7 +59,7 @@ class StackSchedule {
     trial.body();
     remember(trial);
     return plan_.column_count().value() > kLongToSplit &&
-           plan_.row_count().value() < 2 * situation_.target.default_sms * width() * vec();
+           plan_.row_count().value() < 2 * context_.target.default_sms * width() * vec();
   }
 
  private:
@@ -241,7 +241,7 @@ class StackSchedule {
   };
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   bool split_;
   RowPlan plan_, again_;  // of columns in registers, and of those that passes read again
   std::vector<Step> steps_;
@@ -253,22 +253,21 @@ class StackSchedule {
 
 }  // namespace
 
-bool stacked_rows_apply(const Region& region, const Situation&) {
+bool stacked_rows_apply(const Region& region, const TargetContext&) {
   const std::optional<RowPlan> plan = plan_rows(region);
   return plan && plan->lies_across();
 }
 
-bool stacked_split_applies(const Region& region, const Situation& situation) {
-  return stacked_rows_apply(region, situation) &&
-         StackSchedule(region, situation, true).is_narrow();
+bool stacked_split_applies(const Region& region, const TargetContext& context) {
+  return stacked_rows_apply(region, context) && StackSchedule(region, context, true).is_narrow();
 }
 
-Kernel stacked_rows_emit(const Region& region, const Situation& situation) {
-  return StackSchedule(region, situation, false).emit();
+Kernel stacked_rows_emit(const Region& region, const TargetContext& context) {
+  return StackSchedule(region, context, false).emit();
 }
 
-Kernel stacked_split_emit(const Region& region, const Situation& situation) {
-  return StackSchedule(region, situation, true).emit();
+Kernel stacked_split_emit(const Region& region, const TargetContext& context) {
+  return StackSchedule(region, context, true).emit();
 }
 
 }  // namespace kw::generate

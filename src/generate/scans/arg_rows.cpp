@@ -49,9 +49,9 @@ enum class Searchers : uint8_t { Warp, Block, Split };
 
 class RowArg {
  public:
-  RowArg(const Region& region, const Situation& situation, Searchers group)
+  RowArg(const Region& region, const TargetContext& context, Searchers group)
       : region_(region),
-        situation_(situation),
+        context_(context),
         group_(group),
         args_(*args_of(region)),
         loop_(region, region.node(args_.input).shape, args_.axis(), {args_.input}, args_.nodes),
@@ -88,7 +88,7 @@ class RowArg {
                     body + "}\n";
     add_plan(kernel, head);
     if (group_ == Searchers::Split) add_finish(kernel);
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -324,7 +324,7 @@ class RowArg {
 
   /// The second launch: a warp per row joins what the parts found.
   void add_finish(Kernel& kernel) {
-    RowArg again(region_, situation_, Searchers::Warp);
+    RowArg again(region_, context_, Searchers::Warp);
     again.write_finish(kernel);
   }
 
@@ -368,7 +368,7 @@ class RowArg {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   Searchers group_;
   Args args_;
   RowLoop loop_;
@@ -381,35 +381,35 @@ class RowArg {
 };
 
 /// Nothing where the region's rows lie across memory, or are no search.
-std::optional<RowLoop> loop_of(const Region& region, const Situation& situation) {
+std::optional<RowLoop> loop_of(const Region& region, const TargetContext& context) {
   const auto args = args_of(region);
   if (!args) return std::nullopt;
   RowLoop loop(region, region.node(args->input).shape, args->axis(), {args->input}, args->nodes);
-  if (loop.rows_are_adjacent() || !RowArg(region, situation, Searchers::Warp).serves())
+  if (loop.rows_are_adjacent() || !RowArg(region, context, Searchers::Warp).serves())
     return std::nullopt;
   return loop;
 }
 
 }  // namespace
 
-bool arg_rows_applies(const Region& region, const Situation& situation) {
-  return loop_of(region, situation).has_value();
+bool arg_rows_applies(const Region& region, const TargetContext& context) {
+  return loop_of(region, context).has_value();
 }
 
-bool arg_split_applies(const Region& region, const Situation& situation) {
-  const auto loop = loop_of(region, situation);
-  return loop && loop->rows().value() < 2 * situation.target.default_sms &&
+bool arg_split_applies(const Region& region, const TargetContext& context) {
+  const auto loop = loop_of(region, context);
+  return loop && loop->rows().value() < 2 * context.target.default_sms &&
          loop->length().value() >= 16384;
 }
 
-Kernel arg_warp_emit(const Region& region, const Situation& situation) {
-  return RowArg(region, situation, Searchers::Warp).emit();
+Kernel arg_warp_emit(const Region& region, const TargetContext& context) {
+  return RowArg(region, context, Searchers::Warp).emit();
 }
-Kernel arg_block_emit(const Region& region, const Situation& situation) {
-  return RowArg(region, situation, Searchers::Block).emit();
+Kernel arg_block_emit(const Region& region, const TargetContext& context) {
+  return RowArg(region, context, Searchers::Block).emit();
 }
-Kernel arg_split_emit(const Region& region, const Situation& situation) {
-  return RowArg(region, situation, Searchers::Split).emit();
+Kernel arg_split_emit(const Region& region, const TargetContext& context) {
+  return RowArg(region, context, Searchers::Split).emit();
 }
 
 }  // namespace kw::generate

@@ -85,9 +85,9 @@ struct State {
 
 class ColumnReduce {
  public:
-  ColumnReduce(const Region& region, const Situation& situation, bool split)
+  ColumnReduce(const Region& region, const TargetContext& context, bool split)
       : region_(region),
-        situation_(situation),
+        context_(context),
         split_(split),
         nodes_(reductions_of(region)),
         loop_(region, region.node(region.node(nodes_[0]).inputs[0]).shape,
@@ -120,8 +120,8 @@ class ColumnReduce {
     kernel.functions.insert("load_pack");
     kernel.source = definitions(kernel.functions) + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    if (split_) ColumnReduce(region_, situation_, true).add_finish(kernel);
-    settle(kernel, situation_);
+    if (split_) ColumnReduce(region_, context_, true).add_finish(kernel);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -451,7 +451,7 @@ class ColumnReduce {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   bool split_;
   std::vector<NodeId> nodes_;
   ReducedLoop loop_;
@@ -466,22 +466,22 @@ class ColumnReduce {
 
 }  // namespace
 
-bool column_whole_applies(const Region& region, const Situation& situation) {
-  return !reductions_of(region).empty() && ColumnReduce(region, situation, false).serves();
+bool column_whole_applies(const Region& region, const TargetContext& context) {
+  return !reductions_of(region).empty() && ColumnReduce(region, context, false).serves();
 }
 
-bool column_split_applies(const Region& region, const Situation& situation) {
-  if (!column_whole_applies(region, situation)) return false;
+bool column_split_applies(const Region& region, const TargetContext& context) {
+  if (!column_whole_applies(region, context)) return false;
   const int64_t results = graph::count_of(region.node(reductions_of(region)[0]).shape).value();
-  return results < 32 * 4 * 4 * int64_t{situation.target.default_sms};
+  return results < 32 * 4 * 4 * int64_t{context.target.default_sms};
 }
 
-Kernel column_whole_emit(const Region& region, const Situation& situation) {
-  return ColumnReduce(region, situation, false).emit();
+Kernel column_whole_emit(const Region& region, const TargetContext& context) {
+  return ColumnReduce(region, context, false).emit();
 }
 
-Kernel column_split_emit(const Region& region, const Situation& situation) {
-  return ColumnReduce(region, situation, true).emit();
+Kernel column_split_emit(const Region& region, const TargetContext& context) {
+  return ColumnReduce(region, context, true).emit();
 }
 
 }  // namespace kw::generate

@@ -34,9 +34,9 @@ enum class Scanners : uint8_t { Warp, Block, Split, Chain };
 
 class RowScan {
  public:
-  RowScan(const Region& region, const Situation& situation, Scanners group)
+  RowScan(const Region& region, const TargetContext& context, Scanners group)
       : region_(region),
-        situation_(situation),
+        context_(context),
         group_(group),
         scans_(*scans_of(region)),
         loop_(loop_of(region, scans_)),
@@ -78,7 +78,7 @@ class RowScan {
     kernel.source = joining_.definitions(kernel.functions) + before + "\n" + summary() + head.text +
                     " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -377,7 +377,7 @@ class RowScan {
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec =
         vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
-    const bool alone = situation_.alone;
+    const bool alone = context_.alone;
     const int64_t n = length_.value();
     using Values = std::vector<int64_t>;
     kernel.tunes.push_back({tune("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
@@ -470,7 +470,7 @@ class RowScan {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   Scanners group_;
   Scans scans_;
   RowLoop loop_;
@@ -486,42 +486,42 @@ class RowScan {
 };
 
 /// Too few rows to fill the device with a block each.
-bool few_rows(const RowLoop& loop, const Situation& situation) {
-  return loop.rows().value() < 2 * situation.target.default_sms && loop.length().value() >= 16384;
+bool few_rows(const RowLoop& loop, const TargetContext& context) {
+  return loop.rows().value() < 2 * context.target.default_sms && loop.length().value() >= 16384;
 }
 
 }  // namespace
 
-bool scan_applies(const Region& region, const Situation&) {
+bool scan_applies(const Region& region, const TargetContext&) {
   const auto scans = scans_of(region);
   return scans && !needs_order(*scans) && !loop_of(region, *scans).rows_are_adjacent();
 }
 
-bool scan_split_applies(const Region& region, const Situation& situation) {
-  return scan_applies(region, situation) && few_rows(loop_of(region, *scans_of(region)), situation);
+bool scan_split_applies(const Region& region, const TargetContext& context) {
+  return scan_applies(region, context) && few_rows(loop_of(region, *scans_of(region)), context);
 }
 
-Kernel scan_warp_emit(const Region& region, const Situation& situation) {
-  return RowScan(region, situation, Scanners::Warp).emit();
+Kernel scan_warp_emit(const Region& region, const TargetContext& context) {
+  return RowScan(region, context, Scanners::Warp).emit();
 }
 
-Kernel scan_block_emit(const Region& region, const Situation& situation) {
-  return RowScan(region, situation, Scanners::Block).emit();
+Kernel scan_block_emit(const Region& region, const TargetContext& context) {
+  return RowScan(region, context, Scanners::Block).emit();
 }
 
-Kernel scan_split_emit(const Region& region, const Situation& situation) {
-  return RowScan(region, situation, Scanners::Split).emit();
+Kernel scan_split_emit(const Region& region, const TargetContext& context) {
+  return RowScan(region, context, Scanners::Split).emit();
 }
 
-bool scan_chain_applies(const Region& region, const Situation& situation) {
-  if (!scan_split_applies(region, situation)) return false;
+bool scan_chain_applies(const Region& region, const TargetContext& context) {
+  if (!scan_split_applies(region, context)) return false;
   const auto scans = scans_of(region);
   const bool adds = scans->kind != Joining::Kind::Max && scans->kind != Joining::Kind::Min;
-  return !(adds && tensor::is_float(scans->first->dtype) && situation.precision.deterministic);
+  return !(adds && tensor::is_float(scans->first->dtype) && context.precision.deterministic);
 }
 
-Kernel scan_chain_emit(const Region& region, const Situation& situation) {
-  return RowScan(region, situation, Scanners::Chain).emit();
+Kernel scan_chain_emit(const Region& region, const TargetContext& context) {
+  return RowScan(region, context, Scanners::Chain).emit();
 }
 
 }  // namespace kw::generate

@@ -32,9 +32,9 @@ ReducedLoop columns_of(const Region& region, const Scans& scans) {
 
 class ColumnScan {
  public:
-  ColumnScan(const Region& region, const Situation& situation, bool split)
+  ColumnScan(const Region& region, const TargetContext& context, bool split)
       : region_(region),
-        situation_(situation),
+        context_(context),
         split_(split),
         scans_(*scans_of(region)),
         ordered_(needs_order(scans_)),
@@ -67,7 +67,7 @@ class ColumnScan {
     kernel.source = joining_.definitions(kernel.functions, lanes) + (ordered_ ? "" : meet_text()) +
                     "\n" + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -369,8 +369,7 @@ class ColumnScan {
     const int64_t columns = loop_.columns().value();
     int64_t stack = std::max<int64_t>(32 / width, 1);
     // Few blocks need more threads each.
-    const bool few =
-        loop_.rows().value() < 2 * int64_t{situation_.target.default_sms} * width * vec;
+    const bool few = loop_.rows().value() < 2 * int64_t{context_.target.default_sms} * width * vec;
     const int64_t most = few ? 32 : 16;
     while (stack < most && stack * 8 < columns && stack * width < 256) stack *= 2;
     if (ordered_) {
@@ -429,7 +428,7 @@ class ColumnScan {
   }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   bool split_;
   Scans scans_;
   bool ordered_;
@@ -445,26 +444,26 @@ class ColumnScan {
 
 }  // namespace
 
-bool scan_columns_applies(const Region& region, const Situation&) {
+bool scan_columns_applies(const Region& region, const TargetContext&) {
   const auto scans = scans_of(region);
   return scans && loop_of(region, *scans).rows_are_adjacent();
 }
 
-bool scan_columns_split_applies(const Region& region, const Situation& situation) {
-  if (!scan_columns_applies(region, situation)) return false;
+bool scan_columns_split_applies(const Region& region, const TargetContext& context) {
+  if (!scan_columns_applies(region, context)) return false;
   const auto scans = scans_of(region);
   if (needs_order(*scans)) return false;
   const ReducedLoop loop = columns_of(region, *scans);
   return loop.columns().value() >= 4096 &&
-         loop.rows().value() < 32 * int64_t{situation.target.default_sms};
+         loop.rows().value() < 32 * int64_t{context.target.default_sms};
 }
 
-Kernel scan_columns_emit(const Region& region, const Situation& situation) {
-  return ColumnScan(region, situation, false).emit();
+Kernel scan_columns_emit(const Region& region, const TargetContext& context) {
+  return ColumnScan(region, context, false).emit();
 }
 
-Kernel scan_columns_split_emit(const Region& region, const Situation& situation) {
-  return ColumnScan(region, situation, true).emit();
+Kernel scan_columns_split_emit(const Region& region, const TargetContext& context) {
+  return ColumnScan(region, context, true).emit();
 }
 
 }  // namespace kw::generate

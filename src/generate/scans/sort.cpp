@@ -289,18 +289,18 @@ class Sort {
 
 }  // namespace
 
-void add_sort(const Region& region, const Situation& situation, Kernel& kernel) {
-  Sort(region, situation.alone).add_to(kernel);
+void add_sort(const Region& region, const TargetContext& context, Kernel& kernel) {
+  Sort(region, context.alone).add_to(kernel);
 }
 
-bool sort_applies(const Region& region, const Situation& situation) {
-  return selection_of(region) && Sort(region, situation.alone).serves();
+bool sort_applies(const Region& region, const TargetContext& context) {
+  return selection_of(region) && Sort(region, context.alone).serves();
 }
 
-Kernel sort_emit(const Region& region, const Situation& situation) {
+Kernel sort_emit(const Region& region, const TargetContext& context) {
   Kernel kernel;
-  add_sort(region, situation, kernel);
-  settle(kernel, situation);
+  add_sort(region, context, kernel);
+  settle(kernel, context);
   return kernel;
 }
 

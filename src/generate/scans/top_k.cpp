@@ -28,9 +28,9 @@ constexpr int kPool = 256;                 // candidates of a warp
 
 class TopK {
  public:
-  TopK(const Region& region, const Situation& situation)
+  TopK(const Region& region, const TargetContext& context)
       : region_(region),
-        situation_(situation),
+        context_(context),
         selection_(*selection_of(region)),
         loop_(loop_of(region, selection_)),
         e_(region, 1),
@@ -57,7 +57,7 @@ class TopK {
         fmt::format("// {}: a warp finds the best of a row.\n", region_.stores[0].to.name) +
         head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, situation_);
+    settle(kernel, context_);
     return kernel;
   }
 
@@ -267,13 +267,13 @@ class TopK {
     packs_.each_variant(vec > 1, length(), name("VEC"), fits_int(region_), variant);
     Region longer = region_;
     longer.name += "_sorted";
-    add_sort(longer, situation_, kernel);
+    add_sort(longer, context_, kernel);
   }
 
   std::string length() const { return as_factor(loop_.length()); }
 
   const Region& region_;
-  const Situation& situation_;
+  const TargetContext& context_;
   Selection selection_;
   RowLoop loop_;
   Emitter e_;
@@ -285,17 +285,17 @@ class TopK {
 
 }  // namespace
 
-bool top_k_applies(const Region& region, const Situation& situation) {
+bool top_k_applies(const Region& region, const TargetContext& context) {
   const auto selection = selection_of(region);
   if (!selection || selection->stable || has_wide_keys(region, *selection)) return false;
   const Dim& count = selection->count();
   const Dim& length = region.node(selection->input).shape[selection->axis()];
   if (!count.is_constant() || count.value() > kMostWanted || count.value() < 1) return false;
-  return length.value() <= kLongestRow && TopK(region, situation).serves();
+  return length.value() <= kLongestRow && TopK(region, context).serves();
 }
 
-Kernel top_k_emit(const Region& region, const Situation& situation) {
-  return TopK(region, situation).emit();
+Kernel top_k_emit(const Region& region, const TargetContext& context) {
+  return TopK(region, context).emit();
 }
 
 }  // namespace kw::generate

@@ -6,7 +6,7 @@
 
 namespace kw::generate {
 
-struct Situation {
+struct TargetContext {
   arch::Target target{};
   task::Precision precision{};
   bool alone = true;      // the module's only kernel: knobs may be generous
