@@ -42,10 +42,11 @@ class FusedAttention {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    const Head head = head_of(e_, region_.name,
-                              "typename Index, int kHead, int kTall, int kN, int kQVec, int "
-                              "kKVec, int kVVec, int kOVec",
-                              threads());
+    const KernelSignature head =
+        signature_of(e_, region_.name,
+                     "typename Index, int kHead, int kTall, int kN, int kQVec, int "
+                     "kKVec, int kVVec, int kOVec",
+                     threads());
     kernel.functions = e_.functions();
     for (const char* function : {"Pack", "copy_async", "await_copies"}) {
       kernel.functions.insert(function);
@@ -330,7 +331,7 @@ class FusedAttention {
                        region_.stores[0].to.name, out_address_));
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     using Values = std::vector<int64_t>;
     const int64_t rows = attention_.rows().value() * attention_.batches().value();
     const bool few = rows < 128 * 2 * context_.target.default_sms || attention_.rows().value() < 64;
@@ -429,7 +430,7 @@ bool attention_mma_applies(const Region& region, const TargetContext& context) {
 
 Kernel attention_mma_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = FusedAttention(region, context).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

@@ -35,8 +35,8 @@ class PlainAttention {
   void add_to(Kernel& kernel) {
     write_values();
     const std::string body = write_body();
-    const Head head =
-        head_of(e_, kernel_name_, "typename Index, int kM, int kF, int kVec", "kM * kF / 64");
+    const KernelSignature head =
+        signature_of(e_, kernel_name_, "typename Index, int kM, int kF, int kVec", "kM * kF / 64");
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.functions.insert("exact_power_of_two");
     kernel.functions.insert("pack_place");
@@ -266,7 +266,7 @@ class PlainAttention {
     w.raw(result_);
   }
 
-  void add_launches(Kernel& kernel, const Head& head) const {
+  void add_launches(Kernel& kernel, const KernelSignature& head) const {
     const std::string asked = name("ROWS_PLAIN"), rows = name("ROWS_BLOCK");
     const std::string columns = name("COLUMNS"), width = attention_.width().text();
     const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
@@ -345,7 +345,7 @@ Kernel attention_emit(const Region& region, const TargetContext& context) {
     kernel.methods.push_back({method, "", ""});
   }
   add_plain_attention(kernel, region, context, region.name);
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

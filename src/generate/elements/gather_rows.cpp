@@ -38,14 +38,15 @@ class GatherRows {
     write_values();
     Kernel kernel;
     const std::string body = write_body();
-    const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"));
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kVec", name("THREADS"));
     kernel.functions = e_.functions();
     kernel.functions.insert({"load_pack", "store_pack"});
     kernel.source = fmt::format("// {}: {} threads look a row up and copy it.\n",
                                 region_.stores[0].to.name, name("LANES")) +
                     head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -141,7 +142,7 @@ class GatherRows {
           fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = std::min<int64_t>(16 / narrowest, 8);

@@ -88,7 +88,7 @@ class Generic {
     w.raw(e_.at(0).text());
     w.raw(values);
     Kernel kernel;
-    const Head head = head_of(e_, region_.name, "typename Index", threads);
+    const KernelSignature head = signature_of(e_, region_.name, "typename Index", threads);
     kernel.source = fmt::format("// {}: one thread per element.\n{} {{\n{}}}\n",
                                 region_.stores[0].to.name, head.text, w.text());
     kernel.functions = e_.functions();

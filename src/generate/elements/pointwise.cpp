@@ -74,7 +74,8 @@ class Pointwise {
     write_values();
     Kernel kernel;
     const std::string body = write_body();
-    const Head head = head_of(e_, region_.name, "typename Index, int kVec", tune("THREADS"));
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kVec", tune("THREADS"));
     kernel.source = summary() + head.text + " {\n" + body + "}\n";
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
@@ -239,7 +240,7 @@ class Pointwise {
     return text;
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     int widest = 1, narrowest = 16;
     const auto size = [&](tensor::DType dtype) {
       widest = std::max(widest, tensor::dtype_size(dtype));
@@ -271,7 +272,7 @@ class Pointwise {
     add_variants(kernel, head);
   }
 
-  void add_variants(Kernel& kernel, const Head& head) {
+  void add_variants(Kernel& kernel, const KernelSignature& head) {
     Dim total(1);
     for (const Axis& axis : axes_.axes) total = total * axis.extent;
     const std::string count = total.text();

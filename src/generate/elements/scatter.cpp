@@ -41,8 +41,8 @@ class Scatter {
     Kernel kernel;
     kernel.scratch.push_back({scratch(), scratch_dtype(), count_text(node_.shape), "= 0"});
     kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    const Head spread = write_spread(kernel);
-    const Head finish = write_finish(kernel);
+    const KernelSignature spread = write_spread(kernel);
+    const KernelSignature finish = write_finish(kernel);
     const std::string fits = fits_int(region_);
     if (!fits.empty()) kernel.variants.push_back(variant(fits, "int", spread, finish));
     kernel.variants.push_back(variant("", fits.empty() ? "int" : "long long", spread, finish));
@@ -52,7 +52,7 @@ class Scatter {
   /// The same with a copy of the places in every block.
   Kernel emit_by_block() {
     Kernel kernel = emit();
-    const Head gather = write_gather(kernel);
+    const KernelSignature gather = write_gather(kernel);
     const std::string threads = name("THREADS"), blocks = name("BLOCKS"), shared = name("SHARED");
     kernel.tunes.push_back({threads, {512, 256, 1024}, ""});
     kernel.tunes.push_back({blocks, {4, 2, 8, 0}, ""});
@@ -95,8 +95,8 @@ class Scatter {
   const Shape& sources() const { return region_.node(node_.inputs[1]).shape; }
   size_t along() const { return static_cast<size_t>(node_.attrs.dims[0]); }
 
-  Variant variant(const std::string& when, const std::string& index, const Head& spread,
-                  const Head& finish) const {
+  Variant variant(const std::string& when, const std::string& index, const KernelSignature& spread,
+                  const KernelSignature& finish) const {
     const auto grid = [](const Shape& shape) {
       return fmt::format("ceil_div({}, {})", count_text(shape), kThreads);
     };
@@ -154,7 +154,7 @@ class Scatter {
     return e.close();
   }
 
-  Head write_spread(Kernel& kernel) const {
+  KernelSignature write_spread(Kernel& kernel) const {
     const Domain domain = make_domain(sources(), "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -163,9 +163,9 @@ class Scatter {
     w.raw(e.at(0).text());
     write_place(w, e, domain);
     w.raw(body);
-    const Head head =
-        head_of(e, region_.name + "_spread", "typename Index", std::to_string(kThreads),
-                {{fmt::format("{}* found", register_type(scratch_dtype())), scratch()}});
+    const KernelSignature head =
+        signature_of(e, region_.name + "_spread", "typename Index", std::to_string(kThreads),
+                     {{fmt::format("{}* found", register_type(scratch_dtype())), scratch()}});
     kernel.functions.insert(e.functions().begin(), e.functions().end());
     kernel.source +=
         fmt::format("// A thread per source element {}.\n",
@@ -174,7 +174,7 @@ class Scatter {
     return head;
   }
 
-  Head write_gather(Kernel& kernel) const {
+  KernelSignature write_gather(Kernel& kernel) const {
     const Domain domain = make_domain(sources(), "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -210,15 +210,16 @@ class Scatter {
       const auto loop = w.block(each);
       w.line("if (own[at] != 0) atomicAdd(&sums[at], own[at]);");
     }
-    const Head head = head_of(e, region_.name + "_gather", "typename Index", threads,
-                              {{fmt::format("{}* sums", type), scratch()}});
+    const KernelSignature head =
+        signature_of(e, region_.name + "_gather", "typename Index", threads,
+                     {{fmt::format("{}* sums", type), scratch()}});
     kernel.functions.insert(e.functions().begin(), e.functions().end());
     kernel.source += "\n// A block adds its share of the sources in shared memory.\n" + head.text +
                      " {\n" + w.text() + "}\n";
     return head;
   }
 
-  Head write_finish(Kernel& kernel) const {
+  KernelSignature write_finish(Kernel& kernel) const {
     const Domain domain = make_domain(region_.stores[0].to.shape, "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -240,9 +241,9 @@ class Scatter {
     w.raw(e.at(0).text());
     write_place(w, e, domain);
     w.raw(body);
-    const Head head =
-        head_of(e, region_.name, "typename Index", std::to_string(kThreads),
-                {{fmt::format("const {}* found", register_type(scratch_dtype())), scratch()}});
+    const KernelSignature head =
+        signature_of(e, region_.name, "typename Index", std::to_string(kThreads),
+                     {{fmt::format("const {}* found", register_type(scratch_dtype())), scratch()}});
     kernel.functions.insert(e.functions().begin(), e.functions().end());
     kernel.source +=
         fmt::format("// {}: the base and what was found for it.\n", region_.stores[0].to.name) +
@@ -305,7 +306,7 @@ bool scatter_block_applies(const Region& region, const TargetContext& context) {
 
 Kernel scatter_block_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = Scatter(region, *scatter_of(region)).emit_by_block();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

@@ -435,7 +435,7 @@ std::optional<Whole> wide_for(const Region& region) {
 void write_taps(Kernel& kernel, Taps& taps, const std::string& name, const std::string& threads,
                 const std::string& what, std::vector<std::string>& args) {
   const std::string body = taps.body(threads);
-  const Head head = head_of(taps.emitter(), name, "typename Index", threads);
+  const KernelSignature head = signature_of(taps.emitter(), name, "typename Index", threads);
   if (!kernel.source.empty()) kernel.source += "\n";
   kernel.source += what + head.text + " {\n" + body + "}\n";
   kernel.functions.insert(taps.emitter().functions().begin(), taps.emitter().functions().end());
@@ -526,7 +526,7 @@ Kernel taps_emit(const Region& region, const TargetContext& context) {
              fmt::format("// {}: every thread computes one element.\n", result), args);
   if (!fits.empty()) variant(fits, one, name, "int", args);
   variant("", one, name, fits.empty() ? "int" : "long long", args);
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

@@ -109,7 +109,8 @@ class Transpose {
     write_values();
     Kernel kernel;
     const std::string body = write_body();
-    const Head head = head_of(e_, region_.name, "typename Index, int kVec", "32 * " + name("TALL"));
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kVec", "32 * " + name("TALL"));
     kernel.functions = e_.functions();
     kernel.functions.insert({"load_pack", "store_pack"});
     kernel.source =
@@ -145,7 +146,7 @@ class Transpose {
     return packs_in_.loads().empty() || size >= 4 ? 1 : 4 / size;
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     const int64_t most = vec();
     const std::string vec = name("VEC");
     if (most > 1) {
@@ -337,7 +338,7 @@ bool transpose_applies(const Region& region, const TargetContext&) {
 
 Kernel transpose_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = Transpose(region, context.switches).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

@@ -3,12 +3,12 @@
 
 #include "emit/domain.h"
 #include "emit/emitter.h"
+#include "emit/finalize.h"
 #include "emit/index.h"
 #include "emit/kernel.h"
 #include "emit/packs.h"
 #include "emit/region.h"
 #include "emit/reshapes.h"
 #include "emit/row_loop.h"
-#include "emit/settle.h"
 #include "emit/target_context.h"
 #include "text/text.h"

@@ -42,12 +42,12 @@ std::vector<Shape> numbered_parts(const Region& region, graph::NodeId id) {
 
 }  // namespace
 
-Head head_of(const Emitter& e, const std::string& name, const std::string& templates,
-             const std::string& bounds,
-             const std::vector<std::pair<std::string, std::string>>& more) {
+KernelSignature signature_of(const Emitter& e, const std::string& name,
+                             const std::string& templates, const std::string& bounds,
+                             const std::vector<std::pair<std::string, std::string>>& more) {
   const Region& region = e.region();
   std::vector<std::string> parameters;
-  Head head;
+  KernelSignature head;
   std::set<std::string> seen;
   const auto pointer = [&](const Buffer& buffer, bool writes) {
     if (e.used_buffers().count(buffer.name) == 0 || !seen.insert(buffer.name).second) return;

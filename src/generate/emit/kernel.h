@@ -53,16 +53,16 @@ struct Kernel {
 };
 
 /// The beginning of a __global__ function, and what to pass to it.
-struct Head {
+struct KernelSignature {
   std::string text;  // "template <…>\n__global__ void … (…)"
   std::vector<std::string> args;
 };
 
 /// Parameters are the buffers and dims the emitter used, then `more` (declaration, argument).
 /// `templates`: "typename Index, int kVec"; `bounds`: "THREADS" or "".
-Head head_of(const Emitter& e, const std::string& name, const std::string& templates,
-             const std::string& bounds,
-             const std::vector<std::pair<std::string, std::string>>& more = {});
+KernelSignature signature_of(const Emitter& e, const std::string& name,
+                             const std::string& templates, const std::string& bounds,
+                             const std::vector<std::pair<std::string, std::string>>& more = {});
 
 /// Lets `name` be `count`, how many packs a thread keeps, and gives the name of that number rounded
 /// up to one of few, for each of which a kernel is compiled.

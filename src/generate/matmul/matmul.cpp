@@ -64,8 +64,9 @@ class Tiled {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    const Head head = head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec",
-                              bounds(), share_.parameters());
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(),
+                     share_.parameters());
     kernel.functions = e_.functions();
     kernel.functions.insert("Pack");
     if (sides_[0].packed() || sides_[1].packed()) kernel.functions.insert("load_pack");
@@ -273,7 +274,7 @@ class Tiled {
                                                    : ", its rows of one phase");
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     add_sizes(kernel);
     kernel.methods.push_back({"memory.tiling_smem", "", ""});
     add_switches(kernel);
@@ -386,19 +387,19 @@ bool matmul_split_preferred(const Region& region, const TargetContext& context) 
 
 Kernel matmul_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = Tiled(region, context, Tiling::Whole).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 
 Kernel matmul_phases_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = Tiled(region, context, Tiling::Phases).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 
 Kernel matmul_split_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = Tiled(region, context, Tiling::Split).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

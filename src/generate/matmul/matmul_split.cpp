@@ -165,11 +165,11 @@ void TileShare::add_finish(Kernel& kernel) const {
   Emitter e(region_, 1);
   product_.prepare(e);
   const std::string body = finish_body(e), own = region_.name + "_finish";
-  const Head head = head_of(e, own, "typename Index", "256",
-                            {{"Index upto", name("WHOLE")},
-                             {"Index rest", name("REST")},
-                             {"Index share", name("SHARE")},
-                             {fmt::format("const {}* found", type()), sums()}});
+  const KernelSignature head = signature_of(e, own, "typename Index", "256",
+                                            {{"Index upto", name("WHOLE")},
+                                             {"Index rest", name("REST")},
+                                             {"Index share", name("SHARE")},
+                                             {fmt::format("const {}* found", type()), sums()}});
   kernel.functions.insert(e.functions().begin(), e.functions().end());
   kernel.source += fmt::format("\n// {}: what blocks found for parts of a tile, added up.\n",
                                region_.stores[0].to.name) +

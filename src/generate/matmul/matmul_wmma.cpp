@@ -40,8 +40,9 @@ class TensorCores {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    const Head head = head_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec",
-                              bounds(), share_.parameters());
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(),
+                     share_.parameters());
     kernel.functions = e_.functions();
     kernel.functions.insert({"Pack", "WordOf", "load_operands", "keep_sums", add_product(dtype_)});
     kernel.source = fmt::format("// {}: a block computes a tile of the product on tensor cores.\n",
@@ -316,7 +317,7 @@ class TensorCores {
     w.line("__syncwarp();");
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     using Values = std::vector<int64_t>;
     kTiles.add_tunes(kernel, region_, cut_);
     share_.add_plan(kernel);
@@ -399,19 +400,19 @@ bool matmul_wmma_split_preferred(const Region& region, const TargetContext& cont
 
 Kernel matmul_wmma_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = TensorCores(region, context, Tiling::Whole).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 
 Kernel matmul_wmma_phases_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = TensorCores(region, context, Tiling::Phases).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 
 Kernel matmul_wmma_split_emit(const Region& region, const TargetContext& context) {
   Kernel kernel = TensorCores(region, context, Tiling::Split).emit();
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

@@ -52,7 +52,7 @@ class TapSums {
     write_sums(kernel);
     write_finish(kernel);
     add_plan(kernel);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -137,9 +137,9 @@ class TapSums {
       w.line("#pragma unroll");
       w.line(fmt::format("for (int tap = 0; tap < {}; ++tap) sums[at + tap] = total[tap];", taps_));
     }
-    const Head head =
-        head_of(e_, region_.name, "typename Index", name("THREADS"),
-                {{"Index chunk", name("CHUNK")}, {"float* __restrict__ sums", sums()}});
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index", name("THREADS"),
+                     {{"Index chunk", name("CHUNK")}, {"float* __restrict__ sums", sums()}});
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     for (const char* helper : {"Add", "reduce_block"}) kernel.functions.insert(helper);
     kernel.source = fmt::format("// {}: a thread adds up {} taps over a part of k.\n{} {{\n{}}}\n",
@@ -204,9 +204,9 @@ class TapSums {
     }
     w.raw(text);
     w.raw(result);
-    const Head head =
-        head_of(e, region_.name + "_finish", "typename Index", "256",
-                {{"Index chunks", name("CHUNKS")}, {"const float* __restrict__ sums", sums()}});
+    const KernelSignature head = signature_of(
+        e, region_.name + "_finish", "typename Index", "256",
+        {{"Index chunks", name("CHUNKS")}, {"const float* __restrict__ sums", sums()}});
     kernel.functions.insert(e.functions().begin(), e.functions().end());
     kernel.source +=
         fmt::format("\n// {}: the parts along k added up, a warp for each result.\n{} {{\n{}}}\n",

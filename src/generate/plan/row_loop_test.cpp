@@ -202,10 +202,10 @@ TEST(Settle, LeavesOneChoiceBesideOthers) {
                     {"compute.ilp_unroll_register_tile", "UNROLL > 1", "UNROLL=1"}};
   TargetContext context;
   Kernel alone = kernel;
-  settle(alone, context);
+  finalize(alone, context);
   EXPECT_EQ(alone.tunes[1].values.size(), 3u);
   context.alone = false;
-  settle(kernel, context);
+  finalize(kernel, context);
   EXPECT_EQ(kernel.tunes[0].values, (std::vector<int64_t>{8, 1}));
   EXPECT_EQ(kernel.tunes[1].values, (std::vector<int64_t>{4}));
   EXPECT_EQ(kernel.methods[0].off, "VEC=1");

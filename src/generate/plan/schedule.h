@@ -10,9 +10,9 @@
 //    is what lies between. Dim::value() of any extent is its value at the first benchmark shape.
 //  - `emit` uses an Emitter: open() scopes for your loops, value(node, index) writes statements and
 //    gives expressions; on_load (register packs, shared tiles) and on_node (your reduction, scan or
-//    product at an index) replace what it would do. text(dim) for every index you print. head_of()
-//    makes the parameter list from what was used. at(0).text() belongs at the top of the body.
-//    Index variables are of the template type `Index`.
+//    product at an index) replace what it would do. text(dim) for every index you print.
+//    signature_of() makes the parameter list from what was used. at(0).text() belongs at the top of
+//    the body. Index variables are of the template type `Index`.
 //  - `variants`: fastest first, each with its guard, the last one right for every shape ("" guard):
 //    Dim 0 and 1, no divisibility, more than 2^31 elements (instantiate with `long long`).
 //  - tunables: name + region.suffix; a method line for every optimisation.

@@ -61,7 +61,7 @@ class RowSchedule {
   void write(Kernel& kernel, RowKernel& row, const std::string& name, const std::string& templates,
              const char* how) {
     const std::string body = row.body();
-    const Head head = head_of(row.emitter(), name, templates, tune("THREADS"));
+    const KernelSignature head = signature_of(row.emitter(), name, templates, tune("THREADS"));
     (row.emitter().region().name == name ? fast_args_ : slow_args_) = head.args;
     std::vector<std::string> names;
     for (const Store& store : region_.stores) names.push_back(store.to.name);

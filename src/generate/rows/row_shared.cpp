@@ -42,7 +42,8 @@ class SharedRows {
   std::vector<std::string> write(Kernel& kernel, RowKernel& row, const std::string& name,
                                  const char* how) {
     const std::string body = row.body();
-    const Head head = head_of(row.emitter(), name, "typename Index, int kVec", tune("THREADS"));
+    const KernelSignature head =
+        signature_of(row.emitter(), name, "typename Index, int kVec", tune("THREADS"));
     kernel.source += fmt::format("{}// {}: one block per row, which is {}.\n{} {{\n{}}}\n",
                                  kernel.source.empty() ? "" : "\n", region_.stores[0].to.name, how,
                                  head.text, body);

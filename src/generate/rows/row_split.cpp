@@ -51,8 +51,8 @@ class SplitRows {
     const std::string name = region_.name + kind + (last ? "" : fmt::format("_pass{}", pass + 1));
     auto more = row.parameters();
     more.emplace_back("Index parts", tune("PARTS"));
-    const Head head =
-        head_of(row.emitter(), name, "typename Index, int kVec", tune("THREADS"), more);
+    const KernelSignature head =
+        signature_of(row.emitter(), name, "typename Index, int kVec", tune("THREADS"), more);
     kernel.source +=
         fmt::format("{}// {}\n{} {{\n{}}}\n", kernel.source.empty() ? "" : "\n",
                     last ? "Joins the partial results and stores what follows from them."

@@ -49,7 +49,7 @@ class StackSchedule {
     } else {
       add_variants(kernel);
     }
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -91,7 +91,8 @@ class StackSchedule {
     const std::string body = stack.body();
     auto more = stack.parameters();
     if (split_) more.emplace_back("Index parts", tune("PARTS"));
-    const Head head = head_of(stack.emitter(), name, templates, tune("THREADS"), more);
+    const KernelSignature head =
+        signature_of(stack.emitter(), name, templates, tune("THREADS"), more);
     if (!kernel.source.empty()) kernel.source += "\n";
     kernel.source += fmt::format("// {}\n{} {{\n{}}}\n", what, head.text, body);
     const auto& functions = stack.emitter().functions();

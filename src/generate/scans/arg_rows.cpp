@@ -81,14 +81,15 @@ class RowArg {
                scratch_name(region_, "bests")},
               {place, scratch_name(region_, "places")}};
     }
-    const Head head = head_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
     kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
                     body + "}\n";
     add_plan(kernel, head);
     if (group_ == Searchers::Split) add_finish(kernel);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -260,7 +261,7 @@ class RowArg {
     return fmt::format("// {}: {}.\n", region_.stores[0].to.name, who);
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
@@ -306,7 +307,7 @@ class RowArg {
                       {scratch_name(region_, "places"), DType::Int64, extent, ""}};
   }
 
-  void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
+  void add_variants(Kernel& kernel, const KernelSignature& head, int64_t vec) {
     const std::string rows = loop_.rows().text();
     const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
       std::string grid = rows;
@@ -352,11 +353,12 @@ class RowArg {
       w.raw(result_text_);
     }
     const std::string kernel_name = region_.name + "_finish";
-    const Head head = head_of(e_, kernel_name, "typename Index", "32",
-                              {{"Index parts", name("PARTS")},
-                               {fmt::format("const {}* bests", register_type(joining_.dtype())),
-                                scratch_name(region_, "bests")},
-                               {"const long long* places", scratch_name(region_, "places")}});
+    const KernelSignature head =
+        signature_of(e_, kernel_name, "typename Index", "32",
+                     {{"Index parts", name("PARTS")},
+                      {fmt::format("const {}* bests", register_type(joining_.dtype())),
+                       scratch_name(region_, "bests")},
+                      {"const long long* places", scratch_name(region_, "places")}});
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.source += fmt::format("\n// {}: the best of all parts.\n", region_.stores[0].to.name) +
                      head.text + " {\n" + w.text() + "}\n";

@@ -114,14 +114,14 @@ class ColumnReduce {
     write_values();
     Kernel kernel;
     const std::string body = write_body();
-    const Head head =
-        head_of(e_, region_.name, "typename Index, int kVec", "32 * " + name("STACK"), partials());
+    const KernelSignature head = signature_of(e_, region_.name, "typename Index, int kVec",
+                                              "32 * " + name("STACK"), partials());
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
     kernel.source = definitions(kernel.functions) + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
     if (split_) ColumnReduce(region_, context_, true).add_finish(kernel);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -356,7 +356,7 @@ class ColumnReduce {
                        name("STACK"), split_ ? " of a chunk" : "");
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
@@ -393,7 +393,7 @@ class ColumnReduce {
     }
   }
 
-  void add_variants(Kernel& kernel, const Head& head, int64_t vec) {
+  void add_variants(Kernel& kernel, const KernelSignature& head, int64_t vec) {
     const std::string rows = loop_.rows().text();
     const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
       std::string grid = fmt::format("ceil_div({}, 32 * {})", rows, packs);
@@ -437,7 +437,7 @@ class ColumnReduce {
     const std::string own = region_.name + "_finish";
     std::vector<std::pair<std::string, std::string>> more = {{"Index chunks", name("CHUNKS")}};
     add_partials(more, "const ");
-    const Head head = head_of(e_, own, "typename Index", "128", more);
+    const KernelSignature head = signature_of(e_, own, "typename Index", "128", more);
     kernel.functions.insert(e_.functions().begin(), e_.functions().end());
     kernel.source +=
         fmt::format("\n// {}: the chunks' results joined.\n", region_.stores[0].to.name) +

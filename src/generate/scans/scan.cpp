@@ -69,7 +69,7 @@ class RowScan {
     const std::string templates = group_ == Scanners::Split
                                       ? "typename Index, int kVec, bool kTotals"
                                       : "typename Index, int kVec";
-    const Head head = head_of(e_, region_.name, templates, tune("THREADS"), more);
+    const KernelSignature head = signature_of(e_, region_.name, templates, tune("THREADS"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert({"load_pack", "store_pack"});
     const std::string before = group_ == Scanners::Split   ? before_text()
@@ -78,7 +78,7 @@ class RowScan {
     kernel.source = joining_.definitions(kernel.functions) + before + "\n" + summary() + head.text +
                     " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -373,7 +373,7 @@ class RowScan {
                        join(names, ", "), who, tune("UNROLL"));
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec =
         vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
@@ -441,7 +441,7 @@ class RowScan {
   }
 
   Variant variant(const std::string& when, const std::string& index, const std::string& vec,
-                  const Head& head) const {
+                  const KernelSignature& head) const {
     Variant out{when, {}};
     const std::string rows = as_factor(loop_.rows());
     if (group_ == Scanners::Split) {
@@ -461,7 +461,7 @@ class RowScan {
     return out;
   }
 
-  void add_variants(Kernel& kernel, const Head& head) {
+  void add_variants(Kernel& kernel, const KernelSignature& head) {
     const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
       kernel.variants.push_back(variant(when, index, vec, head));
     };

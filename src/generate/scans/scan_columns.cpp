@@ -57,17 +57,17 @@ class ColumnScan {
       more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
       if (joining_.has_place()) more.emplace_back("long long* places", places());
     }
-    const Head head =
-        head_of(e_, region_.name,
-                split_ ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
-                name("WIDTH") + " * " + name("STACK"), more);
+    const KernelSignature head =
+        signature_of(e_, region_.name,
+                     split_ ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
+                     name("WIDTH") + " * " + name("STACK"), more);
     kernel.functions = e_.functions();
     kernel.functions.insert({"load_pack", "store_pack"});
     const Joining::Lanes lanes = ordered_ ? Joining::Lanes::One : Joining::Lanes::Many;
     kernel.source = joining_.definitions(kernel.functions, lanes) + (ordered_ ? "" : meet_text()) +
                     "\n" + summary() + head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -359,7 +359,7 @@ class ColumnScan {
 
   bool packed() const { return vector_store_ && !packs_.loads().empty(); }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     int64_t vec = packed() ? std::min<int64_t>(16 / narrowest, 8) : 1;
@@ -411,7 +411,7 @@ class ColumnScan {
     kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
   }
 
-  void add_variants(Kernel& kernel, const Head& head) {
+  void add_variants(Kernel& kernel, const KernelSignature& head) {
     const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
       Variant variant{when, {}};
       const std::string block = name("WIDTH") + " * " + name("STACK");

@@ -39,9 +39,9 @@ class Sort {
   void add_to(Kernel& kernel) {
     kernel.source += key_function(region_, selection_, false) + "\n" + item_text();
     add_lets(kernel);
-    const Head tile = write_tile(kernel);
+    const KernelSignature tile = write_tile(kernel);
     write_merge(kernel);
-    const Head results = write_results(kernel);
+    const KernelSignature results = write_results(kernel);
     add_variants(kernel, tile, results);
   }
 
@@ -101,7 +101,7 @@ class Sort {
   }
 
   /// Sorts kSize elements; writes results where that is the whole row, else the sorted run.
-  Head write_tile(Kernel& kernel) {
+  KernelSignature write_tile(Kernel& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable("column"));
     e.open(loop_.row_variables(), 0, 0);
@@ -147,8 +147,9 @@ class Sort {
                       "items[i];",
                       n, item()));
     }
-    const Head head = head_of(e, region_.name, "typename Index, int kSize, bool kWhole",
-                              name("SORT_THREADS"), {{"void* sorted", buffer("items")}});
+    const KernelSignature head =
+        signature_of(e, region_.name, "typename Index, int kSize, bool kWhole",
+                     name("SORT_THREADS"), {{"void* sorted", buffer("items")}});
     kernel.functions.insert(e.functions().begin(), e.functions().end());
     kernel.source +=
         fmt::format("// {}: a block sorts kSize elements of a row.\n", region_.stores[0].to.name) +
@@ -211,7 +212,7 @@ class Sort {
     kernel.source += w.text();
   }
 
-  Head write_results(Kernel& kernel) {
+  KernelSignature write_results(Kernel& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable(loop_.along().empty() ? "column" : loop_.along()));
     e.open(loop_.row_variables(), 0, 0);
@@ -230,11 +231,11 @@ class Sort {
     loop_.write_row(e, w);
     w.raw(row);
     w.raw(results.text());
-    const Head head =
-        head_of(e, region_.name + "_results", "typename Index", std::to_string(kMergeThreads),
-                {{"const void* sorted", fmt::format("pick({} % 2, {}, {})", name("SORT_PASSES"),
-                                                    buffer("items"), buffer("merged"))},
-                 {"Index blocks", results_blocks()}});
+    const KernelSignature head = signature_of(
+        e, region_.name + "_results", "typename Index", std::to_string(kMergeThreads),
+        {{"const void* sorted", fmt::format("pick({} % 2, {}, {})", name("SORT_PASSES"),
+                                            buffer("items"), buffer("merged"))},
+         {"Index blocks", results_blocks()}});
     kernel.functions.insert(e.functions().begin(), e.functions().end());
     kernel.source +=
         fmt::format("\n// {}: what stands where in the sorted row.\n", region_.stores[0].to.name) +
@@ -247,7 +248,8 @@ class Sort {
                        kMergeThreads);
   }
 
-  void add_variants(Kernel& kernel, const Head& tile, const Head& results) const {
+  void add_variants(Kernel& kernel, const KernelSignature& tile,
+                    const KernelSignature& results) const {
     const std::string fits = fits_int(region_), rows = as_factor(loop_.rows());
     const std::string whole = fmt::format("{} <= {}", length(), capacity());
     kernel.variants.push_back({all_of({whole, fits}),
@@ -257,8 +259,8 @@ class Sort {
     kernel.variants.push_back(merged("", fits.empty() ? "int" : "long long", tile, results));
   }
 
-  Variant merged(const std::string& when, const std::string& index, const Head& tile,
-                 const Head& results) const {
+  Variant merged(const std::string& when, const std::string& index, const KernelSignature& tile,
+                 const KernelSignature& results) const {
     const std::string rows = as_factor(loop_.rows());
     const std::string pass = name("pass");
     const std::string elements = fmt::format("{} * {}", rows, length());
@@ -300,7 +302,7 @@ bool sort_applies(const Region& region, const TargetContext& context) {
 Kernel sort_emit(const Region& region, const TargetContext& context) {
   Kernel kernel;
   add_sort(region, context, kernel);
-  settle(kernel, context);
+  finalize(kernel, context);
   return kernel;
 }
 

@@ -48,8 +48,8 @@ class TopK {
     write_values();
     const std::string body = write_body();
     Kernel kernel;
-    const Head head =
-        head_of(e_, region_.name, "typename Index, int kVec, int kSteps", name("THREADS"));
+    const KernelSignature head =
+        signature_of(e_, region_.name, "typename Index, int kVec, int kSteps", name("THREADS"));
     kernel.functions = e_.functions();
     kernel.functions.insert("load_pack");
     kernel.source =
@@ -57,7 +57,7 @@ class TopK {
         fmt::format("// {}: a warp finds the best of a row.\n", region_.stores[0].to.name) +
         head.text + " {\n" + body + "}\n";
     add_plan(kernel, head);
-    settle(kernel, context_);
+    finalize(kernel, context_);
     return kernel;
   }
 
@@ -238,7 +238,7 @@ class TopK {
     w.line("__syncwarp();");
   }
 
-  void add_plan(Kernel& kernel, const Head& head) {
+  void add_plan(Kernel& kernel, const KernelSignature& head) {
     const int64_t narrowest = packs_.narrowest(4);
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
     kernel.tunes.push_back({name("THREADS"), {128, 64, 256}, ""});

@@ -10,6 +10,6 @@ namespace kw::generate {
 /// With other kernels beside it, the first value of each tunable, and of the vectors' width also
 /// the value that switches them off. Methods that cannot be switched off any more say so by having
 /// no `off`.
-void settle(Kernel& kernel, const TargetContext& context);
+void finalize(Kernel& kernel, const TargetContext& context);
 
 }  // namespace kw::generate

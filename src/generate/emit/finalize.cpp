@@ -1,10 +1,10 @@
-#include "emit/settle.h"
+#include "emit/finalize.h"
 
 #include <algorithm>
 
 namespace kw::generate {
 
-void settle(Kernel& kernel, const TargetContext& context) {
+void finalize(Kernel& kernel, const TargetContext& context) {
   if (context.alone) return;
   for (Tune& tune : kernel.tunes) {
     // STREAM is one tunable for all kernels.
