@@ -19,7 +19,7 @@ class GatherRows {
  public:
   GatherRows(const Region& region, const TargetContext& context)
       : region_(region),
-        context_(context),
+        kernel_(region, context),
         loop_(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
               nodes_of(region), {}),
         e_(region, 1),
@@ -36,18 +36,14 @@ class GatherRows {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kVec", name("THREADS"));
-    kernel.functions = e_.functions();
-    kernel.functions.insert({"load_pack", "store_pack"});
-    kernel.source = fmt::format("// {}: {} threads look a row up and copy it.\n",
-                                region_.stores[0].to.name, name("LANES")) +
-                    head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    finalize(kernel, context_);
-    return kernel;
+    const Function function = kernel_.function(
+        e_,
+        fmt::format("{}: {} threads look a row up and copy it.", kernel_.result(), name("LANES")),
+        region_.name, "typename Index, int kVec", name("THREADS"), body);
+    kernel_.need({"load_pack", "store_pack"});
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
@@ -56,7 +52,7 @@ class GatherRows {
     for (const Store& store : region.stores) nodes.push_back(store.node);
     return nodes;
   }
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
@@ -142,37 +138,28 @@ class GatherRows {
           fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = std::min<int64_t>(16 / narrowest, 8);
     const int64_t packs = (loop_.length().value() + vec - 1) / vec;
     int64_t lanes = 4;
     while (lanes < 128 && lanes < packs) lanes *= 2;
-    kernel.tunes.push_back({name("THREADS"), {256, 128}, ""});
-    kernel.tunes.push_back({name("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
-    kernel.tunes.push_back(
-        {name("LANES"), lanes > 4 ? Values{lanes, lanes / 2} : Values{lanes}, ""});
-    kernel.tunes.push_back(
-        {name("UNROLL"), packs >= 2 * lanes ? Values{2, 1, 4} : Values{1, 2}, ""});
-    if (vec > 1)
-      kernel.methods.push_back(
-          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
-    kernel.methods.push_back(
-        {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    const auto variant = [&](const std::string& when, const char* index, const std::string& pack) {
-      kernel.variants.push_back({when,
-                                 {{fmt::format("{}<{}, {}>", region_.name, index, pack),
-                                   fmt::format("ceil_div({}, {} / {})", loop_.rows().text(),
-                                               name("THREADS"), name("LANES")),
-                                   name("THREADS"), "", head.args}}});
-    };
-    packs_.each_variant(true, as_factor(loop_.length()), name("VEC"), fits_int(region_), variant);
+    kernel_.tune("THREADS", {256, 128});
+    kernel_.vectors(vec > 1 ? Values{vec, 1} : Values{1});
+    kernel_.tune("LANES", lanes > 4 ? Values{lanes, lanes / 2} : Values{lanes});
+    kernel_.unroll(packs >= 2 * lanes ? Values{2, 1, 4} : Values{1, 2});
+    kernel_.method("memory.coalesced_access");
+    const std::string grid =
+        fmt::format("ceil_div({}, {} / {})", loop_.rows().text(), name("THREADS"), name("LANES"));
+    kernel_.each_variant(true, packs_, as_factor(loop_.length()),
+                         [&](const Instance& instance) -> std::vector<Launch> {
+                           return {function.launch(instance.types(), grid, name("THREADS"))};
+                         });
   }
 
   const Region& region_;
-  const TargetContext& context_;
+  KernelBuilder kernel_;
   RowLoop loop_;
   Emitter e_;
   Packs packs_;
@@ -181,8 +168,6 @@ class GatherRows {
   std::vector<PackStore> stores_;
   std::string length_, rows_, lane_text_, pack_text_, row_text_;
 };
-
-}  // namespace
 
 bool gather_rows_applies(const Region& region, const TargetContext& context) {
   if (!heavy_nodes(region).empty() || !region.in_place.empty()) return false;
@@ -198,8 +183,13 @@ bool gather_rows_applies(const Region& region, const TargetContext& context) {
   return picks && GatherRows(region, context).packs();
 }
 
-Kernel gather_rows_emit(const Region& region, const TargetContext& context) {
-  return GatherRows(region, context).emit();
+}  // namespace
+
+Schedules gather_schedules() {
+  return {{"gather_rows", "a group of threads looks a row up and copies it", gather_rows_applies,
+           [](const Region& region, const TargetContext& context) {
+             return GatherRows(region, context).emit();
+           }}};
 }
 
 }  // namespace kw::generate

@@ -15,7 +15,8 @@ namespace {
 
 class Generic {
  public:
-  explicit Generic(const Region& region) : region_(region), e_(region, 1) {}
+  Generic(const Region& region, const TargetContext& context)
+      : region_(region), e_(region, 1), kernel_(region, context) {}
 
   Kernel emit() {
     const Node& root = region_.root();
@@ -76,7 +77,7 @@ class Generic {
   Kernel assembled(const Domain& domain, const std::string& values) {
     CudaWriter w(1);
     const Dim total = graph::count_of(domain.shape);
-    const std::string threads = "THREADS" + region_.suffix;
+    const std::string threads = kernel_.name("THREADS");
     w.line(
         fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads));
     w.line(fmt::format("if (i >= {}) return;", e_.text(total)));
@@ -87,29 +88,21 @@ class Generic {
     }
     w.raw(e_.at(0).text());
     w.raw(values);
-    Kernel kernel;
-    const KernelSignature head = signature_of(e_, region_.name, "typename Index", threads);
-    kernel.source = fmt::format("// {}: one thread per element.\n{} {{\n{}}}\n",
-                                region_.stores[0].to.name, head.text, w.text());
-    kernel.functions = e_.functions();
-    kernel.tunes.push_back({threads, {128, 256, 64}, ""});
+    const Function function = kernel_.function(e_, kernel_.result() + ": one thread per element.",
+                                               region_.name, "typename Index", threads, w.text());
+    kernel_.tune("THREADS", {128, 256, 64});
     const bool empty = total.is_constant() && total.value() == 0;
-    const auto launch = [&](const char* index) {
-      return Launch{fmt::format("{}<{}>", region_.name, index),
-                    empty ? "1" : fmt::format("ceil_div({}, {})", total.text(), threads), threads,
-                    "", head.args};
-    };
-    const std::string fits = fits_int(region_);
-    if (!fits.empty()) kernel.variants.push_back({fits, {launch("int")}});
-    kernel.variants.push_back({"", {launch(fits.empty() ? "int" : "long long")}});
-    return kernel;
+    const std::string grid = fmt::format("ceil_div({}, {})", total.text(), threads);
+    kernel_.each_index([&](const Instance& instance) -> std::vector<Launch> {
+      return {function.launch(instance.index, empty ? "1" : grid, threads)};
+    });
+    return kernel_.take();
   }
 
   const Region& region_;
   Emitter e_;
+  KernelBuilder kernel_;
 };
-
-}  // namespace
 
 bool generic_applies(const Region& region, const TargetContext&) {
   const Dim count = graph::count_of(region.root().shape);
@@ -120,6 +113,14 @@ bool generic_applies(const Region& region, const TargetContext&) {
   return heavy.empty() || heavy == std::vector<NodeId>{region.stores[0].node};
 }
 
-Kernel generic_emit(const Region& region, const TargetContext&) { return Generic(region).emit(); }
+}  // namespace
+
+Schedules generic_schedules() {
+  return {{"generic", "one thread per element, loops for the rest", generic_applies,
+           [](const Region& region, const TargetContext& context) {
+             return Generic(region, context).emit();
+           },
+           nullptr, false}};
+}
 
 }  // namespace kw::generate

@@ -63,6 +63,7 @@ class Pointwise {
         loops_(loops),
         elements_(region),
         e_(region, 1),
+        kernel_(region, context),
         axes_(axes_of(elements_)),
         inner_(axes_.axes.back().name),
         packs_(e_, inner_, names_of(axes_)) {
@@ -72,20 +73,16 @@ class Pointwise {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kVec", tune("THREADS"));
-    kernel.source = summary() + head.text + " {\n" + body + "}\n";
-    kernel.functions = e_.functions();
-    kernel.functions.insert("load_pack");
-    kernel.functions.insert("store_pack");
-    add_plan(kernel, head);
-    return kernel;
+    const Function function = kernel_.function(e_, summary(), region_.name,
+                                               "typename Index, int kVec", tune("THREADS"), body);
+    kernel_.need({"load_pack", "store_pack"});
+    add_plan(function);
+    return kernel_.take();
   }
 
  private:
-  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string tune(const char* name) const { return kernel_.name(name); }
 
   static Joined axes_of(const Elements& elements) {
     const std::vector<Dim> used = *elements.used();
@@ -232,15 +229,11 @@ class Pointwise {
   }
 
   std::string summary() const {
-    std::vector<std::string> names;
-    for (const Store& store : region_.stores) names.push_back(store.to.name);
-    std::string text = fmt::format("// {}: every thread computes {} packs of kVec elements",
-                                   join(names, ", "), tune("UNROLL"));
-    text += loops_ ? ",\n// and the grid walks over all of them.\n" : ".\n";
-    return text;
+    return fmt::format("{}: every thread computes {} packs of kVec elements{}", kernel_.results(),
+                       tune("UNROLL"), loops_ ? ",\nand the grid walks over all of them." : ".");
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     int widest = 1, narrowest = 16;
     const auto size = [&](tensor::DType dtype) {
       widest = std::max(widest, tensor::dtype_size(dtype));
@@ -254,40 +247,24 @@ class Pointwise {
     }
     if (!vector_store_) vecs = {1};
     if (scattered_) std::rotate(vecs.begin(), vecs.end() - 1, vecs.end());
-    const bool alone = context_.alone;
     using Values = std::vector<int64_t>;
-    kernel.tunes.push_back(
-        {tune("THREADS"), alone ? Values{256, 128, 512, 1024} : Values{256}, ""});
-    kernel.tunes.push_back({tune("VEC"), vecs, ""});
-    kernel.tunes.push_back({tune("UNROLL"), alone ? Values{1, 2, 4} : Values{1, 2}, ""});
-    if (vecs.size() > 1) {
-      kernel.methods.push_back(
-          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
-    }
-    kernel.methods.push_back(
-        {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
-    if (!scattered_) kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
-    if (loops_) kernel.methods.push_back({"latency.persistent_kernel", "", ""});
-    add_variants(kernel, head);
-  }
-
-  void add_variants(Kernel& kernel, const KernelSignature& head) {
+    kernel_.tune("THREADS", context_.alone ? Values{256, 128, 512, 1024} : Values{256});
+    kernel_.vectors(vecs);
+    kernel_.unroll(context_.alone ? Values{1, 2, 4} : Values{1, 2});
+    if (!scattered_) kernel_.method("memory.coalesced_access");
+    if (interior(region_).size() > 1) kernel_.method("memory.kernel_fusion");
+    if (loops_) kernel_.method("latency.persistent_kernel");
     Dim total(1);
     for (const Axis& axis : axes_.axes) total = total * axis.extent;
-    const std::string count = total.text();
-    const auto launch = [&](const std::string& index, const std::string& vec) {
-      const std::string name = fmt::format("{}<{}, {}>", region_.name, index, vec);
-      std::string grid = fmt::format("ceil_div({}, {} * {}{})", count, tune("THREADS"),
-                                     tune("UNROLL"), vec == "1" ? "" : " * " + vec);
-      if (loops_) grid = fmt::format("min({}, SMS * blocks_per_sm({}))", grid, name);
-      return Launch{name, grid, tune("THREADS"), "", head.args};
+    const auto launches = [&](const Instance& instance) -> std::vector<Launch> {
+      std::string grid = fmt::format("ceil_div({}, {} * {}{})", total.text(), tune("THREADS"),
+                                     tune("UNROLL"), instance.packed ? " * " + instance.vec : "");
+      Launch launch = function.launch(instance.types(), grid, tune("THREADS"));
+      if (loops_)
+        launch.grid = fmt::format("min({}, SMS * blocks_per_sm({}))", grid, launch.kernel);
+      return {launch};
     };
-    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
-      kernel.variants.push_back({when, {launch(index, vec)}});
-    };
-    packs_.each_variant(kernel.tunes[1].values.size() > 1, as_factor(axes_.axes.back().extent),
-                        tune("VEC"), fits_int(region_), add);
+    kernel_.each_variant(vecs.size() > 1, packs_, as_factor(axes_.axes.back().extent), launches);
   }
 
   struct StoredPack {
@@ -301,6 +278,7 @@ class Pointwise {
   bool loops_;
   Elements elements_;
   Emitter e_;
+  KernelBuilder kernel_;
   Joined axes_;
   std::string inner_;
   Packs packs_;
@@ -309,8 +287,6 @@ class Pointwise {
   std::vector<StoredPack> stores_;
   std::string lane_text_, pack_text_;
 };
-
-}  // namespace
 
 bool pointwise_applies(const Region& region, const TargetContext&) {
   if (!heavy_nodes(region).empty()) return false;
@@ -321,12 +297,18 @@ bool pointwise_applies(const Region& region, const TargetContext&) {
   return Elements(region).used().has_value();
 }
 
+template <bool kLoops>
 Kernel pointwise_emit(const Region& region, const TargetContext& context) {
-  return Pointwise(region, context, false).emit();
+  return Pointwise(region, context, kLoops).emit();
 }
 
-Kernel pointwise_loop_emit(const Region& region, const TargetContext& context) {
-  return Pointwise(region, context, true).emit();
+}  // namespace
+
+Schedules pointwise_schedules() {
+  return {{"pointwise", "every thread computes a few packs of elements", pointwise_applies,
+           pointwise_emit<false>},
+          {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
+           pointwise_emit<true>}};
 }
 
 }  // namespace kw::generate

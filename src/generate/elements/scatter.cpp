@@ -31,44 +31,33 @@ constexpr int64_t kWorthIt = 16;           // sources per place
 
 class Scatter {
  public:
-  Scatter(const Region& region, NodeId id)
+  Scatter(const Region& region, NodeId id, const TargetContext& context)
       : region_(region),
         id_(id),
         node_(region.node(id)),
-        adds_(node_.attrs.scatter == ScatterMode::Add) {}
+        adds_(node_.attrs.scatter == ScatterMode::Add),
+        kernel_(region, context) {}
 
   Kernel emit() {
-    Kernel kernel;
-    kernel.scratch.push_back({scratch(), scratch_dtype(), count_text(node_.shape), "= 0"});
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    const KernelSignature spread = write_spread(kernel);
-    const KernelSignature finish = write_finish(kernel);
-    const std::string fits = fits_int(region_);
-    if (!fits.empty()) kernel.variants.push_back(variant(fits, "int", spread, finish));
-    kernel.variants.push_back(variant("", fits.empty() ? "int" : "long long", spread, finish));
-    return kernel;
+    write();
+    return kernel_.take();
   }
 
   /// The same with a copy of the places in every block.
   Kernel emit_by_block() {
-    Kernel kernel = emit();
-    const KernelSignature gather = write_gather(kernel);
-    const std::string threads = name("THREADS"), blocks = name("BLOCKS"), shared = name("SHARED");
-    kernel.tunes.push_back({threads, {512, 256, 1024}, ""});
-    kernel.tunes.push_back({blocks, {4, 2, 8, 0}, ""});
-    kernel.tunes.push_back({shared, {1, 0}, ""});
-    kernel.methods.push_back({"latency.atomic_optimize", shared + " == 1", shared + "=0"});
-    kernel.methods.push_back({"latency.persistent_kernel", blocks + " > 0", blocks + "=0"});
+    write();
+    const Function gather = write_gather();
+    const std::string threads = kernel_.tune("THREADS", {512, 256, 1024});
+    const std::string blocks = kernel_.tune("BLOCKS", {4, 2, 8, 0});
+    kernel_.switch_method("latency.atomic_optimize", "SHARED");
+    kernel_.method("latency.persistent_kernel", blocks + " > 0", blocks + "=0");
     const std::string all = fmt::format("ceil_div({}, {})", count_text(sources()), threads);
-    const std::string fits = fits_int(region_);
     // Only the first launch differs from those that are there.
-    Variant first = kernel.variants.front();
-    first.when = all_of({fmt::format("{} <= {}", bytes_text(), kMostShared), fits});
-    first.launches[0] = {region_.name + "_gather<int>",
-                         fmt::format("pick({0} == 0, min({1}, SMS * {0}), {1})", blocks, all),
-                         threads, fmt::format("{} * {}", shared, bytes_text()), gather.args};
-    kernel.variants.insert(kernel.variants.begin(), std::move(first));
-    return kernel;
+    kernel_.put_first(
+        all_of({fmt::format("{} <= {}", bytes_text(), kMostShared), fits_int(region_)}),
+        gather.launch("int", fmt::format("pick({0} == 0, min({1}, SMS * {0}), {1})", blocks, all),
+                      threads, fmt::format("{} * {}", name("SHARED"), bytes_text())));
+    return kernel_.finish();
   }
 
   /// Sums into so few places that every block can have its own copy of them.
@@ -79,7 +68,22 @@ class Scatter {
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
+
+  void write() {
+    kernel_.scratch(scratch(), scratch_dtype(), count_text(node_.shape), "= 0");
+    kernel_.method("memory.coalesced_access");
+    const Function spread = write_spread(), finish = write_finish();
+    const auto grid = [](const Shape& shape) {
+      return fmt::format("ceil_div({}, {})", count_text(shape), kThreads);
+    };
+    const std::string threads = std::to_string(kThreads);
+    kernel_.each_index([&](const Instance& instance) -> std::vector<Launch> {
+      return {spread.launch(instance.index, grid(sources()), threads),
+              finish.launch(instance.index, grid(region_.stores[0].to.shape), threads)};
+    });
+  }
+
   std::string bytes_text() const {
     return fmt::format("{} * {}", as_factor(graph::count_of(node_.shape)),
                        tensor::dtype_size(scratch_dtype()));
@@ -94,19 +98,6 @@ class Scatter {
   static std::string count_text(const Shape& shape) { return graph::count_of(shape).text(); }
   const Shape& sources() const { return region_.node(node_.inputs[1]).shape; }
   size_t along() const { return static_cast<size_t>(node_.attrs.dims[0]); }
-
-  Variant variant(const std::string& when, const std::string& index, const KernelSignature& spread,
-                  const KernelSignature& finish) const {
-    const auto grid = [](const Shape& shape) {
-      return fmt::format("ceil_div({}, {})", count_text(shape), kThreads);
-    };
-    const std::string threads = std::to_string(kThreads);
-    return {when,
-            {{fmt::format("{}_spread<{}>", region_.name, index), grid(sources()), threads, "",
-              spread.args},
-             {fmt::format("{}<{}>", region_.name, index), grid(region_.stores[0].to.shape), threads,
-              "", finish.args}}};
-  }
 
   /// The head of a kernel with a thread per element of `shape`, as variables of its dims.
   static void write_place(CudaWriter& w, Emitter& e, const Domain& domain) {
@@ -154,7 +145,7 @@ class Scatter {
     return e.close();
   }
 
-  KernelSignature write_spread(Kernel& kernel) const {
+  Function write_spread() {
     const Domain domain = make_domain(sources(), "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -163,18 +154,15 @@ class Scatter {
     w.raw(e.at(0).text());
     write_place(w, e, domain);
     w.raw(body);
-    const KernelSignature head =
-        signature_of(e, region_.name + "_spread", "typename Index", std::to_string(kThreads),
-                     {{fmt::format("{}* found", register_type(scratch_dtype())), scratch()}});
-    kernel.functions.insert(e.functions().begin(), e.functions().end());
-    kernel.source +=
-        fmt::format("// A thread per source element {}.\n",
-                    adds_ ? "adds it where it belongs" : "claims its place; the last one gets it") +
-        head.text + " {\n" + w.text() + "}\n\n";
-    return head;
+    return kernel_.function(
+        e,
+        fmt::format("A thread per source element {}.",
+                    adds_ ? "adds it where it belongs" : "claims its place; the last one gets it"),
+        region_.name + "_spread", "typename Index", std::to_string(kThreads), w.text(),
+        {{fmt::format("{}* found", register_type(scratch_dtype())), scratch()}});
   }
 
-  KernelSignature write_gather(Kernel& kernel) const {
+  Function write_gather() {
     const Domain domain = make_domain(sources(), "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -210,16 +198,12 @@ class Scatter {
       const auto loop = w.block(each);
       w.line("if (own[at] != 0) atomicAdd(&sums[at], own[at]);");
     }
-    const KernelSignature head =
-        signature_of(e, region_.name + "_gather", "typename Index", threads,
-                     {{fmt::format("{}* sums", type), scratch()}});
-    kernel.functions.insert(e.functions().begin(), e.functions().end());
-    kernel.source += "\n// A block adds its share of the sources in shared memory.\n" + head.text +
-                     " {\n" + w.text() + "}\n";
-    return head;
+    return kernel_.function(e, "A block adds its share of the sources in shared memory.",
+                            region_.name + "_gather", "typename Index", threads, w.text(),
+                            {{fmt::format("{}* sums", type), scratch()}});
   }
 
-  KernelSignature write_finish(Kernel& kernel) const {
+  Function write_finish() {
     const Domain domain = make_domain(region_.stores[0].to.shape, "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -241,14 +225,10 @@ class Scatter {
     w.raw(e.at(0).text());
     write_place(w, e, domain);
     w.raw(body);
-    const KernelSignature head =
-        signature_of(e, region_.name, "typename Index", std::to_string(kThreads),
-                     {{fmt::format("const {}* found", register_type(scratch_dtype())), scratch()}});
-    kernel.functions.insert(e.functions().begin(), e.functions().end());
-    kernel.source +=
-        fmt::format("// {}: the base and what was found for it.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + w.text() + "}\n";
-    return head;
+    return kernel_.function(
+        e, kernel_.result() + ": the base and what was found for it.", region_.name,
+        "typename Index", std::to_string(kThreads), w.text(),
+        {{fmt::format("const {}* found", register_type(scratch_dtype())), scratch()}});
   }
 
   Value scattered(Emitter& e, const Index& at, int scope) const {
@@ -273,6 +253,7 @@ class Scatter {
   NodeId id_;
   const Node& node_;
   bool adds_;
+  KernelBuilder kernel_;
 };
 
 std::optional<NodeId> scatter_of(const Region& region) {
@@ -284,8 +265,6 @@ std::optional<NodeId> scatter_of(const Region& region) {
   return heavy[0];
 }
 
-}  // namespace
-
 bool scatter_applies(const Region& region, const TargetContext& context) {
   const auto id = scatter_of(region);
   if (!id) return false;
@@ -296,18 +275,22 @@ bool scatter_applies(const Region& region, const TargetContext& context) {
   return !(in_float(node.dtype) && context.precision.deterministic);
 }
 
-Kernel scatter_emit(const Region& region, const TargetContext&) {
-  return Scatter(region, *scatter_of(region)).emit();
-}
-
 bool scatter_block_applies(const Region& region, const TargetContext& context) {
-  return scatter_applies(region, context) && Scatter(region, *scatter_of(region)).few_places();
+  return scatter_applies(region, context) &&
+         Scatter(region, *scatter_of(region), context).few_places();
 }
 
-Kernel scatter_block_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = Scatter(region, *scatter_of(region)).emit_by_block();
-  finalize(kernel, context);
-  return kernel;
+}  // namespace
+
+Schedules scatter_schedules() {
+  return {{"scatter_block", "every block adds in a copy of its own", scatter_block_applies,
+           [](const Region& region, const TargetContext& context) {
+             return Scatter(region, *scatter_of(region), context).emit_by_block();
+           }},
+          {"scatter", "a thread per source element, then one per result", scatter_applies,
+           [](const Region& region, const TargetContext& context) {
+             return Scatter(region, *scatter_of(region), context).emit();
+           }}};
 }
 
 }  // namespace kw::generate

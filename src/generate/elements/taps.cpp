@@ -432,17 +432,14 @@ std::optional<Whole> wide_for(const Region& region) {
   return std::nullopt;
 }
 
-void write_taps(Kernel& kernel, Taps& taps, const std::string& name, const std::string& threads,
-                const std::string& what, std::vector<std::string>& args) {
-  const std::string body = taps.body(threads);
-  const KernelSignature head = signature_of(taps.emitter(), name, "typename Index", threads);
-  if (!kernel.source.empty()) kernel.source += "\n";
-  kernel.source += what + head.text + " {\n" + body + "}\n";
-  kernel.functions.insert(taps.emitter().functions().begin(), taps.emitter().functions().end());
-  args = head.args;
+Function write_taps(KernelBuilder& kernel, Taps& taps, const std::string& name, const char* what,
+                    int64_t columns, int64_t rows) {
+  const std::string threads = kernel.name("THREADS"), body = taps.body(threads);
+  return kernel.function(taps.emitter(),
+                         fmt::format("{}: every thread computes {}.", kernel.result(),
+                                     fmt::format(fmt::runtime(what), columns, rows)),
+                         name, "typename Index", threads, body);
 }
-
-}  // namespace
 
 bool taps_apply(const Region& region, const TargetContext&) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
@@ -479,55 +476,54 @@ bool taps_preferred(const Region& region, const TargetContext& context) {
   return true;
 }
 
+/// Launches one thread for each of what `taps` takes.
+std::vector<Launch> launch_taps(const Function& function, const Taps& taps,
+                                const std::string& index, const std::string& threads) {
+  return {function.launch(index, fmt::format("ceil_div({}, {})", taps.count(), threads), threads)};
+}
+
+void add_wide(KernelBuilder& kernel, const Region& region, const Whole& size) {
+  Taps wide(region, size.rows, size.columns);
+  const bool many = size.shares || graph::count_of(region.root().shape).value() >= 4 * kFewResults;
+  using Values = std::vector<int64_t>;
+  const std::string columns =
+      kernel.tune("COLUMNS", many ? Values{size.columns, 1} : Values{1, size.columns});
+  const std::string on = fmt::format("{} == {}", columns, size.columns);
+  kernel.method("memory.vectorized_access", on, columns + "=1");
+  const Function function = write_taps(kernel, wide, region.name + "_wide", "{} columns of {} rows",
+                                       size.columns, size.rows);
+  kernel.variant({on, wide.condition(), fits_int(region)},
+                 launch_taps(function, wide, "int", kernel.name("THREADS")));
+}
+
 Kernel taps_emit(const Region& region, const TargetContext& context) {
-  const std::string threads = "THREADS" + region.suffix;
+  KernelBuilder kernel(region, context);
+  const std::string threads = kernel.tune("THREADS", {256, 128, 512});
   const int64_t rows = rows_for(region);
-  const std::string result = region.stores[0].to.name, fits = fits_int(region);
-  Kernel kernel;
-  kernel.tunes.push_back({threads, {256, 128, 512}, ""});
-  kernel.methods.push_back({"memory.coalesced_access", "", ""});
-  kernel.methods.push_back({"memory.kernel_fusion", "", ""});
-  const auto variant = [&](const std::string& when, const Taps& taps, const std::string& name,
-                           const char* index, const std::vector<std::string>& args) {
-    kernel.variants.push_back(
-        {when,
-         {{fmt::format("{}<{}>", name, index),
-           fmt::format("ceil_div({}, {})", taps.count(), threads), threads, "", args}}});
-  };
-  std::vector<std::string> args;
-  if (const auto size = wide_for(region)) {
-    Taps wide(region, size->rows, size->columns);
-    const std::string columns = "COLUMNS" + region.suffix, name = region.name + "_wide";
-    const bool many =
-        size->shares || graph::count_of(region.root().shape).value() >= 4 * kFewResults;
-    using Values = std::vector<int64_t>;
-    kernel.tunes.push_back(
-        {columns, many ? Values{size->columns, 1} : Values{1, size->columns}, ""});
-    kernel.methods.push_back({"memory.vectorized_access",
-                              fmt::format("{} == {}", columns, size->columns), columns + "=1"});
-    write_taps(kernel, wide, name, threads,
-               fmt::format("// {}: every thread computes {} columns of {} rows.\n", result,
-                           size->columns, size->rows),
-               args);
-    variant(all_of({fmt::format("{} == {}", columns, size->columns), wide.condition(), fits}), wide,
-            name, "int", args);
-  }
+  kernel.methods({"memory.coalesced_access", "memory.kernel_fusion"});
+  if (const auto size = wide_for(region)) add_wide(kernel, region, *size);
   if (rows > 1) {
     Taps several(region, rows);
-    write_taps(kernel, several, region.name, threads,
-               fmt::format("// {}: every thread computes {} rows of a column.\n", result, rows),
-               args);
-    kernel.methods.push_back({"compute.ilp_unroll_register_tile", "", ""});
-    variant(all_of({fits, several.condition()}), several, region.name, "int", args);
+    const Function function =
+        write_taps(kernel, several, region.name, "{1} rows of a column", 1, rows);
+    kernel.method("compute.ilp_unroll_register_tile");
+    kernel.variant({fits_int(region), several.condition()},
+                   launch_taps(function, several, "int", threads));
   }
   Taps one(region, 1);
-  const std::string name = rows > 1 ? region.name + "_single" : region.name;
-  write_taps(kernel, one, name, threads,
-             fmt::format("// {}: every thread computes one element.\n", result), args);
-  if (!fits.empty()) variant(fits, one, name, "int", args);
-  variant("", one, name, fits.empty() ? "int" : "long long", args);
-  finalize(kernel, context);
-  return kernel;
+  const Function function = write_taps(
+      kernel, one, rows > 1 ? region.name + "_single" : region.name, "one element", 1, 1);
+  kernel.each_index([&](const Instance& instance) {
+    return launch_taps(function, one, instance.index, threads);
+  });
+  return kernel.finish();
+}
+
+}  // namespace
+
+Schedules taps_schedules() {
+  return {{"taps", "every thread computes windows of a few rows of one column", taps_apply,
+           taps_emit, taps_preferred}};
 }
 
 }  // namespace kw::generate

@@ -82,10 +82,10 @@ std::set<std::string> names_of(const Domain& domain) {
 
 class Transpose {
  public:
-  /// `switches`: the tile can be left out (TILED).
-  Transpose(const Region& region, bool switches)
+  Transpose(const Region& region, const TargetContext& context)
       : region_(region),
-        switches_(switches),
+        switches_(context.switches),
+        kernel_(region, context),
         turned_(*turned_of(region)),
         domain_(make_domain(region.node(region.stores[0].node).shape, "i")),
         last_(domain_.dims.back().name),
@@ -107,21 +107,17 @@ class Transpose {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kVec", "32 * " + name("TALL"));
-    kernel.functions = e_.functions();
-    kernel.functions.insert({"load_pack", "store_pack"});
-    kernel.source =
-        fmt::format("// {}: square tiles turned in shared memory.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    return kernel;
+    const Function function =
+        kernel_.function(e_, kernel_.result() + ": square tiles turned in shared memory.",
+                         region_.name, "typename Index, int kVec", "32 * " + name("TALL"), body);
+    kernel_.need({"load_pack", "store_pack"});
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   /// Half types stay what they are in shared memory: half the traffic, the same values.
   DType kept_dtype() const { return region_.node(turned_.node).dtype; }
 
@@ -146,45 +142,32 @@ class Transpose {
     return packs_in_.loads().empty() || size >= 4 ? 1 : 4 / size;
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     const int64_t most = vec();
-    const std::string vec = name("VEC");
-    if (most > 1) {
-      kernel.tunes.push_back({vec, {most, 1}, ""});
-      kernel.methods.push_back({"memory.vectorized_access", vec + " > 1", vec + "=1"});
-    }
-    kernel.tunes.push_back({name("TALL"), {8, 4, 16}, ""});
-    kernel.tunes.push_back({name("PAD"), {1, 0}, ""});
-    const std::string tiled = name("TILED");
+    if (most > 1) kernel_.vectors({most, 1});
+    kernel_.tune("TALL", {8, 4, 16});
+    const std::string pad = kernel_.tune("PAD", {1, 0}), tiled = name("TILED");
     const std::string on = switches_ ? tiled + " == 1" : "", off = switches_ ? tiled + "=0" : "";
-    if (switches_) kernel.tunes.push_back({tiled, {1, 0}, ""});
-    kernel.methods.insert(
-        kernel.methods.end(),
-        {{"memory.coalesced_access", on, off},
-         {"memory.tiling_smem", on, off},
-         {"memory.bank_conflict", all_of({name("PAD") + " == 1", on}), name("PAD") + "=0"}});
-    if (!only_moved_in() || !only_moved_out())
-      kernel.methods.push_back({"memory.layout_transform_fusion", "", ""});
-    const auto add = [&](const std::string& when, const char* index, const std::string& packed) {
-      const std::string side = packed == "1" ? "32" : fmt::format("(32 * {})", packed);
-      kernel.variants.push_back(
-          {when,
-           {{fmt::format("{}<{}, {}>", region_.name, index, packed),
-             fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(count_),
-                         height_.text(), side, width_.text(), side),
-             "32, " + name("TALL"), "", head.args}}});
-    };
-    if (most > 1) {
-      std::vector<std::string> aligned = packs_in_.conditions(vec);
-      for (const std::string& condition : packs_out_.conditions(vec)) aligned.push_back(condition);
-      for (const Dim& side : {height_, width_})
-        aligned.push_back(fmt::format("{} % {} == 0", as_factor(side), vec));
-      aligned.push_back(fits_int(region_));
-      add(all_of(aligned), "int", vec);
+    if (switches_) kernel_.tune("TILED", {1, 0});
+    kernel_.method("memory.coalesced_access", on, off);
+    kernel_.method("memory.tiling_smem", on, off);
+    kernel_.method("memory.bank_conflict", all_of({pad + " == 1", on}), pad + "=0");
+    if (!only_moved_in() || !only_moved_out()) kernel_.method("memory.layout_transform_fusion");
+    std::vector<std::string> aligned = packs_in_.conditions(name("VEC"));
+    for (const std::string& condition : packs_out_.conditions(name("VEC"))) {
+      aligned.push_back(condition);
     }
-    const std::string fits = fits_int(region_);
-    if (!fits.empty()) add(fits, "int", "1");
-    add("", fits.empty() ? "int" : "long long", "1");
+    for (const Dim& side : {height_, width_}) {
+      aligned.push_back(fmt::format("{} % {} == 0", as_factor(side), name("VEC")));
+    }
+    kernel_.each_variant(most > 1, aligned, [&](const Instance& instance) -> std::vector<Launch> {
+      const std::string side = instance.packed ? fmt::format("(32 * {})", instance.vec) : "32";
+      return {
+          function.launch(instance.types(),
+                          fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(count_),
+                                      height_.text(), side, width_.text(), side),
+                          "32, " + name("TALL"))};
+    });
   }
 
   // Scopes: 1 is the tile's place, 2 a pack, 3 an element of it, along the dim that packs lie on.
@@ -317,7 +300,8 @@ class Transpose {
   }
 
   const Region& region_;
-  bool switches_;
+  bool switches_;  // the tile can be left out (TILED)
+  KernelBuilder kernel_;
   Turned turned_;
   Domain domain_;
   std::string last_, along_;
@@ -330,16 +314,17 @@ class Transpose {
   std::string moved_;  // the element that goes into the tile as it is; empty when computed
 };
 
-}  // namespace
-
 bool transpose_applies(const Region& region, const TargetContext&) {
   return turned_of(region).has_value();
 }
 
-Kernel transpose_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = Transpose(region, context.switches).emit();
-  finalize(kernel, context);
-  return kernel;
+}  // namespace
+
+Schedules transpose_schedules() {
+  return {{"transpose", "tiles turned in shared memory", transpose_applies,
+           [](const Region& region, const TargetContext& context) {
+             return Transpose(region, context).emit();
+           }}};
 }
 
 }  // namespace kw::generate

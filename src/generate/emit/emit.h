@@ -1,6 +1,7 @@
 // All that a family of schedules stands on: device code, regions and their values.
 #pragma once
 
+#include "emit/builder.h"
 #include "emit/domain.h"
 #include "emit/emitter.h"
 #include "emit/finalize.h"
@@ -10,5 +11,6 @@
 #include "emit/region.h"
 #include "emit/reshapes.h"
 #include "emit/row_loop.h"
+#include "emit/schedule.h"
 #include "emit/target_context.h"
 #include "text/text.h"

@@ -1,8 +1,10 @@
 #include "plan/schedule.h"
 
 #include <algorithm>
+#include <map>
 
 #include "attention/schedules.h"
+#include "core/check.h"
 #include "elements/schedules.h"
 #include "matmul/schedules.h"
 #include "rows/schedules.h"
@@ -12,76 +14,93 @@ namespace kw::generate {
 
 namespace {
 
-constexpr Schedule kSchedules[] = {
-    {"taps", "every thread computes windows of a few rows of one column", taps_apply, taps_emit,
-     true, taps_preferred},
-    {"transpose", "tiles turned in shared memory", transpose_applies, transpose_emit, true},
-    {"gather_rows", "a group of threads looks a row up and copies it", gather_rows_applies,
-     gather_rows_emit, true},
-    {"pointwise", "every thread computes a few packs of elements", pointwise_applies,
-     pointwise_emit, true},
-    {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
-     pointwise_loop_emit, true},
-    {"column_split", "chunks of the reduced dims, joined by a second launch", column_split_applies,
-     column_split_emit, true, column_split_applies},
-    {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
-     column_whole_emit, true, column_whole_applies},
-    {"stacked_split", "several blocks per row of those that lie across, one launch per pass",
-     stacked_split_applies, stacked_split_emit, true, stacked_split_applies},
-    {"stacked_rows", "a stack of threads per few neighbouring rows that lie across memory",
-     stacked_rows_apply, stacked_rows_emit, true, stacked_rows_apply},
-    {"split_rows", "several blocks per row, one launch per pass", split_rows_apply, split_rows_emit,
-     true},
-    {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
-     block_per_row_emit, true},
-    {"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
-     shared_rows_emit, true},
-    {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
-     lanes_apply, lanes_per_row_emit, true, rows_prefer_lanes},
-    {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
-     scan_chain_emit, true},
-    {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
-     scan_split_emit, true},
-    {"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
-     scan_columns_split_applies, scan_columns_split_emit, true},
-    {"scan_columns", "a stack of threads scans a few neighbouring rows", scan_columns_applies,
-     scan_columns_emit, true},
-    {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_warp_emit, true},
-    {"scan_block", "a block scans a row", scan_applies, scan_block_emit, true},
-    {"arg_split", "several blocks search a row", arg_split_applies, arg_split_emit, true},
-    {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies, arg_warp_emit, true},
-    {"arg_block", "a block searches a row", arg_rows_applies, arg_block_emit, true},
-    {"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, top_k_emit, true},
-    {"sort", "a block sorts a row, or a tile of it that is merged", sort_applies, sort_emit, true},
-    {"attention_mma", "a warp keeps queries' results while keys pass by, on tensor cores",
-     attention_mma_applies, attention_mma_emit, true},
-    {"attention", "a block keeps queries' results while keys pass by, on CUDA cores",
-     attention_applies, attention_emit, true},
-    {"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, matmul_wmma_emit, true},
-    {"matmul_wmma_phases", "tiles on tensor cores, each of one phase of a stride",
-     matmul_wmma_phases_apply, matmul_wmma_phases_emit, true, matmul_wmma_phases_preferred},
-    {"tap_sums", "a thread adds up the taps of a channel, several blocks along k", tap_sums_apply,
-     tap_sums_emit, true, tap_sums_preferred},
-    {"matmul_wmma_split", "tiles on tensor cores, those of the last wave split along k",
-     matmul_wmma_split_applies, matmul_wmma_split_emit, true, matmul_wmma_split_preferred},
-    {"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit, true},
-    {"matmul_phases", "tiles on CUDA cores, each of one phase of a stride", matmul_phases_apply,
-     matmul_phases_emit, true, matmul_phases_preferred},
-    {"matmul_split", "tiles on CUDA cores, those of the last wave split along k",
-     matmul_split_applies, matmul_split_emit, true, matmul_split_preferred},
-    {"scatter_block", "every block adds in a copy of its own", scatter_block_applies,
-     scatter_block_emit, true},
-    {"scatter", "a thread per source element, then one per result", scatter_applies, scatter_emit,
-     true},
-    {"generic", "one thread per element, loops for the rest", generic_applies, generic_emit, false},
-};
+/// All schedules, in the order of preference; the last one is the floor.
+constexpr const char* kOrder[] = {
+    "taps",           "transpose",         "gather_rows",   "pointwise",
+    "pointwise_loop", "column_split",      "column_whole",  "stacked_split",
+    "stacked_rows",   "split_rows",        "block_per_row", "shared_row",
+    "lanes_per_row",  "scan_chain",        "scan_split",    "scan_columns_split",
+    "scan_columns",   "scan_warp",         "scan_block",    "arg_split",
+    "arg_warp",       "arg_block",         "top_k",         "sort",
+    "attention_mma",  "attention",         "matmul_wmma",   "matmul_wmma_phases",
+    "tap_sums",       "matmul_wmma_split", "matmul",        "matmul_phases",
+    "matmul_split",   "scatter_block",     "scatter",       "generic"};
+
+/// Rows of modules that are not converted yet.
+Schedules other_schedules() {
+  return {
+      {"column_split", "chunks of the reduced dims, joined by a second launch",
+       column_split_applies, column_split_emit, column_split_applies},
+      {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
+       column_whole_emit, column_whole_applies},
+      {"stacked_split", "several blocks per row of those that lie across, one launch per pass",
+       stacked_split_applies, stacked_split_emit, stacked_split_applies},
+      {"stacked_rows", "a stack of threads per few neighbouring rows that lie across memory",
+       stacked_rows_apply, stacked_rows_emit, stacked_rows_apply},
+      {"split_rows", "several blocks per row, one launch per pass", split_rows_apply,
+       split_rows_emit},
+      {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
+       block_per_row_emit},
+      {"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
+       shared_rows_emit},
+      {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
+       lanes_apply, lanes_per_row_emit, rows_prefer_lanes},
+      {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
+       scan_chain_emit},
+      {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
+       scan_split_emit},
+      {"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
+       scan_columns_split_applies, scan_columns_split_emit},
+      {"scan_columns", "a stack of threads scans a few neighbouring rows", scan_columns_applies,
+       scan_columns_emit},
+      {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_warp_emit},
+      {"scan_block", "a block scans a row", scan_applies, scan_block_emit},
+      {"arg_split", "several blocks search a row", arg_split_applies, arg_split_emit},
+      {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies, arg_warp_emit},
+      {"arg_block", "a block searches a row", arg_rows_applies, arg_block_emit},
+      {"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, top_k_emit},
+      {"sort", "a block sorts a row, or a tile of it that is merged", sort_applies, sort_emit},
+      {"attention_mma", "a warp keeps queries' results while keys pass by, on tensor cores",
+       attention_mma_applies, attention_mma_emit},
+      {"attention", "a block keeps queries' results while keys pass by, on CUDA cores",
+       attention_applies, attention_emit},
+      {"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, matmul_wmma_emit},
+      {"matmul_wmma_phases", "tiles on tensor cores, each of one phase of a stride",
+       matmul_wmma_phases_apply, matmul_wmma_phases_emit, matmul_wmma_phases_preferred},
+      {"tap_sums", "a thread adds up the taps of a channel, several blocks along k", tap_sums_apply,
+       tap_sums_emit, tap_sums_preferred},
+      {"matmul_wmma_split", "tiles on tensor cores, those of the last wave split along k",
+       matmul_wmma_split_applies, matmul_wmma_split_emit, matmul_wmma_split_preferred},
+      {"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit},
+      {"matmul_phases", "tiles on CUDA cores, each of one phase of a stride", matmul_phases_apply,
+       matmul_phases_emit, matmul_phases_preferred},
+      {"matmul_split", "tiles on CUDA cores, those of the last wave split along k",
+       matmul_split_applies, matmul_split_emit, matmul_split_preferred},
+  };
+}
+
+std::vector<Schedule> all_in_order() {
+  std::map<std::string, Schedule> rows;
+  for (const auto list :
+       {taps_schedules, transpose_schedules, gather_schedules, pointwise_schedules,
+        scatter_schedules, generic_schedules, other_schedules}) {
+    for (const Schedule& row : list()) rows.emplace(row.name, row);
+  }
+  std::vector<Schedule> ordered;
+  for (const char* name : kOrder) ordered.push_back(rows.at(name));
+  KW_CHECK(ordered.size() == rows.size(), "a schedule has no place in the order");
+  return ordered;
+}
 
 }  // namespace
 
-std::span<const Schedule> schedules() { return kSchedules; }
+std::span<const Schedule> schedules() {
+  static const std::vector<Schedule> rows = all_in_order();
+  return rows;
+}
 
 const Schedule* find_schedule(const std::string& name) {
-  for (const Schedule& row : kSchedules) {
+  for (const Schedule& row : schedules()) {
     if (name == row.name) return &row;
   }
   return nullptr;
@@ -109,11 +128,12 @@ bool is_empty(const Region& region) {
 
 std::vector<const Schedule*> schedules_for(const Region& region, const TargetContext& context) {
   if (is_empty(region)) {
-    if (!generic_applies(region, context)) return {};
-    return {find_schedule("generic")};
+    const Schedule& floor = schedules().back();
+    if (!floor.applies(region, context)) return {};
+    return {&floor};
   }
   std::vector<const Schedule*> rows;
-  for (const Schedule& row : kSchedules) {
+  for (const Schedule& row : schedules()) {
     if (row.applies(region, context)) rows.push_back(&row);
   }
   std::stable_partition(rows.begin(), rows.end(), [&](const Schedule* row) {
