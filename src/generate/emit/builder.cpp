@@ -98,8 +98,8 @@ std::string KernelBuilder::tune(const char* text, const Values& values, const st
 }
 
 void KernelBuilder::tune_method(const char* id, const char* text, const Values& values) {
-  const std::string own = tune(text, values);
-  if (values.size() > 1) method(id, own + " > 1", own + "=1");
+  tune(text, values);
+  if (values.size() > 1) method_of(id, text);
 }
 
 void KernelBuilder::switch_method(const char* id, const char* text) {
@@ -159,21 +159,21 @@ void KernelBuilder::variant(const std::vector<std::string>& when, std::vector<La
 }
 
 void KernelBuilder::each_variant(bool packed, std::vector<std::string> aligned,
-                                 const Launches& launches) {
+                                 const Launches& launches, const std::string& always) {
   const std::string fits = fits_int(region_);
   if (packed) {
-    aligned.push_back(fits);
+    aligned.insert(aligned.end(), {fits, always});
     variant(aligned, launches({"int", name("VEC"), true}));
   }
-  if (!fits.empty()) variant({fits}, launches({"int", "1"}));
-  variant({}, launches({fits.empty() ? "int" : "long long", "1"}));
+  if (!fits.empty()) variant({fits, always}, launches({"int", "1"}));
+  variant({always}, launches({fits.empty() ? "int" : "long long", "1"}));
 }
 
 void KernelBuilder::each_variant(bool packed, const Packs& packs, const std::string& extent,
-                                 const Launches& launches) {
+                                 const Launches& launches, const std::string& always) {
   std::vector<std::string> aligned = packs.conditions(name("VEC"));
   aligned.push_back(fmt::format("{} % {} == 0", extent, name("VEC")));
-  each_variant(packed, std::move(aligned), launches);
+  each_variant(packed, std::move(aligned), launches, always);
 }
 
 void KernelBuilder::put_first(const std::string& when, const Launch& instead_of_first) {

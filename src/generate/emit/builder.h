@@ -53,6 +53,10 @@ class KernelBuilder {
 
   /// A tunable, best guess first; `where`: which values go with those of others. Gives its name.
   std::string tune(const char* text, const Values& values, const std::string& where = "");
+  /// A method that is on where a tunable is above 1.
+  void method_of(const char* id, const char* text) {
+    method(id, name(text) + " > 1", name(text) + "=1");
+  }
   /// A tunable whose value 1 switches a method off, where it has other values.
   void tune_method(const char* id, const char* text, const Values& values);
   /// The width of packs, VEC, and its method.
@@ -85,11 +89,12 @@ class KernelBuilder {
   /// Launches that are right wherever all conditions hold; fastest first.
   void variant(const std::vector<std::string>& when, std::vector<Launch> launches);
   /// Aligned packs where `aligned` holds (only where `packed`), single elements, and 64-bit indices
-  /// where 32 bits may be too few.
-  void each_variant(bool packed, std::vector<std::string> aligned, const Launches& launches);
+  /// where 32 bits may be too few. `always`: what must hold besides.
+  void each_variant(bool packed, std::vector<std::string> aligned, const Launches& launches,
+                    const std::string& always = "");
   /// The same for packs that lie along `extent`, a factor.
   void each_variant(bool packed, const Packs& packs, const std::string& extent,
-                    const Launches& launches);
+                    const Launches& launches, const std::string& always = "");
   /// For 32-bit and 64-bit indices.
   void each_index(const Launches& launches) { each_variant(false, {}, launches); }
   bool has_variants() const { return !kernel_.variants.empty(); }

@@ -29,37 +29,6 @@ constexpr const char* kOrder[] = {
 /// Rows of modules that are not converted yet.
 Schedules other_schedules() {
   return {
-      {"column_split", "chunks of the reduced dims, joined by a second launch",
-       column_split_applies, column_split_emit, column_split_applies},
-      {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
-       column_whole_emit, column_whole_applies},
-      {"stacked_split", "several blocks per row of those that lie across, one launch per pass",
-       stacked_split_applies, stacked_split_emit, stacked_split_applies},
-      {"stacked_rows", "a stack of threads per few neighbouring rows that lie across memory",
-       stacked_rows_apply, stacked_rows_emit, stacked_rows_apply},
-      {"split_rows", "several blocks per row, one launch per pass", split_rows_apply,
-       split_rows_emit},
-      {"block_per_row", "a block per row: reductions and what follows them", rows_apply,
-       block_per_row_emit},
-      {"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
-       shared_rows_emit},
-      {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
-       lanes_apply, lanes_per_row_emit, rows_prefer_lanes},
-      {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
-       scan_chain_emit},
-      {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
-       scan_split_emit},
-      {"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
-       scan_columns_split_applies, scan_columns_split_emit},
-      {"scan_columns", "a stack of threads scans a few neighbouring rows", scan_columns_applies,
-       scan_columns_emit},
-      {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_warp_emit},
-      {"scan_block", "a block scans a row", scan_applies, scan_block_emit},
-      {"arg_split", "several blocks search a row", arg_split_applies, arg_split_emit},
-      {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies, arg_warp_emit},
-      {"arg_block", "a block searches a row", arg_rows_applies, arg_block_emit},
-      {"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, top_k_emit},
-      {"sort", "a block sorts a row, or a tile of it that is merged", sort_applies, sort_emit},
       {"attention_mma", "a warp keeps queries' results while keys pass by, on tensor cores",
        attention_mma_applies, attention_mma_emit},
       {"attention", "a block keeps queries' results while keys pass by, on CUDA cores",
@@ -83,7 +52,9 @@ std::vector<Schedule> all_in_order() {
   std::map<std::string, Schedule> rows;
   for (const auto list :
        {taps_schedules, transpose_schedules, gather_schedules, pointwise_schedules,
-        scatter_schedules, generic_schedules, other_schedules}) {
+        scatter_schedules, generic_schedules, scan_schedules, scan_columns_schedules, arg_schedules,
+        column_schedules, top_k_schedules, sort_schedules, row_schedules, shared_row_schedules,
+        split_row_schedules, stack_schedules, other_schedules}) {
     for (const Schedule& row : list()) rows.emplace(row.name, row);
   }
   std::vector<Schedule> ordered;

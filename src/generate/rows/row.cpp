@@ -25,7 +25,11 @@ constexpr int64_t kManyRows = 8192;  // of them threads may take more than one
 class RowSchedule {
  public:
   RowSchedule(const Region& region, const TargetContext& context, Team team)
-      : region_(region), context_(context), team_(team), plan_(*plan_rows(region)) {}
+      : region_(region),
+        context_(context),
+        kernel_(region, context),
+        team_(team),
+        plan_(*plan_rows(region)) {}
 
   Kernel emit() {
     RowKernel trial(region_, plan_, team_, true, nullptr);
@@ -35,42 +39,37 @@ class RowSchedule {
     if (takes_turns()) fast.take_turns();
     RowKernel slow(region_, plan_, team_, false, nullptr);
     packs_ = &fast.packs();
-    Kernel kernel;
-    write(kernel, fast, region_.name, "typename Index, int kVec, int kItems, bool kWhole",
-          "read once, kept in registers");
-    write(kernel, slow, region_.name + "_long", "typename Index, int kVec",
-          "read again in every pass");
+    fast_ = write(fast, region_.name, "typename Index, int kVec, int kItems, bool kWhole",
+                  "read once, kept in registers");
+    slow_ =
+        write(slow, region_.name + "_long", "typename Index, int kVec", "read again in every pass");
     inner_ = fast.columns().back().extent;
     const std::optional<RowPlan> online = plan_online(region_, plan_);
     if (online && team_ == Team::Block && is_long()) {
       RowKernel once(region_, *online, team_, false, nullptr);
-      write(kernel, once, region_.name + "_online", "typename Index, int kVec",
-            online->centred.empty() ? "read once less, its sum rescaled as its maximum grows"
-                                    : "read once less, its squares about the mean so far");
-      online_ = true;
+      online_ =
+          write(once, region_.name + "_online", "typename Index, int kVec",
+                online->centred.empty() ? "read once less, its sum rescaled as its maximum grows"
+                                        : "read once less, its squares about the mean so far");
     }
-    add_knobs(kernel);
-    add_variants(kernel);
-    return kernel;
+    add_knobs();
+    add_variants();
+    return kernel_.take();
   }
 
  private:
-  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string tune(const char* name) const { return kernel_.name(name); }
   std::string team() const { return tune(team_ == Team::Block ? "THREADS" : "LANES"); }
 
-  void write(Kernel& kernel, RowKernel& row, const std::string& name, const std::string& templates,
-             const char* how) {
+  Function write(RowKernel& row, const std::string& name, const std::string& templates,
+                 const char* how) {
     const std::string body = row.body();
-    const KernelSignature head = signature_of(row.emitter(), name, templates, tune("THREADS"));
-    (row.emitter().region().name == name ? fast_args_ : slow_args_) = head.args;
-    std::vector<std::string> names;
-    for (const Store& store : region_.stores) names.push_back(store.to.name);
-    if (!kernel.source.empty()) kernel.source += "\n";
-    kernel.source +=
-        fmt::format("// {}: {} per row, which is {}.\n{} {{\n{}}}\n", join(names, ", "),
-                    team_ == Team::Block ? "one block" : team() + " lanes", how, head.text, body);
-    kernel.functions.insert(row.emitter().functions().begin(), row.emitter().functions().end());
-    kernel.functions.insert("load_pack");
+    kernel_.need({"load_pack"});
+    return kernel_.function(
+        row.emitter(),
+        fmt::format("{}: {} per row, which is {}.", kernel_.results(),
+                    team_ == Team::Block ? "one block" : team() + " lanes", how),
+        name, templates, tune("THREADS"), body);
   }
 
   /// Whether a block's registers cannot hold the row.
@@ -95,10 +94,7 @@ class RowSchedule {
   }
 
   int64_t narrowest() const {
-    int64_t size = 16;
-    for (const PackLoad& load : packs_->loads()) {
-      size = std::min<int64_t>(size, tensor::dtype_size(load.buffer.dtype));
-    }
+    int64_t size = packs_->narrowest();
     for (const Store& store : plan_.full_stores) {
       size = std::min<int64_t>(size, tensor::dtype_size(store.to.dtype));
     }
@@ -119,130 +115,97 @@ class RowSchedule {
     return rows <= 1 ? 16 : rows <= 2 ? 8 : 4;
   }
 
-  void add_knobs(Kernel& kernel) {
+  void add_knobs() {
     const int64_t vec = is_packed() ? widest_pack() : 1;
-    const int64_t packs = packs_per_row();
     std::vector<int64_t> vecs = {vec};
     if (vec > 1 && widest() > narrowest()) vecs.push_back(std::max<int64_t>(1, 16 / widest()));
     if (vecs.back() > 1) vecs.push_back(1);
     if (team_ == Team::Block) {
-      int64_t threads = 64;
-      while (threads < 1024 && threads * 4 < packs) threads *= 2;
-      std::vector<int64_t> values = {threads};
-      if (threads < 1024) values.push_back(threads * 2);
-      values.push_back(threads / 2);
-      // One pack a thread: nothing to wait for but the row's own reduction.
-      if (context_.alone && threads < 512 && threads * 4 <= packs) values.push_back(threads * 4);
-      kernel.tunes.push_back({tune("THREADS"), values, ""});
+      add_block_threads();
     } else {
-      int64_t lanes = 32;
-      while (lanes > 1 && lanes / 2 >= packs) lanes /= 2;
-      // Columns that lie far apart: neighbouring threads take neighbouring rows instead.
-      if (!plan_.is_contiguous()) lanes = 1;
-      std::vector<int64_t> values = {lanes};
-      values.push_back(lanes > 1 ? lanes / 2 : 8);
-      kernel.tunes.push_back({tune("LANES"), values, ""});
-      std::vector<int64_t> threads = {is_brief() ? 256 : 128};
-      if (context_.alone) threads.push_back(is_brief() ? 1024 : 256);
-      kernel.tunes.push_back({tune("THREADS"), threads, ""});
-      if (takes_turns()) add_turns(kernel);
+      add_lanes();
     }
-    kernel.tunes.push_back({tune("VEC"), vecs, ""});
-    kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
-    if (online_) add_online(kernel, region_);
-    add_methods(kernel, vecs.size() > 1);
+    kernel_.tune("VEC", vecs);
+    const std::string registers = kernel_.tune("REGISTERS", {1, 0});
+    if (online_) kernel_.switch_method("latency.online_recomputation", "ONLINE");
+    if (vecs.size() > 1) kernel_.method_of("memory.vectorized_access", "VEC");
+    kernel_.method("compute.ilp_unroll_register_tile", registers + " == 1", registers + "=0");
+    if (takes_turns()) kernel_.method_of("compute.thread_coarsening", "TURNS");
+    kernel_.methods({"compute.reduction", "compute.warp_shuffle", "memory.coalesced_access"});
+    if (interior(region_).size() > 1) kernel_.method("memory.kernel_fusion");
   }
 
-  void add_turns(Kernel& kernel) {
-    const std::vector<int64_t> turns =
-        is_brief() ? std::vector<int64_t>{4, 2, 1} : std::vector<int64_t>{1, 2};
-    kernel.tunes.push_back({tune("TURNS"), turns, ""});
+  void add_block_threads() {
+    const int64_t packs = packs_per_row();
+    int64_t threads = 64;
+    while (threads < 1024 && threads * 4 < packs) threads *= 2;
+    std::vector<int64_t> values = {threads};
+    if (threads < 1024) values.push_back(threads * 2);
+    values.push_back(threads / 2);
+    // One pack a thread: nothing to wait for but the row's own reduction.
+    if (context_.alone && threads < 512 && threads * 4 <= packs) values.push_back(threads * 4);
+    kernel_.tune("THREADS", values);
   }
 
-  void add_methods(Kernel& kernel, bool vectors) {
-    if (vectors) {
-      kernel.methods.push_back(
-          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
-    }
-    kernel.methods.push_back({"compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
-                              tune("REGISTERS") + "=0"});
-    if (takes_turns()) {
-      kernel.methods.push_back(
-          {"compute.thread_coarsening", tune("TURNS") + " > 1", tune("TURNS") + "=1"});
-    }
-    kernel.methods.push_back({"compute.reduction", "", ""});
-    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+  void add_lanes() {
+    int64_t lanes = 32;
+    while (lanes > 1 && lanes / 2 >= packs_per_row()) lanes /= 2;
+    // Columns that lie far apart: neighbouring threads take neighbouring rows instead.
+    if (!plan_.is_contiguous()) lanes = 1;
+    kernel_.tune("LANES", {lanes, lanes > 1 ? lanes / 2 : 8});
+    std::vector<int64_t> threads = {is_brief() ? 256 : 128};
+    if (context_.alone) threads.push_back(is_brief() ? 1024 : 256);
+    kernel_.tune("THREADS", threads);
+    if (!takes_turns()) return;
+    kernel_.tune("TURNS", is_brief() ? std::vector<int64_t>{4, 2, 1} : std::vector<int64_t>{1, 2});
   }
 
-  void add_variants(Kernel& kernel) {
+  void add_variants() {
     const std::string rows = plan_.row_count().text(), vec = tune("VEC");
+    const std::string threads = tune("THREADS"), columns = plan_.column_count().text();
+    const bool block = team_ == Team::Block;
     const std::string per_block =
-        team_ == Team::Block ? rows
-                             : fmt::format("ceil_div({}, {} / {})", rows, tune("THREADS"), team());
-    const std::string in_turns =
-        fmt::format("ceil_div({}, {} / {} * {})", rows, tune("THREADS"), team(), tune("TURNS"));
-    const auto launch = [&](const std::string& name, bool bounded) {
-      return Launch{name,
-                    !bounded        ? fmt::format("min({}, 2147483647)", per_block)
-                    : takes_turns() ? in_turns
-                                    : per_block,
-                    tune("THREADS"), "",
-                    name.find(region_.name + "<") == 0 ? fast_args_ : slow_args_};
-    };
+        block ? rows : fmt::format("ceil_div({}, {} / {})", rows, threads, team());
+    const std::string bounded = takes_turns() ? fmt::format("ceil_div({}, {} / {} * {})", rows,
+                                                            threads, team(), tune("TURNS"))
+                                              : per_block;
+    const std::string loose = fmt::format("min({}, 2147483647)", per_block);
     std::vector<std::string> aligned = packs_->conditions(vec);
-    const bool simple = inner_.terms().size() == 1 && inner_.text().find('*') == std::string::npos;
-    aligned.push_back(
-        fmt::format("{} % {} == 0", simple ? inner_.text() : "(" + inner_.text() + ")", vec));
+    aligned.push_back(fmt::format("{} % {} == 0", as_factor(inner_), vec));
     const std::string fits = fits_int(region_), on = tune("REGISTERS") + " == 1";
+    aligned.push_back(fits);
     const std::string packs = tune("PACKS"), singles = tune("SINGLES");
-    const std::string columns = plan_.column_count().text();
     const std::string items =
-        add_items(kernel, packs, fmt::format("ceil_div({}, {} * {})", columns, team(), vec));
+        kernel_.items("PACKS", fmt::format("ceil_div({}, {} * {})", columns, team(), vec));
     const std::string single_items =
-        add_items(kernel, singles, fmt::format("ceil_div({}, {})", columns, team()));
-    const std::string whole = tune("WHOLE");
-    kernel.lets.emplace_back(whole, fmt::format("{} == {} * {} * {}", columns, team(), vec, items));
-    std::vector<std::string> conditions = aligned;
-    conditions.insert(conditions.end(), {fits, on, fmt::format("{} <= {}", packs, most_items())});
-    kernel.variants.push_back(
-        {all_of(conditions),
-         {launch(fmt::format("{}<int, {}, {}, {}>", region_.name, vec, items, whole), true)}});
-    kernel.variants.push_back(
-        {all_of({fits, on, fmt::format("{} <= {}", singles, 16)}),
-         {launch(fmt::format("{}<int, 1, {}, 0>", region_.name, single_items), true)}});
-    conditions = aligned;
-    conditions.push_back(fits);
-    const std::string loose = region_.name + "_long";
+        kernel_.items("SINGLES", fmt::format("ceil_div({}, {})", columns, team()));
+    const std::string whole =
+        kernel_.let("WHOLE", fmt::format("{} == {} * {} * {}", columns, team(), vec, items));
+    std::vector<std::string> kept = aligned;
+    kept.insert(kept.end(), {on, fmt::format("{} <= {}", packs, most_items())});
+    kernel_.variant(
+        kept, {fast_.launch(fmt::format("int, {}, {}, {}", vec, items, whole), bounded, threads)});
+    kernel_.variant({fits, on, singles + " <= 16"},
+                    {fast_.launch(fmt::format("int, 1, {}, 0", single_items), bounded, threads)});
     if (online_) {
-      std::vector<std::string> once = conditions;
+      std::vector<std::string> once = aligned;
       once.push_back(tune("ONLINE") + " == 1");
-      kernel.variants.push_back(
-          {all_of(once), {launch(fmt::format("{}_online<int, {}>", region_.name, vec), false)}});
+      kernel_.variant(once, {online_->launch("int, " + vec, loose, threads)});
     }
-    kernel.variants.push_back(
-        {all_of(conditions), {launch(fmt::format("{}<int, {}>", loose, vec), false)}});
-    kernel.variants.push_back({"", {launch(loose + "<long long, 1>", false)}});
+    kernel_.variant(aligned, {slow_.launch("int, " + vec, loose, threads)});
+    kernel_.variant({}, {slow_.launch("long long, 1", loose, threads)});
   }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   Team team_;
   RowPlan plan_;
   const Packs* packs_ = nullptr;
-  std::vector<std::string> fast_args_, slow_args_;
+  Function fast_, slow_;
+  std::optional<Function> online_;
   Dim inner_{1};
-  bool online_ = false;
 };
-
-}  // namespace
-
-void add_online(Kernel& kernel, const Region& region) {
-  const std::string name = "ONLINE" + region.suffix;
-  kernel.tunes.push_back({name, {1, 0}, ""});
-  kernel.methods.push_back({"latency.online_recomputation", name + " == 1", name + "=0"});
-}
 
 bool rows_apply(const Region& region, const TargetContext&) {
   const std::optional<RowPlan> plan = plan_rows(region);
@@ -262,12 +225,18 @@ bool rows_prefer_lanes(const Region& region, const TargetContext&) {
   return plan->column_count().value() <= 1024 && plan->row_count().value() >= 256;
 }
 
-Kernel block_per_row_emit(const Region& region, const TargetContext& context) {
-  return RowSchedule(region, context, Team::Block).emit();
+template <Team kTeam>
+Kernel row_emit(const Region& region, const TargetContext& context) {
+  return RowSchedule(region, context, kTeam).emit();
 }
 
-Kernel lanes_per_row_emit(const Region& region, const TargetContext& context) {
-  return RowSchedule(region, context, Team::Lanes).emit();
+}  // namespace
+
+Schedules row_schedules() {
+  return {{"block_per_row", "a block per row: reductions and what follows them", rows_apply,
+           row_emit<Team::Block>},
+          {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
+           lanes_apply, row_emit<Team::Lanes>, rows_prefer_lanes}};
 }
 
 }  // namespace kw::generate

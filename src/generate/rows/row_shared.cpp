@@ -18,7 +18,8 @@ constexpr int kSlots = 2048;         // bytes left for the reductions' own slots
 
 class SharedRows {
  public:
-  explicit SharedRows(const Region& region) : region_(region), plan_(*plan_rows(region)) {}
+  SharedRows(const Region& region, const TargetContext& context)
+      : region_(region), kernel_(region, context), plan_(*plan_rows(region)) {}
 
   Kernel emit() {
     RowKernel trial(region_, plan_, Team::Block, false, nullptr);
@@ -26,86 +27,61 @@ class SharedRows {
     RowKernel kept(region_, plan_, Team::Block, false, &trial.seen());
     kept.keep_in_shared();
     RowKernel again(region_, plan_, Team::Block, false, nullptr);
-    Kernel kernel;
-    const std::vector<std::string> kept_args =
-        write(kernel, kept, region_.name, "kept in shared memory");
-    const std::vector<std::string> args =
-        write(kernel, again, region_.name + "_long", "read again in every pass");
-    add_knobs(kernel, kept);
-    add_variants(kernel, kept, kept_args, args);
-    return kernel;
+    const Function kept_function = write(kept, region_.name, "kept in shared memory");
+    const Function long_function = write(again, region_.name + "_long", "read again in every pass");
+    add_knobs(kept);
+    add_variants(kept, kept_function, long_function);
+    return kernel_.take();
   }
 
  private:
-  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string tune(const char* name) const { return kernel_.name(name); }
 
-  std::vector<std::string> write(Kernel& kernel, RowKernel& row, const std::string& name,
-                                 const char* how) {
+  Function write(RowKernel& row, const std::string& name, const char* how) {
     const std::string body = row.body();
-    const KernelSignature head =
-        signature_of(row.emitter(), name, "typename Index, int kVec", tune("THREADS"));
-    kernel.source += fmt::format("{}// {}: one block per row, which is {}.\n{} {{\n{}}}\n",
-                                 kernel.source.empty() ? "" : "\n", region_.stores[0].to.name, how,
-                                 head.text, body);
-    const auto& functions = row.emitter().functions();
-    kernel.functions.insert(functions.begin(), functions.end());
-    kernel.functions.insert("load_pack");
-    return head.args;
+    kernel_.need({"load_pack"});
+    return kernel_.function(
+        row.emitter(), fmt::format("{}: one block per row, which is {}.", kernel_.result(), how),
+        name, "typename Index, int kVec", tune("THREADS"), body);
   }
 
-  void add_knobs(Kernel& kernel, const RowKernel& row) {
+  void add_knobs(const RowKernel& row) {
     int64_t narrowest = 16;
+    std::vector<std::string> bytes;
     for (const Buffer& buffer : row.shared_rows()) {
-      narrowest = std::min<int64_t>(narrowest, tensor::dtype_size(buffer.dtype));
+      const int64_t size = tensor::dtype_size(buffer.dtype);
+      narrowest = std::min(narrowest, size);
+      bytes.push_back(
+          fmt::format("16 * ceil_div(({}) * {}, 16)", plan_.column_count().text(), size));
     }
     std::vector<int64_t> vecs = {16 / narrowest};
     if (vecs[0] > 1) vecs.push_back(1);
-    kernel.tunes.push_back({tune("THREADS"), {512, 1024, 256}, ""});
-    kernel.tunes.push_back({tune("VEC"), vecs, ""});
-    kernel.tunes.push_back({tune("SHARED"), {1, 0}, ""});
-    if (vecs.size() > 1) {
-      kernel.methods.push_back(
-          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
-    }
-    kernel.methods.push_back(
-        {"memory.tiling_smem", tune("SHARED") + " == 1", tune("SHARED") + "=0"});
-    kernel.methods.push_back({"compute.reduction", "", ""});
-    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
-    kernel.methods.push_back({"memory.kernel_fusion", "", ""});
-    std::vector<std::string> bytes;
-    for (const Buffer& buffer : row.shared_rows()) {
-      bytes.push_back(fmt::format("16 * ceil_div(({}) * {}, 16)", plan_.column_count().text(),
-                                  tensor::dtype_size(buffer.dtype)));
-    }
-    kernel.lets.emplace_back(tune("ROW_BYTES"), join(bytes, " + "));
+    kernel_.tune("THREADS", {512, 1024, 256});
+    kernel_.vectors(vecs);
+    kernel_.switch_method("memory.tiling_smem", "SHARED");
+    kernel_.methods({"compute.reduction", "compute.warp_shuffle", "memory.kernel_fusion"});
+    kernel_.let("ROW_BYTES", join(bytes, " + "));
   }
 
-  void add_variants(Kernel& kernel, const RowKernel& row, const std::vector<std::string>& kept_args,
-                    const std::vector<std::string>& args) {
-    const std::string vec = tune("VEC"), rows = plan_.row_count().text();
-    const std::string grid = fmt::format("min({}, 2147483647)", rows);
+  void add_variants(const RowKernel& row, const Function& kept, const Function& again) {
+    const std::string vec = tune("VEC"), threads = tune("THREADS"), bytes = tune("ROW_BYTES");
+    const std::string grid = fmt::format("min({}, 2147483647)", plan_.row_count().text());
     std::vector<std::string> aligned = row.packs().conditions(vec);
     const Dim& inner = row.columns().back().extent;
     aligned.push_back(fmt::format("({}) % {} == 0", inner.text(), vec));
     aligned.push_back(fits_int(region_));
-    std::vector<std::string> kept = aligned;
-    kept.push_back(tune("SHARED") + " == 1");
-    kept.push_back(fmt::format("{} <= SMEM_MAX - {}", tune("ROW_BYTES"), kSlots));
-    kernel.variants.push_back({all_of(kept),
-                               {{fmt::format("{}<int, {}>", region_.name, vec), grid,
-                                 tune("THREADS"), tune("ROW_BYTES"), kept_args}}});
-    const std::string loose = region_.name + "_long";
-    kernel.variants.push_back(
-        {all_of(aligned),
-         {{fmt::format("{}<int, {}>", loose, vec), grid, tune("THREADS"), "", args}}});
-    kernel.variants.push_back({"", {{loose + "<long long, 1>", grid, tune("THREADS"), "", args}}});
+    std::vector<std::string> fits = aligned;
+    fits.push_back(tune("SHARED") + " == 1");
+    fits.push_back(fmt::format("{} <= SMEM_MAX - {}", bytes, kSlots));
+    kernel_.variant(fits, {kept.launch("int, " + vec, grid, threads, bytes)});
+    kernel_.variant(aligned, {again.launch("int, " + vec, grid, threads)});
+    kernel_.variant({}, {again.launch("long long, 1", grid, threads)});
   }
 
   const Region& region_;
+  KernelBuilder kernel_;
   RowPlan plan_;
 };
-
-}  // namespace
 
 bool shared_rows_apply(const Region& region, const TargetContext& context) {
   const std::optional<RowPlan> plan = plan_rows(region);
@@ -123,8 +99,13 @@ bool shared_rows_apply(const Region& region, const TargetContext& context) {
   return bytes > 0 && bytes <= context.target.shared_per_block_optin - kSlots;
 }
 
-Kernel shared_rows_emit(const Region& region, const TargetContext&) {
-  return SharedRows(region).emit();
+}  // namespace
+
+Schedules shared_row_schedules() {
+  return {{"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
+           [](const Region& region, const TargetContext& context) {
+             return SharedRows(region, context).emit();
+           }}};
 }
 
 }  // namespace kw::generate

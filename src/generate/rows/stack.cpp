@@ -28,7 +28,11 @@ constexpr int64_t kLongToSplit = 2048;
 class StackSchedule {
  public:
   StackSchedule(const Region& region, const TargetContext& context, bool split)
-      : region_(region), context_(context), split_(split), plan_(*plan_rows(region)) {
+      : region_(region),
+        context_(context),
+        kernel_(region, context),
+        split_(split),
+        plan_(*plan_rows(region)) {
     again_ = plan_;
     const std::optional<RowPlan> online = plan_online(region, plan_);
     if (online && online->rescaled.empty()) again_ = *online;
@@ -36,21 +40,19 @@ class StackSchedule {
   }
 
   Kernel emit() {
-    Kernel kernel;
     if (split_) {
-      for (size_t pass = 0; pass <= plan_.passes.size(); ++pass) write_pass(kernel, pass);
+      for (size_t pass = 0; pass <= plan_.passes.size(); ++pass) write_pass(pass);
     } else {
-      write_whole(kernel);
+      write_whole();
     }
-    add_knobs(kernel);
-    add_methods(kernel);
+    add_knobs();
+    add_methods();
     if (split_) {
-      add_parts(kernel);
+      add_parts();
     } else {
-      add_variants(kernel);
+      add_variants();
     }
-    finalize(kernel, context_);
-    return kernel;
+    return kernel_.finish();
   }
 
   /// Whether too few blocks would share the work.
@@ -63,42 +65,37 @@ class StackSchedule {
   }
 
  private:
-  std::string tune(const char* name) const { return name + region_.suffix; }
+  std::string tune(const char* name) const { return kernel_.name(name); }
 
-  void write_whole(Kernel& kernel) {
+  void write_whole() {
     StackKernel trial(region_, plan_, Reading::Once, nullptr);
     trial.body();
     StackKernel once(region_, plan_, Reading::Once, &trial.seen());
     StackKernel again(region_, again_, Reading::Again, nullptr);
-    write(kernel, once, region_.name, "typename Index, int kVec, int kItems",
+    write(once, region_.name, "typename Index, int kVec, int kItems",
           "A stack of threads per few rows, which are read once into registers.");
-    write(kernel, again, region_.name + "_long", "typename Index, int kVec",
+    write(again, region_.name + "_long", "typename Index, int kVec",
           "The same, read again in every pass.");
   }
 
-  void write_pass(Kernel& kernel, size_t pass) {
+  void write_pass(size_t pass) {
     StackKernel stack(region_, plan_, Reading::Parts, nullptr);
     stack.only_pass(pass);
     const bool last = pass == plan_.passes.size();
-    write(kernel, stack, last ? region_.name : fmt::format("{}_pass{}", region_.name, pass + 1),
+    write(stack, last ? region_.name : fmt::format("{}_pass{}", region_.name, pass + 1),
           "typename Index, int kVec",
           last ? "Joins the partial results and stores what follows from them."
                : "Partial results of one part of the columns.");
   }
 
-  void write(Kernel& kernel, StackKernel& stack, const std::string& name,
-             const std::string& templates, const char* what) {
+  void write(StackKernel& stack, const std::string& name, const std::string& templates,
+             const char* what) {
     const std::string body = stack.body();
-    auto more = stack.parameters();
+    Parameters more = stack.parameters();
     if (split_) more.emplace_back("Index parts", tune("PARTS"));
-    const KernelSignature head =
-        signature_of(stack.emitter(), name, templates, tune("THREADS"), more);
-    if (!kernel.source.empty()) kernel.source += "\n";
-    kernel.source += fmt::format("// {}\n{} {{\n{}}}\n", what, head.text, body);
-    const auto& functions = stack.emitter().functions();
-    kernel.functions.insert(functions.begin(), functions.end());
-    kernel.functions.insert("load_pack");
-    steps_.push_back({name, head.args});
+    kernel_.need({"load_pack"});
+    steps_.push_back(
+        kernel_.function(stack.emitter(), what, name, templates, tune("THREADS"), body, more));
     remember(stack);
   }
 
@@ -137,40 +134,33 @@ class StackSchedule {
     return layers;
   }
 
-  void add_knobs(Kernel& kernel) {
+  void add_knobs() {
     using Values = std::vector<int64_t>;
     const int64_t best = vec(), wide = width();
-    kernel.tunes.push_back({tune("VEC"), best > 1 ? Values{best, 1} : Values{1}, ""});
+    kernel_.vectors(best > 1 ? Values{best, 1} : Values{1});
     if (split_) {
-      kernel.tunes.push_back({tune("WIDTH"), {wide, wide * 2}, ""});
-      kernel.tunes.push_back({tune("THREADS"), {256, 512}, ""});
-      kernel.tunes.push_back({tune("WAVES"), {4, 2, 8}, ""});
+      kernel_.tune("WIDTH", {wide, wide * 2});
+      kernel_.tune("THREADS", {256, 512});
+      kernel_.tune("WAVES", {4, 2, 8});
     } else {
       const int64_t threads = std::clamp<int64_t>(wide * wanted_layers(), 128, 1024);
       Values widths = {wide, wide * 2};
       if (wide > 1) widths.push_back(wide / 2);
-      kernel.tunes.push_back({tune("WIDTH"), widths, ""});
-      kernel.tunes.push_back(
-          {tune("THREADS"), {threads, threads > 256 ? threads / 2 : threads * 2}, ""});
-      kernel.tunes.push_back({tune("REGISTERS"), {1, 0}, ""});
+      kernel_.tune("WIDTH", widths);
+      kernel_.tune("THREADS", {threads, threads > 256 ? threads / 2 : threads * 2});
+      kernel_.tune("REGISTERS", {1, 0});
     }
   }
 
-  void add_methods(Kernel& kernel) {
-    if (vec() > 1) {
-      kernel.methods.push_back(
-          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
-    }
+  void add_methods() {
     if (split_) {
-      kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+      kernel_.method("memory.split_k_parallel_reduce");
     } else {
-      kernel.methods.push_back({"compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
-                                tune("REGISTERS") + "=0"});
+      kernel_.method("compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
+                     tune("REGISTERS") + "=0");
     }
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    kernel.methods.push_back({"compute.reduction", "", ""});
-    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
-    if (interior(region_).size() > 1) kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+    kernel_.methods({"memory.coalesced_access", "compute.reduction", "compute.warp_shuffle"});
+    if (interior(region_).size() > 1) kernel_.method("memory.kernel_fusion");
   }
 
   std::string tiles(const std::string& vec) const {
@@ -184,75 +174,62 @@ class StackSchedule {
     return all;
   }
 
-  void add_variants(Kernel& kernel) {
-    const std::string vec = tune("VEC"), fits = fits_int(region_);
-    const std::string packs = tune("LAYERS"), on = tune("REGISTERS") + " == 1";
-    const auto launch = [&](size_t step, const std::string& arguments, const std::string& packed) {
-      return Launch{fmt::format("{}<{}>", steps_[step].name, arguments), tiles(packed),
-                    tune("THREADS"), "", steps_[step].args};
-    };
-    const std::string items =
-        add_items(kernel, packs,
-                  fmt::format("ceil_div({}, {} / {})", plan_.column_count().text(), tune("THREADS"),
-                              tune("WIDTH")));
+  void add_variants() {
+    const std::string vec = tune("VEC"), threads = tune("THREADS");
+    const std::string layers = tune("LAYERS"), on = tune("REGISTERS") + " == 1";
+    const Function &once = steps_[0], &again = steps_[1];
+    const std::string items = kernel_.items(
+        "LAYERS",
+        fmt::format("ceil_div({}, {} / {})", plan_.column_count().text(), threads, tune("WIDTH")));
     const int64_t most = loads_ <= 1 ? 16 : loads_ <= 2 ? 8 : 4;
-    std::vector<std::string> conditions = aligned();
-    conditions.insert(conditions.end(), {on, fmt::format("{} <= {}", packs, most)});
-    kernel.variants.push_back(
-        {all_of(conditions), {launch(0, fmt::format("int, {}, {}", vec, items), vec)}});
-    kernel.variants.push_back(
-        {all_of({fits, on, packs + " <= 16"}), {launch(0, fmt::format("int, 1, {}", items), "1")}});
-    kernel.variants.push_back({all_of(aligned()), {launch(1, "int, " + vec, vec)}});
-    kernel.variants.push_back({"", {launch(1, "long long, 1", "1")}});
+    std::vector<std::string> kept = aligned();
+    kept.insert(kept.end(), {on, fmt::format("{} <= {}", layers, most)});
+    kernel_.variant(kept,
+                    {once.launch(fmt::format("int, {}, {}", vec, items), tiles(vec), threads)});
+    kernel_.variant({fits_int(region_), on, layers + " <= 16"},
+                    {once.launch("int, 1, " + items, tiles("1"), threads)});
+    kernel_.variant(aligned(), {again.launch("int, " + vec, tiles(vec), threads)});
+    kernel_.variant({}, {again.launch("long long, 1", tiles("1"), threads)});
   }
 
-  void add_parts(Kernel& kernel) {
+  void add_parts() {
     const std::string rows = plan_.row_count().text(), columns = plan_.column_count().text();
-    kernel.lets.emplace_back(
-        tune("PARTS"),
-        fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} / {} * 4)))", tune("WAVES"),
-                    tiles(tune("VEC")), columns, tune("THREADS"), tune("WIDTH")));
+    const std::string vec = tune("VEC"), fits = fits_int(region_);
+    kernel_.let("PARTS",
+                fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} / {} * 4)))",
+                            tune("WAVES"), tiles(vec), columns, tune("THREADS"), tune("WIDTH")));
     for (const auto& pass : plan_.passes) {
       for (const NodeId id : pass) {
-        kernel.scratch.push_back({partials_name(region_, id), partial_dtype(region_.node(id).dtype),
-                                  fmt::format("{}, {}", tune("PARTS"), rows), ""});
+        kernel_.scratch(partials_name(region_, id), partial_dtype(region_.node(id).dtype),
+                        fmt::format("{}, {}", tune("PARTS"), rows));
       }
     }
-    const auto launches = [&](const std::string& arguments, const std::string& packed) {
+    const auto launches = [&](const std::string& index, const std::string& packed) {
       std::vector<Launch> all;
-      for (size_t i = 0; i < steps_.size(); ++i) {
-        const bool few = i + 1 == steps_.size() && plan_.full_stores.empty();
-        all.push_back({fmt::format("{}<{}>", steps_[i].name, arguments),
-                       tiles(packed) + (few ? "" : ", " + tune("PARTS")), tune("THREADS"), "",
-                       steps_[i].args});
+      for (const Function& step : steps_) {
+        const bool few = &step == &steps_.back() && plan_.full_stores.empty();
+        all.push_back(step.launch(index + ", " + packed,
+                                  tiles(packed) + (few ? "" : ", " + tune("PARTS")),
+                                  tune("THREADS")));
       }
       return all;
     };
-    const std::string vec = tune("VEC");
-    kernel.variants.push_back({all_of(aligned()), launches("int, " + vec, vec)});
-    if (const std::string fits = fits_int(region_); !fits.empty()) {
-      kernel.variants.push_back({fits, launches("int, 1", "1")});
-    }
-    kernel.variants.push_back({"", launches("long long, 1", "1")});
+    kernel_.variant(aligned(), launches("int", vec));
+    if (!fits.empty()) kernel_.variant({fits}, launches("int", "1"));
+    kernel_.variant({}, launches("long long", "1"));
   }
-
-  struct Step {
-    std::string name;
-    std::vector<std::string> args;
-  };
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   bool split_;
   RowPlan plan_, again_;  // of columns in registers, and of those that passes read again
-  std::vector<Step> steps_;
+  std::vector<Function> steps_;
   std::vector<std::string> aligned_;
   int64_t narrowest_ = 16;
   size_t loads_ = 0;
   Dim inner_{1};
 };
-
-}  // namespace
 
 bool stacked_rows_apply(const Region& region, const TargetContext&) {
   const std::optional<RowPlan> plan = plan_rows(region);
@@ -263,12 +240,18 @@ bool stacked_split_applies(const Region& region, const TargetContext& context) {
   return stacked_rows_apply(region, context) && StackSchedule(region, context, true).is_narrow();
 }
 
-Kernel stacked_rows_emit(const Region& region, const TargetContext& context) {
-  return StackSchedule(region, context, false).emit();
+template <bool kSplit>
+Kernel stacked_emit(const Region& region, const TargetContext& context) {
+  return StackSchedule(region, context, kSplit).emit();
 }
 
-Kernel stacked_split_emit(const Region& region, const TargetContext& context) {
-  return StackSchedule(region, context, true).emit();
+}  // namespace
+
+Schedules stack_schedules() {
+  return {{"stacked_split", "several blocks per row of those that lie across, one launch per pass",
+           stacked_split_applies, stacked_emit<true>, stacked_split_applies},
+          {"stacked_rows", "a stack of threads per few neighbouring rows that lie across memory",
+           stacked_rows_apply, stacked_emit<false>, stacked_rows_apply}};
 }
 
 }  // namespace kw::generate

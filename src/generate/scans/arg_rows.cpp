@@ -52,6 +52,7 @@ class RowArg {
   RowArg(const Region& region, const TargetContext& context, Searchers group)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         group_(group),
         args_(*args_of(region)),
         loop_(region, region.node(args_.input).shape, args_.axis(), {args_.input}, args_.nodes),
@@ -71,26 +72,20 @@ class RowArg {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    const std::string place = "long long* places";
-    std::vector<std::pair<std::string, std::string>> more;
-    if (group_ == Searchers::Split) {
-      more = {{"Index part_length", name("PART")},
-              {fmt::format("{}* bests", register_type(joining_.dtype())),
-               scratch_name(region_, "bests")},
-              {place, scratch_name(region_, "places")}};
+    const bool split = group_ == Searchers::Split;
+    Parameters more;
+    if (split) more = found("");
+    if (split) more.insert(more.begin(), {"Index part_length", name("PART")});
+    kernel_.device(joining_.definitions(kernel_.functions()));
+    std::vector<Function> functions = {kernel_.function(
+        e_, summary(), region_.name, "typename Index, int kVec", name("THREADS"), body, more)};
+    kernel_.need({"load_pack"});
+    if (split) {
+      functions.push_back(RowArg(region_, context_, Searchers::Warp).write_finish(kernel_));
     }
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kVec", name("THREADS"), more);
-    kernel.functions = e_.functions();
-    kernel.functions.insert("load_pack");
-    kernel.source = joining_.definitions(kernel.functions) + "\n" + summary() + head.text + " {\n" +
-                    body + "}\n";
-    add_plan(kernel, head);
-    if (group_ == Searchers::Split) add_finish(kernel);
-    finalize(kernel, context_);
-    return kernel;
+    add_plan(functions);
+    return kernel_.finish();
   }
 
  private:
@@ -98,7 +93,13 @@ class RowArg {
     const DType type = region_.node(args_.input).dtype;
     return in_float(type) ? DType::Fp32 : type;
   }
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
+  /// What the blocks of a split row leave, as parameters.
+  Parameters found(const std::string& constness) const {
+    return {{fmt::format("{}{}* bests", constness, register_type(joining_.dtype())),
+             scratch_name(region_, "bests")},
+            {constness + "long long* places", scratch_name(region_, "places")}};
+  }
   std::string lanes() const { return name(group_ == Searchers::Warp ? "LANES" : "THREADS"); }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
@@ -258,78 +259,57 @@ class RowArg {
     const std::string who = group_ == Searchers::Warp    ? lanes() + " threads search a row"
                             : group_ == Searchers::Block ? "a block searches a row"
                                                          : "a block searches a part of a row";
-    return fmt::format("// {}: {}.\n", region_.stores[0].to.name, who);
+    return fmt::format("{}: {}.", kernel_.result(), who);
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const std::vector<Function>& functions) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
     const int64_t packs = (loop_.length().value() + vec - 1) / vec;
-    if (vec > 1) {
-      kernel.tunes.push_back({name("VEC"), {vec, 1}, ""});
-      kernel.methods.push_back(
-          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
-    }
+    if (vec > 1) kernel_.vectors({vec, 1});
     if (group_ == Searchers::Warp) {
       int64_t width = 4;
       while (width < 32 && width < packs) width *= 2;
-      kernel.tunes.push_back({name("THREADS"), {256, 128}, ""});
-      kernel.tunes.push_back(
-          {name("LANES"), width > 4 ? Values{width, width / 2} : Values{width}, ""});
-      kernel.tunes.push_back(
-          {name("UNROLL"), packs / width >= 4 ? Values{4, 2, 8, 1} : Values{1, 2}, ""});
+      kernel_.tune("THREADS", {256, 128});
+      kernel_.tune("LANES", width > 4 ? Values{width, width / 2} : Values{width});
+      kernel_.unroll(packs / width >= 4 ? Values{4, 2, 8, 1} : Values{1, 2});
     } else {
-      kernel.tunes.push_back(
-          {name("THREADS"), packs > 512 ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
-      kernel.tunes.push_back({name("UNROLL"), {4, 2, 1}, ""});
+      kernel_.tune("THREADS", packs > 512 ? Values{256, 512, 128} : Values{128, 256, 64});
+      kernel_.unroll({4, 2, 1});
     }
-    kernel.methods.push_back(
-        {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
-    kernel.methods.push_back({"compute.reduction", "", ""});
-    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
-    if (group_ == Searchers::Split) add_parts(kernel, vec);
-    add_variants(kernel, head, vec);
+    kernel_.methods({"compute.reduction", "compute.warp_shuffle"});
+    const std::string rows = as_factor(loop_.rows());
+    if (group_ == Searchers::Split) {
+      cut_rows(
+          kernel_, as_factor(loop_.length()),
+          fmt::format("{} * {} * {}", name("THREADS"), name("UNROLL"), vec > 1 ? name("VEC") : "1"),
+          rows);
+      const std::string extent = fmt::format("{} * {}", rows, name("PARTS"));
+      kernel_.scratch(scratch_name(region_, "bests"), joining_.dtype(), extent);
+      kernel_.scratch(scratch_name(region_, "places"), DType::Int64, extent);
+    }
+    kernel_.each_variant(vec > 1, packs_, as_factor(loop_.length()),
+                         [&](const Instance& instance) { return launches(functions, instance); });
   }
 
-  void add_parts(Kernel& kernel, int64_t vec) {
-    const std::string n = as_factor(loop_.length()), rows = as_factor(loop_.rows());
-    kernel.lets = {
-        {name("TILE"),
-         fmt::format("{} * {} * {}", name("THREADS"), name("UNROLL"), vec > 1 ? name("VEC") : "1")},
-        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))",
-                                   n, name("TILE"), rows)},
-        {name("PART"), fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}", n, name("WISH"),
-                                   name("TILE"), name("TILE"))},
-        {name("PARTS"), fmt::format("ceil_div({}, {})", n, name("PART"))}};
-    const std::string extent = fmt::format("{} * {}", rows, name("PARTS"));
-    kernel.scratch = {{scratch_name(region_, "bests"), joining_.dtype(), extent, ""},
-                      {scratch_name(region_, "places"), DType::Int64, extent, ""}};
-  }
-
-  void add_variants(Kernel& kernel, const KernelSignature& head, int64_t vec) {
-    const std::string rows = loop_.rows().text();
-    const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
-      std::string grid = rows;
-      if (group_ == Searchers::Warp)
-        grid = fmt::format("ceil_div({}, {} / {})", rows, name("THREADS"), lanes());
-      if (group_ == Searchers::Split)
-        grid = fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS"));
-      kernel.variants.push_back({when,
-                                 {{fmt::format("{}<{}, {}>", region_.name, index, packs), grid,
-                                   name("THREADS"), "", head.args}}});
-    };
-    packs_.each_variant(vec > 1, as_factor(loop_.length()), name("VEC"), fits_int(region_),
-                        variant);
+  std::vector<Launch> launches(const std::vector<Function>& functions,
+                               const Instance& instance) const {
+    const std::string rows = loop_.rows().text(), threads = name("THREADS");
+    if (group_ == Searchers::Split) {
+      return {functions[0].launch(instance.types(),
+                                  fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS")),
+                                  threads),
+              functions[1].launch(instance.index, rows, "32")};
+    }
+    const bool warp = group_ == Searchers::Warp;
+    return {functions[0].launch(
+        instance.types(),
+        warp ? fmt::format("ceil_div({}, {} / {})", rows, threads, lanes()) : rows, threads)};
   }
 
   /// The second launch: a warp per row joins what the parts found.
-  void add_finish(Kernel& kernel) {
-    RowArg again(region_, context_, Searchers::Warp);
-    again.write_finish(kernel);
-  }
-
-  void write_finish(Kernel& kernel) {
+  Function write_finish(KernelBuilder& kernel) {
     e_.open(loop_.row_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
     write_results();
@@ -352,25 +332,15 @@ class RowArg {
       const auto one = w.block("if (threadIdx.x == 0)");
       w.raw(result_text_);
     }
-    const std::string kernel_name = region_.name + "_finish";
-    const KernelSignature head =
-        signature_of(e_, kernel_name, "typename Index", "32",
-                     {{"Index parts", name("PARTS")},
-                      {fmt::format("const {}* bests", register_type(joining_.dtype())),
-                       scratch_name(region_, "bests")},
-                      {"const long long* places", scratch_name(region_, "places")}});
-    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
-    kernel.source += fmt::format("\n// {}: the best of all parts.\n", region_.stores[0].to.name) +
-                     head.text + " {\n" + w.text() + "}\n";
-    for (Variant& variant : kernel.variants) {
-      const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
-      variant.launches.push_back({fmt::format("{}<{}>", kernel_name, wide ? "long long" : "int"),
-                                  loop_.rows().text(), "32", "", head.args});
-    }
+    Parameters more = found("const ");
+    more.insert(more.begin(), {"Index parts", name("PARTS")});
+    return kernel.function(e_, kernel.result() + ": the best of all parts.",
+                           region_.name + "_finish", "typename Index", "32", w.text(), more);
   }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   Searchers group_;
   Args args_;
   RowLoop loop_;
@@ -392,8 +362,6 @@ std::optional<RowLoop> loop_of(const Region& region, const TargetContext& contex
   return loop;
 }
 
-}  // namespace
-
 bool arg_rows_applies(const Region& region, const TargetContext& context) {
   return loop_of(region, context).has_value();
 }
@@ -404,14 +372,19 @@ bool arg_split_applies(const Region& region, const TargetContext& context) {
          loop->length().value() >= 16384;
 }
 
-Kernel arg_warp_emit(const Region& region, const TargetContext& context) {
-  return RowArg(region, context, Searchers::Warp).emit();
+template <Searchers kGroup>
+Kernel arg_emit(const Region& region, const TargetContext& context) {
+  return RowArg(region, context, kGroup).emit();
 }
-Kernel arg_block_emit(const Region& region, const TargetContext& context) {
-  return RowArg(region, context, Searchers::Block).emit();
-}
-Kernel arg_split_emit(const Region& region, const TargetContext& context) {
-  return RowArg(region, context, Searchers::Split).emit();
+
+}  // namespace
+
+Schedules arg_schedules() {
+  return {
+      {"arg_split", "several blocks search a row", arg_split_applies, arg_emit<Searchers::Split>},
+      {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies,
+       arg_emit<Searchers::Warp>},
+      {"arg_block", "a block searches a row", arg_rows_applies, arg_emit<Searchers::Block>}};
 }
 
 }  // namespace kw::generate

@@ -88,6 +88,7 @@ class ColumnReduce {
   ColumnReduce(const Region& region, const TargetContext& context, bool split)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         split_(split),
         nodes_(reductions_of(region)),
         loop_(region, region.node(region.node(nodes_[0]).inputs[0]).shape,
@@ -112,17 +113,17 @@ class ColumnReduce {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    const KernelSignature head = signature_of(e_, region_.name, "typename Index, int kVec",
-                                              "32 * " + name("STACK"), partials());
-    kernel.functions = e_.functions();
-    kernel.functions.insert("load_pack");
-    kernel.source = definitions(kernel.functions) + summary() + head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    if (split_) ColumnReduce(region_, context_, true).add_finish(kernel);
-    finalize(kernel, context_);
-    return kernel;
+    for (const State& state : states_) {
+      kernel_.device(state.joining.definitions(kernel_.functions(), Joining::Lanes::One) + "\n");
+    }
+    std::vector<Function> functions = {kernel_.function(e_, summary(), region_.name,
+                                                        "typename Index, int kVec",
+                                                        "32 * " + name("STACK"), body, partials())};
+    kernel_.need({"load_pack"});
+    if (split_) functions.push_back(ColumnReduce(region_, context_, true).write_finish(kernel_));
+    add_plan(functions);
+    return kernel_.finish();
   }
 
  private:
@@ -131,7 +132,7 @@ class ColumnReduce {
     for (const NodeId id : nodes) in.push_back(region.node(id).inputs[0]);
     return in;
   }
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   std::string scratch(const State& state) const { return scratch_name(region_, state.name); }
   std::string places(const State& state) const {
     return scratch_name(region_, state.name + "_places");
@@ -159,16 +160,14 @@ class ColumnReduce {
     state_of_[id] = k;
   }
 
-  std::vector<std::pair<std::string, std::string>> partials() const {
-    std::vector<std::pair<std::string, std::string>> more = {
-        {"Index chunk", split_ ? name("CHUNK") : as_factor(loop_.columns())}};
+  Parameters partials() const {
+    Parameters more = {{"Index chunk", split_ ? name("CHUNK") : as_factor(loop_.columns())}};
     if (!split_) return more;
     add_partials(more, "");
     return more;
   }
 
-  void add_partials(std::vector<std::pair<std::string, std::string>>& more,
-                    const char* constness) const {
+  void add_partials(Parameters& more, const char* constness) const {
     for (const State& state : states_) {
       more.emplace_back(fmt::format("{}{}* {}_of_chunk", constness,
                                     register_type(state.joining.dtype()), state.name),
@@ -177,13 +176,6 @@ class ColumnReduce {
         more.emplace_back(fmt::format("{}long long* {}_places", constness, state.name),
                           places(state));
     }
-  }
-
-  std::string definitions(std::set<std::string>& functions) const {
-    std::string text;
-    for (const State& state : states_)
-      text += state.joining.definitions(functions, Joining::Lanes::One) + "\n";
-    return text;
   }
 
   // Scopes: 1 is the thread's results, 2 one step of the reduction, 3 one of the results.
@@ -352,62 +344,50 @@ class ColumnReduce {
   }
 
   std::string summary() const {
-    return fmt::format("// {}: {} threads share kVec results{}.\n", region_.stores[0].to.name,
-                       name("STACK"), split_ ? " of a chunk" : "");
+    return fmt::format("{}: {} threads share kVec results{}.", kernel_.result(), name("STACK"),
+                       split_ ? " of a chunk" : "");
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const std::vector<Function>& functions) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
-    if (vec > 1) {
-      kernel.tunes.push_back({name("VEC"), vec > 4 ? Values{vec, vec / 2, 1} : Values{vec, 1}, ""});
-      kernel.methods.push_back(
-          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
-    }
-    const std::string fast_vec = vec > 1 ? name("VEC") : "1";
-    kernel.tunes.push_back({name("STACK"), {8, 16, 4}, ""});
-    kernel.tunes.push_back({name("UNROLL"), {4, 2, 1}, ""});
-    kernel.methods.push_back(
-        {"compute.ilp_unroll_register_tile", name("UNROLL") + " > 1", name("UNROLL") + "=1"});
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    kernel.methods.push_back({"compute.reduction", "", ""});
-    if (split_) add_chunks(kernel, fast_vec);
-    add_variants(kernel, head, vec);
+    if (vec > 1) kernel_.vectors(vec > 4 ? Values{vec, vec / 2, 1} : Values{vec, 1});
+    kernel_.tune("STACK", {8, 16, 4});
+    kernel_.unroll({4, 2, 1});
+    kernel_.methods({"memory.coalesced_access", "compute.reduction"});
+    if (split_) add_chunks(vec > 1 ? name("VEC") : "1");
+    const std::string rows = loop_.rows().text();
+    const auto launches = [&](const Instance& instance) {
+      const std::string grid = fmt::format("ceil_div({}, 32 * {})", rows, instance.vec);
+      std::vector<Launch> all = {functions[0].launch(
+          instance.types(), split_ ? grid + ", " + name("CHUNKS") : grid, "32, " + name("STACK"))};
+      if (split_) {
+        all.push_back(
+            functions[1].launch(instance.index, fmt::format("ceil_div({}, 128)", rows), "128"));
+      }
+      return all;
+    };
+    kernel_.each_variant(vec > 1, packs_, as_factor(loop_.inner_extent()), launches);
   }
 
-  void add_chunks(Kernel& kernel, const std::string& vec) {
+  void add_chunks(const std::string& vec) {
     const std::string n = as_factor(loop_.columns()), rows = as_factor(loop_.rows());
-    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
-    kernel.lets = {
-        {name("TILES"), fmt::format("max(1, ceil_div({}, 32 * {}))", rows, vec)},
-        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {} * {}), ceil_div(SMS * 4, {})))", n,
-                                   name("STACK"), name("UNROLL"), name("TILES"))},
-        {name("CHUNK"), fmt::format("max(1, ceil_div({}, {}))", n, name("WISH"))},
-        {name("CHUNKS"), fmt::format("ceil_div({}, {})", n, name("CHUNK"))}};
+    kernel_.method("memory.split_k_parallel_reduce");
+    kernel_.let("TILES", fmt::format("max(1, ceil_div({}, 32 * {}))", rows, vec));
+    kernel_.let("WISH", fmt::format("max(1, min(ceil_div({}, {} * {}), ceil_div(SMS * 4, {})))", n,
+                                    name("STACK"), name("UNROLL"), name("TILES")));
+    kernel_.let("CHUNK", fmt::format("max(1, ceil_div({}, {}))", n, name("WISH")));
+    kernel_.let("CHUNKS", fmt::format("ceil_div({}, {})", n, name("CHUNK")));
     const std::string extent = fmt::format("{} * {}", rows, name("CHUNKS"));
     for (const State& state : states_) {
-      kernel.scratch.push_back({scratch(state), state.joining.dtype(), extent, ""});
-      if (state.joining.has_place())
-        kernel.scratch.push_back({places(state), DType::Int64, extent, ""});
+      kernel_.scratch(scratch(state), state.joining.dtype(), extent);
+      if (state.joining.has_place()) kernel_.scratch(places(state), DType::Int64, extent);
     }
-  }
-
-  void add_variants(Kernel& kernel, const KernelSignature& head, int64_t vec) {
-    const std::string rows = loop_.rows().text();
-    const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
-      std::string grid = fmt::format("ceil_div({}, 32 * {})", rows, packs);
-      if (split_) grid += ", " + name("CHUNKS");
-      kernel.variants.push_back({when,
-                                 {{fmt::format("{}<{}, {}>", region_.name, index, packs), grid,
-                                   "32, " + name("STACK"), "", head.args}}});
-    };
-    packs_.each_variant(vec > 1, as_factor(loop_.inner_extent()), name("VEC"), fits_int(region_),
-                        variant);
   }
 
   /// The second launch: a thread joins what all chunks found for its result.
-  void add_finish(Kernel& kernel) {
+  Function write_finish(KernelBuilder& kernel) {
     e_.open(loop_.outer_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
     write_results();
@@ -434,24 +414,15 @@ class ColumnReduce {
                                  fmt::format("static_cast<Index>({}_places{})", state.name, at)))));
     }
     w.raw(result_text_);
-    const std::string own = region_.name + "_finish";
-    std::vector<std::pair<std::string, std::string>> more = {{"Index chunks", name("CHUNKS")}};
+    Parameters more = {{"Index chunks", name("CHUNKS")}};
     add_partials(more, "const ");
-    const KernelSignature head = signature_of(e_, own, "typename Index", "128", more);
-    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
-    kernel.source +=
-        fmt::format("\n// {}: the chunks' results joined.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + w.text() + "}\n";
-    for (Variant& variant : kernel.variants) {
-      const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
-      variant.launches.push_back({fmt::format("{}<{}>", own, wide ? "long long" : "int"),
-                                  fmt::format("ceil_div({}, 128)", loop_.rows().text()), "128", "",
-                                  head.args});
-    }
+    return kernel.function(e_, kernel.result() + ": the chunks' results joined.",
+                           region_.name + "_finish", "typename Index", "128", w.text(), more);
   }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   bool split_;
   std::vector<NodeId> nodes_;
   ReducedLoop loop_;
@@ -464,8 +435,6 @@ class ColumnReduce {
   std::string rows_, columns_, lane_text_, step_text_, row_text_, result_text_;
 };
 
-}  // namespace
-
 bool column_whole_applies(const Region& region, const TargetContext& context) {
   return !reductions_of(region).empty() && ColumnReduce(region, context, false).serves();
 }
@@ -476,12 +445,18 @@ bool column_split_applies(const Region& region, const TargetContext& context) {
   return results < 32 * 4 * 4 * int64_t{context.target.default_sms};
 }
 
-Kernel column_whole_emit(const Region& region, const TargetContext& context) {
-  return ColumnReduce(region, context, false).emit();
+template <bool kSplit>
+Kernel column_emit(const Region& region, const TargetContext& context) {
+  return ColumnReduce(region, context, kSplit).emit();
 }
 
-Kernel column_split_emit(const Region& region, const TargetContext& context) {
-  return ColumnReduce(region, context, true).emit();
+}  // namespace
+
+Schedules column_schedules() {
+  return {{"column_split", "chunks of the reduced dims, joined by a second launch",
+           column_split_applies, column_emit<true>, column_split_applies},
+          {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
+           column_emit<false>, column_whole_applies}};
 }
 
 }  // namespace kw::generate

@@ -37,6 +37,7 @@ class RowScan {
   RowScan(const Region& region, const TargetContext& context, Scanners group)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         group_(group),
         scans_(*scans_of(region)),
         loop_(loop_of(region, scans_)),
@@ -50,41 +51,33 @@ class RowScan {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    std::vector<std::pair<std::string, std::string>> more;
-    if (group_ == Scanners::Split) {
-      more.emplace_back("Index part_length", let("PART"));
+    const bool split = group_ == Scanners::Split, chain = group_ == Scanners::Chain;
+    Parameters more;
+    if (split) more.emplace_back("Index part_length", tune("PART"));
+    if (split || chain) {
       more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
       if (joining_.has_place()) more.emplace_back("long long* places", places());
     }
-    if (group_ == Scanners::Chain) {
-      more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
-      if (joining_.has_place()) more.emplace_back("long long* places", places());
+    if (chain) {
       more.emplace_back("unsigned int* tickets", scratch_name(region_, "ticket"));
       more.emplace_back("unsigned int* flags", scratch_name(region_, "flags"));
-      e_.need("load_acquire");
-      e_.need("store_release");
+      kernel_.need({"load_acquire", "store_release"});
     }
-    const std::string templates = group_ == Scanners::Split
-                                      ? "typename Index, int kVec, bool kTotals"
-                                      : "typename Index, int kVec";
-    const KernelSignature head = signature_of(e_, region_.name, templates, tune("THREADS"), more);
-    kernel.functions = e_.functions();
-    kernel.functions.insert({"load_pack", "store_pack"});
-    const std::string before = group_ == Scanners::Split   ? before_text()
-                               : group_ == Scanners::Chain ? chain_text(joining_, region_.name)
-                                                           : "";
-    kernel.source = joining_.definitions(kernel.functions) + before + "\n" + summary() + head.text +
-                    " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    finalize(kernel, context_);
-    return kernel;
+    kernel_.device(joining_.definitions(kernel_.functions()));
+    if (split) kernel_.device(before_text());
+    if (chain) kernel_.device(chain_text(joining_, region_.name));
+    const Function function = kernel_.function(
+        e_, summary(), region_.name,
+        split ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
+        tune("THREADS"), body, more);
+    kernel_.need({"load_pack", "store_pack"});
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
-  std::string tune(const char* name) const { return name + region_.suffix; }
-  std::string let(const char* name) const { return name + region_.suffix; }
+  std::string tune(const char* name) const { return kernel_.name(name); }
   std::string totals() const { return scratch_name(region_, "totals"); }
   std::string places() const { return scratch_name(region_, "places"); }
   bool reverse() const { return scans_.first->attrs.reverse; }
@@ -364,66 +357,58 @@ class RowScan {
   }
 
   std::string summary() const {
-    std::vector<std::string> names;
-    for (const Store& store : region_.stores) names.push_back(store.to.name);
     const std::string who = group_ == Scanners::Warp    ? tune("LANES") + " threads scan a row"
                             : group_ == Scanners::Block ? "a block scans a row"
                                                         : "a block scans a part of a row";
-    return fmt::format("// {}: {}, {} packs of kVec elements per thread and tile.\n",
-                       join(names, ", "), who, tune("UNROLL"));
+    return fmt::format("{}: {}, {} packs of kVec elements per thread and tile.", kernel_.results(),
+                       who, tune("UNROLL"));
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     const int64_t narrowest = packs_.narrowest();
-    const int64_t vec =
-        vector_store_ && !packs_.loads().empty() ? std::min<int64_t>(16 / narrowest, 8) : 1;
-    const bool alone = context_.alone;
-    const int64_t n = length_.value();
+    const bool packed = vector_store_ && !packs_.loads().empty();
+    const int64_t vec = packed ? std::min<int64_t>(16 / narrowest, 8) : 1;
     using Values = std::vector<int64_t>;
-    kernel.tunes.push_back({tune("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
-    const int64_t packs = (n + vec - 1) / vec;
-    if (group_ == Scanners::Warp) {
-      int64_t lanes = 4;
-      while (lanes < 32 && lanes < packs) lanes *= 2;
-      kernel.tunes.push_back({tune("THREADS"), alone ? Values{256, 128} : Values{256}, ""});
-      Values all = {lanes};
-      if (alone && lanes > 4) all.push_back(lanes / 2);
-      kernel.tunes.push_back({tune("LANES"), all, ""});
-      const int64_t steps = std::max<int64_t>(1, packs / lanes);
-      kernel.tunes.push_back({tune("UNROLL"), steps >= 4 ? Values{4, 2, 1} : Values{1, 2}, ""});
-      kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
-    } else {
-      const bool longer = packs > 256 * 2;
-      kernel.tunes.push_back(
-          {tune("THREADS"), longer ? Values{256, 512, 128} : Values{128, 256, 64}, ""});
-      kernel.tunes.push_back({tune("UNROLL"), longer ? Values{4, 2, 1} : Values{2, 1},
-                              fmt::format("{} * {} <= 1024", tune("THREADS"), tune("UNROLL"))});
-      kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
-    }
-    if (vec > 1)
-      kernel.methods.push_back(
-          {"memory.vectorized_access", tune("VEC") + " > 1", tune("VEC") + "=1"});
-    kernel.methods.push_back(
-        {"compute.ilp_unroll_register_tile", tune("UNROLL") + " > 1", tune("UNROLL") + "=1"});
-    kernel.methods.push_back({"compute.warp_shuffle", "", ""});
-    if (group_ == Scanners::Split) add_parts(kernel);
-    if (group_ == Scanners::Chain) add_chain(kernel);
-    add_variants(kernel, head);
+    const bool warp = group_ == Scanners::Warp;
+    kernel_.method(warp ? "latency.warp_shuffle_sync" : "latency.reduce_sync_count");
+    kernel_.vectors(vec > 1 ? Values{vec, 1} : Values{1});
+    add_threads((length_.value() + vec - 1) / vec);
+    kernel_.method_of("compute.ilp_unroll_register_tile", "UNROLL");
+    kernel_.method("compute.warp_shuffle");
+    if (group_ == Scanners::Split) add_parts();
+    if (group_ == Scanners::Chain) add_chain();
+    kernel_.each_variant(packed, packs_, as_factor(length_),
+                         [&](const Instance& instance) { return launches(function, instance); });
   }
 
-  void add_parts(Kernel& kernel) {
-    const std::string n = as_factor(length_), rows = as_factor(loop_.rows());
-    kernel.lets.emplace_back(
-        let("TILE"), fmt::format("{} * {} * {}", tune("THREADS"), tune("UNROLL"), tune("VEC")));
-    kernel.lets.emplace_back(
-        let("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))", n,
-                                 let("TILE"), rows));
-    kernel.lets.emplace_back(let("PART"), fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}",
-                                                      n, let("WISH"), let("TILE"), let("TILE")));
-    kernel.lets.emplace_back(let("PARTS"), fmt::format("ceil_div({}, {})", n, let("PART")));
-    const std::string extent = fmt::format("{} * {}", rows, let("PARTS"));
-    kernel.scratch.push_back({totals(), joining_.dtype(), extent, ""});
-    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, extent, ""});
+  /// `packs`: of a row.
+  void add_threads(int64_t packs) {
+    using Values = std::vector<int64_t>;
+    if (group_ != Scanners::Warp) {
+      const bool longer = packs > 256 * 2;
+      kernel_.tune("THREADS", longer ? Values{256, 512, 128} : Values{128, 256, 64});
+      kernel_.tune("UNROLL", longer ? Values{4, 2, 1} : Values{2, 1},
+                   fmt::format("{} * {} <= 1024", tune("THREADS"), tune("UNROLL")));
+      return;
+    }
+    int64_t lanes = 4;
+    while (lanes < 32 && lanes < packs) lanes *= 2;
+    kernel_.tune("THREADS", context_.alone ? Values{256, 128} : Values{256});
+    kernel_.tune("LANES", context_.alone && lanes > 4 ? Values{lanes, lanes / 2} : Values{lanes});
+    const int64_t steps = std::max<int64_t>(1, packs / lanes);
+    kernel_.tune("UNROLL", steps >= 4 ? Values{4, 2, 1} : Values{1, 2});
+  }
+
+  void add_totals(const std::string& extent) {
+    kernel_.scratch(totals(), joining_.dtype(), extent);
+    if (joining_.has_place()) kernel_.scratch(places(), DType::Int64, extent);
+  }
+
+  void add_parts() {
+    const std::string rows = as_factor(loop_.rows());
+    cut_rows(kernel_, as_factor(length_),
+             fmt::format("{} * {} * {}", tune("THREADS"), tune("UNROLL"), tune("VEC")), rows);
+    add_totals(fmt::format("{} * {}", rows, tune("PARTS")));
   }
 
   std::string chained_parts(const std::string& vec) const {
@@ -431,46 +416,32 @@ class RowScan {
                        tune("THREADS"), tune("UNROLL"), vec);
   }
 
-  void add_chain(Kernel& kernel) {
+  void add_chain() {
     const std::string most = chained_parts("1");
-    kernel.scratch.push_back({totals(), joining_.dtype(), "2 * " + most, ""});
-    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, "2 * " + most, ""});
-    kernel.scratch.push_back({scratch_name(region_, "ticket"), DType::Uint32, "1", "= 0"});
-    kernel.scratch.push_back({scratch_name(region_, "flags"), DType::Uint32, most, "= 0"});
-    kernel.methods.push_back({"memory.kernel_fusion", "", ""});
+    add_totals("2 * " + most);
+    kernel_.scratch(scratch_name(region_, "ticket"), DType::Uint32, "1", "= 0");
+    kernel_.scratch(scratch_name(region_, "flags"), DType::Uint32, most, "= 0");
+    kernel_.method("memory.kernel_fusion");
   }
 
-  Variant variant(const std::string& when, const std::string& index, const std::string& vec,
-                  const KernelSignature& head) const {
-    Variant out{when, {}};
-    const std::string rows = as_factor(loop_.rows());
+  std::vector<Launch> launches(const Function& function, const Instance& instance) const {
+    const std::string threads = tune("THREADS"), rows = loop_.rows().text();
     if (group_ == Scanners::Split) {
-      for (const char* totals_only : {"true", "false"})
-        out.launches.push_back(
-            {fmt::format("{}<{}, {}, {}>", region_.name, index, vec, totals_only),
-             fmt::format("{} * {}", rows, let("PARTS")), tune("THREADS"), "", head.args});
-      return out;
+      const std::string grid = fmt::format("{} * {}", as_factor(loop_.rows()), tune("PARTS"));
+      return {function.launch(instance.types() + ", true", grid, threads),
+              function.launch(instance.types() + ", false", grid, threads)};
     }
-    std::string grid = loop_.rows().text();
-    if (group_ == Scanners::Chain) grid = chained_parts(vec);
-    if (group_ == Scanners::Warp)
-      grid =
-          fmt::format("ceil_div({}, {} / {})", loop_.rows().text(), tune("THREADS"), tune("LANES"));
-    out.launches.push_back({fmt::format("{}<{}, {}>", region_.name, index, vec), grid,
-                            tune("THREADS"), "", head.args});
-    return out;
-  }
-
-  void add_variants(Kernel& kernel, const KernelSignature& head) {
-    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
-      kernel.variants.push_back(variant(when, index, vec, head));
-    };
-    packs_.each_variant(vector_store_ && !packs_.loads().empty(), as_factor(length_), tune("VEC"),
-                        fits_int(region_), add);
+    std::string grid = rows;
+    if (group_ == Scanners::Chain) grid = chained_parts(instance.vec);
+    if (group_ == Scanners::Warp) {
+      grid = fmt::format("ceil_div({}, {} / {})", rows, threads, tune("LANES"));
+    }
+    return {function.launch(instance.types(), grid, threads)};
   }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   Scanners group_;
   Scans scans_;
   RowLoop loop_;
@@ -490,8 +461,6 @@ bool few_rows(const RowLoop& loop, const TargetContext& context) {
   return loop.rows().value() < 2 * context.target.default_sms && loop.length().value() >= 16384;
 }
 
-}  // namespace
-
 bool scan_applies(const Region& region, const TargetContext&) {
   const auto scans = scans_of(region);
   return scans && !needs_order(*scans) && !loop_of(region, *scans).rows_are_adjacent();
@@ -501,18 +470,6 @@ bool scan_split_applies(const Region& region, const TargetContext& context) {
   return scan_applies(region, context) && few_rows(loop_of(region, *scans_of(region)), context);
 }
 
-Kernel scan_warp_emit(const Region& region, const TargetContext& context) {
-  return RowScan(region, context, Scanners::Warp).emit();
-}
-
-Kernel scan_block_emit(const Region& region, const TargetContext& context) {
-  return RowScan(region, context, Scanners::Block).emit();
-}
-
-Kernel scan_split_emit(const Region& region, const TargetContext& context) {
-  return RowScan(region, context, Scanners::Split).emit();
-}
-
 bool scan_chain_applies(const Region& region, const TargetContext& context) {
   if (!scan_split_applies(region, context)) return false;
   const auto scans = scans_of(region);
@@ -520,8 +477,21 @@ bool scan_chain_applies(const Region& region, const TargetContext& context) {
   return !(adds && tensor::is_float(scans->first->dtype) && context.precision.deterministic);
 }
 
-Kernel scan_chain_emit(const Region& region, const TargetContext& context) {
-  return RowScan(region, context, Scanners::Chain).emit();
+template <Scanners kGroup>
+Kernel scan_emit(const Region& region, const TargetContext& context) {
+  return RowScan(region, context, kGroup).emit();
+}
+
+}  // namespace
+
+Schedules scan_schedules() {
+  return {
+      {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
+       scan_emit<Scanners::Chain>},
+      {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
+       scan_emit<Scanners::Split>},
+      {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_emit<Scanners::Warp>},
+      {"scan_block", "a block scans a row", scan_applies, scan_emit<Scanners::Block>}};
 }
 
 }  // namespace kw::generate

@@ -35,6 +35,7 @@ class ColumnScan {
   ColumnScan(const Region& region, const TargetContext& context, bool split)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         split_(split),
         scans_(*scans_of(region)),
         ordered_(needs_order(scans_)),
@@ -48,31 +49,28 @@ class ColumnScan {
 
   Kernel emit() {
     write_values();
-    Kernel kernel;
     const std::string body = write_body();
-    std::vector<std::pair<std::string, std::string>> more;
+    Parameters more;
     if (split_) {
       more.emplace_back("Index part_length", name("PART"));
       more.emplace_back("Index parts", name("PARTS"));
       more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
       if (joining_.has_place()) more.emplace_back("long long* places", places());
     }
-    const KernelSignature head =
-        signature_of(e_, region_.name,
-                     split_ ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
-                     name("WIDTH") + " * " + name("STACK"), more);
-    kernel.functions = e_.functions();
-    kernel.functions.insert({"load_pack", "store_pack"});
     const Joining::Lanes lanes = ordered_ ? Joining::Lanes::One : Joining::Lanes::Many;
-    kernel.source = joining_.definitions(kernel.functions, lanes) + (ordered_ ? "" : meet_text()) +
-                    "\n" + summary() + head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    finalize(kernel, context_);
-    return kernel;
+    kernel_.device(joining_.definitions(kernel_.functions(), lanes));
+    if (!ordered_) kernel_.device(meet_text());
+    const Function function = kernel_.function(
+        e_, summary(), region_.name,
+        split_ ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
+        name("WIDTH") + " * " + name("STACK"), body, more);
+    kernel_.need({"load_pack", "store_pack"});
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   std::string totals() const { return scratch_name(region_, "totals"); }
   std::string places() const { return scratch_name(region_, "places"); }
   bool exclusive() const { return scans_.first->attrs.exclusive; }
@@ -350,16 +348,14 @@ class ColumnScan {
   }
 
   std::string summary() const {
-    std::vector<std::string> names;
-    for (const Store& store : region_.stores) names.push_back(store.to.name);
-    return fmt::format(
-        "// {}: a stack of threads scans {} rows{},\n// {} columns per thread and tile.\n",
-        join(names, ", "), name("WIDTH") + " * kVec", split_ ? " of a part" : "", name("SPAN"));
+    return fmt::format("{}: a stack of threads scans {} rows{},\n{} columns per thread and tile.",
+                       kernel_.results(), name("WIDTH") + " * kVec", split_ ? " of a part" : "",
+                       name("SPAN"));
   }
 
   bool packed() const { return vector_store_ && !packs_.loads().empty(); }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     int64_t vec = packed() ? std::min<int64_t>(16 / narrowest, 8) : 1;
@@ -376,59 +372,44 @@ class ColumnScan {
       stack = 1;
       width = 128;
     }
-    kernel.tunes.push_back({name("VEC"), vec > 1 ? Values{vec, 1} : Values{1}, ""});
-    kernel.tunes.push_back({name("WIDTH"), {width, width * 2}, ""});
-    kernel.tunes.push_back({name("STACK"), ordered_ ? Values{1} : Values{stack, stack * 2}, ""});
+    kernel_.vectors(vec > 1 ? Values{vec, 1} : Values{1});
+    kernel_.tune("WIDTH", {width, width * 2});
+    kernel_.tune("STACK", ordered_ ? Values{1} : Values{stack, stack * 2});
     // Each of a thread's elements takes a register.
-    kernel.tunes.push_back({name("SPAN"), vec > 4 ? Values{4, 8, 1} : Values{8, 4, 1}, ""});
-    if (vec > 1)
-      kernel.methods.push_back(
-          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
-    kernel.methods.push_back(
-        {"compute.ilp_unroll_register_tile", name("SPAN") + " > 1", name("SPAN") + "=1"});
-    kernel.methods.push_back({"memory.coalesced_access", "", ""});
-    if (!ordered_) kernel.methods.push_back({"latency.reduce_sync_count", "", ""});
-    if (split_) add_parts(kernel);
-    add_variants(kernel, head);
+    kernel_.tune_method("compute.ilp_unroll_register_tile", "SPAN",
+                        vec > 4 ? Values{4, 8, 1} : Values{8, 4, 1});
+    kernel_.method("memory.coalesced_access");
+    if (!ordered_) kernel_.method("latency.reduce_sync_count");
+    if (split_) add_parts();
+    kernel_.each_variant(packed(), packs_, as_factor(loop_.inner_extent()),
+                         [&](const Instance& instance) { return launches(function, instance); });
   }
 
   std::string tiles(const std::string& vec) const {
     return fmt::format("ceil_div({}, {} * {})", loop_.rows().text(), name("WIDTH"), vec);
   }
 
-  void add_parts(Kernel& kernel) {
-    const std::string n = as_factor(loop_.columns()), tile = name("TILE"), part = name("PART");
-    kernel.lets = {
-        {tile, fmt::format("{} * {}", name("STACK"), name("SPAN"))},
-        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))",
-                                   n, tile, tiles(name("VEC")))},
-        {part,
-         fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}", n, name("WISH"), tile, tile)},
-        {name("PARTS"), fmt::format("ceil_div({}, {})", n, part)}};
+  void add_parts() {
+    cut_rows(kernel_, as_factor(loop_.columns()),
+             fmt::format("{} * {}", name("STACK"), name("SPAN")), tiles(name("VEC")));
     const std::string extent = fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS"));
-    kernel.scratch.push_back({totals(), joining_.dtype(), extent, ""});
-    if (joining_.has_place()) kernel.scratch.push_back({places(), DType::Int64, extent, ""});
-    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
+    kernel_.scratch(totals(), joining_.dtype(), extent);
+    if (joining_.has_place()) kernel_.scratch(places(), DType::Int64, extent);
+    kernel_.method("memory.split_k_parallel_reduce");
   }
 
-  void add_variants(Kernel& kernel, const KernelSignature& head) {
-    const auto add = [&](const std::string& when, const char* index, const std::string& vec) {
-      Variant variant{when, {}};
-      const std::string block = name("WIDTH") + " * " + name("STACK");
-      std::vector<std::string> kinds = {""};
-      if (split_) kinds = {", true", ", false"};
-      for (const std::string& kind : kinds)
-        variant.launches.push_back({fmt::format("{}<{}, {}{}>", region_.name, index, vec, kind),
-                                    tiles(vec) + (split_ ? ", " + name("PARTS") : ""), block, "",
-                                    head.args});
-      kernel.variants.push_back(variant);
-    };
-    packs_.each_variant(packed(), as_factor(loop_.inner_extent()), name("VEC"), fits_int(region_),
-                        add);
+  std::vector<Launch> launches(const Function& function, const Instance& instance) const {
+    const std::string block = name("WIDTH") + " * " + name("STACK");
+    const std::string grid = tiles(instance.vec);
+    if (!split_) return {function.launch(instance.types(), grid, block)};
+    const std::string parts = grid + ", " + name("PARTS");
+    return {function.launch(instance.types() + ", true", parts, block),
+            function.launch(instance.types() + ", false", parts, block)};
   }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   bool split_;
   Scans scans_;
   bool ordered_;
@@ -441,8 +422,6 @@ class ColumnScan {
   std::vector<PackStore> stores_;
   std::string rows_, columns_, lane_in_, step_in_, lane_out_, step_out_, row_text_;
 };
-
-}  // namespace
 
 bool scan_columns_applies(const Region& region, const TargetContext&) {
   const auto scans = scans_of(region);
@@ -458,12 +437,18 @@ bool scan_columns_split_applies(const Region& region, const TargetContext& conte
          loop.rows().value() < 32 * int64_t{context.target.default_sms};
 }
 
+template <bool kSplit>
 Kernel scan_columns_emit(const Region& region, const TargetContext& context) {
-  return ColumnScan(region, context, false).emit();
+  return ColumnScan(region, context, kSplit).emit();
 }
 
-Kernel scan_columns_split_emit(const Region& region, const TargetContext& context) {
-  return ColumnScan(region, context, true).emit();
+}  // namespace
+
+Schedules scan_columns_schedules() {
+  return {{"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
+           scan_columns_split_applies, scan_columns_emit<true>},
+          {"scan_columns", "a stack of threads scans a few neighbouring rows", scan_columns_applies,
+           scan_columns_emit<false>}};
 }
 
 }  // namespace kw::generate

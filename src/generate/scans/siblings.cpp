@@ -1,5 +1,7 @@
 #include "scans/siblings.h"
 
+#include <fmt/core.h>
+
 namespace kw::generate {
 
 using graph::Node;
@@ -22,6 +24,17 @@ std::optional<Siblings> siblings_of(
   if (siblings.first == nullptr || depends_on(region, siblings.input, siblings.nodes))
     return std::nullopt;
   return siblings;
+}
+
+void cut_rows(KernelBuilder& kernel, const std::string& length, const std::string& tile,
+              const std::string& groups) {
+  const std::string own = kernel.let("TILE", tile);
+  const std::string wish =
+      kernel.let("WISH", fmt::format("max(1, min(ceil_div({}, {}), ceil_div(SMS * 4, max({}, 1))))",
+                                     length, own, groups));
+  const std::string part = kernel.let(
+      "PART", fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}", length, wish, own, own));
+  kernel.let("PARTS", fmt::format("ceil_div({}, {})", length, part));
 }
 
 }  // namespace kw::generate

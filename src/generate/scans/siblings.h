@@ -24,4 +24,9 @@ std::optional<Siblings> siblings_of(
     const Region& region,
     const std::function<bool(const graph::Node& first, const graph::Node& node)>& alike);
 
+/// PARTS of a row of `length`, each PART long, a multiple of TILE, which is `tile`: so many that
+/// the device is full with `groups` of rows.
+void cut_rows(KernelBuilder& kernel, const std::string& length, const std::string& tile,
+              const std::string& groups);
+
 }  // namespace kw::generate

@@ -36,12 +36,12 @@ class Sort {
     return SelectionResults(region_, selection_, loop_).write(e, 1, "0", w, "0", "1");
   }
 
-  void add_to(Kernel& kernel) {
-    kernel.source += key_function(region_, selection_, false) + "\n" + item_text();
+  void add_to(KernelBuilder& kernel) {
+    kernel.device(key_function(region_, selection_, false) + "\n" + item_text());
     add_lets(kernel);
-    const KernelSignature tile = write_tile(kernel);
+    const Function tile = write_tile(kernel);
     write_merge(kernel);
-    const KernelSignature results = write_results(kernel);
+    const Function results = write_results(kernel);
     add_variants(kernel, tile, results);
   }
 
@@ -77,7 +77,7 @@ class Sort {
     return w.text();
   }
 
-  void add_lets(Kernel& kernel) const {
+  void add_lets(KernelBuilder& kernel) const {
     std::string size = "pick(0", sizes;
     for (int64_t s = 32; s <= capacity(); s *= 2) {
       if (s < capacity()) size += fmt::format(" + ({} > {})", length(), s);
@@ -86,22 +86,22 @@ class Sort {
     std::string passes = "0";
     for (int b = 0; b < kMostPasses; ++b)
       passes += fmt::format(" + (ceil_div({}, {}) > {})", length(), kTile, int64_t{1} << b);
-    kernel.lets.emplace_back(name("SORT_SIZE"), size + sizes + ")");
-    kernel.lets.emplace_back(name("SORT_PASSES"), passes);
-    kernel.tunes.push_back({name("SORT_THREADS"), {256, 512, 128}, ""});
-    kernel.methods.push_back({"memory.tiling_smem", "", ""});
+    kernel.let("SORT_SIZE", size + sizes + ")");
+    kernel.let("SORT_PASSES", passes);
+    kernel.tune("SORT_THREADS", {256, 512, 128});
+    kernel.method("memory.tiling_smem");
     // Words of 8 bytes. With other kernels beside it, any variant may run at any shape.
     const std::string fits = fits_int(region_);
     const bool two = wide() || !alone_;
     const std::string words = two ? "2" : fits.empty() ? "1" : fmt::format("pick({}, 2, 1)", fits);
     std::string extent = fmt::format("{} * {} * {}", words, as_factor(loop_.rows()), length());
     if (alone_) extent = fmt::format("pick({} > {}, 1, {})", length(), capacity(), extent);
-    kernel.scratch.push_back({buffer("items"), DType::Uint64, extent, ""});
-    kernel.scratch.push_back({buffer("merged"), DType::Uint64, extent, ""});
+    kernel.scratch(buffer("items"), DType::Uint64, extent);
+    kernel.scratch(buffer("merged"), DType::Uint64, extent);
   }
 
   /// Sorts kSize elements; writes results where that is the whole row, else the sorted run.
-  KernelSignature write_tile(Kernel& kernel) {
+  Function write_tile(KernelBuilder& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable("column"));
     e.open(loop_.row_variables(), 0, 0);
@@ -147,14 +147,9 @@ class Sort {
                       "items[i];",
                       n, item()));
     }
-    const KernelSignature head =
-        signature_of(e, region_.name, "typename Index, int kSize, bool kWhole",
-                     name("SORT_THREADS"), {{"void* sorted", buffer("items")}});
-    kernel.functions.insert(e.functions().begin(), e.functions().end());
-    kernel.source +=
-        fmt::format("// {}: a block sorts kSize elements of a row.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + w.text() + "}\n";
-    return head;
+    return kernel.function(e, kernel.result() + ": a block sorts kSize elements of a row.",
+                           region_.name, "typename Index, int kSize, bool kWhole",
+                           name("SORT_THREADS"), w.text(), {{"void* sorted", buffer("items")}});
   }
 
   std::string each(const char* variable, const char* end) const {
@@ -177,7 +172,7 @@ class Sort {
   }
 
   /// One pass: runs of `width` elements become runs of twice as many.
-  void write_merge(Kernel& kernel) const {
+  void write_merge(KernelBuilder& kernel) const {
     CudaWriter w;
     w.line("");
     w.comment("Every element of a sorted run finds its place in the run joined with the next one.");
@@ -209,10 +204,10 @@ class Sort {
                       "first] = item;",
                       item()));
     }
-    kernel.source += w.text();
+    kernel.device(w.text());
   }
 
-  KernelSignature write_results(Kernel& kernel) {
+  Function write_results(KernelBuilder& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable(loop_.along().empty() ? "column" : loop_.along()));
     e.open(loop_.row_variables(), 0, 0);
@@ -231,16 +226,12 @@ class Sort {
     loop_.write_row(e, w);
     w.raw(row);
     w.raw(results.text());
-    const KernelSignature head = signature_of(
-        e, region_.name + "_results", "typename Index", std::to_string(kMergeThreads),
+    return kernel.function(
+        e, kernel.result() + ": what stands where in the sorted row.", region_.name + "_results",
+        "typename Index", std::to_string(kMergeThreads), w.text(),
         {{"const void* sorted", fmt::format("pick({} % 2, {}, {})", name("SORT_PASSES"),
                                             buffer("items"), buffer("merged"))},
          {"Index blocks", results_blocks()}});
-    kernel.functions.insert(e.functions().begin(), e.functions().end());
-    kernel.source +=
-        fmt::format("\n// {}: what stands where in the sorted row.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + w.text() + "}\n";
-    return head;
   }
 
   std::string results_blocks() const {
@@ -248,39 +239,31 @@ class Sort {
                        kMergeThreads);
   }
 
-  void add_variants(Kernel& kernel, const KernelSignature& tile,
-                    const KernelSignature& results) const {
-    const std::string fits = fits_int(region_), rows = as_factor(loop_.rows());
-    const std::string whole = fmt::format("{} <= {}", length(), capacity());
-    kernel.variants.push_back({all_of({whole, fits}),
-                               {{fmt::format("{}<int, {}, true>", region_.name, name("SORT_SIZE")),
-                                 loop_.rows().text(), name("SORT_THREADS"), "", tile.args, ""}}});
-    if (!fits.empty()) kernel.variants.push_back(merged(fits, "int", tile, results));
-    kernel.variants.push_back(merged("", fits.empty() ? "int" : "long long", tile, results));
+  void add_variants(KernelBuilder& kernel, const Function& tile, const Function& results) const {
+    kernel.variant({fmt::format("{} <= {}", length(), capacity()), fits_int(region_)},
+                   {tile.launch(fmt::format("int, {}, true", name("SORT_SIZE")),
+                                loop_.rows().text(), name("SORT_THREADS"))});
+    kernel.each_index(
+        [&](const Instance& instance) { return merged(instance.index, tile, results); });
   }
 
-  Variant merged(const std::string& when, const std::string& index, const KernelSignature& tile,
-                 const KernelSignature& results) const {
-    const std::string rows = as_factor(loop_.rows());
-    const std::string pass = name("pass");
+  std::vector<Launch> merged(const std::string& index, const Function& tile,
+                             const Function& results) const {
+    const std::string rows = as_factor(loop_.rows()), pass = name("pass");
     const std::string elements = fmt::format("{} * {}", rows, length());
-    Variant variant{when, {}};
-    variant.launches.push_back({fmt::format("{}<{}, {}, false>", region_.name, index, kTile),
-                                fmt::format("{} * ceil_div({}, {})", rows, length(), kTile),
-                                name("SORT_THREADS"), "", tile.args, ""});
-    variant.launches.push_back(
-        {fmt::format("{}_merge<{}>", region_.name, index),
-         fmt::format("ceil_div({}, {})", elements, kMergeThreads),
-         std::to_string(kMergeThreads),
-         "",
-         {fmt::format("pick({} % 2, {}, {})", pass, buffer("items"), buffer("merged")),
-          fmt::format("pick({} % 2, {}, {})", pass, buffer("merged"), buffer("items")), elements,
-          length(), pass},
-         fmt::format("{} in 0..{}", pass, name("SORT_PASSES"))});
-    variant.launches.push_back({fmt::format("{}_results<{}>", region_.name, index),
-                                fmt::format("{} * {}", rows, results_blocks()),
-                                std::to_string(kMergeThreads), "", results.args, ""});
-    return variant;
+    const std::string threads = std::to_string(kMergeThreads);
+    const Function merge = {
+        region_.name + "_merge",
+        {fmt::format("pick({} % 2, {}, {})", pass, buffer("items"), buffer("merged")),
+         fmt::format("pick({} % 2, {}, {})", pass, buffer("merged"), buffer("items")), elements,
+         length(), pass}};
+    Launch pairs =
+        merge.launch(index, fmt::format("ceil_div({}, {})", elements, kMergeThreads), threads);
+    pairs.repeat = fmt::format("{} in 0..{}", pass, name("SORT_PASSES"));
+    return {tile.launch(fmt::format("{}, {}, false", index, kTile),
+                        fmt::format("{} * ceil_div({}, {})", rows, length(), kTile),
+                        name("SORT_THREADS")),
+            pairs, results.launch(index, fmt::format("{} * {}", rows, results_blocks()), threads)};
   }
 
   const Region& region_;
@@ -289,21 +272,23 @@ class Sort {
   RowLoop loop_;
 };
 
-}  // namespace
-
-void add_sort(const Region& region, const TargetContext& context, Kernel& kernel) {
-  Sort(region, context.alone).add_to(kernel);
-}
-
 bool sort_applies(const Region& region, const TargetContext& context) {
   return selection_of(region) && Sort(region, context.alone).serves();
 }
 
-Kernel sort_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel;
-  add_sort(region, context, kernel);
-  finalize(kernel, context);
-  return kernel;
+}  // namespace
+
+void add_sort(const Region& region, const TargetContext& context, KernelBuilder& kernel) {
+  Sort(region, context.alone).add_to(kernel);
+}
+
+Schedules sort_schedules() {
+  return {{"sort", "a block sorts a row, or a tile of it that is merged", sort_applies,
+           [](const Region& region, const TargetContext& context) {
+             KernelBuilder kernel(region, context);
+             add_sort(region, context, kernel);
+             return kernel.finish();
+           }}};
 }
 
 }  // namespace kw::generate

@@ -7,6 +7,6 @@
 namespace kw::generate {
 
 /// Adds kernels named like the region, and variants of which the last always holds.
-void add_sort(const Region& region, const TargetContext& context, Kernel& kernel);
+void add_sort(const Region& region, const TargetContext& context, KernelBuilder& kernel);
 
 }  // namespace kw::generate

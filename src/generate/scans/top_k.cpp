@@ -31,6 +31,7 @@ class TopK {
   TopK(const Region& region, const TargetContext& context)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         selection_(*selection_of(region)),
         loop_(loop_of(region, selection_)),
         e_(region, 1),
@@ -47,22 +48,17 @@ class TopK {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    Kernel kernel;
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kVec, int kSteps", name("THREADS"));
-    kernel.functions = e_.functions();
-    kernel.functions.insert("load_pack");
-    kernel.source =
-        key_function(region_, selection_, true) + "\n" + limit_text() +
-        fmt::format("// {}: a warp finds the best of a row.\n", region_.stores[0].to.name) +
-        head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    finalize(kernel, context_);
-    return kernel;
+    kernel_.device(key_function(region_, selection_, true) + "\n" + limit_text());
+    const Function function =
+        kernel_.function(e_, kernel_.result() + ": a warp finds the best of a row.", region_.name,
+                         "typename Index, int kVec, int kSteps", name("THREADS"), body);
+    kernel_.need({"load_pack"});
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   int64_t wanted() const { return selection_.count().value(); }
   /// Bests per lane: at least twice as many as are wanted, over the warp.
   int64_t bests() const { return wanted() <= 16 ? 1 : wanted() <= 64 ? 4 : 8; }
@@ -238,42 +234,39 @@ class TopK {
     w.line("__syncwarp();");
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     const int64_t narrowest = packs_.narrowest(4);
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
-    kernel.tunes.push_back({name("THREADS"), {128, 64, 256}, ""});
-    if (vec > 1) {
-      kernel.tunes.push_back({name("VEC"), {vec, 1}, ""});
-      kernel.methods.push_back(
-          {"memory.vectorized_access", name("VEC") + " > 1", name("VEC") + "=1"});
-    }
-    kernel.methods.push_back({"latency.warp_shuffle_sync", "", ""});
-    const std::string rows = loop_.rows().text();
-    const auto variant = [&](const std::string& when, const char* index, const std::string& packs) {
-      // A power of two, so that few kernels are compiled.
-      std::string steps = fmt::format("pick((ceil_div({0}, 32 * {1}) > 1)", length(), packs);
-      for (const int limit : {2, 4, 8, 16, 32, 64})
-        steps += fmt::format(" + (ceil_div({}, 32 * {}) > {})", length(), packs, limit);
-      steps += ", 1, 2, 4, 8, 16, 32, 64, 128)";
-      const std::string let = name(packs == "1" ? "STEPS_OF_ONE" : "STEPS");
-      if (std::none_of(kernel.lets.begin(), kernel.lets.end(),
-                       [&](const auto& known) { return known.first == let; }))
-        kernel.lets.emplace_back(let, steps);
-      kernel.variants.push_back({all_of({when, fmt::format("{} <= {}", length(), kLongestRow)}),
-                                 {{fmt::format("{}<{}, {}, {}>", region_.name, index, packs, let),
-                                   fmt::format("ceil_div({}, {} / 32)", rows, name("THREADS")),
-                                   name("THREADS"), "", head.args}}});
+    kernel_.tune("THREADS", {128, 64, 256});
+    if (vec > 1) kernel_.vectors({vec, 1});
+    kernel_.method("latency.warp_shuffle_sync");
+    const std::string grid =
+        fmt::format("ceil_div({}, {} / 32)", loop_.rows().text(), name("THREADS"));
+    const auto launches = [&](const Instance& instance) -> std::vector<Launch> {
+      return {function.launch(instance.types() + ", " + steps(instance), grid, name("THREADS"))};
     };
-    packs_.each_variant(vec > 1, length(), name("VEC"), fits_int(region_), variant);
+    kernel_.each_variant(vec > 1, packs_, length(), launches,
+                         fmt::format("{} <= {}", length(), kLongestRow));
     Region longer = region_;
     longer.name += "_sorted";
-    add_sort(longer, context_, kernel);
+    add_sort(longer, context_, kernel_);
+  }
+
+  /// Steps along a row: a power of two, so that few kernels are compiled.
+  std::string steps(const Instance& instance) {
+    const std::string count = fmt::format("ceil_div({}, 32 * {})", length(), instance.vec);
+    std::string steps = fmt::format("pick(({} > 1)", count);
+    for (const int limit : {2, 4, 8, 16, 32, 64})
+      steps += fmt::format(" + ({} > {})", count, limit);
+    return kernel_.let(instance.packed ? "STEPS" : "STEPS_OF_ONE",
+                       steps + ", 1, 2, 4, 8, 16, 32, 64, 128)");
   }
 
   std::string length() const { return as_factor(loop_.length()); }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   Selection selection_;
   RowLoop loop_;
   Emitter e_;
@@ -282,8 +275,6 @@ class TopK {
   bool follows_ = true;
   std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
 };
-
-}  // namespace
 
 bool top_k_applies(const Region& region, const TargetContext& context) {
   const auto selection = selection_of(region);
@@ -294,8 +285,13 @@ bool top_k_applies(const Region& region, const TargetContext& context) {
   return length.value() <= kLongestRow && TopK(region, context).serves();
 }
 
-Kernel top_k_emit(const Region& region, const TargetContext& context) {
-  return TopK(region, context).emit();
+}  // namespace
+
+Schedules top_k_schedules() {
+  return {{"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies,
+           [](const Region& region, const TargetContext& context) {
+             return TopK(region, context).emit();
+           }}};
 }
 
 }  // namespace kw::generate
