@@ -124,7 +124,7 @@ void add_whole_packs(std::vector<std::string>& conditions, const Dim& length, in
 std::optional<Attention> attention_of(const Region& region);
 
 /// On CUDA cores: right for every shape. Adds its source and launches, guarded by `when`.
-void add_plain_attention(Kernel& kernel, const Region& region, const TargetContext& context,
+void add_plain_attention(KernelBuilder& kernel, const Region& region, const TargetContext& context,
                          const std::string& name);
 
 }  // namespace kw::generate

@@ -32,6 +32,7 @@ class FusedAttention {
   FusedAttention(const Region& region, const TargetContext& context)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         attention_(*attention_of(region)),
         dtype_(attention_.query().dtype),
         e_(region, 1) {
@@ -41,29 +42,23 @@ class FusedAttention {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    Kernel kernel;
-    const KernelSignature head =
-        signature_of(e_, region_.name,
-                     "typename Index, int kHead, int kTall, int kN, int kQVec, int "
-                     "kKVec, int kVVec, int kOVec",
-                     threads());
-    kernel.functions = e_.functions();
-    for (const char* function : {"Pack", "copy_async", "await_copies"}) {
-      kernel.functions.insert(function);
-    }
-    for (const std::string& helper : attention_helpers(dtype_)) kernel.functions.insert(helper);
-    kernel.source = attention_steps(region_.name, dtype_, attention_.causal().has_value(),
-                                    attention_.nodes().empty_is_zero) +
-                    fmt::format("// {}: a warp keeps some queries' results while keys pass by.\n",
-                                region_.stores[0].to.name) +
-                    head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    add_plain_attention(kernel, region_, context_, region_.name + "_plain");
-    return kernel;
+    kernel_.device(attention_steps(region_.name, dtype_, attention_.causal().has_value(),
+                                   attention_.nodes().empty_is_zero));
+    const Function function = kernel_.function(
+        e_, kernel_.result() + ": a warp keeps some queries' results while keys pass by.",
+        region_.name,
+        "typename Index, int kHead, int kTall, int kN, int kQVec, int kKVec, int kVVec, int kOVec",
+        threads(), body);
+    kernel_.need({"Pack", "copy_async", "await_copies"});
+    kernel_.need(attention_helpers(dtype_));
+    add_tunes();
+    add_variants(function);
+    add_plain_attention(kernel_, region_, context_, region_.name + "_plain");
+    return kernel_.finish();
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   std::string threads() const { return fmt::format("32 * {}", name("WARPS")); }
   struct Fetch {
     const AttentionOperand* operand;
@@ -211,6 +206,16 @@ class FusedAttention {
     w.line("unsigned left[kTall][kSteps][4];");
     w.line("#pragma unroll");
     w.line(fmt::format("for (int k = 0; k < kSteps; ++k) {}_load<kHead>(left, rows, k);", own));
+    write_sums(w);
+    w.line("int turn = 0;");
+    write_loop(w);
+    w.line(fmt::format("{}_leave(totals, sums, rows);", own));
+    write_results(w);
+    return w.text();
+  }
+
+  /// What a warp keeps while keys pass by.
+  void write_sums(CudaWriter& w) const {
     const bool steeper = factor_ && !factor_->empty();
     w.line(fmt::format("const float steep = {}1.44269504f;", steeper ? *factor_ + " * " : ""));
     if (!per_dot_.empty()) w.line(fmt::format("const float per_dot = {};", per_dot_));
@@ -219,7 +224,10 @@ class FusedAttention {
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 2 * kTall; ++i) limits[i] = -__int_as_float(0x7f800000);");
     if (!factor_) w.line("constexpr float kNothing[kTall][4] = {};");
-    w.line("int turn = 0;");
+  }
+
+  void write_loop(CudaWriter& w) const {
+    const std::string& own = region_.name;
     {
       const auto loop = w.block("for (Index start = 0; start < end; start += kN, turn ^= 1)");
       {
@@ -240,9 +248,6 @@ class FusedAttention {
       w.line("await_copies();");
       w.line("__syncthreads();");
     }
-    w.line(fmt::format("{}_leave(totals, sums, rows);", own));
-    write_results(w);
-    return w.text();
   }
 
   void write_fetch(CudaWriter& w, const Fetch& fetch) const {
@@ -331,7 +336,7 @@ class FusedAttention {
                        region_.stores[0].to.name, out_address_));
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_tunes() {
     using Values = std::vector<int64_t>;
     const int64_t rows = attention_.rows().value() * attention_.batches().value();
     const bool few = rows < 128 * 2 * context_.target.default_sms || attention_.rows().value() < 64;
@@ -342,69 +347,65 @@ class FusedAttention {
              context_.target.shared_per_block_optin;
     };
     const int64_t tall_now = few || !fits_in(2, 32) ? 1 : 2;
-    kernel.tunes.push_back({name("TALL"), {tall_now, 3 - tall_now}, ""});
-    kernel.tunes.push_back({name("WARPS"), {4, 8}, ""});
-    kernel.tunes.push_back({name("KEYS"),
-                            fits_in(tall_now, 64) ? Values{64, 32, 128} : Values{32, 64, 128},
-                            fmt::format("{} * {} <= 128", name("TALL"), name("KEYS"))});
-    for (const char* method : {"memory.kernel_fusion", "compute.tensor_core", "memory.tiling_smem",
-                               "memory.ldmatrix_stmatrix", "memory.bank_conflict",
-                               "compute.overlap_compute_memory", "latency.online_recomputation"}) {
-      kernel.methods.push_back({method, "", ""});
-    }
-    const std::string head_size = name("HEAD"), tall = name("TALL_USED"), keys = name("KEYS_USED");
-    kernel.lets.emplace_back(
-        head_size, fmt::format("16 * ceil_div(max(1, {}, {}), 16)", attention_.depth().text(),
-                               attention_.width().text()));
-    kernel.lets.emplace_back(tall, fmt::format("pick({} > 128, {}, 1)", head_size, name("TALL")));
-    kernel.lets.emplace_back(
-        keys, fmt::format("pick({0} > 128, {1}, min({1}, 32))", head_size, name("KEYS")));
-    kernel.lets.emplace_back(name("ROWS"), fmt::format("16 * {} * {}", name("WARPS"), tall));
-    kernel.lets.emplace_back(name("TILE_BYTES"), fmt::format("2 * ({} + 4 * {}) * ({} + 8)",
-                                                             name("ROWS"), keys, head_size));
-    const std::string grid = fmt::format("{} * ceil_div({}, {})", as_factor(attention_.batches()),
-                                         attention_.rows().text(), name("ROWS"));
-    const auto variant = [&](std::vector<std::string> when, const char* index, bool packs) {
-      when.push_back(fmt::format("{} <= {}", head_size, kDeepest));
-      when.push_back(fmt::format("{} <= SMEM_MAX", name("TILE_BYTES")));
-      std::string kernel_name =
-          fmt::format("{}<{}, {}, {}, {}", region_.name, index, head_size, tall, keys);
-      for (const Fetch& fetch : fetches_) {
-        const bool packed = packs && fetch.operand->aligned;
-        kernel_name += fmt::format(", {}", packed ? kHalvesInPack : 1);
-      }
-      kernel_name += fmt::format(", {}", packs && out_aligned_ ? kHalvesInPack : 1);
-      kernel.variants.push_back(
-          {all_of(when), {{kernel_name + ">", grid, threads(), name("TILE_BYTES"), head.args}}});
-    };
-    const std::string fits = fits_int(region_);
-    std::vector<std::string> fast;
+    kernel_.tune("TALL", {tall_now, 3 - tall_now});
+    kernel_.tune("WARPS", {4, 8});
+    kernel_.tune("KEYS", fits_in(tall_now, 64) ? Values{64, 32, 128} : Values{32, 64, 128},
+                 fmt::format("{} * {} <= 128", name("TALL"), name("KEYS")));
+    kernel_.methods({"memory.kernel_fusion", "compute.tensor_core", "memory.tiling_smem",
+                     "memory.ldmatrix_stmatrix", "memory.bank_conflict",
+                     "compute.overlap_compute_memory", "latency.online_recomputation"});
+  }
+
+  /// What must hold so that operands and results are moved in packs; nothing where none can be.
+  std::optional<std::vector<std::string>> aligned() const {
+    std::vector<std::string> all;
     bool packs = false;
+    const auto add = [&](const std::optional<std::vector<std::string>>& own, const Dim& length) {
+      if (!own) return;
+      packs = true;
+      all.insert(all.end(), own->begin(), own->end());
+      add_whole_packs(all, length, kHalvesInPack);
+    };
     for (const Fetch& fetch : fetches_) {
-      if (!fetch.operand->aligned) continue;
-      packs = true;
-      fast.insert(fast.end(), fetch.operand->aligned->begin(), fetch.operand->aligned->end());
-      add_whole_packs(fast,
-                      fetch.operand->inner[0] == 'd' ? attention_.depth() : attention_.width(),
-                      kHalvesInPack);
+      add(fetch.operand->aligned,
+          fetch.operand->inner[0] == 'd' ? attention_.depth() : attention_.width());
     }
-    if (out_aligned_) {
-      packs = true;
-      fast.insert(fast.end(), out_aligned_->begin(), out_aligned_->end());
-      add_whole_packs(fast, attention_.width(), kHalvesInPack);
-    }
-    fast.push_back(fits);
-    if (packs) {
-      kernel.methods.push_back({"memory.vectorized_access", "", ""});
-      kernel.methods.push_back({"memory.async_copy", "", ""});
-      variant(fast, "int", true);
-    }
-    variant({fits}, "int", false);
-    if (!fits.empty()) variant({}, "long long", false);
+    add(out_aligned_, attention_.width());
+    if (!packs) return std::nullopt;
+    return all;
+  }
+
+  void add_variants(const Function& function) {
+    const std::string head_size =
+        kernel_.let("HEAD", fmt::format("16 * ceil_div(max(1, {}, {}), 16)",
+                                        attention_.depth().text(), attention_.width().text()));
+    const std::string tall =
+        kernel_.let("TALL_USED", fmt::format("pick({} > 128, {}, 1)", head_size, name("TALL")));
+    const std::string keys = kernel_.let(
+        "KEYS_USED", fmt::format("pick({0} > 128, {1}, min({1}, 32))", head_size, name("KEYS")));
+    const std::string rows = kernel_.let("ROWS", fmt::format("16 * {} * {}", name("WARPS"), tall));
+    const std::string bytes = kernel_.let(
+        "TILE_BYTES", fmt::format("2 * ({} + 4 * {}) * ({} + 8)", rows, keys, head_size));
+    const std::string grid = fmt::format("{} * ceil_div({}, {})", as_factor(attention_.batches()),
+                                         attention_.rows().text(), rows);
+    const auto packed = aligned();
+    if (packed) kernel_.methods({"memory.vectorized_access", "memory.async_copy"});
+    const auto launches = [&](const Instance& instance) -> std::vector<Launch> {
+      std::string types = fmt::format("{}, {}, {}, {}", instance.index, head_size, tall, keys);
+      const auto add_vec = [&](bool aligned) {
+        types += fmt::format(", {}", instance.packed && aligned ? kHalvesInPack : 1);
+      };
+      for (const Fetch& fetch : fetches_) add_vec(fetch.operand->aligned.has_value());
+      add_vec(out_aligned_.has_value());
+      return {function.launch(types, grid, threads(), bytes)};
+    };
+    kernel_.each_variant(packed.has_value(), packed.value_or(std::vector<std::string>{}), launches,
+                         fmt::format("{} <= {} && {} <= SMEM_MAX", head_size, kDeepest, bytes));
   }
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   Attention attention_;
   DType dtype_;
   Emitter e_;
@@ -416,8 +417,6 @@ class FusedAttention {
   std::optional<std::vector<std::string>> out_aligned_;  // results can be stored in packs
 };
 
-}  // namespace
-
 bool attention_mma_applies(const Region& region, const TargetContext& context) {
   if (context.target.major < 8) return false;
   const std::optional<Attention> attention = attention_of(region);
@@ -428,10 +427,13 @@ bool attention_mma_applies(const Region& region, const TargetContext& context) {
          std::max(attention->depth().value(), attention->width().value()) <= kDeepest;
 }
 
-Kernel attention_mma_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = FusedAttention(region, context).emit();
-  finalize(kernel, context);
-  return kernel;
+}  // namespace
+
+Schedules mma_attention_schedules() {
+  return {{"attention_mma", "a warp keeps queries' results while keys pass by, on tensor cores",
+           attention_mma_applies, [](const Region& region, const TargetContext& context) {
+             return FusedAttention(region, context).emit();
+           }}};
 }
 
 }  // namespace kw::generate

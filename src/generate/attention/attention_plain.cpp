@@ -32,25 +32,18 @@ class PlainAttention {
   }
 
   /// Behind what the kernel has already.
-  void add_to(Kernel& kernel) {
+  void add_to(KernelBuilder& kernel) {
     write_values();
     const std::string body = write_body();
-    const KernelSignature head =
-        signature_of(e_, kernel_name_, "typename Index, int kM, int kF, int kVec", "kM * kF / 64");
-    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
-    kernel.functions.insert("exact_power_of_two");
-    kernel.functions.insert("pack_place");
-    if (!kernel.source.empty()) kernel.source += "\n";
-    kernel.source += plain_attention_steps(kernel_name_);
-    kernel.source += fmt::format("// {}: a block keeps some queries' results while keys pass by.\n",
-                                 region_.stores[0].to.name) +
-                     head.text + " {\n" + body + "}\n";
-    add_launches(kernel, head);
+    kernel.need({"exact_power_of_two", "pack_place"});
+    kernel.device((kernel.has_variants() ? "\n" : "") + plain_attention_steps(kernel_name_));
+    const Function function = kernel.function(
+        e_, kernel.result() + ": a block keeps some queries' results while keys pass by.",
+        kernel_name_, "typename Index, int kM, int kF, int kVec", "kM * kF / 64", body);
+    add_launches(kernel, function);
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
-
   // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
   void write_values() {
     attention_.open_block(e_);
@@ -266,55 +259,45 @@ class PlainAttention {
     w.raw(result_);
   }
 
-  void add_launches(Kernel& kernel, const KernelSignature& head) const {
-    const std::string asked = name("ROWS_PLAIN"), rows = name("ROWS_BLOCK");
-    const std::string columns = name("COLUMNS"), width = attention_.width().text();
+  void add_launches(KernelBuilder& kernel, const Function& function) const {
+    const std::string width = attention_.width().text();
     const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
     const bool few = blocks < 2 * context_.target.default_sms || attention_.rows().value() <= 64;
-    kernel.tunes.push_back(
-        {asked, few ? std::vector<int64_t>{64, 128} : std::vector<int64_t>{128, 64}, ""});
     // Where shared memory is small only the smallest tile fits.
     const bool small = context_.target.major < 8;
-    if (small) kernel.tunes.back().values = {64};
+    std::vector<int64_t> sizes = {few || small ? 64 : 128};
     // Beside a faster kernel it is only there for what that one cannot do.
-    if (kernel.variants.size() > 0) kernel.tunes.back().values.resize(1);
-    kernel.lets.emplace_back(columns, small ? "64" : fmt::format("pick({} > 64, 64, 128)", width));
+    if (!small && !kernel.has_variants()) sizes.push_back(192 - sizes[0]);
+    const std::string asked = kernel.tune("ROWS_PLAIN", sizes);
+    const std::string columns =
+        kernel.let("COLUMNS", small ? "64" : fmt::format("pick({} > 64, 64, 128)", width));
     // 128 x 128 take 141312 bytes.
-    kernel.lets.emplace_back(
-        rows, fmt::format("pick({0} + {1} > 192, {0}, pick(SMEM_MAX < 141312, {0}, 64))", asked,
-                          columns));
-    kernel.lets.emplace_back(
-        name("PLAIN_BYTES"),
-        fmt::format("4 * ({1} * ({0} + 4) + 8 * max(9 * ({0} + {1}), 8 * ({1} + 4)))", rows,
-                    columns));
+    const std::string rows = kernel.let(
+        "ROWS_BLOCK", fmt::format("pick({0} + {1} > 192, {0}, pick(SMEM_MAX < 141312, {0}, 64))",
+                                  asked, columns));
+    const std::string bytes =
+        kernel.let("PLAIN_BYTES",
+                   fmt::format("4 * ({1} * ({0} + 4) + 8 * max(9 * ({0} + {1}), 8 * ({1} + 4)))",
+                               rows, columns));
     const std::string grid =
         fmt::format("{} * ceil_div({}, {}), ceil_div({}, {})", as_factor(attention_.batches()),
                     attention_.rows().text(), rows, width, columns);
-    const std::string threads = fmt::format("{} * {} / 64", rows, columns);
-    const std::string fits = fits_int(region_);
-    const auto variant = [&](const std::string& when, const char* index, int64_t pack) {
-      kernel.variants.push_back(
-          {when,
-           {{fmt::format("{}<{}, {}, {}, {}>", kernel_name_, index, rows, columns, pack), grid,
-             threads, name("PLAIN_BYTES"), head.args}}});
-    };
-    std::vector<std::string> fast;
+    std::vector<std::string> aligned;
     bool packs = false;
     for (const AttentionOperand* operand :
          {&attention_.query(), &attention_.key(), &attention_.value()}) {
       if (!packed(*operand)) continue;
       packs = true;
-      fast.insert(fast.end(), operand->aligned->begin(), operand->aligned->end());
-      add_whole_packs(fast, operand->inner[0] == 'd' ? attention_.depth() : attention_.width(),
+      aligned.insert(aligned.end(), operand->aligned->begin(), operand->aligned->end());
+      add_whole_packs(aligned, operand->inner[0] == 'd' ? attention_.depth() : attention_.width(),
                       kFloatsInPack);
     }
-    fast.push_back(fits);
-    if (packs) {
-      kernel.methods.push_back({"memory.vectorized_access", "", ""});
-      variant(all_of(fast), "int", kFloatsInPack);
-    }
-    if (!fits.empty()) variant(fits, "int", 1);
-    variant("", fits.empty() ? "int" : "long long", 1);
+    if (packs) kernel.method("memory.vectorized_access");
+    kernel.each_variant(packs, aligned, [&](const Instance& instance) -> std::vector<Launch> {
+      return {function.launch(fmt::format("{}, {}, {}, {}", instance.index, rows, columns,
+                                          instance.packed ? kFloatsInPack : 1),
+                              grid, fmt::format("{} * {} / 64", rows, columns), bytes)};
+    });
   }
 
   const Region& region_;
@@ -327,26 +310,28 @@ class PlainAttention {
       block_text_;
 };
 
-}  // namespace
-
-void add_plain_attention(Kernel& kernel, const Region& region, const TargetContext& context,
-                         const std::string& name) {
-  PlainAttention(region, context, name).add_to(kernel);
-}
-
 bool attention_applies(const Region& region, const TargetContext&) {
   return attention_of(region).has_value();
 }
 
-Kernel attention_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel;
-  for (const char* method : {"memory.kernel_fusion", "memory.tiling_smem",
-                             "compute.ilp_unroll_register_tile", "latency.online_recomputation"}) {
-    kernel.methods.push_back({method, "", ""});
-  }
+Kernel plain_attention_emit(const Region& region, const TargetContext& context) {
+  KernelBuilder kernel(region, context);
+  kernel.methods({"memory.kernel_fusion", "memory.tiling_smem", "compute.ilp_unroll_register_tile",
+                  "latency.online_recomputation"});
   add_plain_attention(kernel, region, context, region.name);
-  finalize(kernel, context);
-  return kernel;
+  return kernel.finish();
+}
+
+}  // namespace
+
+void add_plain_attention(KernelBuilder& kernel, const Region& region, const TargetContext& context,
+                         const std::string& name) {
+  PlainAttention(region, context, name).add_to(kernel);
+}
+
+Schedules plain_attention_schedules() {
+  return {{"attention", "a block keeps queries' results while keys pass by, on CUDA cores",
+           attention_applies, plain_attention_emit}};
 }
 
 }  // namespace kw::generate

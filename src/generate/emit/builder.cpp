@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kColumns = 98, kMostAligned = 60, kContinued = 4;
 
 /// The beginning of a __global__ function, and what to pass to it.
-struct Signature {
+struct KernelSignature {
   std::string text;  // "template <…>\n__global__ void … (…)"
   std::vector<std::string> parameters, args;
 
@@ -31,7 +31,7 @@ struct Signature {
 };
 
 /// Buffers and dims that the emitter used, then `more`.
-void add_parameters(Signature& signature, const Emitter& e, const Parameters& more) {
+void add_parameters(KernelSignature& signature, const Emitter& e, const Parameters& more) {
   const Region& region = e.region();
   std::set<std::string> seen;
   const auto pointer = [&](const Buffer& buffer, bool writes) {
@@ -50,9 +50,10 @@ void add_parameters(Signature& signature, const Emitter& e, const Parameters& mo
   for (const auto& [declaration, argument] : more) signature.add(declaration, argument);
 }
 
-Signature make_signature(const Emitter& e, const std::string& name, const std::string& templates,
-                         const std::string& bounds, const Parameters& more) {
-  Signature signature;
+KernelSignature signature_of(const Emitter& e, const std::string& name,
+                             const std::string& templates, const std::string& bounds,
+                             const Parameters& more) {
+  KernelSignature signature;
   add_parameters(signature, e, more);
   std::string& text = signature.text;
   const std::vector<std::string>& parameters = signature.parameters;
@@ -145,7 +146,7 @@ void KernelBuilder::need(const std::vector<std::string>& functions) {
 Function KernelBuilder::function(const Emitter& e, const std::string& what, const std::string& name,
                                  const std::string& templates, const std::string& bounds,
                                  const std::string& body, const Parameters& more) {
-  const Signature signature = make_signature(e, name, templates, bounds, more);
+  const KernelSignature signature = signature_of(e, name, templates, bounds, more);
   std::string& source = kernel_.source;
   if (!source.empty() && !source.ends_with("\n\n")) source += "\n";
   source +=

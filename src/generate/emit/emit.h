@@ -4,7 +4,6 @@
 #include "emit/builder.h"
 #include "emit/domain.h"
 #include "emit/emitter.h"
-#include "emit/finalize.h"
 #include "emit/index.h"
 #include "emit/kernel.h"
 #include "emit/packs.h"

@@ -12,8 +12,6 @@ namespace kw::generate {
 namespace {
 
 constexpr int64_t kIntRoom = 2000000000;
-// Parameters stand below the first one, or further left where the longest does not fit there.
-constexpr size_t kColumns = 98, kMostAligned = 60, kContinued = 4;
 
 /// Elements of windows are never numbered as a whole: there are more of them than anywhere in
 /// memory, and only their dims are counted.
@@ -41,68 +39,6 @@ std::vector<Shape> numbered_parts(const Region& region, graph::NodeId id) {
 }
 
 }  // namespace
-
-KernelSignature signature_of(const Emitter& e, const std::string& name,
-                             const std::string& templates, const std::string& bounds,
-                             const std::vector<std::pair<std::string, std::string>>& more) {
-  const Region& region = e.region();
-  std::vector<std::string> parameters;
-  KernelSignature head;
-  std::set<std::string> seen;
-  const auto pointer = [&](const Buffer& buffer, bool writes) {
-    if (e.used_buffers().count(buffer.name) == 0 || !seen.insert(buffer.name).second) return;
-    const bool both = writes && region.in_place.count(buffer.name) > 0;
-    parameters.push_back(fmt::format("{}{}*{} {}", writes ? "" : "const ",
-                                     memory_type(buffer.dtype), both ? "" : " __restrict__",
-                                     buffer.name));
-    head.args.push_back(buffer.name);
-  };
-  for (const Store& store : region.stores) {
-    if (region.in_place.count(store.to.name) > 0) pointer(store.to, true);
-  }
-  for (const auto& [node, buffer] : region.loads) pointer(buffer, false);
-  for (const Store& store : region.stores) pointer(store.to, true);
-  for (const std::string& dim : e.parameters()) {
-    parameters.push_back("Index " + dim);
-    head.args.push_back(dim);
-  }
-  for (const auto& [declaration, argument] : more) {
-    parameters.push_back(declaration);
-    head.args.push_back(argument);
-  }
-  head.text =
-      fmt::format("template <{}>\n__global__ void{} {}(", templates,
-                  bounds.empty() ? "" : fmt::format(" __launch_bounds__({})", bounds), name);
-  size_t column = head.text.size() - head.text.rfind('\n') - 1;
-  size_t longest = 0;
-  for (const std::string& one : parameters) longest = std::max(longest, one.size() + 1);
-  const size_t aligned = std::min(column, kMostAligned);
-  const std::string indent(aligned + longest > kColumns ? kContinued : aligned, ' ');
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::string piece = parameters[i] + (i + 1 < parameters.size() ? "," : ")");
-    if (column + piece.size() + (i > 0 ? 1 : 0) > kColumns) {
-      head.text += "\n" + indent;
-      column = indent.size();
-    } else if (i > 0) {
-      head.text += " ";
-      ++column;
-    }
-    head.text += piece;
-    column += piece.size();
-  }
-  if (parameters.empty()) head.text += ")";
-  return head;
-}
-
-std::string add_items(Kernel& kernel, const std::string& name, const std::string& count) {
-  kernel.lets.emplace_back(name, count);
-  kernel.lets.emplace_back(
-      name + "_ITEMS",
-      fmt::format("1 + ({0} > 1) + ({0} > 2) + ({0} > 3) + 2 * ({0} > 4) + 2 * ({0} > 6) + "
-                  "4 * ({0} > 8) + 4 * ({0} > 12)",
-                  name));
-  return name + "_ITEMS";
-}
 
 std::string fits_int(const Region& region) {
   std::vector<std::string> conditions;

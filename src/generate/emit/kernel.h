@@ -52,22 +52,6 @@ struct Kernel {
   std::set<std::string> functions;  // device functions it calls: helpers.h, approx.h
 };
 
-/// The beginning of a __global__ function, and what to pass to it.
-struct KernelSignature {
-  std::string text;  // "template <…>\n__global__ void … (…)"
-  std::vector<std::string> args;
-};
-
-/// Parameters are the buffers and dims the emitter used, then `more` (declaration, argument).
-/// `templates`: "typename Index, int kVec"; `bounds`: "THREADS" or "".
-KernelSignature signature_of(const Emitter& e, const std::string& name,
-                             const std::string& templates, const std::string& bounds,
-                             const std::vector<std::pair<std::string, std::string>>& more = {});
-
-/// Lets `name` be `count`, how many packs a thread keeps, and gives the name of that number rounded
-/// up to one of few, for each of which a kernel is compiled.
-std::string add_items(Kernel& kernel, const std::string& name, const std::string& count);
-
 /// Whether every position in the region's tensors fits a 32-bit int with room to spare, as a plan
 /// condition: "B * D <= 2000000000".
 std::string fits_int(const Region& region);

@@ -107,16 +107,4 @@ void Packs::write_ahead(CudaWriter& w, const std::string& count, const std::func
   write_loads(w);
 }
 
-void Packs::each_variant(bool packed, const std::string& extent, const std::string& vec,
-                         const std::string& fits, const AddVariant& add) const {
-  if (packed) {
-    std::vector<std::string> fast = conditions(vec);
-    fast.push_back(fmt::format("{} % {} == 0", extent, vec));
-    fast.push_back(fits);
-    add(all_of(fast), "int", vec);
-  }
-  if (!fits.empty()) add(fits, "int", "1");
-  add("", fits.empty() ? "int" : "long long", "1");
-}
-
 }  // namespace kw::generate

@@ -54,14 +54,6 @@ class Packs {
   void write_ahead(CudaWriter& w, const std::string& count, const std::function<void()>& place,
                    const std::string& guard) const;
 
-  using AddVariant =
-      std::function<void(const std::string& when, const char* index, const std::string& vec)>;
-  /// Variants from the fastest to the one that always holds: aligned packs of `vec` with 32-bit
-  /// indices (only where `packed`; `extent`, a factor, is what packs lie along), single elements,
-  /// 64-bit indices where `fits` is not always true.
-  void each_variant(bool packed, const std::string& extent, const std::string& vec,
-                    const std::string& fits, const AddVariant& add) const;
-
  private:
   bool runs_along(const Dim& address) const;
   void align(const Dim& address);

@@ -50,6 +50,7 @@ class Tiled {
   Tiled(const Region& region, const TargetContext& context, Tiling tiling)
       : region_(region),
         context_(context),
+        kernel_(region, context),
         split_(tiling == Tiling::Split),
         switches_(context.switches),
         product_(*product_of(region, false, tiling)),
@@ -63,21 +64,19 @@ class Tiled {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    Kernel kernel;
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(),
-                     share_.parameters());
-    kernel.functions = e_.functions();
-    kernel.functions.insert("Pack");
-    if (sides_[0].packed() || sides_[1].packed()) kernel.functions.insert("load_pack");
-    kernel.source = multiply_text() + summary() + head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    share_.add_finish(kernel);
-    return kernel;
+    kernel_.device(multiply_text());
+    const Function function =
+        kernel_.function(e_, summary(), region_.name, "typename Index, int kLeftVec, int kRightVec",
+                         bounds(), body, share_.parameters());
+    kernel_.need({"Pack"});
+    if (sides_[0].packed() || sides_[1].packed()) kernel_.need({"load_pack"});
+    share_.write_finish(kernel_);
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   std::string sum_type() const { return register_type(sums_); }
   /// Sums of a thread, as a plan says it.
   std::string square() const {
@@ -267,75 +266,64 @@ class Tiled {
   }
 
   std::string summary() const {
-    return fmt::format("// {}: a block computes a tile of the product{}.\n",
-                       region_.stores[0].to.name,
+    return fmt::format("{}: a block computes a tile of the product{}.", kernel_.result(),
                        split_                      ? ", or a part of one along k"
                        : product_.phases().empty() ? ""
                                                    : ", its rows of one phase");
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
-    add_sizes(kernel);
-    kernel.methods.push_back({"memory.tiling_smem", "", ""});
-    add_switches(kernel);
-    const std::string fits = fits_int(region_);
-    const auto variant = [&](const std::string& when, const char* index, bool packs) {
-      const auto vec = [&](const Staged& side) { return packs && side.packed() ? side.pack() : 1; };
-      kernel.variants.push_back(
-          {when,
-           {{fmt::format("{}<{}, {}, {}>", region_.name, index, vec(sides_[0]), vec(sides_[1])),
-             share_.grid(), threads(), "", head.args}}});
-    };
-    std::vector<std::string> fast;
+  void add_plan(const Function& function) {
+    add_sizes();
+    kernel_.method("memory.tiling_smem");
+    add_switches();
+    std::vector<std::string> aligned;
     for (const Staged& side : sides_) {
-      fast.insert(fast.end(), side.conditions().begin(), side.conditions().end());
+      aligned.insert(aligned.end(), side.conditions().begin(), side.conditions().end());
     }
-    fast.push_back(fits);
-    if (sides_[0].packed() || sides_[1].packed()) variant(all_of(fast), "int", true);
-    if (!fits.empty()) variant(fits, "int", false);
-    variant("", fits.empty() ? "int" : "long long", false);
+    kernel_.each_variant(
+        sides_[0].packed() || sides_[1].packed(), aligned, [&](const Instance& instance) {
+          const auto vec = [&](const Staged& side) {
+            return instance.packed && side.packed() ? side.pack() : 1;
+          };
+          return share_.launches(function, instance.index,
+                                 fmt::format("{}, {}", vec(sides_[0]), vec(sides_[1])), threads());
+        });
   }
 
-  void add_sizes(Kernel& kernel) const {
+  void add_sizes() {
     using Values = std::vector<int64_t>;
     const TileSizes sizes = tile_sizes(product_);
     const Cut cut = sizes.best(product_, split_, context_);
     const bool wide = tensor::dtype_size(sums_) > 4;
     const bool flat = is_low(product_) || is_narrow(product_);
-    sizes.add_tunes(kernel, region_, cut,
+    sizes.add_tunes(kernel_, cut,
                     flat ? fmt::format("{} * {} >= 2048", name("TILE_M"), name("TILE_N")) : "");
-    share_.add_plan(kernel);
-    kernel.tunes.push_back({name("TILE_K"), {8, 16}, ""});
+    share_.add_plan(kernel_);
+    kernel_.tune("TILE_K", {8, 16});
     // 8 x 16 sums of a thread need 24 loads from shared memory per step, twice 8 x 8 need 32; but
     // half as many threads fetch, single elements take them longer, and a block that is alone on
     // its multiprocessor hides less of its waiting.
     const bool packs = sides_[0].packed() && sides_[1].packed();
     const bool alone = !split_ && cut.tiles <= context_.target.default_sms;
     if (!switches_) {
-      kernel.tunes.push_back({name("ACROSS"),
-                              wide || flat      ? Values{8}
-                              : packs && !alone ? Values{16, 8}
-                                                : Values{8, 16},
-                              ""});
+      kernel_.tune("ACROSS", wide || flat      ? Values{8}
+                             : packs && !alone ? Values{16, 8}
+                                               : Values{8, 16});
     }
     // The lower a tile is, the more elements a thread fetches, each in a register.
     const bool lowest = std::min(product_.m().value(), product_.n().value()) <= 16;
-    kernel.tunes.push_back({name("RESIDENT"),
-                            wide     ? Values{256}
-                            : lowest ? Values{256, 512}
-                                     : Values{512, 256},
-                            ""});
+    kernel_.tune("RESIDENT", wide ? Values{256} : lowest ? Values{256, 512} : Values{512, 256});
   }
 
-  void add_switches(Kernel& kernel) const {
+  void add_switches() {
     const std::string side = name("SIDE"), ahead = name("AHEAD");
     if (switches_) {
-      kernel.tunes.push_back({side, {8, 4}, threads() + " <= 1024"});
-      kernel.tunes.push_back({ahead, {1, 0}, ""});
+      kernel_.tune("SIDE", {8, 4}, threads() + " <= 1024");
+      kernel_.tune("AHEAD", {1, 0});
     }
     const auto method = [&](const char* id, const std::string& tune, int on, int off) {
-      kernel.methods.push_back({id, switches_ ? fmt::format("{} == {}", tune, on) : "",
-                                switches_ ? fmt::format("{}={}", tune, off) : ""});
+      kernel_.method(id, switches_ ? fmt::format("{} == {}", tune, on) : "",
+                     switches_ ? fmt::format("{}={}", tune, off) : "");
     };
     method("compute.ilp_unroll_register_tile", side, 8, 4);
     method("compute.overlap_compute_memory", ahead, 1, 0);
@@ -343,6 +331,7 @@ class Tiled {
 
   const Region& region_;
   const TargetContext& context_;
+  KernelBuilder kernel_;
   bool split_, switches_;
   Product product_;
   DType sums_;
@@ -359,8 +348,6 @@ double gain_of_phases(const Region& region, const TargetContext& context) {
   return tile_sizes(*product).fastest(*product, context) /
          tile_sizes(*phased).best(*phased, false, context).clocks;
 }
-
-}  // namespace
 
 bool matmul_applies(const Region& region, const TargetContext&) {
   return product_of(region).has_value();
@@ -385,22 +372,19 @@ bool matmul_split_preferred(const Region& region, const TargetContext& context) 
          tile_sizes(*product).gain_of_split(*product, context) > kLikelyFaster;
 }
 
+template <Tiling kTiling>
 Kernel matmul_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = Tiled(region, context, Tiling::Whole).emit();
-  finalize(kernel, context);
-  return kernel;
+  return Tiled(region, context, kTiling).emit();
 }
 
-Kernel matmul_phases_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = Tiled(region, context, Tiling::Phases).emit();
-  finalize(kernel, context);
-  return kernel;
-}
+}  // namespace
 
-Kernel matmul_split_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = Tiled(region, context, Tiling::Split).emit();
-  finalize(kernel, context);
-  return kernel;
+Schedules matmul_schedules() {
+  return {{"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit<Tiling::Whole>},
+          {"matmul_phases", "tiles on CUDA cores, each of one phase of a stride",
+           matmul_phases_apply, matmul_emit<Tiling::Phases>, matmul_phases_preferred},
+          {"matmul_split", "tiles on CUDA cores, those of the last wave split along k",
+           matmul_split_applies, matmul_emit<Tiling::Split>, matmul_split_preferred}};
 }
 
 }  // namespace kw::generate

@@ -1,3 +1,7 @@
+// The problem: a product of few tiles leaves most of the device idle in its last wave. The choice:
+// all blocks share the tiles of that wave along k, in equal numbers of steps, and a second launch
+// adds the parts in a fixed order. Atomic sums would save that launch, but their order, and so the
+// bits, would change from run to run. The cost: scratch for every part, and a few divisions.
 #include "matmul/matmul_split.h"
 
 #include <fmt/core.h>
@@ -33,10 +37,9 @@ double TileSizes::gain_of_split(const Product& product, const TargetContext& con
   return best(product, false, context).clocks / best(product, true, context).clocks;
 }
 
-void TileSizes::add_tunes(Kernel& kernel, const Region& region, const Cut& cut,
-                          const std::string& where) const {
-  kernel.tunes.push_back({"TILE_M" + region.suffix, with_first(cut.tile_m, heights), ""});
-  kernel.tunes.push_back({"TILE_N" + region.suffix, with_first(cut.tile_n, widths), where});
+void TileSizes::add_tunes(KernelBuilder& kernel, const Cut& cut, const std::string& where) const {
+  kernel.tune("TILE_M", with_first(cut.tile_m, heights));
+  kernel.tune("TILE_N", with_first(cut.tile_n, widths), where);
 }
 
 std::string TileShare::tiles() const {
@@ -44,16 +47,12 @@ std::string TileShare::tiles() const {
                      product_.m().text(), name("TILE_M"), product_.n().text(), name("TILE_N"));
 }
 
-std::string TileShare::grid() const {
-  return split_ ? fmt::format("{} + {}", name("WHOLE"), name("BLOCKS")) : tiles();
-}
-
-std::vector<std::pair<std::string, std::string>> TileShare::parameters() const {
+Parameters TileShare::parameters(const std::string& constness) const {
   if (!split_) return {};
   return {{"Index upto", name("WHOLE")},
           {"Index rest", name("REST")},
           {"Index share", name("SHARE")},
-          {type() + "* found", sums()}};
+          {constness + type() + "* found", sums()}};
 }
 
 /// How many steps a tile takes, as device code; 64 bits count those of all tiles.
@@ -105,26 +104,25 @@ void TileShare::write_part(CudaWriter& w) const {
   w.line("continue;");
 }
 
-void TileShare::add_plan(Kernel& kernel) const {
-  kernel.functions.insert("tile_place");
+void TileShare::add_plan(KernelBuilder& kernel) const {
+  kernel.need({"tile_place"});
   if (!split_) return;
   const std::string rest = name("REST"), steps = name("STEPS"), slots = name("SLOTS");
   const std::string wish = name("WISH"), share = name("SHARE"), whole = name("WHOLE");
-  kernel.lets = {
-      {slots, fmt::format("SMS * ceil_div({} * 64, {} * {})", name("RESIDENT"), name("TILE_M"),
-                          name("TILE_N"))},
-      {whole, fmt::format("{} / {} * {}", tiles(), slots, slots)},
-      {rest, fmt::format("{} - {}", tiles(), whole)},
-      {steps, fmt::format("max(1, ceil_div({}, {}))", product_.k().text(), step_)},
-      {wish, fmt::format("max(1, min({}, ceil_div({} * {} * {}, {})))", slots, rest, steps, step_,
-                         kShortestPart)},
-      {share, fmt::format("max(1, ceil_div({} * {}, max(1, {}, {})))", rest, steps, rest, wish)},
-      {name("BLOCKS"), fmt::format("ceil_div({} * {}, {})", rest, steps, share)}};
-  kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
-  kernel.scratch.push_back({sums(), dtype_,
-                            fmt::format("max(1, {} + {}) * {} * {}", name("BLOCKS"), rest,
-                                        name("TILE_M"), name("TILE_N")),
-                            ""});
+  kernel.let("SLOTS", fmt::format("SMS * ceil_div({} * 64, {} * {})", name("RESIDENT"),
+                                  name("TILE_M"), name("TILE_N")));
+  kernel.let("WHOLE", fmt::format("{} / {} * {}", tiles(), slots, slots));
+  kernel.let("REST", fmt::format("{} - {}", tiles(), whole));
+  kernel.let("STEPS", fmt::format("max(1, ceil_div({}, {}))", product_.k().text(), step_));
+  kernel.let("WISH", fmt::format("max(1, min({}, ceil_div({} * {} * {}, {})))", slots, rest, steps,
+                                 step_, kShortestPart));
+  kernel.let("SHARE",
+             fmt::format("max(1, ceil_div({} * {}, max(1, {}, {})))", rest, steps, rest, wish));
+  kernel.let("BLOCKS", fmt::format("ceil_div({} * {}, {})", rest, steps, share));
+  kernel.method("memory.split_k_parallel_reduce");
+  kernel.scratch(sums(), dtype_,
+                 fmt::format("max(1, {} + {}) * {} * {}", name("BLOCKS"), rest, name("TILE_M"),
+                             name("TILE_N")));
 }
 
 std::string TileShare::finish_body(Emitter& e) const {
@@ -160,27 +158,26 @@ std::string TileShare::finish_body(Emitter& e) const {
   return w.text();
 }
 
-void TileShare::add_finish(Kernel& kernel) const {
+void TileShare::write_finish(KernelBuilder& kernel) {
   if (!split_) return;
   Emitter e(region_, 1);
   product_.prepare(e);
-  const std::string body = finish_body(e), own = region_.name + "_finish";
-  const KernelSignature head = signature_of(e, own, "typename Index", "256",
-                                            {{"Index upto", name("WHOLE")},
-                                             {"Index rest", name("REST")},
-                                             {"Index share", name("SHARE")},
-                                             {fmt::format("const {}* found", type()), sums()}});
-  kernel.functions.insert(e.functions().begin(), e.functions().end());
-  kernel.source += fmt::format("\n// {}: what blocks found for parts of a tile, added up.\n",
-                               region_.stores[0].to.name) +
-                   head.text + " {\n" + body + "}\n";
-  const std::string grid =
-      fmt::format("max(1, {}) * {} * {} / 256", name("REST"), name("TILE_M"), name("TILE_N"));
-  for (Variant& variant : kernel.variants) {
-    const bool wide = variant.launches[0].kernel.find("<long long") != std::string::npos;
-    variant.launches.push_back(
-        {fmt::format("{}<{}>", own, wide ? "long long" : "int"), grid, "256", "", head.args});
-  }
+  const std::string body = finish_body(e);
+  finish_ = kernel.function(
+      e, kernel.result() + ": what blocks found for parts of a tile, added up.",
+      region_.name + "_finish", "typename Index", "256", body, parameters("const "));
+}
+
+std::vector<Launch> TileShare::launches(const Function& product, const std::string& index,
+                                        const std::string& packs,
+                                        const std::string& threads) const {
+  const std::string types = index + ", " + packs;
+  if (!split_) return {product.launch(types, tiles(), threads)};
+  return {product.launch(types, fmt::format("{} + {}", name("WHOLE"), name("BLOCKS")), threads),
+          finish_->launch(index,
+                          fmt::format("max(1, {}) * {} * {} / 256", name("REST"), name("TILE_M"),
+                                      name("TILE_N")),
+                          "256")};
 }
 
 }  // namespace kw::generate

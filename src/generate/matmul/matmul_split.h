@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +28,7 @@ struct TileSizes {
   /// How many times as fast a split product is.
   double gain_of_split(const Product& product, const TargetContext& context) const;
   /// TILE_M and TILE_N, those of the cut first. `where`: which go together.
-  void add_tunes(Kernel& kernel, const Region& region, const Cut& cut,
-                 const std::string& where = "") const;
+  void add_tunes(KernelBuilder& kernel, const Cut& cut, const std::string& where = "") const;
 };
 
 class TileShare {
@@ -40,17 +40,19 @@ class TileShare {
       : region_(region), product_(product), split_(split), dtype_(sums), step_(std::move(step)) {}
 
   /// Parameters of the kernel and what to pass for them.
-  std::vector<std::pair<std::string, std::string>> parameters() const;
+  Parameters parameters(const std::string& constness = "") const;
   /// Writes where the block's tile lies (first_m, first_n, batch) and which part of k is its own
   /// (from begin to end), and what `body` writes: for one tile, or for all that it has a part of.
   void write(CudaWriter& w, const std::function<void()>& body) const;
   /// Writes what is done with `total` at [at_m][at_n] of a tile that others have parts of: the
   /// loop goes on with the next one.
   void write_part(CudaWriter& w) const;
-  std::string grid() const;
-  void add_plan(Kernel& kernel) const;
-  /// Behind all launches that find parts.
-  void add_finish(Kernel& kernel) const;
+  void add_plan(KernelBuilder& kernel) const;
+  /// The function that adds parts up, where there are any.
+  void write_finish(KernelBuilder& kernel);
+  /// The product's own launch, and that function's.
+  std::vector<Launch> launches(const Function& product, const std::string& index,
+                               const std::string& packs, const std::string& threads) const;
 
  private:
   std::string name(const char* text) const { return text + region_.suffix; }
@@ -66,6 +68,7 @@ class TileShare {
   bool split_;
   tensor::DType dtype_;
   std::string step_;
+  std::optional<Function> finish_;
 };
 
 }  // namespace kw::generate

@@ -27,6 +27,7 @@ class TensorCores {
  public:
   TensorCores(const Region& region, const TargetContext& context, Tiling tiling)
       : region_(region),
+        kernel_(region, context),
         product_(*product_of(region, true, tiling)),
         cut_(kTiles.best(product_, tiling == Tiling::Split, context)),
         share_(region, product_, tiling == Tiling::Split, DType::Fp32, "32"),
@@ -39,22 +40,18 @@ class TensorCores {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    Kernel kernel;
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(),
-                     share_.parameters());
-    kernel.functions = e_.functions();
-    kernel.functions.insert({"Pack", "WordOf", "load_operands", "keep_sums", add_product(dtype_)});
-    kernel.source = fmt::format("// {}: a block computes a tile of the product on tensor cores.\n",
-                                region_.stores[0].to.name) +
-                    head.text + " {\n" + body + "}\n";
-    add_plan(kernel, head);
-    share_.add_finish(kernel);
-    return kernel;
+    const Function function = kernel_.function(
+        e_, kernel_.result() + ": a block computes a tile of the product on tensor cores.",
+        region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(), body,
+        share_.parameters());
+    kernel_.need({"Pack", "WordOf", "load_operands", "keep_sums", add_product(dtype_)});
+    share_.write_finish(kernel_);
+    add_plan(function);
+    return kernel_.finish();
   }
 
  private:
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   std::string threads() const {
     return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
   }
@@ -317,38 +314,27 @@ class TensorCores {
     w.line("__syncwarp();");
   }
 
-  void add_plan(Kernel& kernel, const KernelSignature& head) {
+  void add_plan(const Function& function) {
     using Values = std::vector<int64_t>;
-    kTiles.add_tunes(kernel, region_, cut_);
-    share_.add_plan(kernel);
+    kTiles.add_tunes(kernel_, cut_);
+    share_.add_plan(kernel_);
     // Single elements need more registers.
     const bool single = !(packed_[0] || lookups_[0]) || !(packed_[1] || lookups_[1]);
-    kernel.tunes.push_back({name("RESIDENT"), single ? Values{256, 512} : Values{512, 256}, ""});
+    kernel_.tune("RESIDENT", single ? Values{256, 512} : Values{512, 256});
     // 48 KiB of shared memory hold two buffers, but no table of columns beside them.
     const bool columns = (lookups_[0] && sides_[0].along_k) || (lookups_[1] && sides_[1].along_k);
-    kernel.tunes.push_back({name("BUFFERS"), columns ? Values{1} : Values{2, 1}, ""});
-    kernel.methods.push_back({"compute.tensor_core", "", ""});
-    kernel.methods.push_back({"memory.tiling_smem", "", ""});
-    kernel.methods.push_back({"memory.ldmatrix_stmatrix", "", ""});
-    kernel.methods.push_back({"memory.bank_conflict", "", ""});
-    kernel.methods.push_back({"compute.overlap_compute_memory", "", ""});
-    const auto variant = [&](const std::string& when, const char* index, bool packs) {
-      const std::string kernel_name =
-          fmt::format("{}<{}, {}, {}>", region_.name, index, packs && packed_[0] ? kPack : 1,
-                      packs && packed_[1] ? kPack : 1);
-      kernel.variants.push_back({when, {{kernel_name, share_.grid(), threads(), "", head.args}}});
-    };
-    const std::string fits = fits_int(region_);
-    if (packed_[0] || packed_[1]) {
-      std::vector<std::string> fast = conditions_;
-      fast.push_back(fits);
-      variant(all_of(fast), "int", true);
-    }
-    if (!fits.empty()) variant(fits, "int", false);
-    variant("", fits.empty() ? "int" : "long long", false);
+    kernel_.tune("BUFFERS", columns ? Values{1} : Values{2, 1});
+    kernel_.methods({"compute.tensor_core", "memory.tiling_smem", "memory.ldmatrix_stmatrix",
+                     "memory.bank_conflict", "compute.overlap_compute_memory"});
+    kernel_.each_variant(packed_[0] || packed_[1], conditions_, [&](const Instance& instance) {
+      const auto vec = [&](size_t side) { return instance.packed && packed_[side] ? kPack : 1; };
+      return share_.launches(function, instance.index, fmt::format("{}, {}", vec(0), vec(1)),
+                             threads());
+    });
   }
 
   const Region& region_;
+  KernelBuilder kernel_;
   Product product_;
   Cut cut_;
   TileShare share_;
@@ -369,17 +355,6 @@ double wmma_gain_of_phases(const Region& region, const TargetContext& context) {
          kTiles.best(*phased, false, context).clocks;
 }
 
-}  // namespace
-
-bool matmul_wmma_applies(const Region& region, const TargetContext& context) {
-  const auto product = product_of(region, true);
-  if (!product) return false;
-  const DType left = region.node(product->operand(true).node).dtype;
-  const DType right = region.node(product->operand(false).node).dtype;
-  const bool known = left == DType::Fp16 || (left == DType::Bf16 && context.target.major >= 8);
-  return left == right && known;
-}
-
 bool matmul_wmma_phases_apply(const Region& region, const TargetContext& context) {
   return wmma_gain_of_phases(region, context) > kWorthATry;
 }
@@ -398,22 +373,28 @@ bool matmul_wmma_split_preferred(const Region& region, const TargetContext& cont
          kTiles.gain_of_split(*product_of(region, true), context) > kLikelyFaster;
 }
 
-Kernel matmul_wmma_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = TensorCores(region, context, Tiling::Whole).emit();
-  finalize(kernel, context);
-  return kernel;
+template <Tiling kTiling>
+Kernel wmma_emit(const Region& region, const TargetContext& context) {
+  return TensorCores(region, context, kTiling).emit();
 }
 
-Kernel matmul_wmma_phases_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = TensorCores(region, context, Tiling::Phases).emit();
-  finalize(kernel, context);
-  return kernel;
+}  // namespace
+
+bool matmul_wmma_applies(const Region& region, const TargetContext& context) {
+  const auto product = product_of(region, true);
+  if (!product) return false;
+  const DType left = region.node(product->operand(true).node).dtype;
+  const DType right = region.node(product->operand(false).node).dtype;
+  const bool known = left == DType::Fp16 || (left == DType::Bf16 && context.target.major >= 8);
+  return left == right && known;
 }
 
-Kernel matmul_wmma_split_emit(const Region& region, const TargetContext& context) {
-  Kernel kernel = TensorCores(region, context, Tiling::Split).emit();
-  finalize(kernel, context);
-  return kernel;
+Schedules wmma_schedules() {
+  return {{"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, wmma_emit<Tiling::Whole>},
+          {"matmul_wmma_phases", "tiles on tensor cores, each of one phase of a stride",
+           matmul_wmma_phases_apply, wmma_emit<Tiling::Phases>, matmul_wmma_phases_preferred},
+          {"matmul_wmma_split", "tiles on tensor cores, those of the last wave split along k",
+           matmul_wmma_split_applies, wmma_emit<Tiling::Split>, matmul_wmma_split_preferred}};
 }
 
 }  // namespace kw::generate

@@ -40,7 +40,7 @@ class TapSums {
  public:
   TapSums(const Region& region, const TargetContext& context)
       : region_(region),
-        context_(context),
+        kernel_(region, context),
         product_(*product_of(region)),
         taps_(taps_of(region, product_.node())),
         channels_(floor_div(product_.n(), Dim(taps_))),
@@ -48,21 +48,13 @@ class TapSums {
         e_(region, 1) {}
 
   Kernel emit() {
-    Kernel kernel;
-    write_sums(kernel);
-    write_finish(kernel);
-    add_plan(kernel);
-    finalize(kernel, context_);
-    return kernel;
+    const Function sums = write_sums(), finish = write_finish();
+    add_plan(sums, finish);
+    return kernel_.finish();
   }
 
  private:
-  struct Part {
-    std::string name;
-    std::vector<std::string> args;
-  };
-
-  std::string name(const char* text) const { return text + region_.suffix; }
+  std::string name(const char* text) const { return kernel_.name(text); }
   std::string sums() const { return scratch_name(region_, "sums"); }
   Shape terms() const {
     return parts_below(region_, product_.node().inputs[1], product_.node().shape.size() - 2);
@@ -99,7 +91,7 @@ class TapSums {
     k_.axes = joined(k_.domain, trial.used_indices(), names);
   }
 
-  void write_sums(Kernel& kernel) {
+  Function write_sums() {
     join_terms();
     prepare(e_);
     e_.open(row_variables(), 0, 0);
@@ -137,14 +129,11 @@ class TapSums {
       w.line("#pragma unroll");
       w.line(fmt::format("for (int tap = 0; tap < {}; ++tap) sums[at + tap] = total[tap];", taps_));
     }
-    const KernelSignature head =
-        signature_of(e_, region_.name, "typename Index", name("THREADS"),
-                     {{"Index chunk", name("CHUNK")}, {"float* __restrict__ sums", sums()}});
-    kernel.functions.insert(e_.functions().begin(), e_.functions().end());
-    for (const char* helper : {"Add", "reduce_block"}) kernel.functions.insert(helper);
-    kernel.source = fmt::format("// {}: a thread adds up {} taps over a part of k.\n{} {{\n{}}}\n",
-                                region_.stores[0].to.name, taps_, head.text, w.text());
-    args_ = head.args;
+    kernel_.need({"Add", "reduce_block"});
+    return kernel_.function(
+        e_, fmt::format("{}: a thread adds up {} taps over a part of k.", kernel_.result(), taps_),
+        region_.name, "typename Index", name("THREADS"), w.text(),
+        {{"Index chunk", name("CHUNK")}, {"float* __restrict__ sums", sums()}});
   }
 
   /// From term to term without a division: every axis knows its part of a step.
@@ -174,7 +163,7 @@ class TapSums {
     }
   }
 
-  void write_finish(Kernel& kernel) {
+  Function write_finish() {
     Emitter e(region_, 1);
     product_.prepare(e);
     std::vector<std::string> variables = product_.batch().variables();
@@ -204,59 +193,43 @@ class TapSums {
     }
     w.raw(text);
     w.raw(result);
-    const KernelSignature head = signature_of(
-        e, region_.name + "_finish", "typename Index", "256",
+    return kernel_.function(
+        e, kernel_.result() + ": the parts along k added up, a warp for each result.",
+        region_.name + "_finish", "typename Index", "256", w.text(),
         {{"Index chunks", name("CHUNKS")}, {"const float* __restrict__ sums", sums()}});
-    kernel.functions.insert(e.functions().begin(), e.functions().end());
-    kernel.source +=
-        fmt::format("\n// {}: the parts along k added up, a warp for each result.\n{} {{\n{}}}\n",
-                    region_.stores[0].to.name, head.text, w.text());
-    finish_args_ = head.args;
   }
 
-  void add_plan(Kernel& kernel) const {
-    const std::string threads = name("THREADS"), k = product_.k().text();
+  void add_plan(const Function& add, const Function& finish) {
+    const std::string k = product_.k().text();
     const std::string m = as_factor(product_.m()), n = as_factor(product_.n());
     const std::string rows = fmt::format("{} * {}", m, as_factor(channels_));
-    kernel.tunes.push_back({threads, {256, 128}, ""});
-    kernel.tunes.push_back({name("WAVES"), {8, 16, 4}, ""});
-    kernel.lets = {
-        {name("WISH"), fmt::format("max(1, min(ceil_div({}, {} * 4), {} * SMS / max(1, {})))", k,
-                                   threads, name("WAVES"), rows)},
-        {name("CHUNK"), fmt::format("max(1, ceil_div({}, {}))", k, name("WISH"))},
-        {name("CHUNKS"), fmt::format("ceil_div({}, {})", k, name("CHUNK"))}};
-    kernel.scratch.push_back(
-        {sums(), tensor::DType::Fp32, fmt::format("{} * {} * {}", name("CHUNKS"), m, n), ""});
-    kernel.methods.push_back({"memory.split_k_parallel_reduce", "", ""});
-    kernel.methods.push_back({"compute.reduction", "", ""});
-    const auto variant = [&](const std::string& when, const char* index) {
-      kernel.variants.push_back(
-          {when,
-           {{fmt::format("{}<{}>", region_.name, index),
-             fmt::format("{} * {}", name("CHUNKS"), rows), threads, "", args_},
-            {fmt::format("{}_finish<{}>", region_.name, index),
-             fmt::format("ceil_div({} * {}, 8)", m, n), "256", "", finish_args_}}});
-    };
-    const std::string fits = fits_int(region_);
-    if (!fits.empty()) variant(fits, "int");
-    variant("", fits.empty() ? "int" : "long long");
+    const std::string threads = kernel_.tune("THREADS", {256, 128});
+    const std::string waves = kernel_.tune("WAVES", {8, 16, 4});
+    kernel_.let("WISH", fmt::format("max(1, min(ceil_div({}, {} * 4), {} * SMS / max(1, {})))", k,
+                                    threads, waves, rows));
+    kernel_.let("CHUNK", fmt::format("max(1, ceil_div({}, {}))", k, name("WISH")));
+    const std::string chunks =
+        kernel_.let("CHUNKS", fmt::format("ceil_div({}, {})", k, name("CHUNK")));
+    kernel_.scratch(sums(), tensor::DType::Fp32, fmt::format("{} * {} * {}", chunks, m, n));
+    kernel_.methods({"memory.split_k_parallel_reduce", "compute.reduction"});
+    kernel_.each_index([&](const Instance& instance) -> std::vector<Launch> {
+      return {add.launch(instance.index, fmt::format("{} * {}", chunks, rows), threads),
+              finish.launch(instance.index, fmt::format("ceil_div({} * {}, 8)", m, n), "256")};
+    });
   }
 
   static tensor::DType sum_dtype() { return tensor::DType::Fp32; }
 
   const Region& region_;
-  const TargetContext& context_;
+  KernelBuilder kernel_;
   Product product_;
   int64_t taps_;
   Dim channels_;
   Run k_;
   Emitter e_;
-  std::vector<std::string> args_, finish_args_;
 };
 
 bool is_one(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
-
-}  // namespace
 
 bool tap_sums_apply(const Region& region, const TargetContext&) {
   const auto product = product_of(region);
@@ -272,8 +245,15 @@ bool tap_sums_preferred(const Region& region, const TargetContext& context) {
   return tap_sums_apply(region, context) && product_of(region)->n().value() <= kNarrowTile;
 }
 
-Kernel tap_sums_emit(const Region& region, const TargetContext& context) {
-  return TapSums(region, context).emit();
+}  // namespace
+
+Schedules tap_sums_schedules() {
+  return {{"tap_sums", "a thread adds up the taps of a channel, several blocks along k",
+           tap_sums_apply,
+           [](const Region& region, const TargetContext& context) {
+             return TapSums(region, context).emit();
+           },
+           tap_sums_preferred}};
 }
 
 }  // namespace kw::generate

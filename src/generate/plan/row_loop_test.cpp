@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emit/emit.h"
+#include "emit/finalize.h"
 #include "graph/builder.h"
 #include "graph/compose_conv.h"
 #include "matmul/matmul.h"

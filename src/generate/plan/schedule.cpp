@@ -26,35 +26,15 @@ constexpr const char* kOrder[] = {
     "tap_sums",       "matmul_wmma_split", "matmul",        "matmul_phases",
     "matmul_split",   "scatter_block",     "scatter",       "generic"};
 
-/// Rows of modules that are not converted yet.
-Schedules other_schedules() {
-  return {
-      {"attention_mma", "a warp keeps queries' results while keys pass by, on tensor cores",
-       attention_mma_applies, attention_mma_emit},
-      {"attention", "a block keeps queries' results while keys pass by, on CUDA cores",
-       attention_applies, attention_emit},
-      {"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, matmul_wmma_emit},
-      {"matmul_wmma_phases", "tiles on tensor cores, each of one phase of a stride",
-       matmul_wmma_phases_apply, matmul_wmma_phases_emit, matmul_wmma_phases_preferred},
-      {"tap_sums", "a thread adds up the taps of a channel, several blocks along k", tap_sums_apply,
-       tap_sums_emit, tap_sums_preferred},
-      {"matmul_wmma_split", "tiles on tensor cores, those of the last wave split along k",
-       matmul_wmma_split_applies, matmul_wmma_split_emit, matmul_wmma_split_preferred},
-      {"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit},
-      {"matmul_phases", "tiles on CUDA cores, each of one phase of a stride", matmul_phases_apply,
-       matmul_phases_emit, matmul_phases_preferred},
-      {"matmul_split", "tiles on CUDA cores, those of the last wave split along k",
-       matmul_split_applies, matmul_split_emit, matmul_split_preferred},
-  };
-}
-
 std::vector<Schedule> all_in_order() {
   std::map<std::string, Schedule> rows;
-  for (const auto list :
-       {taps_schedules, transpose_schedules, gather_schedules, pointwise_schedules,
-        scatter_schedules, generic_schedules, scan_schedules, scan_columns_schedules, arg_schedules,
-        column_schedules, top_k_schedules, sort_schedules, row_schedules, shared_row_schedules,
-        split_row_schedules, stack_schedules, other_schedules}) {
+  for (const auto list : {taps_schedules,      transpose_schedules,     gather_schedules,
+                          pointwise_schedules, scatter_schedules,       generic_schedules,
+                          scan_schedules,      scan_columns_schedules,  arg_schedules,
+                          column_schedules,    top_k_schedules,         sort_schedules,
+                          row_schedules,       shared_row_schedules,    split_row_schedules,
+                          stack_schedules,     mma_attention_schedules, plain_attention_schedules,
+                          matmul_schedules,    wmma_schedules,          tap_sums_schedules}) {
     for (const Schedule& row : list()) rows.emplace(row.name, row);
   }
   std::vector<Schedule> ordered;
