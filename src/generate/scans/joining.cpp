@@ -1,3 +1,7 @@
+// The problem: scans, searches and column reductions carry different states in the same loops. The
+// choice: a class gives the state's type and its operations as device code. Templates in a header
+// for the device would be shorter here, but every module would carry all of them. The cost: a
+// kernel has device functions of its own name.
 #include "scans/joining.h"
 
 #include <fmt/core.h>
@@ -126,76 +130,90 @@ std::string Joining::compare(std::set<std::string>& functions) const {
   return text;
 }
 
-std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) const {
-  CudaWriter w;
-  const auto function = [&](const std::string& head, const std::string& body) {
-    if (has_place()) w.line("template <typename Index>");
-    std::string start = fmt::format("__device__ __forceinline__ {}", type());
-    if (start.size() + prefix_.size() + head.size() > 95) {
-      w.line(start);
-      start = "";
-    }
-    const auto block =
-        w.block(fmt::format("{}{}{}_{}", start, start.empty() ? "" : " ", prefix_, head));
-    for (const std::string_view line : split_lines(body)) w.line(trim(line));
-  };
-  if (has_place()) {
-    w.comment(fmt::format("The best so far and where it stands; NaN wins, the {} of equals counts.",
-                          places_ == Places::First ? "first" : "last"));
-    w.line("template <typename Index>");
-    const auto block = w.block(fmt::format("struct {}_best", prefix_), ";");
-    w.line(fmt::format("{} value;", register_type(dtype_)));
-    w.line("Index place;");
+void Joining::write_function(CudaWriter& w, const std::string& head,
+                             const std::string& body) const {
+  if (has_place()) w.line("template <typename Index>");
+  std::string start = fmt::format("__device__ __forceinline__ {}", type());
+  if (start.size() + prefix_.size() + head.size() > 95) {
+    w.line(start);
+    start = "";
   }
-  function(fmt::format("join({0} before, {0} now)", type()), compare(functions));
-  if (places_ == Places::First) {
-    // No comparison with NaN holds: a NaN is better than any number, and nothing than a NaN.
-    const char* worse = kind_ == Kind::Max ? "<=" : ">=";
-    const bool floating = is_floating(dtype_);
-    function(fmt::format("step({0} best, {1} value, Index place)", type(), register_type(dtype_)),
-             fmt::format("const bool better = !(value {} best.value){};\n"
-                         "return {{better ? value : best.value, better ? place : best.place}};",
-                         worse, floating ? " && best.value == best.value" : ""));
-  }
-  if (lanes == Lanes::One) return w.text();
+  const auto block =
+      w.block(fmt::format("{}{}{}_{}", start, start.empty() ? "" : " ", prefix_, head));
+  for (const std::string_view line : split_lines(body)) w.line(trim(line));
+}
+
+/// `call`: a shuffle of one register, written {}.
+void Joining::write_shuffle(CudaWriter& w, const char* name, const char* parameters,
+                            const char* call) const {
   const bool narrow = tensor::dtype_size(dtype_) < 4 && !in_float(dtype_);
-  const auto shuffle = [&](const char* name, const char* parameters, const char* call) {
-    const auto one = [&](const std::string& what) { return fmt::format(fmt::runtime(call), what); };
-    const std::string own = has_place() ? one("state.value") : one("state");
-    const std::string value =
-        narrow ? fmt::format("static_cast<{}>({})", register_type(dtype_), own) : own;
-    function(fmt::format("{}({} state, {})", name, type(), parameters),
-             has_place() ? fmt::format("return {{{}, {}}};", value, one("state.place"))
-                         : fmt::format("return {};", value));
-  };
-  if (places_ == Places::First) {
-    shuffle("beside", "int by", "__shfl_xor_sync(0xffffffffu, {}, by)");
-    w.line("template <int kWidth, typename Index>");
-    w.line(fmt::format("__device__ __forceinline__ {}", type()));
-    const auto whole = w.block(fmt::format("{}_of_warp({} best)", prefix_, type()));
-    w.line("#pragma unroll");
-    w.line(fmt::format("for (int by = kWidth / 2; by > 0; by /= 2) best = {};",
-                       join("best", from_beside("best", "by"))));
-    w.line("return best;");
-  }
-  if (places_ == Places::First) return w.text();
-  shuffle("below", "int by, unsigned int mask, int width", "__shfl_up_sync(mask, {}, by, width)");
-  shuffle("lane", "int lane, unsigned int mask, int width", "__shfl_sync(mask, {}, lane, width)");
+  const auto one = [&](const std::string& what) { return fmt::format(fmt::runtime(call), what); };
+  const std::string own = has_place() ? one("state.value") : one("state");
+  const std::string value =
+      narrow ? fmt::format("static_cast<{}>({})", register_type(dtype_), own) : own;
+  write_function(w, fmt::format("{}({} state, {})", name, type(), parameters),
+                 has_place() ? fmt::format("return {{{}, {}}};", value, one("state.place"))
+                             : fmt::format("return {};", value));
+}
+
+void Joining::write_state(CudaWriter& w) const {
+  w.comment(fmt::format("The best so far and where it stands; NaN wins, the {} of equals counts.",
+                        places_ == Places::First ? "first" : "last"));
+  w.line("template <typename Index>");
+  const auto block = w.block(fmt::format("struct {}_best", prefix_), ";");
+  w.line(fmt::format("{} value;", register_type(dtype_)));
+  w.line("Index place;");
+}
+
+/// The best of a warp, for states that take the first of equals.
+void Joining::write_of_warp(CudaWriter& w) const {
+  write_shuffle(w, "beside", "int by", "__shfl_xor_sync(0xffffffffu, {}, by)");
+  w.line("template <int kWidth, typename Index>");
+  w.line(fmt::format("__device__ __forceinline__ {}", type()));
+  const auto whole = w.block(fmt::format("{}_of_warp({} best)", prefix_, type()));
+  w.line("#pragma unroll");
+  w.line(fmt::format("for (int by = kWidth / 2; by > 0; by /= 2) best = {};",
+                     join("best", from_beside("best", "by"))));
+  w.line("return best;");
+}
+
+/// A scan over lanes, for all other states.
+void Joining::write_upto(CudaWriter& w) const {
+  write_shuffle(w, "below", "int by, unsigned int mask, int width",
+                "__shfl_up_sync(mask, {}, by, width)");
+  write_shuffle(w, "lane", "int lane, unsigned int mask, int width",
+                "__shfl_sync(mask, {}, lane, width)");
   w.comment("The join of all lanes up to the own one.");
   w.line(has_place() ? "template <int kWidth, typename Index>" : "template <int kWidth>");
   w.line(fmt::format("__device__ __forceinline__ {}", type()));
+  const auto scan =
+      w.block(fmt::format("{}_upto({} state, int lane, unsigned int mask)", prefix_, type()));
+  w.line("#pragma unroll");
   {
-    const auto scan =
-        w.block(fmt::format("{}_upto({} state, int lane, unsigned int mask)", prefix_, type()));
-    w.line("#pragma unroll");
-    {
-      const auto steps = w.block("for (int by = 1; by < kWidth; by *= 2)");
-      w.line(
-          fmt::format("const {} below = {};", type(), from_below("state", "by", "mask", "kWidth")));
-      w.line(fmt::format("if (lane >= by) state = {};", join("below", "state")));
-    }
-    w.line("return state;");
+    const auto steps = w.block("for (int by = 1; by < kWidth; by *= 2)");
+    w.line(
+        fmt::format("const {} below = {};", type(), from_below("state", "by", "mask", "kWidth")));
+    w.line(fmt::format("if (lane >= by) state = {};", join("below", "state")));
   }
+  w.line("return state;");
+}
+
+std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) const {
+  CudaWriter w;
+  const bool first = places_ == Places::First;
+  if (has_place()) write_state(w);
+  write_function(w, fmt::format("join({0} before, {0} now)", type()), compare(functions));
+  if (first) {
+    // No comparison with NaN holds: a NaN is better than any number, and nothing than a NaN.
+    write_function(
+        w, fmt::format("step({0} best, {1} value, Index place)", type(), register_type(dtype_)),
+        fmt::format("const bool better = !(value {} best.value){};\n"
+                    "return {{better ? value : best.value, better ? place : best.place}};",
+                    kind_ == Kind::Max ? "<=" : ">=",
+                    is_floating(dtype_) ? " && best.value == best.value" : ""));
+  }
+  if (lanes == Lanes::Many && first) write_of_warp(w);
+  if (lanes == Lanes::Many && !first) write_upto(w);
   return w.text();
 }
 

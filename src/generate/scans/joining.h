@@ -7,6 +7,7 @@
 
 #include "graph/op.h"
 #include "tensor/dtype.h"
+#include "text/writer.h"
 
 namespace kw::generate {
 
@@ -50,6 +51,12 @@ class Joining {
 
  private:
   std::string compare(std::set<std::string>& functions) const;
+  void write_function(CudaWriter& w, const std::string& head, const std::string& body) const;
+  void write_shuffle(CudaWriter& w, const char* name, const char* parameters,
+                     const char* call) const;
+  void write_state(CudaWriter& w) const;
+  void write_of_warp(CudaWriter& w) const;
+  void write_upto(CudaWriter& w) const;
 
   std::string prefix_;
   tensor::DType dtype_;
