@@ -1,3 +1,7 @@
+// The problem: attention is written out in many ways: masks, scales, biases, safe softmaxes. The
+// choice: a matcher finds the two products and the softmax between them, and everything else is
+// pointwise work on a score. Matching whole known graphs would break with every variation. The
+// cost: regions that only look like attention are analysed in full before they are refused.
 #include "attention/attention.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,7 @@
+// The problem: the inner steps of attention do not depend on the graph. The choice: they are texts
+// with a few words replaced, which read like the CUDA code they are. Writing them line by line
+// through CudaWriter would hide their shape. The cost: a marker must not occur as a word of its
+// own.
 #include "attention/attention_steps.h"
 
 #include "core/text.h"

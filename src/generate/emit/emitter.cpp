@@ -1,3 +1,7 @@
+// The problem: the value of a node at any index, without copies of moved tensors. The choice:
+// indices are polynomials that movement rewrites on the way to the loads, and each value gets a
+// name in the outermost scope it depends on. A loop nest that is transformed afterwards would be
+// more general. The cost: schedules must open their scopes before they ask for values.
 #include "emit/emitter.h"
 
 #include <fmt/core.h>

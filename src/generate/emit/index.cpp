@@ -1,3 +1,6 @@
+// The problem: indices of reshapes are quotients and remainders, which cost more than the work. The
+// choice: polynomials over variables and dims, simplified by the ranges of variables. A solver for
+// integer sets would find more. The cost: an index that no rule simplifies keeps its division.
 #include "emit/index.h"
 
 #include <algorithm>

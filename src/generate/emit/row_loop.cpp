@@ -1,3 +1,6 @@
+// The problem: scans, sorts and searches run along one dim of tensors of any rank. The choice: all
+// other dims are joined to as few axes as the accesses allow, and numbered as rows. Permuting the
+// tensor first would cost a pass over memory. The cost: rows with several axes divide once each.
 #include "emit/row_loop.h"
 
 #include <fmt/core.h>

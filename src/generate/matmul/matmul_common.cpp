@@ -1,3 +1,7 @@
+// The problem: products, convolutions and gradients differ only in how operands are reached. The
+// choice: one product of [batch, m, k] and [batch, k, n] whose operands are read through index
+// arithmetic. A kernel per kind of convolution would know its windows better. The cost: running
+// numbers are taken apart by divisions, which lookups and phases avoid where they can.
 #include <fmt/core.h>
 
 #include <algorithm>

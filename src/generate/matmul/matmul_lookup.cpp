@@ -1,3 +1,7 @@
+// The problem: an operand that is read through windows needs divisions and bounds for each element.
+// The choice: the parts of an address that depend on k are looked up in a small table, and bounds
+// are bits of a word. Computing them in every step costs more than the product. The cost: shared
+// memory for the table, and at most 31 taps.
 #include "matmul/matmul_lookup.h"
 
 #include <fmt/core.h>

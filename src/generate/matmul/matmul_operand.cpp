@@ -1,3 +1,7 @@
+// The problem: an operand must reach shared memory in the layout that the product reads. The
+// choice: a step's elements go through registers, in packs where memory allows it, and are turned
+// on the way. Asynchronous copies would save registers, but cannot convert or turn. The cost:
+// registers for one step of both operands.
 #include "matmul/matmul_operand.h"
 
 #include <fmt/core.h>

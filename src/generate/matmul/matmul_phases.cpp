@@ -1,3 +1,7 @@
+// The problem: a transposed convolution multiplies with zeros that its stride puts between taps.
+// The choice: rows of one phase per block, so that taps and columns of that phase are known before
+// the loop. Upsampling first would store and read all the zeros. The cost: tiles of few channels
+// are flat, so a model decides where phases pay.
 #include "matmul/matmul_phases.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,7 @@
+// The problem: a task has many right kernel modules, and only measuring tells which is fast. The
+// choice: designs are lists of choices, enumerated best guess first, and a module is written for
+// one of them. Searching here would need a device. The cost: every design plans the whole graph
+// anew.
 #include "plan/codegen.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,7 @@
+// The problem: kernels of several regions become one file with one plan. The choice: the text is
+// written in the order of a module's sections, from plain values that schedules filled in. A
+// template file would not handle sections that may be empty. The cost: the format lives here and in
+// the parser of kernel modules.
 #include "plan/module_text.h"
 
 #include <fmt/core.h>

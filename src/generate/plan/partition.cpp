@@ -1,3 +1,7 @@
+// The problem: which nodes share a kernel. The choice: start with a region per op that looks at
+// many elements, and join regions as long as a schedule takes the result. An exact search over
+// partitions grows exponentially. The cost: joining is greedy, so chains such as attention are
+// tried first.
 #include "plan/partition.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,7 @@
+// The problem: regions need buffers, names and an order before kernels can be written. The choice:
+// one pass over the regions in order of dependence, which gives every crossing value its scratch.
+// Reusing scratch between kernels would save memory, but no task needs it yet. The cost: scratch
+// grows with the number of regions.
 #include "plan/program.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// The problem: a method that a kernel always uses cannot be measured against its absence. The
+// choice: kernels are written once more with switches, which are tunables. Removing a method from
+// the text afterwards would need a parser for each. The cost: kernels with switches are larger.
 #include "plan/switches.h"
 
 #include <fmt/core.h>

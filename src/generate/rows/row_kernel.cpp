@@ -1,3 +1,7 @@
+// The problem: a row program has several passes over a row, and each pass needs what earlier ones
+// found. The choice: one class writes all passes for every team of threads, and the row is kept in
+// registers where it fits. A class per team would repeat the passes, which are the larger part. The
+// cost: the team is asked for in the heads and where results are joined.
 #include "rows/row_kernel.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,7 @@
+// The problem: rows that lie across memory, where a thread per column would read single elements
+// far apart. The choice: neighbouring threads take neighbouring rows, and layers of threads share
+// the columns. Turning the tensor first would read and write it once more. The cost: every value of
+// a row is an array over its kVec neighbours.
 #include "rows/stack_kernel.h"
 
 #include <fmt/core.h>
