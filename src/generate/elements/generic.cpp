@@ -44,15 +44,8 @@ class Generic {
       const Shape& shape = region_.node(store.node).shape;
       const Index index = reshaped(domain.shape, domain.index, shape, e_.ranges);
       const Value value = e_.value(store.node, index);
-      write_store(store, linear(shape, index), value);
+      e_.store(1, store, linear(shape, index), value);
     }
-  }
-
-  void write_store(const Store& store, const Dim& address, const Value& value) {
-    e_.touch(store.to);
-    if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
-    e_.at(1).line(fmt::format("{}[{}] = {};", store.to.name, e_.text(address),
-                              e_.stored(value, store.to.dtype)));
   }
 
   void write_ranked(const Node& root, const Domain& domain) {
@@ -66,12 +59,12 @@ class Generic {
     to[along] = variable(rank);
     if (!values) x.expr = {fmt::format("static_cast<long long>({})", e_.text(domain.index[along]))};
     if (root.shape[along].same_text(input.shape[along])) {
-      write_store(region_.stores[0], linear(root.shape, to), x);
+      e_.store(1, region_.stores[0], linear(root.shape, to), x);
       return;
     }
     const auto block =
         e_.at(1).block(fmt::format("if ({} < {})", rank, e_.text(root.shape[along])));
-    write_store(region_.stores[0], linear(root.shape, to), x);
+    e_.store(1, region_.stores[0], linear(root.shape, to), x);
   }
 
   Kernel assembled(const Domain& domain, const std::string& values) {

@@ -120,7 +120,6 @@ class Pointwise {
       stores_.push_back({store, address, pack});
       e_.at(lane_scope_)
           .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
-      if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
     }
     lane_text_ = e_.close();
     pack_text_ = e_.close();

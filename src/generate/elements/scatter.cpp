@@ -214,11 +214,7 @@ class Scatter {
     };
     for (const Store& store : region_.stores) {
       const Value value = e.value(store.node, domain.index);
-      e.touch(store.to);
-      if (store.to.dtype == DType::E8m0) e.need("to_exponent");
-      e.at(scope).line(fmt::format("{}[{}] = {};", store.to.name,
-                                   e.text(linear(store.to.shape, domain.index)),
-                                   e.stored(value, store.to.dtype)));
+      e.store(scope, store, linear(store.to.shape, domain.index), value);
     }
     const std::string body = e.close();
     CudaWriter w(1);

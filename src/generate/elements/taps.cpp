@@ -291,7 +291,6 @@ class Taps {
       stores_packs_ = stores_packs_ && step && step->same_text(Dim(unit_)) && align(first);
       e_.touch(store.to);
       e_.need("store_pack");
-      if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
       e_.at(scope).line(
           fmt::format("{}store_pack({} + {}, {});", guard_, store.to.name, e_.text(first), name));
     }
@@ -306,7 +305,6 @@ class Taps {
       const Value value = e.value(store.node, at);
       if (!stores) continue;
       e.touch(store.to);
-      if (store.to.dtype == tensor::DType::E8m0) e.need("to_exponent");
       e.at(scope).line(fmt::format("{}{}[{}] = {};", guard_, store.to.name,
                                    e.text(linear(shape, at)), e.stored(value, store.to.dtype)));
     }

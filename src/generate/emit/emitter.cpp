@@ -149,7 +149,14 @@ void Emitter::nest(int level, const std::vector<std::string>& heads, const std::
 }
 
 std::string Emitter::stored(const Value& value, DType dtype) {
+  if (dtype == DType::E8m0) need("to_exponent");
   return to_memory(dtype, value.expr.text);
+}
+
+void Emitter::store(int level, const Store& store, const Dim& address, const Value& value) {
+  touch(store.to);
+  const std::string place = text(address);
+  at(level).line(fmt::format("{}[{}] = {};", store.to.name, place, stored(value, store.to.dtype)));
 }
 
 std::string Emitter::key_of(NodeId node, const Index& index) const {

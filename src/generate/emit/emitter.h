@@ -89,6 +89,8 @@ class Emitter {
   void nest(int level, const std::vector<std::string>& heads, const std::string& body);
   /// A value to be stored: rounded to the dtype.
   std::string stored(const Value& value, tensor::DType dtype);
+  /// Stores it in that scope.
+  void store(int level, const Store& store, const Dim& address, const Value& value);
   /// `x[address]` as a register value, past the load hook.
   Value load(graph::NodeId node, const Buffer& buffer, const Dim& address);
   /// A value that means something only where a named condition holds.

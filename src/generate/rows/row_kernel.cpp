@@ -385,7 +385,6 @@ void RowKernel::row_stores() {
     const Index index = plan_.index_of(store, region_);
     const Value value = e_.value(store.node, index);
     e_.touch(store.to);
-    if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
     lines.push_back(fmt::format("{}[{}] = {};", store.to.name, e_.text(plan_.address_of(store)),
                                 e_.stored(value, store.to.dtype)));
   }
@@ -405,7 +404,6 @@ void RowKernel::store_pass() {
     const Dim address = plan_.address_of(store);
     const Value value = e_.value(store.node, index);
     e_.touch(store.to);
-    if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
     const Dim renamed = substitute(address, plain_);
     if (!packs_.can_store(renamed)) {
       e_.at(lane_scope_)

@@ -343,7 +343,6 @@ void StackKernel::write_store(const Store& store, std::vector<std::string>& befo
   const Value value = e_.value(store.node, plan_.index_of(store, region_));
   e_.touch(store.to);
   e_.note(address);
-  if (store.to.dtype == tensor::DType::E8m0) e_.need("to_exponent");
   const std::string rounded = e_.stored(value, store.to.dtype);
   if (!packs_.can_store(renamed)) {
     e_.at(element_scope_)

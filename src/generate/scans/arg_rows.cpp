@@ -142,11 +142,7 @@ class RowArg {
       }
       const Index at = reshaped(shape, row, store.to.shape, loop_.ranges());
       const Value value = e_.value(store.node, at);
-      e_.touch(store.to);
-      if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
-      e_.at(scope).line(fmt::format("{}[{}] = {};", store.to.name,
-                                    e_.text(linear(store.to.shape, at)),
-                                    e_.stored(value, store.to.dtype)));
+      e_.store(scope, store, linear(store.to.shape, at), value);
     }
     result_text_ = e_.close();
   }

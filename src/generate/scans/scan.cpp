@@ -154,7 +154,6 @@ class RowScan {
     const Value value = e_.value(store.node, loop_.index());
     e_.touch(store.to);
     e_.note(linear(store.to.shape, loop_.index()));
-    if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
     const std::string pack = e_.fresh(store.to.name + "_pack");
     stores_.push_back({store.to, address, pack});
     e_.at(lane_scope_)

@@ -136,7 +136,6 @@ class ColumnScan {
     const Value value = e_.value(store.node, index());
     e_.touch(store.to);
     e_.note(address);
-    if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
     const std::string pack = e_.fresh(store.to.name + "_pack");
     stores_.push_back({store.to, renamed, pack});
     e_.at(lane_scope_)

@@ -108,10 +108,7 @@ bool SelectionResults::write(Emitter& e, int level, const std::string& order, Cu
         loop_.index_at(count.is_constant() && count.value() == 1 ? Dim(0) : variable("place")),
         store.to.shape, e.ranges);
     const Value value = e.value(store.node, at);
-    e.touch(store.to);
-    if (store.to.dtype == DType::E8m0) e.need("to_exponent");
-    e.at(scope).line(fmt::format("{}[{}] = {};", store.to.name, e.text(linear(store.to.shape, at)),
-                                 e.stored(value, store.to.dtype)));
+    e.store(scope, store, linear(store.to.shape, at), value);
     const std::string end = e.text(count);
     const std::string body = e.close();
     e.on_node = nullptr;
