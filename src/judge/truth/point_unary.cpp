@@ -4,14 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "core/check.h"
+#include "ops/special.h"
 #include "truth/levels.h"
-#include "truth/scalar.h"
-#include "truth/special.h"
 #include "truth/swing.h"
 
 namespace kw::truth::KW_SIMD_LEVEL {
 
 using graph::Op;
+using ops::Between;
 
 namespace {
 
@@ -24,33 +25,34 @@ void values(const Operand& x, int count, Lanes& out, F f) {
 }
 
 // Whether a pole lies within e of x.
-bool pole_near(Op op, double x, double e) {
-  if (op == Op::Tan) return std::floor((x - e) / M_PI + 0.5) != std::floor((x + e) / M_PI + 0.5);
-  const bool gamma = op == Op::Lgamma || op == Op::Digamma;
-  return gamma && std::ceil(x - e) <= std::min(x + e, 0.0);
+bool pole_near(Between between, double x, double e) {
+  if (between == Between::TanPoles)
+    return std::floor((x - e) / M_PI + 0.5) != std::floor((x + e) / M_PI + 0.5);
+  return between == Between::GammaPoles && std::ceil(x - e) <= std::min(x + e, 0.0);
 }
 
 // The ends say nothing about functions that turn around or have poles between them.
 template <class F>
-double moved(Op op, F f, double x, double y, double e, double overflow) {
+double moved(Between between, F f, double x, double y, double e, double overflow) {
   if (e == 0) return 0;
-  if (op == Op::Sin || op == Op::Cos) return e < 2 ? e : 2;
-  if (pole_near(op, x, e)) return std::numeric_limits<double>::infinity();
+  if (between == Between::Wave) return e < 2 ? e : 2;
+  if (pole_near(between, x, e)) return std::numeric_limits<double>::infinity();
   return swing(f, x, y, e, overflow);
 }
 
 template <class F>
 void try_ends(const PointSpec& spec, const Operand& x, int k, Lanes& out, F f) {
+  const Between between = graph::op_info(spec.op).between;
   const double v = x.lanes->t[k], y = out.t[k];
   const double own = spec.errors.argument * spec.rounding.unit * finite_magnitude(v);
   const double e = kPathFactor * (a_of(x)[k] + own);
-  if (spec.tracks.a) out.a[k] = moved(spec.op, f, v, y, e, kPathOverflow) / kPathFactor;
-  if (spec.tracks.h) out.h[k] = moved(spec.op, f, v, y, h_of(x)[k], kHalfOverflow);
+  if (spec.tracks.a) out.a[k] = moved(between, f, v, y, e, kPathOverflow) / kPathFactor;
+  if (spec.tracks.h) out.h[k] = moved(between, f, v, y, h_of(x)[k], kHalfOverflow);
 }
 
 /// `slope` is |f'(x)| from x and y.
 template <class F, class D>
-void smooth(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f, D slope) {
+void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f, D slope) {
   values(x, count, out, f);
   if (!spec.tracks.a && !spec.tracks.h) return;
   const double* a = a_of(x);
@@ -77,9 +79,8 @@ void smooth(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f,
 }
 
 // Functions whose derivative is not worth writing down.
-void by_trying(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
-  const Op op = spec.op;
-  const auto f = [op](double v) { return apply(op, v); };
+template <class F>
+void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f) {
   values(x, count, out, f);
   if (!spec.tracks.a && !spec.tracks.h) return;
   for (int k = 0; k < count; ++k) try_ends(spec, x, k, out, f);
@@ -87,62 +88,18 @@ void by_trying(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
 
 }  // namespace
 
-void run_unary(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
-  const auto same = [](double, double y) { return std::fabs(y); };
+void run_unary(const PointSpec& spec, const Operand& in, int count, Lanes& out) {
+  using namespace ops;  // what VALUE and SLOPE call
   switch (spec.op) {
-    case Op::Sqrt:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::sqrt(v); },
-          [](double, double y) { return 0.5 / y; });
-    case Op::Rsqrt:
-      return smooth(
-          spec, x, count, out, [](double v) { return 1 / std::sqrt(v); },
-          [](double v, double y) { return 0.5 * y / v; });
-    case Op::Reciprocal:
-      return smooth(
-          spec, x, count, out, [](double v) { return 1 / v; },
-          [](double, double y) { return y * y; });
-    case Op::Exp:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::exp(v); }, same);
-    case Op::Exp2:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::exp2(v); },
-          [](double, double y) { return 0.6931471805599453 * y; });
-    case Op::Expm1:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::expm1(v); },
-          [](double, double y) { return y + 1; });
-    case Op::Log:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::log(v); },
-          [](double v, double) { return 1 / v; });
-    case Op::Log2:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::log2(v); },
-          [](double v, double) { return 1.4426950408889634 / v; });
-    case Op::Sin:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::sin(v); },
-          [](double, double y) { return std::sqrt(std::max(0.0, 1 - y * y)); });
-    case Op::Cos:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::cos(v); },
-          [](double, double y) { return std::sqrt(std::max(0.0, 1 - y * y)); });
-    case Op::Tanh:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::tanh(v); },
-          [](double, double y) { return 1 - y * y; });
-    case Op::Sigmoid:
-      return smooth(
-          spec, x, count, out, [](double v) { return sigmoid(v); },
-          [](double, double y) { return y * (1 - y); });
-    case Op::Erf:
-      return smooth(
-          spec, x, count, out, [](double v) { return std::erf(v); },
-          [](double v, double) { return 1.12837916709551257 * std::exp(-v * v); });
+#define KW_FUNCTION(op, name, ...) \
+  case Op::op:                     \
+    return run_function(spec, in, count, out __VA_ARGS__);
+#define VALUE(...) , [](double x) { return __VA_ARGS__; }
+#define SLOPE(...) \
+  , []([[maybe_unused]] double x, [[maybe_unused]] double y) { return __VA_ARGS__; }
+#include "ops/table.def"
     default:
-      return by_trying(spec, x, count, out);
+      KW_CHECK(false, "a float function of one argument");
   }
 }
 

@@ -5,9 +5,9 @@
 
 #include "core/check.h"
 #include "numeric/small_float.h"
+#include "ops/special.h"
 #include "truth/errors.h"
 #include "truth/mode.h"
-#include "truth/special.h"
 #include "truth/values.h"
 
 namespace kw::truth {
@@ -16,82 +16,19 @@ using graph::Op;
 using tensor::DType;
 
 double apply(Op op, double x) {
+  using namespace ops;  // what VALUE calls
   switch (op) {
-    case Op::Cast:
-      return x;
-    case Op::Neg:
-      return -x;
-    case Op::Abs:
-      return std::fabs(x);
-    case Op::Sign:
-      return static_cast<double>(x > 0) - static_cast<double>(x < 0);
-    case Op::Floor:
-      return std::floor(x);
-    case Op::Ceil:
-      return std::ceil(x);
-    case Op::Trunc:
-      return std::trunc(x);
-    case Op::Round:
-      return std::nearbyint(x);
-    case Op::Sqrt:
-      return std::sqrt(x);
-    case Op::Rsqrt:
-      return 1 / std::sqrt(x);
-    case Op::Reciprocal:
-      return 1 / x;
-    case Op::Exp:
-      return std::exp(x);
-    case Op::Exp2:
-      return std::exp2(x);
-    case Op::Expm1:
-      return std::expm1(x);
-    case Op::Log:
-      return std::log(x);
-    case Op::Log2:
-      return std::log2(x);
-    case Op::Log10:
-      return std::log10(x);
-    case Op::Log1p:
-      return std::log1p(x);
-    case Op::Sin:
-      return std::sin(x);
-    case Op::Cos:
-      return std::cos(x);
-    case Op::Tan:
-      return std::tan(x);
-    case Op::Asin:
-      return std::asin(x);
-    case Op::Acos:
-      return std::acos(x);
-    case Op::Atan:
-      return std::atan(x);
-    case Op::Sinh:
-      return std::sinh(x);
-    case Op::Cosh:
-      return std::cosh(x);
-    case Op::Tanh:
-      return std::tanh(x);
-    case Op::Asinh:
-      return std::asinh(x);
-    case Op::Acosh:
-      return std::acosh(x);
-    case Op::Atanh:
-      return std::atanh(x);
-    case Op::Erf:
-      return std::erf(x);
-    case Op::Erfc:
-      return std::erfc(x);
-    case Op::Erfinv:
-      return erfinv(x);
-    case Op::Lgamma:
-      return lgamma(x);
-    case Op::Digamma:
-      return digamma(x);
-    case Op::Sigmoid:
-      return sigmoid(x);
+#define KW_POINTWISE(op, name, inputs, ...)
+#define KW_FUNCTION(op, name, ...) \
+  case Op::op:                     \
+    __VA_ARGS__ break;
+#define KW_UNARY(op, name, ...) KW_FUNCTION(op, name, __VA_ARGS__)
+#define VALUE(...) return __VA_ARGS__;
+#include "ops/table.def"
     default:
-      KW_CHECK(false, "a float function of one argument");
+      break;
   }
+  KW_CHECK(false, "a float function of one argument");
 }
 
 namespace {
@@ -129,39 +66,15 @@ double smaller(double x, double z) { return std::isnan(x) || x < z ? x : z; }
 
 double apply(Op op, double x, double z) {
   switch (op) {
-    case Op::Add:
-      return x + z;
-    case Op::Sub:
-      return x - z;
-    case Op::Mul:
-      return x * z;
-    case Op::Div:
-      return x / z;
-    case Op::Pow:
-      return std::pow(x, z);
-    case Op::Atan2:
-      return std::atan2(x, z);
-    case Op::Fmod:
-      return std::fmod(x, z);
-    case Op::Remainder:
-      return remainder_of(x, z);
-    case Op::FloorDiv:
-      return floor_div(x, z);
-    case Op::Copysign:
-      return std::copysign(x, z);
-    case Op::Hypot:
-      return hypotenuse(x, z);
-    case Op::Maximum:
-      return larger(x, z);
-    case Op::Minimum:
-      return smaller(x, z);
-    case Op::Fmax:
-      return std::fmax(x, z);
-    case Op::Fmin:
-      return std::fmin(x, z);
+#define KW_BINARY(op, name, ...) \
+  case Op::op:                   \
+    __VA_ARGS__ break;
+#define VALUE(...) return __VA_ARGS__;
+#include "ops/table.def"
     default:
-      KW_CHECK(false, "a float function of two arguments");
+      break;
   }
+  KW_CHECK(false, "a float function of two arguments");
 }
 
 namespace {
@@ -169,18 +82,10 @@ namespace {
 template <class T>
 bool compare_as(Op op, T x, T z) {
   switch (op) {
-    case Op::Eq:
-      return x == z;
-    case Op::Ne:
-      return x != z;
-    case Op::Lt:
-      return x < z;
-    case Op::Le:
-      return x <= z;
-    case Op::Gt:
-      return x > z;
-    case Op::Ge:
-      return x >= z;
+#define KW_COMPARE(op, name, sign) \
+  case Op::op:                     \
+    return x sign z;
+#include "ops/table.def"
     default:
       KW_CHECK(false, "a comparison");
   }

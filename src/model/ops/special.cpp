@@ -1,9 +1,9 @@
-#include "truth/special.h"
+#include "ops/special.h"
 
 #include <cmath>
 #include <limits>
 
-namespace kw::truth {
+namespace kw::ops {
 
 double sigmoid(double x) {
   if (x >= 0) return 1 / (1 + std::exp(-x));
@@ -56,4 +56,4 @@ double digamma(double x) {
   return sum + std::log(x) - 0.5 / x - series;
 }
 
-}  // namespace kw::truth
+}  // namespace kw::ops
