@@ -16,62 +16,15 @@ using tensor::DType;
 // (ex2, lg2, sin, cos, rcp, rsqrt with a scaled argument) must both fit below path_factor times
 // these.
 const OpErrors& op_errors(Op op) {
-  static constexpr OpErrors kExact{}, kBasic{1, 0, 0, 0}, kFunction{4, 0, 0, 0};
-  static constexpr OpErrors kScaled{4, 1, 0, 0};   // exp(x) = 2^(x log2 e)
-  static constexpr OpErrors kShifted{4, 0, 2, 0};  // lg2.approx is absolute around 1
-  static constexpr OpErrors kTurning{4, 1, 2, 0};
-  static constexpr OpErrors kThree{6, 0, 0, 0}, kFour{8, 0, 0, 0};
-  static constexpr OpErrors kGrowing{6, 1, 0, 0};
-  static constexpr OpErrors kSigmoid{6, 1, 0, 0x1p-128};  // exp(-x) overflows below -88.7
-  static constexpr OpErrors kLgamma{12, 1, 8, 0}, kDigamma{16, 1, 16, 0};
+  static constexpr OpErrors kExact{};
   switch (op) {
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::Sqrt:
-    case Op::Reciprocal:
-    case Op::Remainder:
-      return kBasic;
-    case Op::Rsqrt:
-    case Op::Expm1:
-    case Op::Log1p:
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atan:
-    case Op::Tanh:
-    case Op::Erf:
-      return kFunction;
-    case Op::Exp:
-    case Op::Exp2:
-      return kScaled;
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log10:
-      return kShifted;
-    case Op::Sin:
-    case Op::Cos:
-      return kTurning;
-    case Op::Atan2:
-    case Op::Asinh:
-    case Op::Atanh:
-    case Op::Erfinv:
-    case Op::Hypot:
-      return kThree;
-    case Op::Acosh:
-    case Op::Erfc:
-    case Op::Pow:
-      return kFour;
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Tan:
-      return kGrowing;
-    case Op::Sigmoid:
-      return kSigmoid;
-    case Op::Lgamma:
-      return kLgamma;
-    case Op::Digamma:
-      return kDigamma;
+#define KW_POINTWISE(op, name, inputs, ...)        \
+  case Op::op: {                                   \
+    static constexpr OpErrors errors{__VA_ARGS__}; \
+    return errors;                                 \
+  }
+#define ERRORS(...) __VA_ARGS__
+#include "ops/table.def"
     default:
       return kExact;
   }

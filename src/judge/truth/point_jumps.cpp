@@ -143,30 +143,19 @@ void carry_remainder(const PointSpec& spec, std::span<const Operand> in, double 
 bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y, int k,
                    Lanes& out) {
   if (one_apart(in, k)) return false;
+  const auto zero = [&](const Operand& x) { return spans_zero(x, spec.from, k); };
   switch (spec.op) {
-    case Op::Abs:
-    case Op::Cosh:
-      if (spans_zero(in[0], spec.from, k)) widen(spec.op == Op::Abs ? 0 : 1, y, k, out);
-      return false;
-    case Op::Hypot:
-      if (spans_zero(in[0], spec.from, k) || spans_zero(in[1], spec.from, k)) widen(0, y, k, out);
-      return false;
     case Op::Cast:
     case Op::Not:
       // Zero may lie between two ends that are not.
-      if (spec.to == DType::Bool && spans_zero(in[0], spec.from, k))
-        widen(spec.op == Op::Not ? 1 : 0, y, k, out);
+      if (spec.to == DType::Bool && zero(in[0])) widen(spec.op == Op::Not ? 1 : 0, y, k, out);
       return false;
     case Op::Neg:
     case Op::Add:
     case Op::Sub:
     case Op::Mul:
       if (!spec.tracks.integer || !wraps(spec, in, k)) return false;
-      break;
-    case Op::Sin:
-    case Op::Cos:
-      widen(-1, y, k, out);
-      widen(1, y, k, out);
+      widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);
       return true;
     case Op::Eq:
     case Op::Ne:
@@ -176,23 +165,27 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
     case Op::Fmod:
       carry_remainder(spec, in, y, k, out);
       return true;
-    case Op::Div:
-    case Op::FloorDiv:
-    case Op::Reciprocal:
-      if (!spans_zero(in.back(), spec.from, k) || !jumps_at(in.back(), k)) return false;
+    default:
       break;
-    case Op::Tan:
-    case Op::Lgamma:
-    case Op::Digamma:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::ShiftLeft:
-    case Op::ShiftRight:
-    case Op::Pow:
+  }
+  const ops::Between between = graph::op_info(spec.op).between;
+  switch (between) {
+    case ops::Between::ByEnds:
+      return false;
+    case ops::Between::OverZero:
+    case ops::Between::OverOne:
+      if (std::any_of(in.begin(), in.end(), zero))
+        widen(between == ops::Between::OverOne ? 1 : 0, y, k, out);
+      return false;
+    case ops::Between::Wave:
+      widen(-1, y, k, out);
+      widen(1, y, k, out);
+      return true;
+    case ops::Between::Pole:
+      if (!zero(in.back()) || !jumps_at(in.back(), k)) return false;
       break;
     default:
-      return false;
+      break;
   }
   widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);  // anything
   return true;
