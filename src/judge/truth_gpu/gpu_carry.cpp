@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 
 #include "truth_gpu/gpu_source.h"
 
@@ -13,33 +12,27 @@ using graph::Op;
 using tensor::DType;
 
 const char* smooth_function(Op op) {
-  static const std::map<Op, const char*> kNames = {
-      {Op::Sqrt, "Sqrt"},     {Op::Rsqrt, "Rsqrt"},     {Op::Reciprocal, "Reciprocal"},
-      {Op::Exp, "Exp"},       {Op::Exp2, "Exp2"},       {Op::Expm1, "Expm1"},
-      {Op::Log, "Log"},       {Op::Log2, "Log2"},       {Op::Log10, "Log10"},
-      {Op::Log1p, "Log1p"},   {Op::Sin, "Sin"},         {Op::Cos, "Cos"},
-      {Op::Tan, "Tan"},       {Op::Asin, "Asin"},       {Op::Acos, "Acos"},
-      {Op::Atan, "Atan"},     {Op::Sinh, "Sinh"},       {Op::Cosh, "Cosh"},
-      {Op::Tanh, "Tanh"},     {Op::Asinh, "Asinh"},     {Op::Acosh, "Acosh"},
-      {Op::Atanh, "Atanh"},   {Op::Erf, "Erf"},         {Op::Erfc, "Erfc"},
-      {Op::Lgamma, "Lgamma"}, {Op::Digamma, "Digamma"}, {Op::Sigmoid, "Sigmoid"},
-  };
-  const auto found = kNames.find(op);
-  return found == kNames.end() ? nullptr : found->second;
+  const char* function = nullptr;
+  switch (op) {
+#define KW_FUNCTION(op, name, ...) \
+  case Op::op:                     \
+    function = #op;                \
+    __VA_ARGS__ break;
+#define HOST_ONLY function = nullptr;
+#include "ops/table.def"
+    default:
+      break;
+  }
+  return function;
 }
 
 const char* step_function(Op op) {
+  if (!graph::op_info(op).discontinuous) return nullptr;
   switch (op) {
-    case Op::Sign:
-      return "Sign";
-    case Op::Floor:
-      return "Floor";
-    case Op::Ceil:
-      return "Ceil";
-    case Op::Trunc:
-      return "Trunc";
-    case Op::Round:
-      return "Round";
+#define KW_UNARY(op, name, ...) \
+  case Op::op:                  \
+    return #op;
+#include "ops/table.def"
     default:
       return nullptr;
   }
@@ -47,18 +40,10 @@ const char* step_function(Op op) {
 
 const char* comparison_text(Op op) {
   switch (op) {
-    case Op::Eq:
-      return "==";
-    case Op::Ne:
-      return "!=";
-    case Op::Lt:
-      return "<";
-    case Op::Le:
-      return "<=";
-    case Op::Gt:
-      return ">";
-    case Op::Ge:
-      return ">=";
+#define KW_COMPARE(op, name, sign) \
+  case Op::op:                     \
+    return #sign;
+#include "ops/table.def"
     default:
       return nullptr;
   }
@@ -66,27 +51,20 @@ const char* comparison_text(Op op) {
 
 namespace {
 
-// What lies between the ends of functions that turn around or have poles.
 const char* carry_kind(Op op) {
-  switch (op) {
-    case Op::Abs:
-    case Op::Hypot:
-      return "kOverZero";
-    case Op::Cosh:
-      return "kOverOne";
-    case Op::Sin:
-    case Op::Cos:
-      return "kWave";
-    case Op::Div:
-    case Op::Reciprocal:
-      return "kPole";
-    case Op::Tan:
-    case Op::Lgamma:
-    case Op::Digamma:
-    case Op::Pow:
-      return "kAnything";
-    default:
+  switch (graph::op_info(op).between) {
+    case ops::Between::ByEnds:
       return "kByEnds";
+    case ops::Between::OverZero:
+      return "kOverZero";
+    case ops::Between::OverOne:
+      return "kOverOne";
+    case ops::Between::Wave:
+      return "kWave";
+    case ops::Between::Pole:
+      return "kPole";
+    default:
+      return "kAnything";
   }
 }
 

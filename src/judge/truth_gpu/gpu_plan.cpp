@@ -23,21 +23,11 @@ using tensor::DType;
 
 namespace {
 
-#include "kGpuJumpsText.inc"
-#include "kGpuRulesText.inc"
-
 constexpr int kBlockThreads = kGpuBlockThreads;
 constexpr int64_t kMostBlocks = 4096;        // of pointwise kernels, which then walk
 constexpr int64_t kWantedThreads = 1 << 18;  // enough to fill a device
 constexpr int64_t kLeastPerThread = 16;      // elements of a reduction
 constexpr int64_t kMostRivals = 64;          // elements of a line whose best is asked for
-
-std::string constants_text() {
-  return fmt::format("constexpr double kPathFactor = {}, kChainShare = {}, kChainMost = {};\n",
-                     number_text(ports::bound_constants().path_factor),
-                     number_text(ports::chain_units(1)),
-                     number_text(ports::chain_units(std::numeric_limits<double>::max())));
-}
 
 class GpuPlanner {
  public:
@@ -63,8 +53,7 @@ class GpuPlanner {
     if (widens_)
       KW_TRY(add_pass(truth::Mode::HalfOnly,
                       truth::gather_facts(graph_, truth::Mode::HalfOnly, false)));
-    plan_.source = "namespace truth {\n\n" + constants_text() + kGpuRulesText + kGpuJumpsText +
-                   kernels_ + "\n}  // namespace truth\n";
+    plan_.source = "namespace truth {\n\n" + rules_text() + kernels_ + "\n}  // namespace truth\n";
     plan_.program.module_name = "truth.cu";
     return std::move(plan_);
   }

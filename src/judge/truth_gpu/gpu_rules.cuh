@@ -137,23 +137,8 @@ KW_DEVICE double swing(F f, double x, double y, double e, double overflow) {
   return e < step ? most * (e / step) : most;
 }
 
-// What lies between the ends of a function.
-enum Between { kMonotone, kTurns, kTanPoles, kGammaPoles };
-
-#define KW_FUNCTION(name, between, value)                                            \
-  struct name {                                                                      \
-    static constexpr bool has_slope = false;                                         \
-    static constexpr Between kind = between;                                         \
-    static KW_DEVICE double at(double x) { return value; }                           \
-    static KW_DEVICE double slope(double, double) { return 0; }                      \
-  };
-#define KW_SMOOTH(name, between, value, derivative)                                  \
-  struct name {                                                                      \
-    static constexpr bool has_slope = true;                                          \
-    static constexpr Between kind = between;                                         \
-    static KW_DEVICE double at(double x) { return value; }                           \
-    static KW_DEVICE double slope(double x, double y) { return derivative; }         \
-  };
+// What lies between the ends of a function: ops::Between.
+enum class Between { ByEnds, OverZero, OverOne, Wave, Pole, TanPoles, GammaPoles, Anything };
 
 // CUDA's own may be off by one step, which among subnormal numbers is as much as the number itself:
 // what follows would be exact where it must not be. The sums below are exact.
@@ -189,33 +174,9 @@ KW_DEVICE double digamma(double x) {
   return sum + log(x) - 0.5 / x - series - reflected;
 }
 
-KW_SMOOTH(Sqrt, kMonotone, __dsqrt_rn(x), 0.5 / y)
-KW_SMOOTH(Rsqrt, kMonotone, __ddiv_rn(1, __dsqrt_rn(x)), 0.5 * y / x)
-KW_SMOOTH(Reciprocal, kMonotone, __ddiv_rn(1, x), y * y)
-KW_SMOOTH(Exp, kMonotone, exponential(x), fabs(y))
-KW_SMOOTH(Exp2, kMonotone, power_of_two(x), 0.6931471805599453 * y)
-KW_SMOOTH(Expm1, kMonotone, expm1(x), y + 1)
-KW_SMOOTH(Log, kMonotone, log(x), 1 / x)
-KW_SMOOTH(Log2, kMonotone, log2(x), 1.4426950408889634 / x)
-KW_SMOOTH(Sin, kTurns, sin(x), sqrt(larger(0.0, 1 - y * y)))
-KW_SMOOTH(Cos, kTurns, cos(x), sqrt(larger(0.0, 1 - y * y)))
-KW_SMOOTH(Tanh, kMonotone, tanh(x), 1 - y * y)
-KW_SMOOTH(Sigmoid, kMonotone, sigmoid(x), y * (1 - y))
-KW_SMOOTH(Erf, kMonotone, erf(x), 1.12837916709551257 * exp(-x * x))
-KW_FUNCTION(Log10, kMonotone, log10(x))
-KW_FUNCTION(Log1p, kMonotone, log1p(x))
-KW_FUNCTION(Tan, kTanPoles, tan(x))
-KW_FUNCTION(Asin, kMonotone, asin(x))
-KW_FUNCTION(Acos, kMonotone, acos(x))
-KW_FUNCTION(Atan, kMonotone, atan(x))
-KW_FUNCTION(Sinh, kMonotone, sinh(x))
-KW_FUNCTION(Cosh, kMonotone, cosh(x))
-KW_FUNCTION(Asinh, kMonotone, asinh(x))
-KW_FUNCTION(Acosh, kMonotone, acosh(x))
-KW_FUNCTION(Atanh, kMonotone, atanh(x))
-KW_FUNCTION(Erfc, kMonotone, erfc(x))
-KW_FUNCTION(Lgamma, kGammaPoles, lgamma(x))
-KW_FUNCTION(Digamma, kGammaPoles, digamma(x))
+KW_DEVICE double exact_sqrt(double x) { return __dsqrt_rn(x); }
+KW_DEVICE double exact_div(double x, double z) { return __ddiv_rn(x, z); }
+KW_DEVICE double above_zero(double x) { return larger(0.0, x); }
 
 template <class F>
 struct Caller {
@@ -225,10 +186,10 @@ struct Caller {
 template <class F>
 KW_DEVICE double moved(double x, double y, double e, double overflow) {
   if (e == 0) return 0;
-  if (F::kind == kTurns) return e < 2 ? e : 2;
-  if (F::kind == kTanPoles && floor((x - e) / kPi + 0.5) != floor((x + e) / kPi + 0.5))
+  if (F::between == Between::Wave) return e < 2 ? e : 2;
+  if (F::between == Between::TanPoles && floor((x - e) / kPi + 0.5) != floor((x + e) / kPi + 0.5))
     return infinity();
-  if (F::kind == kGammaPoles && ceil(x - e) <= (x + e < 0 ? x + e : 0)) return infinity();
+  if (F::between == Between::GammaPoles && ceil(x - e) <= (x + e < 0 ? x + e : 0)) return infinity();
   return swing(Caller<F>(), x, y, e, overflow);
 }
 
@@ -426,21 +387,6 @@ KW_DEVICE Value select(bool first, const Value& x, const Value& z, const Spec& s
   return finish(first ? x : z, s, found);
 }
 
-struct Sign {
-  static KW_DEVICE double at(double x) { return (double)(x > 0) - (double)(x < 0); }
-};
-struct Floor {
-  static KW_DEVICE double at(double x) { return floor(x); }
-};
-struct Ceil {
-  static KW_DEVICE double at(double x) { return ceil(x); }
-};
-struct Trunc {
-  static KW_DEVICE double at(double x) { return trunc(x); }
-};
-struct Round {
-  static KW_DEVICE double at(double x) { return rint(x); }
-};
 struct IsTrue {
   static KW_DEVICE double at(double x) { return x != 0 ? 1 : 0; }
 };
@@ -660,3 +606,19 @@ struct Product {
     return y;
   }
 };
+
+// --- the functions themselves ------------------------------------------------------------------
+
+// What a row of table.def need not say. The rows follow.
+struct Function {
+  static constexpr bool has_slope = false;
+  static constexpr Between between = Between::ByEnds;
+  static KW_DEVICE double slope(double, double) { return 0; }
+};
+#define KW_FUNCTION(op, name, ...) struct op : Function { __VA_ARGS__ };
+#define KW_UNARY(op, name, ...) KW_FUNCTION(op, name, __VA_ARGS__)
+#define VALUE(...) static KW_DEVICE double at(double x) { return __VA_ARGS__; }
+#define SLOPE(...)                        \
+  static constexpr bool has_slope = true; \
+  static KW_DEVICE double slope(double x, double y) { return __VA_ARGS__; }
+#define BETWEEN(shape) static constexpr Between between = Between::shape;

@@ -54,6 +54,8 @@ struct ElementName {
 Result<ElementName> write_element(const truth::Program& program, const GpuSources& sources,
                                   KernelText* kernel);
 
+/// Constants, rules and functions that the kernels of a truth call.
+std::string rules_text();
 /// A double as device code, bit for bit.
 std::string number_text(double value);
 /// The format a node of this type is rounded to where the mode rounds at all.
