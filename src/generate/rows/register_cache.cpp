@@ -33,7 +33,8 @@ bool RegisterCache::is_read_again(const Dim& address) const {
 }
 
 std::optional<Value> RegisterCache::value(NodeId id, const Index& index, int scope, size_t pass) {
-  if (!is_costly(region_.node(id).op) || region_.loads.count(id) > 0) return std::nullopt;
+  if (!graph::op_info(region_.node(id).op).costly || region_.loads.count(id) > 0)
+    return std::nullopt;
   int level = 0;
   for (const Dim& dim : index) level = std::max(level, e_.level_of(dim));
   if (level != scope || scope == 0) return std::nullopt;

@@ -24,7 +24,4 @@ struct Expr {
 Expr pointwise_text(graph::Op op, tensor::DType from, tensor::DType to,
                     const std::vector<Expr>& operands, std::set<std::string>& functions);
 
-/// Calls expensive enough that a value is better kept than computed twice.
-bool is_costly(graph::Op op);
-
 }  // namespace kw::generate
