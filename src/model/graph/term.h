@@ -67,6 +67,10 @@ inline Term operator>=(const Term& a, const Term& b) { return apply(Op::Ge, a, b
 inline Term operator>(const Term& a, const Term& b) { return apply(Op::Gt, a, b); }
 inline Term operator&(const Term& a, const Term& b) { return apply(Op::And, a, b); }
 inline Term operator|(const Term& a, const Term& b) { return apply(Op::Or, a, b); }
+// exp(x), log(x) … of terms.
+#define KW_FUNCTION(op, name, ...) \
+  inline Term name(const Term& x) { return apply(Op::op, x); }
+#include "ops/table.def"
 inline Term operator-(const Term& x) { return apply(Op::Neg, x); }
 inline Term operator~(const Term& x) { return apply(Op::Not, x); }
 

@@ -27,45 +27,23 @@ Interval inverse(const Interval& a) {
   return {};
 }
 
-Interval through(Op op, const Interval& x) {
+Interval magnitude(const Interval& x) {
+  if (x.low >= 0) return x;
+  return {0, std::max(std::abs(x.low), std::abs(x.high)), false};
+}
+
+// z: the second operand of ops that have one.
+Interval through(Op op, const Interval& x, const Interval& z = {}) {
   switch (op) {
-    case Op::Neg:
-      return {-x.high, -x.low, false};
-    case Op::Abs:
-      if (x.low >= 0) return x;
-      return {0, std::max(std::abs(x.low), std::abs(x.high)), false};
-    case Op::Exp:
-    case Op::Exp2:
-      return {op == Op::Exp ? std::exp(x.low) : std::exp2(x.low),
-              op == Op::Exp ? std::exp(x.high) : std::exp2(x.high), true};
-    case Op::Expm1:
-      return {std::expm1(x.low), std::expm1(x.high), false};
-    case Op::Sigmoid:
-      return {0, 1, true};
-    case Op::Erfc:
-      return {0, 2, false};
-    case Op::Tanh:
-    case Op::Sin:
-    case Op::Cos:
-    case Op::Sign:
-    case Op::Erf:
-      return {-1, 1, false};
-    case Op::Cosh:
-      return {1, HUGE_VAL, false};
-    case Op::Sqrt:
-      return {0, x.high >= 0 ? std::sqrt(x.high) : HUGE_VAL, x.open && x.low >= 0};
-    case Op::Rsqrt:
-      return {0, HUGE_VAL, true};
-    case Op::Reciprocal:
-      return inverse(x);
-    case Op::Floor:
-    case Op::Round:
-    case Op::Trunc:
-    case Op::Ceil:
-      return {std::floor(x.low), std::ceil(x.high), false};
+#define KW_POINTWISE(op, name, inputs, ...) \
+  case Op::op:                              \
+    __VA_ARGS__ break;
+#define RANGE(...) return {__VA_ARGS__};
+#include "ops/table.def"
     default:
-      return {};
+      break;
   }
+  return {};
 }
 
 bool moves_only(Op op) {
@@ -135,30 +113,10 @@ class Ranges {
 
   Interval pairwise(const Node& node, const Interval& a, int depth) {
     const Interval b = of(node.inputs[1], depth + 1);
-    switch (node.op) {
-      case Op::Add:
-        return {a.low + b.low, a.high + b.high, a.open || b.open};
-      case Op::Sub:
-        return {a.low - b.high, a.high - b.low, a.open};
-      case Op::Mul:
-        if (node.inputs[0] == node.inputs[1]) {
-          const Interval size = through(Op::Abs, a);
-          return product(size, size);
-        }
-        return product(a, b);
-      case Op::Div:
-        return product(a, inverse(b));
-      case Op::Maximum:
-        return {std::max(a.low, b.low), std::max(a.high, b.high), false};
-      case Op::Minimum:
-        return {std::min(a.low, b.low), std::min(a.high, b.high), false};
-      case Op::Where:
-        return joined(b, of(node.inputs[2], depth + 1));
-      case Op::Pow:
-        return a.low >= 0 ? Interval{0, HUGE_VAL, a.open} : Interval{};
-      default:
-        return {};
-    }
+    if (node.op == Op::Mul && node.inputs[0] == node.inputs[1])
+      return product(magnitude(a), magnitude(a));
+    if (node.op == Op::Where) return joined(b, of(node.inputs[2], depth + 1));
+    return through(node.op, a, b);
   }
 
   const NodeLookup& nodes_;

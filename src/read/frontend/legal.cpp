@@ -110,26 +110,15 @@ namespace {
 /// Whether every value of `x` is in the domain of `op`.
 bool in_domain(Op op, const Interval& x) {
   switch (op) {
-    case Op::Log:
-    case Op::Log2:
-    case Op::Log10:
-    case Op::Sqrt:
-    case Op::Rsqrt:
-    case Op::Lgamma:
-    case Op::Digamma:
-      return x.low >= 0;
-    case Op::Log1p:
-      return x.low >= -1;
-    case Op::Acosh:
-      return x.low >= 1;
-    case Op::Asin:
-    case Op::Acos:
-    case Op::Atanh:
-    case Op::Erfinv:
-      return x.low >= -1 && x.high <= 1;
+#define KW_FUNCTION(op, name, ...) \
+  case Op::op:                     \
+    __VA_ARGS__ break;
+#define WITHIN(...) return __VA_ARGS__;
+#include "ops/table.def"
     default:
-      return true;
+      break;
   }
+  return true;
 }
 
 bool is_whole(double value) { return value == std::floor(value); }

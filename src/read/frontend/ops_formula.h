@@ -72,16 +72,6 @@ inline Term clamp(const Term& x, const Term& low, const Term& high) {
 }
 inline Term pow(const Term& a, const Term& b) { return apply(graph::Op::Pow, a, b); }
 inline Term abs(const Term& x) { return apply(graph::Op::Abs, x); }
-inline Term exp(const Term& x) { return apply(graph::Op::Exp, x); }
-inline Term log(const Term& x) { return apply(graph::Op::Log, x); }
-inline Term log1p(const Term& x) { return apply(graph::Op::Log1p, x); }
-inline Term expm1(const Term& x) { return apply(graph::Op::Expm1, x); }
-inline Term sqrt(const Term& x) { return apply(graph::Op::Sqrt, x); }
-inline Term rsqrt(const Term& x) { return apply(graph::Op::Rsqrt, x); }
-inline Term tanh(const Term& x) { return apply(graph::Op::Tanh, x); }
-inline Term sigmoid(const Term& x) { return apply(graph::Op::Sigmoid, x); }
-inline Term erf(const Term& x) { return apply(graph::Op::Erf, x); }
-inline Term sin(const Term& x) { return apply(graph::Op::Sin, x); }
 inline Term round(const Term& x) { return apply(graph::Op::Round, x); }
 inline Term trunc(const Term& x) { return apply(graph::Op::Trunc, x); }
 inline Term isnan(const Term& x) { return apply(graph::Op::IsNan, x); }
