@@ -22,6 +22,13 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
   return false;
 }
 
+/// A node of the forward graph in the type kernels compute in, made only where a formula uses it.
+struct Wide {
+  Formula& f;
+  NodeId node;
+  operator Term() const { return wide(f(node)); }
+};
+
 // What one op's derivatives are made of: its operands and its result, in the type kernels compute
 // in.
 class Local {
@@ -32,10 +39,9 @@ class Local {
   std::optional<Slope> by(size_t operand, const Slope& t);
 
  private:
-  Term x(size_t i = 0) { return wide(f_(node_.inputs[i])); }
-  Term y() { return wide(f_(y_)); }
+  Wide x(size_t i = 0) { return {f_, node_.inputs[i]}; }
+  Wide y() { return {f_, y_}; }
   std::optional<double> constant(size_t i) { return constant_of(tape_.forward, node_.inputs[i]); }
-  Slope negated(const Slope& t) { return scaled(t, -1.0); }
   /// t where the condition holds, else 0: whatever t is, it does not leak.
   Slope masked(const Term& keep, const Slope& t) {
     return {where(keep, term_of(f_, t, work_), term_of(f_, {{}, 0}, work_)), 1};
@@ -43,15 +49,16 @@ class Local {
   Slope dropped(const Term& drop, const Slope& t) {
     return {where(drop, term_of(f_, {{}, 0}, work_), term_of(f_, t, work_)), 1};
   }
-  std::optional<Slope> function(const Slope& t);
-  std::optional<Slope> inverse_function(const Slope& t);
-  std::optional<Slope> two(size_t operand, const Slope& t);
+  std::optional<Slope> of_one(const Slope& t);
+  std::optional<Slope> of_two(size_t operand, const Slope& t);
+  Slope product(size_t operand, const Slope& t);
+  std::optional<Slope> signed_slope(size_t operand, const Slope& t);
   std::optional<Slope> power(size_t operand, const Slope& t);
   Slope extremum(size_t operand, const Slope& t);
   Slope ignoring_nan(size_t operand, const Slope& t);
   Slope square_root(const Slope& t);
   Slope angle(size_t operand, const Slope& t);
-  Term trigamma();
+  Term trigamma(const Term& at);
 
   Tape& tape_;
   Formula& f_;
@@ -73,87 +80,25 @@ Slope Local::square_root(const Slope& t) {
   return name != "sqrt" && smooth_at_zero(name) ? dropped(y() == Term(0.0), plain) : plain;
 }
 
-std::optional<Slope> Local::function(const Slope& t) {
+std::optional<Slope> Local::of_one(const Slope& t) {
+  const Wide x = this->x(), y = this->y();
   switch (node_.op) {
-    case Op::Neg:
-      return negated(t);
-    case Op::Abs:
-      return scaled(t, apply(Op::Sign, x()));
-    case Op::Sqrt:
-      return square_root(t);
-    case Op::Rsqrt:
-      return scaled(scaled(t, y() * y() * y()), -0.5);
-    case Op::Reciprocal:
-      return scaled(negated(t), y() * y());
-    case Op::Exp:
-      return scaled(t, y());
-    case Op::Exp2:
-      return scaled(t, y() * kLn2);
-    case Op::Expm1:
-      return scaled(t, y() + 1.0);
-    case Op::Log:
-      return over(t, x());
-    case Op::Log2:
-      return over(t, x() * kLn2);
-    case Op::Log10:
-      return over(t, x() * kLn10);
-    case Op::Log1p:
-      return over(t, x() + 1.0);
-    case Op::Sin:
-      return scaled(t, apply(Op::Cos, x()));
-    case Op::Cos:
-      return negated(scaled(t, apply(Op::Sin, x())));
-    case Op::Tan:
-      return scaled(t, y() * y() + 1.0);
-    case Op::Sinh:
-      return scaled(t, apply(Op::Cosh, x()));
-    case Op::Cosh:
-      return scaled(t, apply(Op::Sinh, x()));
-    case Op::Tanh:
-      return scaled(t, Term(1.0) - y() * y());
-    case Op::Sigmoid:
-      return scaled(t, (Term(1.0) - y()) * y());
-    case Op::Erf:
-      return scaled(t, apply(Op::Exp, -(x() * x())) * kTwoBySqrtPi);
-    case Op::Erfc:
-      return scaled(t, apply(Op::Exp, -(x() * x())) * -kTwoBySqrtPi);
-    case Op::Lgamma:
-      return scaled(t, apply(Op::Digamma, x()));
-    case Op::Digamma:
-      return scaled(t, trigamma());
+#define KW_UNARY(op, name, ...) \
+  case Op::op:                  \
+    __VA_ARGS__ break;
+#define KW_FUNCTION(op, name, ...) KW_UNARY(op, name, __VA_ARGS__)
+#define GRAD(...) return __VA_ARGS__;
+#include "ops/table.def"
     default:
-      return inverse_function(t);
+      break;
   }
-}
-
-std::optional<Slope> Local::inverse_function(const Slope& t) {
-  switch (node_.op) {
-    case Op::Asin:
-      return scaled(t, apply(Op::Rsqrt, Term(1.0) - x() * x()));
-    case Op::Acos:
-      return negated(scaled(t, apply(Op::Rsqrt, Term(1.0) - x() * x())));
-    case Op::Atan:
-      return over(t, x() * x() + 1.0);
-    case Op::Asinh:
-      return scaled(t, apply(Op::Rsqrt, x() * x() + 1.0));
-    case Op::Acosh:
-      return scaled(t, apply(Op::Rsqrt, x() * x() - 1.0));
-    case Op::Atanh:
-      return over(t, Term(1.0) - x() * x());
-    case Op::Erfinv:
-      return scaled(t, apply(Op::Exp, y() * y()) / kTwoBySqrtPi);
-    case Op::Cast:
-      return t;
-    default:
-      return std::nullopt;
-  }
+  return std::nullopt;
 }
 
 // The derivative of digamma: shifted up by its recurrence until the asymptotic series is good to
 // the last bit of fp32, and mirrored below a half.
-Term Local::trigamma() {
+Term Local::trigamma(const Term& at) {
   constexpr int kShifts = 9;
-  const Term at = x();
   const Term mirrored = at < Term(0.5);
   Term z = where(mirrored, Term(1.0) - at, at);
   Term total = Term(1.0) / (z * z);
@@ -232,42 +177,29 @@ Slope Local::angle(size_t operand, const Slope& t) {
   return dropped(size == Term(0.0), plain);
 }
 
-std::optional<Slope> Local::two(size_t operand, const Slope& t) {
+Slope Local::product(size_t operand, const Slope& t) {
+  if (const auto number = constant(1 - operand)) return scaled(t, *number);
+  return scaled(t, x(1 - operand));
+}
+
+std::optional<Slope> Local::signed_slope(size_t operand, const Slope& t) {
+  if (operand != 0) return std::nullopt;
+  return dropped(x(0) == Term(0.0), t * (y() / x(0)));
+}
+
+std::optional<Slope> Local::of_two(size_t operand, const Slope& t) {
   const bool first = operand == 0;
+  const Wide x = this->x(0), z = this->x(1), y = this->y();
   switch (node_.op) {
-    case Op::Add:
-      return t;
-    case Op::Sub:
-      return first ? t : negated(t);
-    case Op::Mul:
-      if (const auto number = constant(1 - operand)) return scaled(t, *number);
-      return scaled(t, x(1 - operand));
-    case Op::Div:
-      return first ? over(t, x(1)) : negated(scaled(t, y() / x(1)));
-    case Op::Pow:
-      return power(operand, t);
-    case Op::Atan2:
-      return angle(operand, t);
-    case Op::Fmod:
-      if (first) return t;
-      return negated(scaled(t, apply(Op::Trunc, x(0) / x(1))));
-    case Op::Remainder:
-      if (first) return t;
-      return negated(scaled(t, apply(Op::FloorDiv, x(0), x(1))));
-    case Op::Copysign:
-      if (!first) return std::nullopt;
-      return dropped(x(0) == Term(0.0), scaled(t, y() / x(0)));
-    case Op::Hypot:
-      return over(scaled(t, x(operand)), y());
-    case Op::Maximum:
-    case Op::Minimum:
-      return extremum(operand, t);
-    case Op::Fmax:
-    case Op::Fmin:
-      return ignoring_nan(operand, t);
+#define KW_BINARY(op, name, ...) \
+  case Op::op:                   \
+    __VA_ARGS__ break;
+#define GRAD(...) return __VA_ARGS__;
+#include "ops/table.def"
     default:
-      return std::nullopt;
+      break;
   }
+  return std::nullopt;
 }
 
 std::optional<Slope> Local::by(size_t operand, const Slope& t) {
@@ -275,7 +207,7 @@ std::optional<Slope> Local::by(size_t operand, const Slope& t) {
     const Term condition = f_(node_.inputs[0]);
     return operand == 1 ? masked(condition, t) : dropped(condition, t);
   }
-  return node_.inputs.size() == 1 ? function(t) : two(operand, t);
+  return node_.inputs.size() == 1 ? of_one(t) : of_two(operand, t);
 }
 
 }  // namespace

@@ -53,6 +53,10 @@ Slope scaled(const Slope& t, const Term& factor);
 Slope over(const Slope& t, const Term& divisor);
 Slope scaled(const Slope& t, double factor);
 Slope sum_of(const Slope& a, const Slope& b);
+inline Slope operator*(const Slope& t, const Term& factor) { return scaled(t, factor); }
+inline Slope operator*(const Slope& t, double factor) { return scaled(t, factor); }
+inline Slope operator/(const Slope& t, const Term& divisor) { return over(t, divisor); }
+inline Slope operator-(const Slope& t) { return scaled(t, -1.0); }
 /// The tangent as a tensor of this dtype (rank 0 for a number).
 Term term_of(Formula& f, const Slope& t, tensor::DType dtype);
 
