@@ -38,7 +38,7 @@ KW_MATH double normcdfinv(double p) { return -1.4142135623730951 * erfcinv(2.0 *
 KW_MATH double erfcx(double x) {
   if (x < 10.0) {
     const double square = x * x, lost = kw_fma(x, x, -square), e = exp(square);
-    return x < -26.7 ? __builtin_inf() : kw_fma(lost, e, e) * erfc(x);
+    return x < -26.64 ? __builtin_inf() : kw_fma(lost, e, e) * erfc(x);
   }
   const double z = 1.0 / (2.0 * x * x);
   double sum = 1.0;

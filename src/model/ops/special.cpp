@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace kw::ops {
 
@@ -29,6 +30,20 @@ double erfinv(double x) {
     y -= newton / (1 + y * newton);
   }
   return std::copysign(y, x);
+}
+
+double erfcx(double x) {
+  if (x < 10) {
+    if (x < -26.64) return std::numeric_limits<double>::infinity();
+    // The rounding error of x² would become a relative error as large as x² units.
+    const double square = x * x, lost = std::fma(x, x, -square), e = std::exp(square);
+    return (e + e * lost) * std::erfc(x);
+  }
+  // The asymptotic series 1 - 1/(2x²) + 3/(2x²)² - …, whose terms fall far enough from here on.
+  const double z = 1 / (2 * x * x);
+  double sum = 1;
+  for (int k = 13; k > 0; --k) sum = 1 - (2 * k - 1) * z * sum;
+  return std::numbers::inv_sqrtpi / x * sum;
 }
 
 double lgamma(double x) {

@@ -8,6 +8,8 @@ namespace kw::ops {
 
 double sigmoid(double x);
 double erfinv(double x);
+/// exp(x²) erfc(x), which neither overflows nor vanishes for large x.
+double erfcx(double x);
 /// Like std::lgamma, without its global sign.
 double lgamma(double x);
 /// NaN at negative integers, -infinity at +0, as PyTorch has it.
