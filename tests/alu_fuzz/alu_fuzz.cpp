@@ -3,11 +3,13 @@
 // all agree, 1 when not, 77 without a GPU.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
+#include <cstdio>
 #include <fstream>
+#include <map>
 
-#include "gpu/worker.h"
+#include "core/text.h"
 #include "device_runner.h"
+#include "gpu/worker.h"
 #include "machine/devices.h"
 
 namespace kw::alu_fuzz {
@@ -24,6 +26,44 @@ struct Options {
   bool strict = false;
   std::string target() const { return "sm_" + std::to_string(sm); }
 };
+
+constexpr const char* kUsage =
+    "usage: alu_fuzz [--device vgpu|gpu] [--sm 90] [--ptx 83] [--threads 32..1024] [--rounds N]\n"
+    "                [--seed N] [--strict] [--emit FOLDER]\n"
+    "  --strict  also judge results the ISA leaves open, against our choice\n"
+    "  --emit    write alu_fuzz.ptx, inputs.bin and expected.bin there instead of running\n";
+
+bool read_options(const std::vector<std::string>& words, Options& options) {
+  int64_t sm = options.sm, ptx = options.ptx, threads = options.threads, rounds = options.rounds,
+          seed = 1;
+  const std::map<std::string, int64_t*> numbers = {{"--sm", &sm},
+                                                   {"--ptx", &ptx},
+                                                   {"--threads", &threads},
+                                                   {"--rounds", &rounds},
+                                                   {"--seed", &seed}};
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--strict") {
+      options.strict = true;
+      continue;
+    }
+    if (i + 1 == words.size()) return false;
+    const std::string &name = words[i], &value = words[++i];
+    const auto number = numbers.find(name);
+    if (number != numbers.end()) {
+      const auto parsed = parse_int(value);
+      if (!parsed) return false;
+      *number->second = *parsed;
+    } else if (name == "--device" || name == "--emit") {
+      (name == "--emit" ? options.emit : options.device) = value;
+    } else {
+      return false;
+    }
+  }
+  options.sm = static_cast<int>(sm), options.ptx = static_cast<int>(ptx);
+  options.threads = static_cast<int>(threads), options.rounds = static_cast<int>(rounds);
+  options.seed = static_cast<uint64_t>(seed);
+  return threads >= 32 && threads <= 1024;
+}
 
 bool write_file(const std::string& path, const void* data, size_t bytes) {
   std::ofstream out(path, std::ios::binary);
@@ -94,19 +134,12 @@ int run(const Options& options) {
 }  // namespace kw::alu_fuzz
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-gpu") return kw::gpu::gpu_worker_main();
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "worker-gpu") return kw::gpu::gpu_worker_main();
   kw::alu_fuzz::Options options;
-  CLI::App app{"Random operands through every ALU instruction form, judged by an exact reference"};
-  app.add_option("--device", options.device, "vgpu or gpu");
-  app.add_option("--sm", options.sm, "target, e.g. 90");
-  app.add_option("--ptx", options.ptx, "PTX version times ten, e.g. 83");
-  app.add_option("--threads", options.threads, "values per form")->check(CLI::Range(32, 1024));
-  app.add_option("--rounds", options.rounds, "how often, with other operands");
-  app.add_option("--seed", options.seed, "of the random operands");
-  app.add_flag("--strict", options.strict,
-               "also judge results the ISA leaves open, against our choice");
-  app.add_option("--emit", options.emit,
-                 "write alu_fuzz.ptx, inputs.bin and expected.bin here instead of running");
-  CLI11_PARSE(app, argc, argv);
+  if (!kw::alu_fuzz::read_options(words, options)) {
+    std::fputs(kw::alu_fuzz::kUsage, stderr);
+    return 2;
+  }
   return options.emit.empty() ? kw::alu_fuzz::run(options) : kw::alu_fuzz::emit(options);
 }

@@ -1,8 +1,6 @@
-// The only file that knows CLI11. Each option row becomes one CLI11 option; its complaints become
-// input Errors.
+// Words become Args. The rows of the command decide what is an option and what is its value.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "commands/command.h"
@@ -32,23 +30,21 @@ const OptionRow* find_option(const Command& command, const std::string& name) {
   return row == command.options.end() ? nullptr : &*row;
 }
 
-/// Sees every option in the user's words before CLI11 does, so that the complaints are ours, and
-/// writes each as NAME=VALUE, which CLI11 cannot take for anything else.
 class Reader {
  public:
   Reader(const Command& command, const std::vector<std::string>& words)
       : command_(command), words_(words) {}
 
-  Result<std::vector<std::string>> run() {
+  Result<Args> run() {
     while (at_ < words_.size() && words_[at_] != "--") {
       const std::string& word = words_[at_++];
       if (looks_like_option(word))
         KW_TRY(option(word));
       else
-        clear_.push_back(word);
+        args_.positionals.push_back(word);
     }
-    clear_.insert(clear_.end(), words_.begin() + static_cast<ptrdiff_t>(at_), words_.end());
-    return std::move(clear_);
+    for (++at_; at_ < words_.size(); ++at_) args_.positionals.push_back(words_[at_]);
+    return std::move(args_);
   }
 
  private:
@@ -63,17 +59,17 @@ class Reader {
     }
     if (row == nullptr || row->takes == Takes::Nothing) {
       if (has_value) return usage_error(command_, fmt::format("{} takes no value", name));
-      clear_.push_back(name);
+      if (row != nullptr) args_.flags.insert(name);
       return Done{};
     }
     const std::string value = has_value ? word.substr(equals + 1) : next();
     if (value.empty()) return usage_error(command_, fmt::format("{} wants a value", name));
-    const auto [before, first] = once_.emplace(name, value);
-    if (row->takes == Takes::One && !first) {
+    std::vector<std::string>& given = args_.values[name];
+    if (row->takes == Takes::One && !given.empty()) {
       return usage_error(command_, fmt::format("{} is given twice, as '{}' and as '{}'", name,
-                                               before->second, value));
+                                               given.front(), value));
     }
-    clear_.push_back(name + "=" + value);
+    given.push_back(value);
     return Done{};
   }
 
@@ -91,8 +87,7 @@ class Reader {
   const Command& command_;
   const std::vector<std::string>& words_;
   size_t at_ = 0;
-  std::map<std::string, std::string> once_;
-  std::vector<std::string> clear_;
+  Args args_;
 };
 
 Status check_positionals(const Command& command, const std::vector<std::string>& given) {
@@ -145,38 +140,10 @@ std::string Args::one(const std::string& option, const std::string& fallback) co
 }
 
 Result<Args> parse_args(const Command& command, const std::vector<std::string>& words) {
-  const std::vector<std::string> clear = KW_TRY(Reader(command, words).run());
-  CLI::App app;
-  app.set_help_flag();
-  bool json = false;
-  app.add_flag("--json", json);
-  std::map<std::string, bool> flags;
-  std::map<std::string, std::vector<std::string>> values;
-  for (const OptionRow& row : command.options) {
-    if (row.takes == Takes::Nothing) {
-      app.add_flag(row.name, flags[row.name]);
-      continue;
-    }
-    CLI::Option* option =
-        app.add_option(row.name, values[row.name])->allow_extra_args(false)->expected(1);
-    if (row.takes == Takes::Many) option->expected(1, 1 << 20)->allow_extra_args(false);
-  }
-  Args args;
-  app.add_option("positional", args.positionals);
-  try {
-    app.parse(std::vector<std::string>(clear.rbegin(), clear.rend()));
-  } catch (const CLI::ParseError& error) {
-    return usage_error(command, error.what());
-  }
-  for (const auto& [name, set] : flags) {
-    if (set) args.flags.insert(name);
-  }
-  for (auto& [name, given] : values) {
-    if (!given.empty()) args.values[name] = std::move(given);
-  }
+  Args args = KW_TRY(Reader(command, words).run());
   KW_TRY(check_positionals(command, args.positionals));
   // eval has no function to name: it asks for the gradients of a whole suite.
-  const bool names_functions = values.count("--function") > 0;
+  const bool names_functions = find_option(command, "--function") != nullptr;
   if (names_functions && args.flags.erase("--backward") > 0) name_backward(args);
   return args;
 }
