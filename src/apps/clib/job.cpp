@@ -23,9 +23,9 @@ std::mutex& turn() {
 }
 
 /// Commands that end in a document and ask nobody.
-bool is_job(const commands::Command& command) {
+bool is_job(const options::Command& command) {
   for (const char* other : {"help", "version", "demo", "mcp"})
-    if (std::string_view(command.name) == other) return false;
+    if (command.name == other) return false;
   return !command.hidden;
 }
 
@@ -40,10 +40,10 @@ Json failed(int code, const char* blame, const std::string& message) {
 }  // namespace
 
 Result<std::shared_ptr<Job>> Job::start(const std::string& command, const std::string& options) {
-  const commands::Command* found = commands::find_command(command);
+  const options::Command* found = options::find_command(command);
   if (found == nullptr || !is_job(*found)) {
     std::vector<std::string> names;
-    for (const commands::Command& one : commands::commands())
+    for (const options::Command& one : options::commands())
       if (is_job(one)) names.emplace_back(one.name);
     return input_error(
         fmt::format("there is no command '{}'{}", command, did_you_mean(command, names)));
@@ -76,7 +76,7 @@ void Job::run() {
 void Job::execute(commands::Listener& listener) {
   try {
     commands::Io io(command_.name, listener);
-    const Result<commands::Args> args = commands::parse_args(command_, words_);
+    const Result<options::Args> args = options::parse_args(command_, words_);
     if (args) {
       commands::perform(command_, *args, io);
     } else {

@@ -31,7 +31,7 @@ class Job {
  private:
   enum class State : uint8_t { Waiting, Running, Ended };
 
-  Job(const commands::Command& command, std::vector<std::string> words)
+  Job(const options::Command& command, std::vector<std::string> words)
       : command_(command), words_(std::move(words)) {}
   void run();
   void execute(commands::Listener& listener);
@@ -39,7 +39,7 @@ class Job {
   bool begin();
   void end(std::string result);
 
-  const commands::Command& command_;
+  const options::Command& command_;
   const std::vector<std::string> words_;
   std::mutex mutex_;
   std::condition_variable changed_;

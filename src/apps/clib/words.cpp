@@ -25,11 +25,9 @@ Result<std::string> word_of(const std::string& key, const Json& value) {
       fmt::format("option '{}': {} is neither text nor a number", key, value.dump().substr(0, 80)));
 }
 
-bool takes_one(const commands::Command& command, const std::string& name) {
-  return std::any_of(command.options.begin(), command.options.end(),
-                     [&](const commands::OptionRow& row) {
-                       return name == row.name && row.takes == commands::Takes::One;
-                     });
+bool takes_one(const options::Command& command, const std::string& name) {
+  const options::Option* row = command.find(name);
+  return row != nullptr && !row->repeats();
 }
 
 /// The values an option is given, in order.
@@ -49,7 +47,7 @@ Result<std::vector<std::string>> values_of(const std::string& key, const Json& v
 
 }  // namespace
 
-Result<std::vector<std::string>> words_of(const commands::Command& command, const Json& options) {
+Result<std::vector<std::string>> words_of(const options::Command& command, const Json& options) {
   if (!options.is_object() && !options.is_null())
     return input_error("the options are no JSON object");
   std::vector<std::string> words;

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "commands/command.h"
 #include "core/json.h"
 #include "core/result.h"
+#include "options/command.h"
 
 namespace kw::clib {
 
 /// The words behind the command's name. Input Errors: not an object, a value that is neither text,
 /// number nor a list of them.
-Result<std::vector<std::string>> words_of(const commands::Command& command, const Json& options);
+Result<std::vector<std::string>> words_of(const options::Command& command, const Json& options);
 
 }  // namespace kw::clib

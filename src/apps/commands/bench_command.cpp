@@ -47,13 +47,12 @@ Result<timing::BenchRequest> bench_request(const Args& args, const std::string& 
   request.verify.reference_path = args.one("--reference");
   request.verify.task_options = task_options(args);
   request.verify.tunes = bindings.tunes;
-  if (!args.one("--seed").empty()) {
-    request.verify.seed =
-        static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  if (args.given("--seed")) {
+    request.verify.seed = static_cast<uint64_t>(args.integer("--seed"));
   }
   request.verify.target = args.one("--target");
-  request.verify.timeout_seconds = KW_TRY(timeout_option(args));
-  request.verify.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.verify.timeout_seconds = args.number("--timeout");
+  request.verify.threads = static_cast<int>(args.integer("--threads"));
   request.dims = bindings.dims;
   request.quick = args.has("--quick");
   KW_TRY(read_versus(args, request));
@@ -89,7 +88,7 @@ Result<timing::BenchReport> bench(const Args& args, Io& io, timing::BenchRequest
   const bool foreign = needs_reading(request.verify.module_path, text);
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const verification::CrossCheckMode mode =
-      KW_TRY(verification::cross_check_mode(args.one("--cross-check", "auto")));
+      KW_TRY(verification::cross_check_mode(args.one("--cross-check")));
   const auto torch = reference::open_torch();
   progress("reading the reference");
   const task::Task task = KW_TRY(reference::load_reference(
@@ -126,9 +125,9 @@ Result<timing::CompareReport> compare(const Args& args, Io& io) {
   timing::CompareRequest request;
   request.bindings = KW_TRY(binding_options(args));
   request.inputs = KW_TRY(input_options(args));
-  request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.target = args.one("--target");
-  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.timeout_seconds = args.number("--timeout");
   request.quick = args.has("--quick");
   const kernel::Module first = KW_TRY(binding::load_module(args.positionals[0]));
   const kernel::Module second = KW_TRY(binding::load_module(args.positionals[1]));

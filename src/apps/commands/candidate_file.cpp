@@ -58,7 +58,7 @@ Result<verification::CandidateText> read_candidate_file(const std::string& path,
   request.dims = dims;
   request.device = device;
   request.target = args.one("--target");
-  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.timeout_seconds = args.number("--timeout");
   io.progress("reading " + path);
   verification::CandidateText text = KW_TRY(verification::read_candidate(request));
   for (const std::string& note : text.notes) io.note(note);

@@ -10,8 +10,6 @@ namespace kw::commands {
 
 namespace {
 
-constexpr int64_t kMostAssignments = 100000;
-
 struct Checked {
   kernel::Module module;
   single_run::CheckReport report;
@@ -20,11 +18,10 @@ struct Checked {
 Result<Checked> check(const Args& args, Io& io) {
   single_run::CheckRequest request;
   request.bindings = KW_TRY(binding_options(args));
-  request.target = args.one("--target", request.target);
+  request.target = args.one("--target");
   request.all_tunes = args.has("--all-tunes");
-  request.tune_limit = static_cast<size_t>(KW_TRY(integer_option(
-      args, "--limit", static_cast<int64_t>(request.tune_limit), 1, kMostAssignments)));
-  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.tune_limit = static_cast<size_t>(args.integer("--limit"));
+  request.timeout_seconds = args.number("--timeout");
   kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
   const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
   const auto virtual_gpu = KW_TRY(machine::open_device({"vgpu", request.target, 0, {}}));

@@ -1,57 +1,19 @@
-// One row per command: its name, its options, what it does. Help texts are in help.txt alone.
+// What each command of the options' table does.
 #pragma once
 
-#include <map>
-#include <set>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "commands/io.h"
 #include "core/result.h"
+#include "options/args.h"
 
 namespace kw::commands {
 
-enum class Takes : uint8_t { Nothing, One, Many };
-
-struct OptionRow {
-  const char* name;  // "--dim"
-  Takes takes;
-};
-
-/// What was typed, sorted by option.
-struct Args {
-  std::set<std::string> flags;
-  std::map<std::string, std::vector<std::string>> values;
-  std::vector<std::string> positionals;
-
-  bool has(const std::string& flag) const { return flags.count(flag) > 0; }
-  const std::vector<std::string>& all(const std::string& option) const;
-  /// The value of an option that may be given once.
-  std::string one(const std::string& option, const std::string& fallback = "") const;
-};
-
-struct Command {
-  const char* name;
-  const char* positional;  // what must be named: "MODULE", "TASK..." (several); "" = nothing
-  bool positional_required;
-  bool hidden;
-  std::span<const OptionRow> options;  // beside --json and --help
-  int (*run)(const Args& args, Io& io);
-};
-
-/// All commands, in the order of the help text.
-std::span<const Command> commands();
-const Command* find_command(const std::string& name);
+using options::Args;
+using options::Command;
 
 /// Runs a command; the user is told of files that it executes.
 int perform(const Command& command, const Args& args, Io& io);
-
-/// Sorts the words behind the command's name. The input Error suggests what may have been meant.
-Result<Args> parse_args(const Command& command, const std::vector<std::string>& words);
-
-/// The help text of a command, or of the program for "main". "" when there is none.
-std::string help_text(const std::string& section);
 
 int synthesize_command(const Args& args, Io& io);
 int evolve_command(const Args& args, Io& io);

@@ -20,7 +20,6 @@ namespace {
 
 using suites::RunnerEvent;
 
-constexpr int64_t kMostJobs = 256;
 constexpr size_t kAskedAbove = 5;  // tasks
 
 std::string evaluations_folder() { return os::data_directory() + "/evals"; }
@@ -46,7 +45,7 @@ Result<std::string> results_folder(const Args& args) {
   const std::string given = args.one("--out");
   // Rows name folders beneath it, and are read from elsewhere.
   if (!given.empty()) return std::filesystem::absolute(given).lexically_normal().string();
-  const std::string prefix = short_name(args.one("--suite", "internal")) + "-";
+  const std::string prefix = short_name(args.one("--suite")) + "-";
   if (!args.has("--resume")) return evaluations_folder() + "/" + prefix + time_stamp();
   std::vector<std::string> names = os::list_directory(evaluations_folder());
   std::erase_if(names, [&](const std::string& name) {
@@ -75,10 +74,10 @@ std::string continue_line(const Args& args, const std::string& folder) {
 Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
   workflows::EvalRequest request;
   suites::RunnerRequest& runner = request.runner;
-  runner.suite = args.one("--suite", "internal");
+  runner.suite = args.one("--suite");
   runner.only = args.one("--only");
-  runner.limit = KW_TRY(integer_option(args, "--limit", 0, 1, INT64_MAX));
-  runner.jobs = static_cast<int>(KW_TRY(integer_option(args, "--jobs", 1, 1, kMostJobs)));
+  runner.limit = args.integer("--limit");
+  runner.jobs = static_cast<int>(args.integer("--jobs"));
   runner.resume = args.has("--resume");
   runner.against = args.one("--against");
   runner.out = KW_TRY(results_folder(args));
@@ -87,25 +86,23 @@ Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
   workflows::SynthesizeRequest& each = request.each;
   if (args.has("--backward")) each.function = "backward";
   each.dims = KW_TRY(binding_options(args)).dims;
-  each.target = args.one("--target", each.target);
-  each.device = args.one("--device", each.device);
+  each.target = args.one("--target");
+  each.device = args.one("--device");
   each.compiler = args.one("--compiler");
   each.models = KW_TRY(model_options(args, io));
   // A suite costs money only for those who say so.
   const bool named = !each.models.model_id.empty() || !each.models.stage_models.empty();
   each.proposer = args.one("--proposer", named ? "hybrid" : "builtin");
-  each.seconds = KW_TRY(duration_option(args, "--time", each.seconds));
-  each.candidates =
-      static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1 << 30)));
-  each.goal = KW_TRY(number_option(args, "--goal", each.goal, 0, 1));
-  each.perf_target = KW_TRY(number_option(args, "--perf-target", each.perf_target, 0, 1e6));
+  each.seconds = args.number("--time");
+  each.candidates = static_cast<size_t>(args.integer("--candidates"));
+  each.goal = args.number("--goal");
+  each.perf_target = args.number("--perf-target");
   each.precision = args.one("--precision");
-  if (!args.one("--seed").empty())
-    each.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
-  each.cross_check = args.one("--cross-check", each.cross_check);
-  if (!args.one("--versus").empty()) each.baselines = baseline_names(args.one("--versus"));
-  each.timeout_seconds = KW_TRY(timeout_option(args));
-  each.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  if (args.given("--seed")) each.seed = static_cast<uint64_t>(args.integer("--seed"));
+  each.cross_check = args.one("--cross-check");
+  if (args.given("--versus")) each.baselines = baseline_names(args.one("--versus"));
+  each.timeout_seconds = args.number("--timeout");
+  each.threads = static_cast<int>(args.integer("--threads"));
   each.quick = args.has("--quick");
   each.version = version();
   return request;

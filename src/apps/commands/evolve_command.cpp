@@ -18,7 +18,6 @@ namespace kw::commands {
 namespace {
 
 constexpr uint64_t kMostEnsembleBytes = uint64_t{1} << 16;
-constexpr int64_t kMostCount = 1000000;  // the engine says what is sensible
 
 /// A file with an arm per line, or the arms themselves.
 Result<std::vector<std::string>> ensemble_option(const Args& args) {
@@ -38,26 +37,21 @@ Result<std::vector<std::string>> ensemble_option(const Args& args) {
 
 Result<workflows::EvolveRequest> generations_option(const Args& args) {
   workflows::EvolveRequest evolve;
-  evolve.generations =
-      KW_TRY(integer_option(args, "--generations", evolve.generations, -kMostCount, kMostCount));
-  evolve.proposals =
-      KW_TRY(integer_option(args, "--proposals", evolve.proposals, -kMostCount, kMostCount));
+  evolve.generations = args.integer("--generations");
+  evolve.proposals = args.integer("--proposals");
   // Half of the proposals, where only those were said.
   const int64_t half = std::max<int64_t>(1, std::min<int64_t>(4, evolve.proposals));
-  evolve.hardware = KW_TRY(integer_option(args, "--hardware", half, -kMostCount, kMostCount));
-  evolve.islands =
-      KW_TRY(integer_option(args, "--islands", evolve.islands, -kMostCount, kMostCount));
-  evolve.in_flight =
-      KW_TRY(integer_option(args, "--in-flight", evolve.in_flight, -kMostCount, kMostCount));
-  evolve.mode = args.one("--mode", evolve.mode);
+  evolve.hardware = args.integer("--hardware", half);
+  evolve.islands = args.integer("--islands");
+  evolve.in_flight = args.integer("--in-flight");
+  evolve.mode = args.one("--mode");
   const VerifierOptions before = KW_TRY(verifier_options(args));
   evolve.verifiers = before.on;
   evolve.readers = before.readers;
-  evolve.shape_info = KW_TRY(switch_option(args, "--shape-info"));
-  evolve.profile_feedback = KW_TRY(switch_option(args, "--profile-feedback"));
+  evolve.shape_info = args.on("--shape-info");
+  evolve.profile_feedback = args.on("--profile-feedback");
   evolve.ensemble = KW_TRY(ensemble_option(args));
-  if (!args.one("--seed").empty())
-    evolve.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  if (args.given("--seed")) evolve.seed = static_cast<uint64_t>(args.integer("--seed"));
   KW_TRY(workflows::check_evolve(evolve));
   return evolve;
 }
@@ -69,20 +63,20 @@ Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   KW_TRY(name_reference(args.positionals.front(), args.one("--function"), request));
   request.inputs = args.all("--input");
   request.dims = KW_TRY(binding_options(args)).dims;
-  request.target = args.one("--target", "auto");
-  request.device = args.one("--device", "auto");
+  request.target = args.one("--target");
+  request.device = args.one("--device");
   request.compiler = args.one("--compiler");
   request.proposer = args.one("--proposer", "auto");
   request.models = KW_TRY(model_options(args, io));
-  request.seconds = KW_TRY(duration_option(args, "--time", 0));
-  request.goal = KW_TRY(number_option(args, "--goal", 0));
+  request.seconds = args.number("--time");
+  request.goal = args.number("--goal");
   request.precision = args.one("--precision");
   request.out = args.one("--out");
   request.quick = args.has("--quick");
-  request.cross_check = args.one("--cross-check", "auto");
-  if (!args.one("--versus").empty()) request.baselines = baseline_names(args.one("--versus"));
-  request.timeout_seconds = KW_TRY(timeout_option(args));
-  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.cross_check = args.one("--cross-check");
+  if (args.given("--versus")) request.baselines = baseline_names(args.one("--versus"));
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
   request.version = version();
   request.evolve = KW_TRY(generations_option(args));
   // Whoever names an ensemble wants it to be asked.
@@ -95,21 +89,19 @@ std::string evolution_words(const Result<workflows::SynthesisReport>& report) {
   return "\n" + workflows::evolution_text(report->document["evolution"], false);
 }
 
-constexpr const char* kEvolveAnew[] = {"--generations", "--ensemble", "--budget", "--time",
-                                       "--device",      "--record",   "--replay", "--threads",
-                                       "--timeout",     "--out",      "--allow-commands"};
-
 int resume_evolution(const Args& args, Io& io) {
   workflows::ContinueRequest request;
   const auto fill = [&]() -> Status {
-    KW_TRY(check_said_anew(args, kEvolveAnew));
+    KW_TRY(check_said_anew(args));
     if (!args.positionals.empty())
       return input_error("evolve --resume RUN takes no TASK: the run has its own");
     request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.one("--resume")));
     workflows::EvolveAgain again;
     again.ensemble = KW_TRY(ensemble_option(args));
-    if (!args.one("--generations").empty())
-      again.generations = KW_TRY(integer_option(args, "--generations", 0, 1, kMostCount));
+    if (args.given("--generations")) again.generations = args.integer("--generations");
+    if (again.generations && *again.generations < 1)
+      return input_error(fmt::format("--generations: '{}' is no whole number from 1 to 1000000",
+                                     args.one("--generations")));
     request.evolve = again;
     KW_TRY(continue_options(args, request));
     return Done{};

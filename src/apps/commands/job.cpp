@@ -79,15 +79,14 @@ Result<workflows::SynthesisReport> go_on_with(const workflows::ContinueRequest& 
 }
 
 Status continue_options(const Args& args, workflows::ContinueRequest& request) {
-  if (!args.one("--time").empty()) request.seconds = KW_TRY(duration_option(args, "--time", 0));
-  if (!args.one("--budget").empty())
-    request.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
-  request.device = args.one("--device");
+  if (args.given("--time")) request.seconds = args.number("--time");
+  if (args.given("--budget")) request.budget_usd = args.number("--budget");
+  if (args.given("--device")) request.device = args.one("--device");
   request.record = args.one("--record");
   request.replay = args.one("--replay");
   request.programs = args.has("--allow-commands");
-  request.timeout_seconds = KW_TRY(timeout_option(args));
-  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
   request.version = version();
   return Done{};
 }

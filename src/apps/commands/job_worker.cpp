@@ -50,13 +50,13 @@ Json run_words(std::vector<std::string> words, Channel& channel) {
   listener.note = [&](const std::string& text) { channel.say("note", text); };
   const std::string name = words.front();
   Io io(name, listener);
-  const Command* command = find_command(name);
+  const Command* command = options::find_command(name);
   words.erase(words.begin());
   if (command == nullptr || command->hidden) {
     io.fail(input_error("there is no command '" + name + "'"));
     return std::move(listener.document);
   }
-  const Result<Args> args = parse_args(*command, words);
+  const Result<Args> args = options::parse_args(*command, words);
   if (args) {
     perform(*command, *args, io);
   } else {

@@ -14,9 +14,6 @@ namespace kw::commands {
 
 namespace {
 
-constexpr int64_t kMostSeeds = 64;
-constexpr int64_t kMostSeconds = 86400;
-constexpr int64_t kTaskSeconds = 60;
 constexpr size_t kNameColumn = 48;
 constexpr std::array kVerdicts = {"fine", "usable", "degenerate", "unreadable"};
 
@@ -76,10 +73,9 @@ std::string lint_text(const lint::Report& result, const report::Style& style) {
 
 Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   lint::Options options;
-  options.seeds = static_cast<int>(KW_TRY(integer_option(args, "--seeds", 3, 2, kMostSeeds)));
-  options.seconds =
-      static_cast<double>(KW_TRY(integer_option(args, "--seconds", kTaskSeconds, 1, kMostSeconds)));
-  options.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  options.seeds = static_cast<int>(args.integer("--seeds"));
+  options.seconds = static_cast<double>(args.integer("--seconds"));
+  options.threads = static_cast<int>(args.integer("--threads"));
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   std::vector<reference::ReferenceRequest> references;
   for (const std::string& path : args.positionals) {

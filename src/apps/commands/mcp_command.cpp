@@ -32,8 +32,6 @@ Result<mcp::Settings> server_settings(const Args& args) {
 }
 
 int serve_http(const Args& args, Io& io, mcp::Server& server) {
-  const Result<int64_t> port = integer_option(args, "--http", 0, 0, 65535);
-  if (!port) return io.fail(port.error());
   const std::string file = args.one("--token-file");
   const Result<std::string> token = file.empty() ? mcp::new_token() : mcp::token_of_file(file);
   if (!token) return io.fail(token.error());
@@ -41,20 +39,17 @@ int serve_http(const Args& args, Io& io, mcp::Server& server) {
     std::fprintf(stderr, "kernelwright: serving http://127.0.0.1:%d%s\n", at, mcp::kHttpPath);
     if (file.empty()) std::fprintf(stderr, "kernelwright: token %s\n", token->c_str());
   };
-  const Status served = mcp::serve_http(server, {static_cast<uint16_t>(*port), *token, ready});
+  const Status served =
+      mcp::serve_http(server, {static_cast<uint16_t>(args.integer("--http")), *token, ready});
   return served ? kOk : io.fail(served.error());
 }
 
 }  // namespace
 
 bool knows_command(const std::string& name, const std::string& option) {
-  const Command* command = find_command(name);
+  const Command* command = options::find_command(name);
   if (command == nullptr || command->hidden) return false;
-  if (option.empty()) return true;
-  for (const OptionRow& row : command->options) {
-    if (option == row.name) return true;
-  }
-  return false;
+  return option.empty() || command->find(option) != nullptr;
 }
 
 int mcp_command(const Args& args, Io& io) {

@@ -27,17 +27,18 @@ TEST(McpTools, KnowOnlyWhatUsersCanCall) {
 TEST(McpTools, AgreeWithTheirCommandsOnWhatTakesAValue) {
   for (const mcp::Tool* tool : mcp::offered_tools(knows_command, false)) {
     if (tool->own != mcp::Own::No) continue;
-    const Command& command = *find_command(tool->words.front());
+    const Command& command = *options::find_command(tool->words.front());
     for (const auto& group : tool->arguments) {
       for (const mcp::Argument& argument : group) {
-        for (const OptionRow& row : command.options) {
+        for (const options::Use& use : command.options) {
+          const options::Option& row = *use.row;
           if (std::string(argument.option) != row.name) continue;
-          EXPECT_EQ(argument.kind == mcp::Kind::Flag, row.takes == Takes::Nothing)
+          EXPECT_EQ(argument.kind == mcp::Kind::Flag, row.is_flag())
               << tool->name << " " << row.name;
           const bool several = argument.kind == mcp::Kind::Pairs ||
                                argument.kind == mcp::Kind::Inputs ||
                                argument.kind == mcp::Kind::Texts;
-          EXPECT_TRUE(!several || row.takes == Takes::Many) << tool->name << " " << row.name;
+          EXPECT_TRUE(!several || row.repeats()) << tool->name << " " << row.name;
         }
       }
     }

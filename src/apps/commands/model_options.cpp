@@ -33,8 +33,7 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
   options.escalation_id = args.one("--escalation-model");
   options.stage_models = args.all("--stage-model");
   options.retries = args.all("--retries");
-  if (!args.one("--budget").empty())
-    options.budget_usd = KW_TRY(number_option(args, "--budget", 0, 0, 1e6));
+  if (args.given("--budget")) options.budget_usd = args.number("--budget");
   options.escalate = args.has("--escalate");
   options.record = args.one("--record");
   options.replay = args.one("--replay");
@@ -50,7 +49,7 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
 
 Result<VerifierOptions> verifier_options(const Args& args) {
   VerifierOptions options;
-  options.on = KW_TRY(switch_option(args, "--verifiers"));
+  options.on = args.on("--verifiers");
   options.readers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
                      args.has("--verifier-reflect"), args.has("--verifier-reject")};
   KW_TRY(review::check_readers(options.readers, options.on));

@@ -53,7 +53,7 @@ Result<Shop> same_workshop(const optimize::State& state, const Args& args, Io& i
 Result<int> iteration(const Args& args, const Folder& folder, Step step) {
   // Before the first one a step is about iteration 0, and then says what to do instead.
   const int usual = optimize::default_iteration(folder.state, step);
-  return static_cast<int>(KW_TRY(integer_option(args, "--iter", usual, 1, 100000)));
+  return static_cast<int>(args.integer("--iter", usual));
 }
 
 optimize::Say say_to(Io& io) {
@@ -207,7 +207,7 @@ Result<Outcome> run_all(Folder& folder, workflows::TaskWorkshop& workshop, const
 /// A run that exists goes on by itself.
 Result<Outcome> go_on_alone(const Args& args, Io& io) {
   Folder folder = KW_TRY(Folder::open(args.one("--run-dir")));
-  if (!args.one("--proposer").empty()) folder.state.settings.proposer = args.one("--proposer");
+  if (args.given("--proposer")) folder.state.settings.proposer = args.one("--proposer");
   if (folder.state.settings.proposer == "agent")
     return input_error("this run is an agent's: go on with the steps, or give --proposer builtin");
   const auto workshop = KW_TRY(same_workshop(folder.state, args, io));
@@ -216,7 +216,7 @@ Result<Outcome> go_on_alone(const Args& args, Io& io) {
 
 /// Setup and, unless an agent does the rest, everything.
 Result<Outcome> whole_run(const Args& args, Io& io) {
-  const std::string proposer = args.one("--proposer", "builtin");
+  const std::string proposer = args.one("--proposer");
   const std::string kernel = KW_TRY(kernel_option(args, 0));
   const auto workshop = KW_TRY(new_workshop(args, io));
   std::unique_ptr<optimize::Author> author;

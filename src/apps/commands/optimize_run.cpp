@@ -62,12 +62,11 @@ Json machine_json(const workflows::WorkshopRequest& request) {
 
 /// --noise auto|PCT, or --noise-threshold-pct PCT.
 Result<std::optional<double>> minimum_option(const Args& args) {
-  const std::string noise = args.one("--noise", "auto");
+  const std::string noise = args.one("--noise");
   const std::string older = args.one("--noise-threshold-pct");
-  if (!older.empty() && !args.one("--noise").empty())
+  if (!older.empty() && args.given("--noise"))
     return input_error("--noise and --noise-threshold-pct are the same: give one of them");
-  if (!older.empty())
-    return std::optional(KW_TRY(number_option(args, "--noise-threshold-pct", 0, 0, 100)));
+  if (!older.empty()) return std::optional(args.number("--noise-threshold-pct"));
   if (noise == "auto") return std::optional<double>();
   const std::optional<double> percent = parse_double(noise);
   if (!percent || !(*percent >= 0) || *percent > 100)
@@ -135,15 +134,14 @@ Result<workflows::WorkshopRequest> workshop_request(const Args& args) {
   request.reference = KW_TRY(reference_path(args, request.function));
   request.inputs = args.all("--input");
   request.dims = KW_TRY(binding_options(args)).dims;
-  request.device = args.one("--device", "auto");
+  request.device = args.one("--device");
   request.target = args.one("--target");
   request.compiler = args.one("--compiler");
   request.precision = args.one("--precision");
-  if (!args.one("--seed").empty())
-    request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
-  request.cross_check = args.one("--cross-check", "auto");
-  request.timeout_seconds = KW_TRY(timeout_option(args));
-  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
+  request.cross_check = args.one("--cross-check");
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
   request.quick = args.has("--quick");
   request.version = version();
   return request;
@@ -164,10 +162,9 @@ Result<workflows::WorkshopRequest> workshop_request(const optimize::Settings& se
   request.precision = kept["precision"].as_string();
   if (kept["seed"].is_int()) request.seed = static_cast<uint64_t>(kept["seed"].as_int());
   request.cross_check = kept["cross_check"].as_string();
-  request.timeout_seconds = args.one("--timeout").empty() ? kept["timeout_seconds"].as_double(60)
-                                                          : KW_TRY(timeout_option(args));
-  request.threads = static_cast<int>(
-      KW_TRY(integer_option(args, "--threads", kept["threads"].as_int(), 1, 1024)));
+  request.timeout_seconds =
+      args.given("--timeout") ? args.number("--timeout") : kept["timeout_seconds"].as_double(60);
+  request.threads = static_cast<int>(args.integer("--threads", kept["threads"].as_int()));
   request.quick = kept["quick"].as_bool();
   request.version = version();
   return request;
@@ -192,9 +189,9 @@ Result<optimize::SetupRequest> setup_request(const Args& args, const std::string
   settings.baseline = absolute_path(kernel);
   settings.reference = machine.reference;
   settings.dims = workshop.dims();
-  settings.iterations = static_cast<int>(KW_TRY(integer_option(args, "--iterations", 3, 1, 1000)));
-  settings.branches = static_cast<int>(KW_TRY(integer_option(args, "--branches", 4, 1, 32)));
-  settings.ncu_num = static_cast<int>(KW_TRY(integer_option(args, "--ncu-num", 5, 1, 100)));
+  settings.iterations = static_cast<int>(args.integer("--iterations"));
+  settings.branches = static_cast<int>(args.integer("--branches"));
+  settings.ncu_num = static_cast<int>(args.integer("--ncu-num"));
   settings.minimum_pct = KW_TRY(minimum_option(args));
   settings.proposer = proposer;
   settings.machine = machine_json(machine);

@@ -14,8 +14,6 @@
 namespace kw::commands {
 namespace {
 
-constexpr double kProfilerSeconds = 120;
-
 Result<evidence::ProfileRequest> profile_request(const Args& args, bool plan) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   evidence::ProfileRequest request;
@@ -26,12 +24,12 @@ Result<evidence::ProfileRequest> profile_request(const Args& args, bool plan) {
   request.verify.task_options = task_options(args);
   request.verify.tunes = bindings.tunes;
   request.verify.target = args.one("--target");
-  request.verify.timeout_seconds = KW_TRY(timeout_option(args));
-  request.verify.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.verify.timeout_seconds = args.number("--timeout");
+  request.verify.threads = static_cast<int>(args.integer("--threads"));
   request.dims = bindings.dims;
   request.imported = args.one("--ncu");
   request.report = args.one("--report");
-  request.profiler_seconds = KW_TRY(duration_option(args, "--profiler-time", kProfilerSeconds));
+  request.profiler_seconds = args.number("--profiler-time");
   request.plan = plan;
   request.module_text = KW_TRY(os::read_file(request.verify.module_path, kMostModuleBytes));
   KW_TRY(check_tunes(request.module_text, request.verify.tunes));
@@ -46,7 +44,7 @@ Result<evidence::ProfileReport> profile(const Args& args, Io& io, bool plan) {
       reference::load_reference({request.verify.reference_path, args.one("--function"),
                                  args.all("--input"), request.dims, reference::open_torch()}));
   timing::BenchOpenRequest open;
-  open.device = args.one("--device", "auto");
+  open.device = args.one("--device");
   open.target = request.verify.target;
   open.compiler = args.one("--compiler");
   open.notice = [&io](const std::string& what) { io.note(what); };

@@ -17,13 +17,13 @@ Result<single_run::RunRequest> run_request(const Args& args) {
   single_run::RunRequest request;
   request.bindings = KW_TRY(binding_options(args));
   request.inputs = KW_TRY(input_options(args));
-  request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.target = args.one("--target");
   request.counters = args.has("--counters");
   request.check_order = args.has("--check-order");
   request.time = args.has("--time");
-  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
-  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.threads = static_cast<int>(args.integer("--threads"));
+  request.timeout_seconds = args.number("--timeout");
   return request;
 }
 
@@ -39,9 +39,9 @@ Result<Ran> run(const Args& args, Io& io) {
   if (const std::string folder = args.one("--output"); !folder.empty())
     KW_TRY(os::make_directories(folder));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
-  const auto device = KW_TRY(
-      machine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
-                            [&io](const std::string& what) { io.note(what); }}));
+  const auto device =
+      KW_TRY(machine::open_device({args.one("--device"), request.target, request.timeout_seconds,
+                                   [&io](const std::string& what) { io.note(what); }}));
   const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
   single_run::RunReport report =
       KW_TRY(single_run::run_module(module, request, *compiler, *device, progress));

@@ -14,8 +14,6 @@ namespace kw::commands {
 
 namespace {
 
-constexpr int64_t kMostShown = 1000000;
-
 std::string root_option(const Args& args) { return args.one("--out", store::default_root()); }
 
 struct Unit {
@@ -55,7 +53,7 @@ Result<store::GcRequest> gc_request(const Args& args) {
   request.older_than_seconds = KW_TRY(quantity(args, "--older-than", kAges, "30d, 12h or 2w"));
   const auto budget = KW_TRY(quantity(args, "--budget", kSizes, "500MB or 10GiB"));
   if (budget) request.budget_bytes = static_cast<int64_t>(*budget);
-  request.keep = KW_TRY(integer_option(args, "--keep", 0, 0, kMostShown));
+  request.keep = args.integer("--keep");
   request.remove = args.has("--delete");
   if (!request.older_than_seconds && !request.budget_bytes) {
     return input_error("what is to go? give --older-than AGE, --budget SIZE, or both");
@@ -75,7 +73,7 @@ Json gc_json(const store::GcReport& report, bool removed) {
 }
 
 Result<std::vector<store::RunRow>> chosen_runs(const Args& args) {
-  const int64_t most = KW_TRY(integer_option(args, "--limit", kMostShown, 1, kMostShown));
+  const int64_t most = args.integer("--limit", INT64_MAX);
   std::vector<store::RunRow> runs = KW_TRY(store::list_runs(root_option(args)));
   const std::string status = args.one("--status");
   constexpr std::array kStates = {"passed", "failed", "interrupted", "running", "damaged"};
@@ -112,11 +110,10 @@ int inspect_command(const Args& args, Io& io) {
     io.print(candidate_text(*view, io.style()));
     return io.finish(kOk, to_json(*view));
   }
-  const Result<int64_t> most = integer_option(args, "--limit", 20, 0, kMostShown);
-  if (!most) return io.fail(most.error());
+  const int64_t most = args.integer("--limit");
   const Result<workflows::RunView> view = workflows::inspect_run(root_option(args), name);
   if (!view) return io.fail(view.error());
-  io.print(inspect_text(*view, static_cast<size_t>(*most), args.has("--events"), io.style()));
+  io.print(inspect_text(*view, static_cast<size_t>(most), args.has("--events"), io.style()));
   return io.finish(kOk, to_json(*view));
 }
 

@@ -11,15 +11,13 @@
 namespace kw::commands {
 namespace {
 
-constexpr const char* kUsualTarget = "sm_90";
-
 Result<evidence::SassReport> sass(const Args& args, Io& io) {
   evidence::SassRequest request;
   request.bindings = KW_TRY(binding_options(args));
-  request.target = args.one("--target", kUsualTarget);
+  request.target = args.one("--target");
   request.function = args.one("--function");
   request.method = args.one("--method");
-  request.timeout_seconds = KW_TRY(timeout_option(args));
+  request.timeout_seconds = args.number("--timeout");
   const kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
   KW_TRY(check_tunes(module.text, request.bindings.tunes));
   std::optional<kernel::Module> other;

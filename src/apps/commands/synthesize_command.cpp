@@ -28,29 +28,27 @@ Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io
   request.inputs = args.all("--input");
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   request.dims = bindings.dims;
-  request.elements = KW_TRY(integer_option(args, "--elements", 0, 1, int64_t{1} << 40));
-  request.target = args.one("--target", "auto");
-  request.device = args.one("--device", "auto");
+  request.elements = args.integer("--elements");
+  request.target = args.one("--target");
+  request.device = args.one("--device");
   request.compiler = args.one("--compiler");
   request.proposer = args.one("--proposer", "auto");
   request.models = KW_TRY(model_options(args, io));
   const VerifierOptions before = KW_TRY(verifier_options(args));
   request.verifiers = before.on;
   request.readers = before.readers;
-  request.seconds = KW_TRY(duration_option(args, "--time", request.seconds));
-  request.candidates =
-      static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1000000)));
-  request.goal = KW_TRY(number_option(args, "--goal", request.goal));
-  request.perf_target = KW_TRY(number_option(args, "--perf-target", request.perf_target));
+  request.seconds = args.number("--time");
+  request.candidates = static_cast<size_t>(args.integer("--candidates"));
+  request.goal = args.number("--goal");
+  request.perf_target = args.number("--perf-target");
   request.precision = args.one("--precision");
-  if (!args.one("--seed").empty())
-    request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.out = args.one("--out");
   request.quick = args.has("--quick");
-  request.cross_check = args.one("--cross-check", "auto");
-  if (!args.one("--versus").empty()) request.baselines = baseline_names(args.one("--versus"));
-  request.timeout_seconds = KW_TRY(timeout_option(args));
-  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.cross_check = args.one("--cross-check");
+  if (args.given("--versus")) request.baselines = baseline_names(args.one("--versus"));
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
   request.version = version();
   return request;
 }
@@ -61,10 +59,9 @@ int go_on(const Args& args, Io& io, bool only_measure) {
     request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.positionals.front()));
     request.reference = args.one("--reference");
     KW_TRY(continue_options(args, request));
-    if (!args.one("--candidates").empty())
-      request.candidates =
-          static_cast<size_t>(KW_TRY(integer_option(args, "--candidates", 0, 1, 1000000)));
-    if (only_measure) request.device = args.one("--device", "auto");
+    if (args.given("--candidates"))
+      request.candidates = static_cast<size_t>(args.integer("--candidates"));
+    if (only_measure) request.device = args.one("--device");
     request.only_measure = only_measure;
     return Done{};
   };

@@ -11,15 +11,9 @@
 namespace kw::commands {
 namespace {
 
-constexpr int64_t kMostGenerations = 1000, kMostPopulation = 100, kMostSample = 100'000;
-
-constexpr const char* kTuneAnew[] = {"--generations", "--budget", "--second-model", "--model",
-                                     "--in-flight",   "--record", "--replay",       "--runs",
-                                     "--no-install",  "--out",    "--allow-commands"};
-
 Result<review::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   review::TuneVerifiersRequest request;
-  if (!args.all("--resume").empty()) KW_TRY(check_said_anew(args, kTuneAnew));
+  if (!args.all("--resume").empty()) KW_TRY(check_said_anew(args));
   request.models = KW_TRY(model_options(args, io));
   request.models.model_id = args.one("--model");
   if (request.models.model_id.empty() && !args.all("--model").empty())
@@ -28,15 +22,13 @@ Result<review::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   request.corpus = args.one("--corpus");
   if (request.corpus == "shipped") request.corpus.clear();
   request.runs = args.one("--runs");
-  request.verifier = args.one("--verifier", request.verifier);
+  request.verifier = args.one("--verifier");
   request.prompts = args.one("--verifier-prompts");
-  request.generations =
-      KW_TRY(integer_option(args, "--generations", request.generations, 0, kMostGenerations));
-  request.population =
-      KW_TRY(integer_option(args, "--population", request.population, 1, kMostPopulation));
-  request.sample = KW_TRY(integer_option(args, "--sample", request.sample, 4, kMostSample));
-  request.in_flight = KW_TRY(integer_option(args, "--in-flight", request.in_flight, 1, 256));
-  request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  request.generations = args.integer("--generations");
+  request.population = args.integer("--population");
+  request.sample = args.integer("--sample");
+  request.in_flight = args.integer("--in-flight");
+  request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.reflect = args.has("--reflect");
   request.install = !args.has("--no-install");
   request.out = args.one("--out");

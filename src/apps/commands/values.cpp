@@ -13,8 +13,6 @@ namespace kw::commands {
 
 namespace {
 
-constexpr double kLongestTimeout = 7 * 24 * 3600;
-
 Status put(const std::string& option, const std::string& name, int64_t value,
            std::map<std::string, int64_t>* into) {
   const auto [old, fresh] = into->emplace(name, value);
@@ -63,64 +61,6 @@ Result<std::pair<std::string, std::string>> parse_assignment(const std::string& 
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-Result<int64_t> integer_option(const Args& args, const std::string& option, int64_t fallback,
-                               int64_t low, int64_t high) {
-  const std::string text = args.one(option);
-  if (text.empty()) return fallback;
-  const auto value = parse_int(text);
-  if (!value || *value < low || *value > high) {
-    return input_error(
-        fmt::format("{}: '{}' is no whole number from {} to {}", option, text, low, high));
-  }
-  return *value;
-}
-
-Result<double> number_option(const Args& args, const std::string& option, double fallback,
-                             double low, double high) {
-  const std::string text = args.one(option);
-  if (text.empty()) return fallback;
-  const auto value = parse_double(text);
-  if (!value || !(*value >= low && *value <= high)) {
-    return input_error(
-        fmt::format("{}: '{}' is no number from {:g} to {:g}", option, text, low, high));
-  }
-  return *value;
-}
-
-Result<double> duration_option(const Args& args, const std::string& option, double fallback) {
-  struct Unit {
-    std::string_view name;
-    double seconds;
-  };
-  constexpr Unit kUnits[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
-  const std::string text = args.one(option);
-  if (text.empty()) return fallback;
-  std::string_view number = text;
-  double unit = 1;
-  for (const Unit& row : kUnits) {
-    if (!number.ends_with(row.name)) continue;
-    number.remove_suffix(row.name.size());
-    unit = row.seconds;
-    break;
-  }
-  const auto value = parse_double(number);
-  if (!value || !(*value >= 0 && *value * unit <= kLongestTimeout)) {
-    return input_error(fmt::format(
-        "{}: '{}' is no length of time such as 60s, 2m or 1h (at most a week)", option, text));
-  }
-  return *value * unit;
-}
-
-Result<double> timeout_option(const Args& args) {
-  const std::string text = args.one("--timeout", "60");
-  const auto value = parse_double(text);
-  if (!value || !(*value > 0) || *value > kLongestTimeout) {
-    return input_error(
-        fmt::format("--timeout: '{}' is no number of seconds above 0 (at most a week)", text));
-  }
-  return *value;
-}
-
 Result<binding::BindingRequest> binding_options(const Args& args) {
   binding::BindingRequest request;
   KW_TRY(dims_object(args, &request.dims));
@@ -166,18 +106,11 @@ Status check_tunes(const std::string& text, const std::map<std::string, int64_t>
   return Done{};
 }
 
-Result<bool> switch_option(const Args& args, const std::string& option) {
-  const std::string word = args.one(option, "on");
-  if (word != "on" && word != "off")
-    return input_error(fmt::format("{} wants on or off, not '{}'", option, word));
-  return word == "on";
-}
-
-Status check_said_anew(const Args& args, std::span<const char* const> options) {
+Status check_said_anew(const Args& args) {
   std::vector<std::string> said;
   for (const auto& [name, values] : args.values) said.push_back(name);
   said.insert(said.end(), args.flags.begin(), args.flags.end());
-  const std::vector<std::string> may(options.begin(), options.end());
+  const std::vector<std::string>& may = args.command->anew;
   for (const std::string& name : said) {
     const bool ours = name == "--resume" || name == "--json";
     if (!ours && std::ranges::find(may, name) == may.end())

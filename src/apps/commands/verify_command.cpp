@@ -23,11 +23,10 @@ Result<verification::VerifyRequest> verify_request(const Args& args) {
   request.tunes = bindings.tunes;
   request.family = args.one("--family");
   if (!request.family.empty()) KW_TRY(verification::check_family(request.family));
-  if (!args.one("--seed").empty())
-    request.seed = static_cast<uint64_t>(KW_TRY(integer_option(args, "--seed", 0, 0, INT64_MAX)));
+  if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.target = args.one("--target");
-  request.timeout_seconds = KW_TRY(timeout_option(args));
-  request.threads = static_cast<int>(KW_TRY(integer_option(args, "--threads", 0, 1, 1024)));
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
   request.kill_rate = args.has("--kill-rate");
   return request;
 }
@@ -39,9 +38,9 @@ struct Devices {
 
 Result<Devices> open_devices(const Args& args, const verification::VerifyRequest& request, Io& io) {
   Devices devices;
-  auto chosen = KW_TRY(
-      machine::open_device({args.one("--device", "auto"), request.target, request.timeout_seconds,
-                            [&io](const std::string& what) { io.note(what); }}));
+  auto chosen =
+      KW_TRY(machine::open_device({args.one("--device"), request.target, request.timeout_seconds,
+                                   [&io](const std::string& what) { io.note(what); }}));
   if (chosen->info().is_virtual) {
     devices.virtual_gpu = std::move(chosen);
     return devices;
@@ -77,7 +76,7 @@ Result<std::vector<verification::VerifyReport>> verify(const Args& args, Io& io)
   const std::vector<std::string> texts = KW_TRY(module_texts(args, request.tunes));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const verification::CrossCheckMode mode =
-      KW_TRY(verification::cross_check_mode(args.one("--cross-check", "auto")));
+      KW_TRY(verification::cross_check_mode(args.one("--cross-check")));
   const auto torch = reference::open_torch();
   progress("reading the reference");
   Result<task::Task> task =

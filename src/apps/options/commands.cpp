@@ -1,0 +1,176 @@
+// commands.txt is the table of commands. A section begins with "@NAME POSITIONAL"; brackets mean
+// that the positional may be left out. A line of option names stands for the help lines of their
+// rows, "--name: words" for a row with other words, and every other line for itself. The lines that
+// print the help are the list of options too, so that neither can lack what the other has.
+//
+// Tables in C++ were the alternative. They need a string per line of prose, and a person who edits
+// help does not see what is printed. The cost is that a misspelt name shows when the program
+// starts and not when it is compiled; every test of a command would see it.
+#include "options/command.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/check.h"
+#include "core/text.h"
+#include "kCommandsText.inc"
+
+namespace kw::options {
+namespace {
+
+constexpr size_t kAboutColumn = 23, kWidth = 100;
+
+std::string help_lines(const Option& row, const std::string& about) {
+  std::string line = fmt::format("  {}{}{}", row.name, *row.value == '\0' ? "" : " ", row.value);
+  line.resize(std::max(kAboutColumn, line.size() + 2), ' ');
+  std::string out;
+  bool empty = true;
+  const auto next_line = [&] {
+    out += line + "\n";
+    line.assign(kAboutColumn, ' ');
+    empty = true;
+  };
+  for (const std::string& part : split(about, '\n')) {
+    if (!empty) next_line();
+    for (const std::string& word : split(part, ' ')) {
+      if (!empty && line.size() + 1 + word.size() > kWidth) next_line();
+      line += (empty ? "" : " ") + word;
+      empty = false;
+    }
+  }
+  next_line();
+  return out;
+}
+
+class Sheets {
+ public:
+  Sheets() {
+    for (const std::string_view line : split_lines(kCommandsText)) add(std::string(line));
+    end_use();
+    while (main.ends_with("\n\n")) main.pop_back();
+    for (Command& command : all) {
+      while (command.help.ends_with("\n\n")) command.help.pop_back();
+      if (!command.hidden) command.summary = summary_of(command.name);
+    }
+  }
+
+  std::vector<Command> all;
+  std::string main;
+
+ private:
+  void add(const std::string& line) {
+    const bool goes_on = use_.row != nullptr && line.starts_with("      ");
+    if (goes_on) {
+      use_.about += "\n" + line.substr(6);
+      return;
+    }
+    end_use();
+    if (line.starts_with("@")) {
+      begin(line.substr(1));
+    } else if (line.starts_with("anew ")) {
+      all.back().anew = split(line.substr(5), ' ');
+    } else if (line.starts_with("  --")) {
+      options(line.substr(2));
+    } else {
+      text() += line + "\n";
+    }
+  }
+
+  std::string& text() { return all.empty() ? main : all.back().help; }
+
+  void begin(std::string head) {
+    if (head == "main") return;
+    Command command;
+    command.hidden = head.starts_with("hidden ");
+    if (command.hidden) head = head.substr(7);
+    const std::vector<std::string> words = split(head, ' ');
+    command.name = words[0];
+    if (words.size() > 1) {
+      command.positional_required = !words[1].starts_with("[");
+      command.positional =
+          command.positional_required ? words[1] : words[1].substr(1, words[1].size() - 2);
+    }
+    all.push_back(std::move(command));
+  }
+
+  void options(const std::string& line) {
+    if (const size_t colon = line.find(": "); line.find(' ') == colon + 1) {
+      use_ = {row_of(line.substr(0, colon)), line.substr(colon + 2)};
+      return;
+    }
+    for (const std::string& name : split(line, ' ')) {
+      const Option* row = row_of(name);
+      use_ = {row, row->about};
+      end_use();
+    }
+  }
+
+  const Option* row_of(const std::string& name) const {
+    const Option* row = find_option(all.back().name, name);
+    KW_CHECK(row != nullptr, "commands.txt names an option that has no row");
+    return row;
+  }
+
+  void end_use() {
+    if (use_.row == nullptr) return;
+    text() += help_lines(*use_.row, use_.about);
+    const std::string name = use_.row->name;
+    std::replace(use_.about.begin(), use_.about.end(), '\n', ' ');
+    if (name != "--json" && name != "--help") all.back().options.push_back(std::move(use_));
+    use_ = {};
+  }
+
+  /// The words of the program's help behind the command and its positionals, which are capitals.
+  std::string summary_of(const std::string& name) const {
+    const size_t at = main.find("\n  " + name + " ");
+    KW_CHECK(at != std::string::npos, "the program's help lacks a command");
+    std::string rest = main.substr(at + 3 + name.size());
+    rest.resize(rest.find('\n'));
+    size_t word = rest.find_first_not_of(' ');
+    while (std::none_of(rest.begin() + static_cast<ptrdiff_t>(word),
+                        rest.begin() + static_cast<ptrdiff_t>(rest.find(' ', word)),
+                        [](unsigned char c) { return std::islower(c) != 0; }))
+      word = rest.find_first_not_of(' ', rest.find(' ', word));
+    return rest.substr(word);
+  }
+
+  Use use_{nullptr, ""};
+};
+
+const Sheets& sheets() {
+  static const Sheets all;
+  return all;
+}
+
+}  // namespace
+
+const Option* Command::find(const std::string& option) const {
+  const auto use =
+      std::ranges::find_if(options, [&](const Use& one) { return option == one.row->name; });
+  return use == options.end() ? nullptr : use->row;
+}
+
+const std::vector<Command>& commands() { return sheets().all; }
+
+const Command* find_command(const std::string& name) {
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  return found == commands().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (!command.hidden) names.push_back(command.name);
+  }
+  return names;
+}
+
+std::string help_text(const std::string& section) {
+  if (section == "main") return sheets().main;
+  const Command* command = find_command(section);
+  return command == nullptr ? "" : command->help;
+}
+
+}  // namespace kw::options

@@ -1,0 +1,429 @@
+// The table of options. A general row serves every command that has no row of its own. A command
+// has one where the type, the range, the default or what agents are told differs. Only wording that
+// differs stands in commands.txt instead.
+#include <algorithm>
+#include <iterator>
+
+#include "core/text.h"
+#include "options/option.h"
+
+namespace kw::options {
+namespace {
+
+constexpr Type kFlag{Kind::Flag}, kText{Kind::Text}, kId{Kind::Id}, kRun{Kind::Run},
+    kDuration{Kind::Duration}, kSeconds{Kind::Seconds}, kSwitch{Kind::Switch}, kDims{Kind::Dims},
+    kPairs{Kind::Pairs}, kInputs{Kind::Inputs}, kTexts{Kind::Texts}, kModule{Kind::Module},
+    kReference{Kind::Reference}, kFile{Kind::File}, kPath{Kind::Path}, kPlace{Kind::Place},
+    kFolder{Kind::Folder};
+constexpr Type whole(int64_t low, int64_t high) { return {Kind::Whole, low, high}; }
+constexpr Type number(int64_t low, int64_t high) { return {Kind::Number, low, high}; }
+constexpr Type choice(const char* names) { return {Kind::Choice, 0, 0, names}; }
+constexpr Type choices(const char* names, bool repeats = false) {
+  return {Kind::Choices, 0, 0, names, repeats};
+}
+
+constexpr Agent kNotForAgents{};
+constexpr Agent agent(const char* about, double low = 0, double high = 0, const char* name = "",
+                      const char* fallback = "") {
+  return {about, low, high, name, fallback};
+}
+constexpr Option row(const char* name, const char* value, Type type, const char* fallback,
+                     const char* about, Agent agents = kNotForAgents, const char* of = "") {
+  return {name, value, type, fallback, about, agents, of};
+}
+
+constexpr int64_t kMostShown = 1000000;
+constexpr Type kCount = whole(-1000000, 1000000);  // the engine says what is sensible
+constexpr double kMostSeed = 9007199254740991;     // that JSON keeps
+constexpr const char* kDevices = "auto,gpu,vgpu";
+constexpr const char* kFamilies =
+    "normal,spikes,offset,uniform,probe,heavy,sorted,denormal,equal,zeros,special";
+constexpr const char* kBaselines =
+    "eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune";
+constexpr const char* kNoneOrBaselines =
+    "none,eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune";
+constexpr Agent kDeviceAgent{
+    "auto: a GPU if there is one; vgpu: the virtual GPU, with every check on"};
+constexpr Agent kTargetAgent{"compile for this target, e.g. sm_90a"};
+constexpr Agent kSeedAgent{"draw inputs from this seed: repeatable, and so never certified", 0,
+                           kMostSeed};
+
+constexpr Option kOptions[] = {
+    // What is asked.
+    row("--reference", "REF", kReference, "",
+        "a Python file (a function, a KernelBench model) or a task folder",
+        agent("what it must compute: a Python file with a PyTorch function or model, or a task "
+              "folder")),
+    row("--reference", "REF", kReference, "", "judge both against this first",
+        agent("judge both against this PyTorch reference first"), "compare"),
+    row("--reference", "REF", kReference, "",
+        "what it computes: a Python file or a task folder; gives the tensors' shapes",
+        agent("what it computes; gives the tensors' shapes"), "import"),
+    row("--reference", "REF", kReference, "", "where the reference is now",
+        agent("where the reference is now"), "resume tune"),
+    row("--reference", "REF", kPath, "",
+        "a Python file, FILE.py:NAME for one function of it, or a task folder",
+        agent("what it must compute: a Python file or a task folder"), "optimize"),
+    row("--ref", "REF", kPath, "", "the same"),
+    row("--baseline", "KERNEL", kFile, "", "the kernel, instead of naming it as a word",
+        agent("the kernel to make faster: a kernel module, or a .cu that can become one")),
+    row("--function", "NAME", kId, "", "which function or class of the file",
+        agent("which function or class of the reference")),
+    row("--function", "NAME", kId, "", "only kernels with this in their name",
+        agent("only this function"), "sass"),
+    row("--backward", "", kFlag, "", "its gradients: the same as NAME.backward, or backward alone"),
+    row("--backward", "", kFlag, "",
+        "the gradients of every task by its inputs and parameters, instead of it", kNotForAgents,
+        "eval"),
+    row("--prompt", "TEXT", kText, "",
+        "plain English beside it: dtypes, axis, weights, latency or throughput, GPU; what is not "
+        "understood is reported",
+        agent("plain English beside the reference")),
+    row("--prompt-file", "FILE", kFile, "", "the same from a file"),
+    row("--input", "SPEC", kTexts, "",
+        "an input the file does not describe: x:fp16[B,D] or eps=1e-5 (repeatable)",
+        agent("inputs the reference's file does not describe: \"x:fp16[B,D]\" or \"eps=1e-5\"", 0,
+              0, "inputs")),
+    row("--input", "NAME=SOURCE", kInputs, "",
+        "an .npy file, or FAMILY[:SEED[:LOW..HIGH]] (repeatable); families: normal, uniform, "
+        "heavy, spikes, offset, denormal, equal, sorted, zeros, special, ones, iota; LOW..HIGH "
+        "bounds integers",
+        agent("per input an .npy file, or FAMILY[:SEED[:LOW..HIGH]] such as normal:3 or "
+              "uniform:1:0..4095",
+              0, 0, "inputs"),
+        "run"),
+    row("--dim", "NAME=N", kPairs, "",
+        "the shape to be fast at (repeatable); default: the task's benchmark shape"),
+    row("--dims", "JSON", kDims, "", "several dims at once: --dims '{\"B\": 4096, \"D\": 1024}'",
+        agent("the shape, e.g. {\"B\": 4096, \"D\": 1024}; default: the task's own")),
+    row("--dims", "JSON", kDims, "", "several dims at once: --dims '{\"B\": 4096, \"D\": 1024}'",
+        agent("values of the module's dims, e.g. {\"B\": 4096, \"D\": 1024}"), "run check sass"),
+    row("--elements", "N", whole(1, int64_t{1} << 40), "",
+        "the same as a number of elements of the largest input, in equal dims",
+        agent("the shape as a number of elements of the largest input", 1, 1e12)),
+    row("--precision", "LIST", choices("tf32,flush,deterministic"), "",
+        "tf32, flush, deterministic",
+        agent("what the task allows or demands beyond its own words")),
+    row("--tune", "NAME=N", kPairs, "",
+        "value of a tunable (repeatable); default: the first that fits",
+        agent("values of tunables; default: the first that fits", 0, 0, "tunes")),
+    row("--scalar", "NAME=X", kPairs, "", "value of a scalar (repeatable); default: the module's",
+        agent("values of the module's scalars", 0, 0, "scalars")),
+    row("--scalar", "NAME=V", kPairs, "", "value of a scalar (repeatable)", kNotForAgents, "sass"),
+    row("--absent", "NAME", kTexts, "", "leave an optional input out (repeatable)",
+        agent("optional inputs to leave out")),
+    row("--family", "NAME", choice(kFamilies), "",
+        "this input family only: normal, spikes, offset, uniform, probe, heavy, sorted, denormal, "
+        "equal, zeros, special",
+        agent("this input family only")),
+    row("--output", "DIR", kPlace, "", "write each output to DIR/NAME.npy"),
+    row("--zero-outputs", "", kFlag, "",
+        "clear the outputs first, for launchers whose callers do so",
+        agent("clear outputs first, as its callers do")),
+    row("--suite", "NAME|PATH", kText, "internal",
+        "internal, extended, kernelbench, robust or ops; or a folder of KernelBench files, of task "
+        "folders or of robust-kbench's (default internal)"),
+    row("--only", "LIST", kText, "", "names and patterns, commas between: 'gelu_*,topk_fp32'"),
+    // How long, how many.
+    row("--time", "DURATION", kDuration, "60s",
+        "of searching: 60s, 500ms, 2m (default 60s); certifying comes on top",
+        agent("of searching: 60s, 500ms, 2m")),
+    row("--time", "DURATION", kDuration, "", "at most: 60s, 500ms, 2m (default: no limit)",
+        agent("at most: 60s, 500ms, 2m"), "evolve"),
+    row("--time", "DURATION", kDuration, "", "of searching, from now",
+        agent("of searching, from now"), "resume tune"),
+    row("--time", "", kFlag, "", "gpu: time the launches", kNotForAgents, "run"),
+    row("--seconds", "N", whole(1, 86400), "60",
+        "time for one task (default 60); what was not done is listed"),
+    row("--candidates", "N", whole(1, 1000000), "",
+        "at most so many (default: 12 without a GPU, no limit with one)",
+        agent("at most so many", 1, 1e6)),
+    row("--candidates", "N", whole(1, 1000000), "", "at most so many, those of before included",
+        agent("at most so many, those of before included", 1, 1e6), "resume tune"),
+    row("--candidates", "N", whole(1, 1 << 30), "", "at most so many per task", kNotForAgents,
+        "eval"),
+    row("--goal", "SHARE", number(0, 1000000000), "0.95",
+        "of the floor, good enough to stop (default 0.95)",
+        agent("share of the floor that is good enough to stop", 0, 1)),
+    row("--goal", "SHARE", number(0, 1000000000), "",
+        "of the floor, good enough to stop (default: none)", kNotForAgents, "evolve"),
+    row("--goal", "SHARE", number(0, 1), "0.95", "of the floor, good enough to stop (default 0.95)",
+        kNotForAgents, "eval"),
+    row("--perf-target", "X", number(0, 1000000000), "1.0",
+        "times the speed of the best baseline; below it the kernel still ships, with a warning "
+        "(default 1.0)",
+        agent("times the speed of the best baseline", 0, 1000)),
+    row("--perf-target", "X", number(0, 1000000), "1.0",
+        "times the speed of the best baseline (default 1.0)", kNotForAgents, "eval"),
+    row("--iterations", "N", whole(1, 1000), "3", "default 3",
+        agent("how many iterations are planned", 1, 100)),
+    row("--branches", "N", whole(1, 32), "4", "kernels per iteration; default 4",
+        agent("kernels per iteration", 1, 32)),
+    row("--ncu-num", "N", whole(1, 100), "5", "metrics shown per axis; default 5",
+        agent("metrics per axis that are shown", 1, 100)),
+    row("--noise", "auto|PCT", kText, "auto",
+        "the least difference that counts, in percent; auto: what the clock can see, which is also "
+        "the least for PCT"),
+    row("--noise-threshold-pct", "PCT", number(0, 100), "", "the same"),
+    row("--generations", "N", kCount, "10", "default 10", agent("default 10", 1, 10000)),
+    row("--generations", "N", whole(0, 1000), "4", "default 4; 0 only measures", kNotForAgents,
+        "tune-verifiers"),
+    row("--proposals", "N", kCount, "8", "in each of them (default 8)",
+        agent("in each generation; default 8", 1, 1024)),
+    row("--hardware", "N", kCount, "", "of which so many are judged (default 4)",
+        agent("of which so many are judged; default 4", 1, 1024)),
+    row("--islands", "N", kCount, "1", "that meet only now and then (default 1)",
+        agent("populations that meet only now and then", 1, 64)),
+    row("--mode", "MODE", choice("translate,optimize,auto"), "auto",
+        "translate (until the first kernel that is right), optimize (from a generated kernel), or "
+        "auto (default)",
+        agent("until the first kernel that is right, or from one on")),
+    row("--population", "N", whole(1, 100), "3", "prompts in each of them (default 3)"),
+    row("--sample", "N", whole(4, 100000), "32",
+        "modules of each part of the corpus: training, guard, held out (default 32)"),
+    row("--seeds", "N", whole(2, 64), "3", "draws per shape (default 3)",
+        agent("draws per shape", 2, 64)),
+    row("--jobs", "N", whole(1, 256), "1", "tasks at a time where there is no GPU (default 1)"),
+    row("--limit", "N", whole(1, 100000), "64",
+        "with --all-tunes: at most N assignments (default 64)",
+        agent("with all_tunes: at most so many", 1, 4096), "check"),
+    row("--limit", "N", whole(0, kMostShown), "20",
+        "show at most N candidates, best first (default 20)",
+        agent("at most so many candidates, best first", 1, 1000), "inspect"),
+    row("--limit", "N", whole(1, kMostShown), "", "only the newest N", kNotForAgents, "runs"),
+    row("--limit", "N", whole(1, INT64_MAX), "", "run at most so many", kNotForAgents, "eval"),
+    row("--keep", "N", whole(0, kMostShown), "", "but never the newest N"),
+    // Where and how.
+    row("--device", "KIND", choice(kDevices), "auto",
+        "auto (a GPU if there is one), gpu, or vgpu (default auto)", kDeviceAgent),
+    row("--device", "KIND", choice(kDevices), "", "auto, gpu or vgpu (default: as before)",
+        kDeviceAgent, "resume"),
+    row("--device", "DEVICE", choice(kDevices), "auto",
+        "auto (default), gpu or vgpu; without a GPU all times are estimates", kDeviceAgent,
+        "optimize"),
+    row("--target", "SM", kId, "", "compile for this target, e.g. sm_90a (default: the device's)",
+        kTargetAgent),
+    row("--target", "SM", kId, "auto", "sm_XX or auto", kTargetAgent, "synthesize evolve eval"),
+    row("--target", "SM", kId, "sm_90", "target to compile for (default sm_90)", kTargetAgent,
+        "check sass"),
+    row("--compiler", "NAME", choice("nvrtc,nvcc,clang"), "",
+        "nvrtc, nvcc or clang (default: the first found, in this order)",
+        agent("default: the first found")),
+    row("--threads", "N", whole(1, 1024), "", "host threads (default: all cores)"),
+    row("--timeout", "SECONDS", kSeconds, "60", "for each compile and each run (default 60)",
+        agent("seconds for each compile and each run", 0.1, 3600)),
+    row("--seed", "N", whole(0, INT64_MAX), "",
+        "draw inputs from this seed: repeatable, and so never certified", kSeedAgent),
+    row("--seed", "N", whole(0, INT64_MAX), "0",
+        "seed of the inputs that no --input names (default 0)", kSeedAgent, "run"),
+    row("--seed", "N", whole(0, INT64_MAX), "0",
+        "how tasks are dealt out and modules are drawn (default 0)", kNotForAgents,
+        "tune-verifiers"),
+    row("--seed", "N", whole(0, INT64_MAX), "",
+        "the same order of things; inputs are fresh all the same",
+        agent("the same order of things; inputs are fresh all the same", 0, kMostSeed), "evolve"),
+    row("--quick", "", kFlag, "",
+        "time the winner with one process and few samples; never certified",
+        agent("one process and few samples: for screening, never certified")),
+    row("--cross-check", "WHEN", choice("auto,always,never"), "auto",
+        "let PyTorch evaluate the reference too: auto, always or never (as for verify)",
+        agent("let PyTorch evaluate the reference too; this runs the reference's Python "
+              "(--allow-python)")),
+    row("--versus", "LIST", choices(kNoneOrBaselines), "",
+        "baselines, commas between: eager, compile, max-autotune-no-cudagraphs, reduce-overhead, "
+        "max-autotune, py:module.function, or none (default: the first three)",
+        agent("PyTorch baselines; they run the reference's Python (--allow-python)")),
+    row("--versus", "LIST", choices(kBaselines, true), "",
+        "what to compare with, commas between: OTHER.cu, eager, compile, "
+        "max-autotune-no-cudagraphs, reduce-overhead, max-autotune,\npy:module.function",
+        agent(
+            "PyTorch baselines to compare with; they run the reference's Python (--allow-python)"),
+        "bench"),
+    row("--include", "DIR", kTexts, "",
+        "headers for a candidate with host code, e.g. CUTLASS's (repeatable)"),
+    row("--launcher", "NAME", kId, "", "its host function, where it has several"),
+    row("--launcher", "NAME", kId, "",
+        "which host function of FILE; default: the extern \"C\" one that launches",
+        agent("which host function; default: the one that launches"), "import"),
+    row("--counters", "", kFlag, "",
+        "vgpu: count instructions, bytes, sectors, conflicts per launch and line",
+        agent("count instructions, bytes, sectors and conflicts per launch")),
+    row("--check-order", "", kFlag, "",
+        "vgpu: run again in another order of blocks and warps, compare",
+        agent("run again in another order of blocks and warps, compare")),
+    row("--all-tunes", "", kFlag, "", "every assignment of the tunables, not only the first",
+        agent("every assignment of the tunables, not only the first")),
+    row("--kill-rate", "", kFlag, "",
+        "also send imposters through the task's cells: each must be stopped",
+        agent("also send imposters through the task's cells")),
+    row("--explain", "", kFlag, "", "what every stage did, and every cell",
+        agent("what every stage did, and every cell")),
+    row("--sarif", "FILE", kPlace, "", "the findings as SARIF 2.1.0, too"),
+    row("--ncu", "FILE", kFile, "",
+        "hardware counters from a profile made elsewhere: the CSV that\n'ncu --csv --page raw "
+        "--print-units base' prints, or a .ncu-rep",
+        agent("an .ncu-rep or CSV report of Nsight Compute to read metrics from")),
+    row("--report", "FILE", kPlace, "", "keep the profiler's own report there (.ncu-rep)"),
+    row("--profiler-time", "D", kDuration, "120s",
+        "for each start of the profiler: 120s, 5m (default 120s)"),
+    row("--against", "OTHER", kModule, "", "another module to compare with",
+        agent("another module, to say what differs"), "sass"),
+    row("--against", "DIR", kPath, "",
+        "compare with an earlier evaluation, or with its results.csv; what got worse by more than "
+        "the noise of both is a regression",
+        kNotForAgents, "eval"),
+    row("--method", "ID", kId, "", "a method of the catalogue: is it there?",
+        agent("a method of the catalogue: is it visible in machine code?")),
+    row("--raw", "", kFlag, "", "every instruction", agent("the disassembly itself, too")),
+    // Runs and folders.
+    row("--out", "DIR", kPlace, "", "where the runs are (as for runs)",
+        agent("the folder that holds the runs; default: the user's data folder")),
+    row("--out", "MODULE", kPlace, "", "write it there (default: standard output)", kNotForAgents,
+        "import"),
+    row("--out", "DIR", kPlace, "", "where the run's folder is made",
+        agent("where the run's folder is made; default: beside the baseline"), "optimize"),
+    row("--resume", "RUN", kRun, "",
+        "go on with one that was stopped: folder, id, beginning of an id, or 'latest'; "
+        "--generations, --ensemble, --budget and --time may be said anew",
+        kNotForAgents, "evolve"),
+    row("--resume", "DIR", kFolder, "",
+        "go on in such a folder; --generations, --budget and --second-model may be said anew",
+        kNotForAgents, "tune-verifiers"),
+    row("--resume", "", kFlag, "",
+        "go on in the same folder: what passed is kept, what failed is tried again", kNotForAgents,
+        "eval"),
+    row("--run-dir", "DIR", kFolder, "", "the run",
+        agent("the run's folder, as optimize_setup gave it")),
+    row("--iter", "N", whole(1, 100000), "", "checked against the open one; may be left out",
+        agent("the iteration; default: the one that is due", 0, 100000)),
+    row("--force", "", kFlag, "",
+        "open an iteration near the peak or beyond the planned number; finalize with one open",
+        agent("open one near the peak, or beyond the planned number")),
+    row("--skip-validation", "", kFlag, "",
+        "branches are raced although the methods were refused; recorded"),
+    row("--restore", "", kFlag, "",
+        "with state: write state.json again as the journal has it last"),
+    row("--compare", "", kFlag, "",
+        "four evolutions, with more and more of these on; a table of them, and a page with their "
+        "curves (comparison.html in the last one's folder)"),
+    row("--status", "NAME", kText, "",
+        "only these: passed, failed, interrupted, running or damaged"),
+    row("--candidate", "ID", kId, "", "one candidate in full: lineage, verdict, compile log, text",
+        agent("one candidate in full: lineage, verdict, compile log, text")),
+    row("--events", "", kFlag, "", "what happened, in order"),
+    row("--older-than", "AGE", kText, "", "runs created longer ago than this: 12h, 30d, 8w"),
+    row("--delete", "", kFlag, "", "remove them, instead of only saying so"),
+    row("--no-store-reference", "", kFlag, "", "keep no copy of the reference's source there"),
+    // Language models.
+    row("--proposer", "NAME", choice("builtin,llm,hybrid"), "",
+        "builtin (no model), llm (a model alone), hybrid (builtin first, then a model improves on "
+        "it); default: hybrid where a key is set, else builtin",
+        agent("builtin needs no model; llm and hybrid spend money", 0, 0, "", "builtin")),
+    row("--proposer", "WHO", choice("builtin,llm,agent"), "builtin",
+        "builtin: code generation's designs and tunables write the branches;\nllm: a language "
+        "model does; agent: only sets up and says what to do next; default builtin",
+        kNotForAgents, "optimize"),
+    row("--model-id", "ID", kText, "",
+        "for all stages: PROVIDER:MODEL (default anthropic:claude-sonnet-4-6)",
+        agent("PROVIDER:MODEL, for llm and hybrid; command:PROGRAM only where the server has "
+              "--allow-commands")),
+    row("--ensemble", "ARMS", kText, "",
+        "MODEL[:TEMPERATURE][:EFFORT], commas between, or a file with one per line (default: the "
+        "default model at low, medium and high effort)",
+        agent("MODEL[:TEMPERATURE][:EFFORT], commas between, for llm and hybrid; command:PROGRAM "
+              "only where the server has --allow-commands")),
+    row("--in-flight", "N", kCount, "4", "asked at the same time (default 4)"),
+    row("--in-flight", "N", whole(1, 256), "4", "asked at the same time (default 4)", kNotForAgents,
+        "tune-verifiers"),
+    row("--stage-model", "S=ID", kTexts, "",
+        "for one stage: interview, codegen, correctness, performance, polish (repeatable)"),
+    row("--retries", "STAGE=N", kPairs, "",
+        "attempts of one stage (default 1, 3, 3, 3, 1; repeatable); escalated_codegen and "
+        "escalated_performance: of the stronger model (default 1, 1)"),
+    row("--budget", "USD", number(0, 1000000), "2",
+        "spend at most so much (default 2); what could exceed it is not sent",
+        agent("US dollars that models may cost at most", 0, 1000)),
+    row("--budget", "USD", number(0, 1000000), "",
+        "for language models, over all sessions of the run", kNotForAgents, "resume"),
+    row("--budget", "SIZE", kText, "",
+        "the oldest runs, until the rest takes no more than this: 500MB, 10GiB", kNotForAgents,
+        "gc"),
+    row("--escalate", "", kFlag, "",
+        "ask a stronger model once when codegen's or performance's attempts are spent"),
+    row("--escalation-model", "ID", kText, "", "which one (default anthropic:claude-opus-4-7)"),
+    row("--ask", "", kFlag, "", "let the model's questions about the task be put to you"),
+    row("--yes", "", kFlag, "",
+        "do not ask: above 5 tasks the cost is estimated and must be agreed to"),
+    row("--record", "FILE", kPlace, "", "keep every exchange"),
+    row("--replay", "FILE", kFile, "",
+        "repeat exchanges that were kept, with no network and no key"),
+    row("--no-transcripts", "", kFlag, "", "keep no prompts and replies in the run's folder"),
+    row("--allow-commands", "", kFlag, "",
+        "with --resume: run programs that the run names as models (command:PROGRAM)"),
+    row("--allow-commands", "", kFlag, "",
+        "let clients name programs as models (command:PROGRAM); they run as you", kNotForAgents,
+        "mcp"),
+    // Models that read kernels before hardware runs them.
+    row("--verifiers", "STATE", kSwitch, "on",
+        "on: what looks best by estimate is measured first; off: as it is proposed (default on)"),
+    row("--shape-info", "STATE", kSwitch, "on", "tell models the shapes"),
+    row("--profile-feedback", "STATE", kSwitch, "on",
+        "tell them what limits a kernel, and sort niches by it"),
+    row("--verifier-model", "ID", kText, "",
+        "three specialists of this model read what models wrote before it is judged"),
+    row("--verifier-prompts", "DIR", kText, "",
+        "what they are told: a folder of tune-verifiers, or 'tuned' for the best so far (default: "
+        "the shipped ones)"),
+    row("--verifier-reflect", "", kFlag, "", "ask each of them once more"),
+    row("--verifier-reject", "", kFlag, "",
+        "unanimous votes of 0.9 or more keep a module from being judged"),
+    row("--corpus", "NAME", kText, "shipped",
+        "shipped (default), store (that and what past runs judged here), or a file"),
+    row("--runs", "DIR", kFolder, "", "where past runs are (default: the user's data folder)"),
+    row("--verifier", "NAME", choice("compile,memory,numerics,all"), "all",
+        "compile, memory, numerics, or all (default)"),
+    row("--model", "ID", kText, "",
+        "who votes and who writes: PROVIDER:MODEL (default: anthropic:claude-sonnet-4-6)"),
+    row("--second-model", "ID", kText, "", "scores the result, and has no part in it"),
+    row("--reflect", "", kFlag, "", "ask about each module twice, the first answer in sight"),
+    row("--no-install", "", kFlag, "", "do not copy better prompts to the user's config folder"),
+    // The program itself.
+    row("--root", "DIR", kTexts, "",
+        "a folder whose files clients may name (repeatable); default: the current one"),
+    row("--read-only", "", kFlag, "", "only tools that write nothing"),
+    row("--allow-python", "", kFlag, "",
+        "run the Python of clients' references and candidates, confined, where PyTorch must read, "
+        "check or time them; without it their Python is read and never run"),
+    row("--allow-host-code", "", kFlag, "",
+        "run the host code of clients' CUDA files, confined, if it cannot be imported"),
+    row("--http", "PORT", whole(0, 65535), "",
+        "over HTTP on 127.0.0.1 instead (0: any free port), until Ctrl-C; clients need the token "
+        "that is printed on standard error"),
+    row("--token-file", "FILE", kPlace, "",
+        "for --http: the token is read from this file or, when there is none, made and written "
+        "there, for its owner alone"),
+    row("--has", "NAME", kId, "",
+        "only this: exit 0 when it is there, 1 when not; names as in the table"),
+    row("--looked", "", kFlag, "", "also list every place that was looked at"),
+    row("--json", "", kFlag, "", "the report as JSON"),
+    row("--help", "", kFlag, "", "this text"),
+};
+
+}  // namespace
+
+std::span<const Option> all_options() { return kOptions; }
+
+const Option* find_option(const std::string& command, const std::string& name) {
+  const Option* general = nullptr;
+  for (const Option& row : kOptions) {
+    if (name != row.name) continue;
+    if (*row.of == '\0') {
+      general = &row;
+    } else if (const auto own = split(row.of, ' '); std::ranges::count(own, command) > 0) {
+      return &row;
+    }
+  }
+  return general;
+}
+
+}  // namespace kw::options
