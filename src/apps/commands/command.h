@@ -49,7 +49,4 @@ int help_command(const Args& args, Io& io);
 /// The hidden process behind one call of an MCP tool.
 int job_worker(const Args& args, Io& io);
 
-/// Whether a command that users can call exists and, when an option is named, takes it.
-bool knows_command(const std::string& name, const std::string& option);
-
 }  // namespace kw::commands

@@ -21,7 +21,7 @@ Result<mcp::Settings> server_settings(const Args& args) {
   mcp::Settings settings;
   settings.version = version();
   settings.roots = KW_TRY(mcp::Roots::open(folders));
-  settings.tools = mcp::offered_tools(knows_command, args.has("--read-only"));
+  settings.tools = mcp::offered_tools(args.has("--read-only"));
   settings.allowed = {args.has("--allow-python"), args.has("--allow-host-code"),
                       args.has("--allow-commands")};
   settings.runner = [allowed = settings.allowed, roots = settings.roots.folders()](
@@ -45,12 +45,6 @@ int serve_http(const Args& args, Io& io, mcp::Server& server) {
 }
 
 }  // namespace
-
-bool knows_command(const std::string& name, const std::string& option) {
-  const Command* command = options::find_command(name);
-  if (command == nullptr || command->hidden) return false;
-  return option.empty() || command->find(option) != nullptr;
-}
 
 int mcp_command(const Args& args, Io& io) {
   Result<mcp::Settings> settings = server_settings(args);

@@ -41,8 +41,7 @@ Settings fake_settings() {
   Settings settings;
   settings.version = "9.9";
   settings.roots = *Roots::open({"/"});
-  settings.tools =
-      offered_tools([](const std::string&, const std::string&) { return true; }, false);
+  settings.tools = offered_tools(false);
   settings.runner = fake_command;
   return settings;
 }

@@ -3,41 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/json.h"
+#include "options/option.h"
 #include "os/permissions.h"
 
 namespace kw::mcp {
 
-/// How an argument is written by the client and read by the command.
-enum class Kind : uint8_t {
-  Text,       // any text
-  Id,         // a name without blanks, slashes or signs: a method, a function
-  Run,        // a run's id, or its folder inside the roots
-  Choice,     // one of `choices`
-  Choices,    // several of them, commas between
-  Whole,      // a whole number
-  Number,     // a number
-  Flag,       // true or false
-  Dims,       // an object of whole numbers, one option
-  Pairs,      // an object of numbers, an option NAME=VALUE for each
-  Inputs,     // an object of .npy files or families, an option NAME=SOURCE for each
-  Texts,      // an array of texts, an option for each
-  Module,     // a file inside the roots, or the text itself as NAME_text
-  Reference,  // the same; may be a folder
-  File,       // a file inside the roots
-  Path,       // a file or a folder inside the roots
-  Place,      // a folder inside the roots, there or not
-  Folder,     // a folder inside the roots
-  Waiting,    // not for the command: how long the client waits, how much it is told
-};
+using options::Kind;
 
+/// What a client may say: an option of the command as agents know it, or one of a tool's own.
 struct Argument {
-  const char* name;
+  std::string name;
   Kind kind;
   const char* option;  // "" = a word without an option, in the order of the rows
   const char* about;
@@ -69,7 +49,7 @@ struct Tool {
   const char* title;
   const char* about;
   std::span<const char* const> words;  // the command and what always stands behind it
-  std::vector<std::span<const Argument>> arguments;
+  std::vector<Argument> arguments;
   std::span<const Member> members;
   Lane lane = Lane::Quick;
   bool lasting = false;    // may take minutes: can be had as a job
@@ -79,13 +59,10 @@ struct Tool {
   Own own = Own::No;
 };
 
-/// Every row, whether its command exists or not.
+/// Every row.
 const std::vector<Tool>& all_tools();
-
-/// Whether a command exists and, when an option is named, takes it.
-using Knows = std::function<bool(const std::string& command, const std::string& option)>;
-/// Those whose command knows every option they use; with `read_only`, those that write nothing.
-std::vector<const Tool*> offered_tools(const Knows& knows, bool read_only);
+/// With `read_only`, those that write nothing.
+std::vector<const Tool*> offered_tools(bool read_only);
 
 /// Whether a call may come to code of the client's own: a reference, a candidate or a run is named.
 bool takes_code(const Tool& tool);

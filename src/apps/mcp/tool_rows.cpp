@@ -2,7 +2,38 @@
 
 #include <utility>
 
+#include "core/check.h"
+#include "core/text.h"
+#include "options/command.h"
+
 namespace kw::mcp {
+namespace {
+
+Argument argument_of(const std::string& command, std::string name) {
+  const bool required = name.ends_with("!");
+  if (required) name.pop_back();
+  const options::Command* found = options::find_command(command);
+  KW_CHECK(found != nullptr, "a tool stands on a command that does not exist");
+  for (const options::Use& use : found->options) {
+    const options::Option& row = *use.row;
+    const options::Agent& agent = row.agent;
+    if (*agent.about == '\0' || options::agent_name(row) != name) continue;
+    return {name,      row.type.kind, row.name,      agent.about, required, row.type.choices,
+            agent.low, agent.high,    agent.fallback};
+  }
+  KW_CHECK(false, "a tool takes an option that its command does not let agents give");
+  return {};
+}
+
+}  // namespace
+
+std::vector<Argument> arguments(const std::string& command, std::vector<Argument> own,
+                                const std::string& options, std::vector<Argument> waiting) {
+  for (const std::string& name : split(options, ' '))
+    if (!name.empty()) own.push_back(argument_of(command, name));
+  for (Argument& argument : waiting) own.push_back(std::move(argument));
+  return own;
+}
 
 const std::vector<Tool>& all_tools() {
   static const std::vector<Tool> kTools = [] {

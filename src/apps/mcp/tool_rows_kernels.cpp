@@ -6,24 +6,10 @@ namespace kw::mcp {
 namespace {
 
 using K = Kind;
-constexpr const char* kFamilies =
-    "normal,spikes,offset,uniform,probe,heavy,sorted,denormal,equal,zeros,special";
-constexpr const char* kBaselines =
-    "eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune";
-constexpr Argument kModule[] = {{"module", K::Module, "",
-                                 "the kernel module: CUDA device code with '//!' launch-plan lines",
-                                 true}};
-constexpr Argument kReferenceWord[] = {
-    {"reference", K::Reference, "",
-     "a Python file with a PyTorch function or model, or a task folder", true}};
-constexpr Argument kOptionalReference[] = {
-    {"reference", K::Reference, "--reference", "judge both against this PyTorch reference first"}};
-constexpr Argument kShape[] = {
-    {"dims", K::Dims, "--dims", "values of the module's dims, e.g. {\"B\": 4096, \"D\": 1024}"}};
-constexpr Argument kTunes[] = {
-    {"tunes", K::Pairs, "--tune", "values of tunables; default: the first that fits"}};
-constexpr Argument kBound[] = {{"scalars", K::Pairs, "--scalar", "values of the module's scalars"},
-                               {"absent", K::Texts, "--absent", "optional inputs to leave out"}};
+const Argument kModule{"module", K::Module, "",
+                       "the kernel module: CUDA device code with '//!' launch-plan lines", true};
+const Argument kReference{"reference", K::Reference, "",
+                          "a Python file with a PyTorch function or model, or a task folder", true};
 constexpr const char* kDescribeWords[] = {"describe"};
 constexpr Member kDescribeMembers[] = {
     {"task", "object",
@@ -32,58 +18,32 @@ constexpr Member kDescribeMembers[] = {
     {"ops", "array", "the operations, in order"},
     {"cost", "object", "flops and bytes that no kernel can avoid"}};
 constexpr const char* kImportWords[] = {"import"};
-constexpr Argument kImportArguments[] = {
-    {"source", K::Module, "", "the CUDA file that launches its kernels itself", true},
-    {"reference", K::Reference, "--reference", "what it computes; gives the tensors' shapes"},
-    {"launcher", K::Id, "--launcher", "which host function; default: the one that launches"},
-    {"zero_outputs", K::Flag, "--zero-outputs", "clear outputs first, as its callers do"}};
-
 constexpr Member kImportMembers[] = {
     {"module", "string,null", "the kernel module's text"},
     {"problems", "array", "what cannot be said in a module: line, message, hint"}};
 
 constexpr const char* kLintWords[] = {"lint"};
-constexpr Argument kLintArguments[] = {
-    {"seeds", K::Whole, "--seeds", "draws per shape", false, "", 2, 64}};
 constexpr Member kLintMembers[] = {
     {"tasks", "array", "per task: usable, findings (rule, severity, message), shapes, kill_rate"}};
 constexpr const char* kCheckWords[] = {"check"};
-constexpr Argument kCheckArguments[] = {
-    {"all_tunes", K::Flag, "--all-tunes", "every assignment of the tunables, not only the first"},
-    {"limit", K::Whole, "--limit", "with all_tunes: at most so many", false, "", 1, 4096}};
 constexpr Member kCheckMembers[] = {
     {"groups", "array", "launch groups: guard, line, an example of dims that reach it"},
     {"variants", "array",
      "per compile: ok, or what failed with messages; launches with registers, shared memory, "
      "spills, occupancy"}};
 constexpr const char* kRunWords[] = {"run", "--device=vgpu"};
-constexpr Argument kRunArguments[] = {
-    {"inputs", K::Inputs, "--input",
-     "per input an .npy file, or FAMILY[:SEED[:LOW..HIGH]] such as normal:3 or uniform:1:0..4095"},
-    {"counters", K::Flag, "--counters",
-     "count instructions, bytes, sectors and conflicts per launch"},
-    {"check_order", K::Flag, "--check-order",
-     "run again in another order of blocks and warps, compare"}};
 constexpr Member kRunMembers[] = {
     {"status", "string", "completed, stopped, faulted, refused …"},
     {"findings", "array",
      "races, out-of-bounds, undefined data …: kind, message, hint, line, thread"},
     {"outputs", "array", "per output: shape, min, max, mean, nans, infinities, hash"}};
 constexpr const char* kVerifyWords[] = {"verify"};
-constexpr Argument kVerifyArguments[] = {
-    {"family", K::Choice, "--family", "this input family only", false, kFamilies},
-    {"kill_rate", K::Flag, "--kill-rate", "also send imposters through the task's cells"},
-    {"explain", K::Flag, "--explain", "what every stage did, and every cell"}};
 constexpr Member kVerifyMembers[] = {
     {"verdict", "string", "passed, wrong, rejected, crashed or unknown"},
     {"stage", "string,null", "where it was stopped"},
     {"reason", "string,null", "why, in words"},
     {"repro", "string,array,object,null", "how to see it again"}};
 constexpr const char* kBenchWords[] = {"bench"};
-constexpr Argument kBenchArguments[] = {
-    {"versus", K::Choices, "--versus",
-     "PyTorch baselines to compare with; they run the reference's Python (--allow-python)", false,
-     kBaselines}};
 constexpr Member kBenchMembers[] = {
     {"verdict", "string,object,null", "how the judge decided; nothing is timed that did not pass"},
     {"candidate", "object,null", "times with a 95 % interval, distance to the floor"},
@@ -91,9 +51,6 @@ constexpr Member kBenchMembers[] = {
     {"estimate", "object,null", "without a GPU: an estimate from the virtual GPU's counters"},
     {"certified", "boolean,null", "measured in full, with inputs nobody had seen"}};
 constexpr const char* kCompareWords[] = {"compare"};
-constexpr Argument kCompareArguments[] = {
-    {"module_a", K::Module, "", "the first kernel module", true},
-    {"module_b", K::Module, "", "the second", true}};
 constexpr Member kProfileMembers[] = {
     {"measured", "boolean", "false: estimates, since nothing was timed"},
     {"us", "number,null", "the time of a call"},
@@ -103,19 +60,9 @@ constexpr Member kSassMembers[] = {
     {"kernels", "array", "per kernel: facts (loads by width, spills, barriers …), opcodes"},
     {"notes", "array", "what to know about it"}};
 constexpr const char* kProfileWords[] = {"profile"};
-constexpr Argument kProfileArguments[] = {
-    {"ncu", K::File, "--ncu", "an .ncu-rep or CSV report of Nsight Compute to read metrics from"}};
 constexpr const char* kRooflineWords[] = {"roofline"};
 constexpr const char* kSassWords[] = {"sass"};
-constexpr Argument kSassArguments[] = {
-    {"function", K::Id, "--function", "only this function"},
-    {"against", K::Module, "--against", "another module, to say what differs"},
-    {"method", K::Id, "--method", "a method of the catalogue: is it visible in machine code?"},
-    {"raw", K::Flag, "--raw", "the disassembly itself, too"}};
 constexpr const char* kCatalogWords[] = {"catalog"};
-constexpr Argument kCatalogArguments[] = {
-    {"id", K::Id, "",
-     "a method (memory.vectorized_access) or an axis (compute, memory, latency); default: all"}};
 // Of one method all is told; of all of them, what there is to choose from.
 constexpr const char* kCatalogBulk =
     "metrics,methods/guidance,methods/knobs,methods/targets,methods/features,methods/sass,methods/"
@@ -132,128 +79,113 @@ constexpr Member kDoctorMembers[] = {
 
 std::vector<Tool> kernel_tools() {
   return {
-      {"describe_task",
-       "Describe a task",
+      {"describe_task", "Describe a task",
        "What a PyTorch reference means to the engine: tensors, dims, dtypes, shapes, operations, "
        "cost. Call it first; it is quick.",
-       kDescribeWords,
-       {kReferenceWord, kTask},
-       kDescribeMembers,
-       Lane::Quick},
-      {"import_kernel",
-       "Import a CUDA file",
+       kDescribeWords, arguments("describe", {kReference}, "function inputs dims"),
+       kDescribeMembers, Lane::Quick},
+      {"import_kernel", "Import a CUDA file",
        "Makes a kernel module of a .cu with host code: launches become plan lines, device code "
        "stays "
        "as it is. What cannot be said in a module is named with its line.",
        kImportWords,
-       {kImportArguments, kTask},
-       kImportMembers,
-       Lane::Quick},
-      {"lint_task",
-       "Is a task worth a kernel?",
+       arguments(
+           "import",
+           {{"source", K::Module, "", "the CUDA file that launches its kernels itself", true}},
+           "reference launcher zero_outputs function inputs dims"),
+       kImportMembers, Lane::Quick},
+      {"lint_task", "Is a task worth a kernel?",
        "Finds degenerate tasks: outputs that ignore inputs, dead operations, imposters that would "
        "pass, shapes too small to time.",
-       kLintWords,
-       {kReferenceWord, kTask, kLintArguments},
-       kLintMembers,
+       kLintWords, arguments("lint", {kReference}, "function inputs dims seeds"), kLintMembers,
        Lane::Cpu},
-      {"check_kernel",
-       "Compile a kernel",
+      {"check_kernel", "Compile a kernel",
        "Parses a kernel module and compiles every launch group: errors with lines, registers, "
        "spills, occupancy. No kernel runs.",
        kCheckWords,
-       {kModule, kShape, kTunes, kBound, kCheckArguments, kBuild},
-       kCheckMembers,
-       Lane::Cpu},
-      {"run_virtual_gpu",
-       "Run on the virtual GPU",
+       arguments("check", {kModule},
+                 "dims tunes scalars absent all_tunes limit target compiler timeout"),
+       kCheckMembers, Lane::Cpu},
+      {"run_virtual_gpu", "Run on the virtual GPU",
        "Runs a kernel module on the CPU with every check on: races, out-of-bounds, undefined data, "
        "barriers, each with line and thread. Needs no GPU; says nothing about time.",
        kRunWords,
-       {kModule, kShape, kTunes, kBound, kRunArguments, kSeed, kBuild, kFull},
-       kRunMembers,
-       Lane::Cpu,
-       false,
-       false,
-       "",
-       "lines"},
-      {"verify_kernel",
-       "Is a kernel right?",
+       arguments(
+           "run", {kModule},
+           "dims tunes scalars absent inputs counters check_order seed target compiler timeout",
+           {kFull}),
+       kRunMembers, Lane::Cpu, false, false, "", "lines"},
+      {"verify_kernel", "Is a kernel right?",
        "Judges a kernel module against a PyTorch reference: shapes, input families, secret seeds, "
        "a bound derived from the reference. WRONG comes with the first bad element and a way to "
        "see it again.",
        kVerifyWords,
-       {kModule, kReference, kTask, kTunes, kVerifyArguments, kSeed, kCrossCheck, kDevice, kBuild,
-        kLasting},
-       kVerifyMembers,
-       Lane::Gpu,
-       true},
-      {"bench_kernel",
-       "How fast is a kernel?",
+       arguments("verify", {kModule},
+                 "reference! function inputs dims tunes family kill_rate explain seed cross_check "
+                 "device target compiler timeout",
+                 {kBackground, kWaitSeconds}),
+       kVerifyMembers, Lane::Gpu, true},
+      {"bench_kernel", "How fast is a kernel?",
        "Judges a kernel module, then times it: cold L2, changing contents, every timed output "
        "checked. Without a GPU it gives an estimate, labelled as one, and never a time.",
        kBenchWords,
-       {kModule, kReference, kTask, kTunes, kBenchArguments, kQuick, kSeed, kCrossCheck, kDevice,
-        kBuild, kLasting, kFull},
-       kBenchMembers,
-       Lane::Gpu,
-       true,
-       false,
-       "",
-       "samples"},
+       arguments("bench", {kModule},
+                 "reference! function inputs dims tunes versus quick seed cross_check device "
+                 "target compiler timeout",
+                 {kBackground, kWaitSeconds, kFull}),
+       kBenchMembers, Lane::Gpu, true, false, "", "samples"},
       {"compare_kernels",
        "Which kernel is faster?",
        "Times two kernel modules in pairs on a GPU: FASTER, SAME, SLOWER or AMBIGUOUS, with an "
        "interval and the least difference that would have been seen.",
        kCompareWords,
-       {kCompareArguments, kOptionalReference, kTask, kTunes, kBound, kQuick, kSeed, kCrossCheck,
-        kDevice, kBuild, kLasting, kFull},
+       arguments("compare",
+                 {{"module_a", K::Module, "", "the first kernel module", true},
+                  {"module_b", K::Module, "", "the second", true}},
+                 "reference function inputs dims tunes scalars absent quick seed cross_check "
+                 "device target compiler timeout",
+                 {kBackground, kWaitSeconds, kFull}),
        {},
        Lane::Gpu,
        true,
        false,
        "",
        "samples"},
-      {"profile_kernel",
-       "Where does the time go?",
+      {"profile_kernel", "Where does the time go?",
        "Metrics of a kernel from the virtual GPU's counters, static facts and, where there is a "
        "GPU, Nsight Compute; the roofline, the bottleneck, and which methods of the catalogue the "
        "evidence speaks for.",
        kProfileWords,
-       {kModule, kReference, kTask, kTunes, kProfileArguments, kDevice, kBuild, kLasting},
-       kProfileMembers,
-       Lane::Gpu,
-       true},
-      {"roofline",
-       "How far from the floor?",
+       arguments("profile", {kModule},
+                 "reference! function inputs dims tunes ncu device target compiler timeout",
+                 {kBackground, kWaitSeconds}),
+       kProfileMembers, Lane::Gpu, true},
+      {"roofline", "How far from the floor?",
        "The least time the task can take here, how far compute, memory and latency are from their "
        "ceilings, and the budget of methods per axis that follows.",
        kRooflineWords,
-       {kModule, kReference, kTask, kTunes, kProfileArguments, kDevice, kBuild, kLasting},
-       kProfileMembers,
-       Lane::Gpu,
-       true},
-      {"sass",
-       "Look at machine code",
+       arguments("roofline", {kModule},
+                 "reference! function inputs dims tunes ncu device target compiler timeout",
+                 {kBackground, kWaitSeconds}),
+       kProfileMembers, Lane::Gpu, true},
+      {"sass", "Look at machine code",
        "Disassembles a kernel module: opcodes, loads by width, spills, barriers, tensor "
        "operations, loops; what differs from another module; whether a method of the catalogue is "
        "visible.",
        kSassWords,
-       {kModule, kSassArguments, kShape, kTunes, kBuild},
-       kSassMembers,
-       Lane::Cpu},
-      {"catalog",
-       "Ways to make kernels faster",
+       arguments("sass", {kModule},
+                 "function against method raw dims tunes target compiler timeout"),
+       kSassMembers, Lane::Cpu},
+      {"catalog", "Ways to make kernels faster",
        "The known optimisation methods: when the evidence speaks for one, what it needs, what it "
        "does to the numbers, how it shows in machine code, how to do it.",
        kCatalogWords,
-       {kCatalogArguments, kFull},
-       kCatalogMembers,
-       Lane::Quick,
-       false,
-       false,
-       "",
-       kCatalogBulk},
+       arguments("catalog",
+                 {{"id", K::Id, "",
+                   "a method (memory.vectorized_access) or an axis (compute, memory, latency); "
+                   "default: all"}},
+                 "", {kFull}),
+       kCatalogMembers, Lane::Quick, false, false, "", kCatalogBulk},
       {"doctor",
        "What this machine has",
        "Compilers, GPU, profilers, Python packages: what is there, what is missing, what that "

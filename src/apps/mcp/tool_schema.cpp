@@ -44,6 +44,7 @@ Json map_of(Json values) {
 Json argument_schema(const Argument& argument) {
   switch (argument.kind) {
     case Kind::Text:
+    case Kind::Duration:
       return text_of(kMostText);
     case Kind::Choice:
       return typed("string").set("enum", names_of(argument.choices));
@@ -55,6 +56,7 @@ Json argument_schema(const Argument& argument) {
     case Kind::Whole:
       return bounded(typed("integer"), argument);
     case Kind::Number:
+    case Kind::Seconds:
       return bounded(typed("number"), argument);
     case Kind::Flag:
       return typed("boolean");
@@ -89,33 +91,13 @@ Json member_schema(const Member& member) {
       .set("description", member.about);
 }
 
-bool uses_known(const Tool& tool, const Knows& knows) {
-  if (tool.own != Own::No) return true;
-  const std::string command = tool.words.front();
-  if (!knows(command, "")) return false;
-  for (const char* word : tool.words.subspan(1)) {
-    const std::string option = split(word, '=').front();
-    if (option.starts_with("--") && !knows(command, option)) return false;
-  }
-  for (const auto& group : tool.arguments) {
-    for (const Argument& argument : group) {
-      if (*argument.option != '\0' && !knows(command, argument.option)) return false;
-    }
-  }
-  return true;
-}
-
 /// Whether one of the tool's arguments is of such a kind, or becomes such an option.
 bool has_argument(const Tool& tool, std::initializer_list<Kind> kinds,
                   std::initializer_list<std::string_view> options) {
-  for (const auto& group : tool.arguments) {
-    for (const Argument& argument : group) {
-      if (std::ranges::count(kinds, argument.kind) > 0 ||
-          std::ranges::count(options, std::string_view(argument.option)) > 0)
-        return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(tool.arguments, [&](const Argument& argument) {
+    return std::ranges::count(kinds, argument.kind) > 0 ||
+           std::ranges::count(options, std::string_view(argument.option)) > 0;
+  });
 }
 
 }  // namespace
@@ -144,30 +126,27 @@ std::string description_of(const Tool& tool, const os::Permissions& allowed) {
   return text;
 }
 
-std::vector<const Tool*> offered_tools(const Knows& knows, bool read_only) {
+std::vector<const Tool*> offered_tools(bool read_only) {
   std::vector<const Tool*> offered;
   for (const Tool& tool : all_tools()) {
-    if (uses_known(tool, knows) && !(read_only && tool.writes)) offered.push_back(&tool);
+    if (!(read_only && tool.writes)) offered.push_back(&tool);
   }
   return offered;
 }
 
 Json input_schema(const Tool& tool) {
   Json properties = Json::object(), required = Json::array();
-  for (const auto& group : tool.arguments) {
-    for (const Argument& argument : group) {
-      const std::string name = argument.name;
-      Json schema = argument_schema(argument).set("description", argument.about);
-      if (*argument.fallback != '\0') schema.set("default", argument.fallback);
-      properties.set(name, std::move(schema));
-      // Several vendors of models refuse "anyOf" here, so that one of the two must be there is said
-      // in words and held by words_of().
-      if (has_text_form(argument)) {
-        properties.set(name + "_text",
-                       text_of(kMostText).set("description", either_text(argument)));
-      } else if (argument.required) {
-        required.push(name);
-      }
+  for (const Argument& argument : tool.arguments) {
+    const std::string& name = argument.name;
+    Json schema = argument_schema(argument).set("description", argument.about);
+    if (*argument.fallback != '\0') schema.set("default", argument.fallback);
+    properties.set(name, std::move(schema));
+    // Several vendors of models refuse "anyOf" here, so that one of the two must be there is said
+    // in words and held by words_of().
+    if (has_text_form(argument)) {
+      properties.set(name + "_text", text_of(kMostText).set("description", either_text(argument)));
+    } else if (argument.required) {
+      required.push(name);
     }
   }
   Json schema = typed("object").set("properties", std::move(properties));

@@ -76,6 +76,7 @@ class Wording {
         return value.as_bool() ? List{argument.option} : List{};
       case Kind::Whole:
       case Kind::Number:
+      case Kind::Seconds:
         return List{number_text(value)};
       case Kind::Dims:
         return List{value.dump()};
@@ -190,9 +191,7 @@ class Wording {
 
 Result<Words> words_of(const Tool& tool, const Json& arguments, const Roots& roots) {
   Wording wording(arguments, roots);
-  for (const auto& group : tool.arguments) {
-    for (const Argument& argument : group) KW_TRY(wording.add(argument));
-  }
+  for (const Argument& argument : tool.arguments) KW_TRY(wording.add(argument));
   return wording.take(tool);
 }
 

@@ -72,6 +72,9 @@ std::span<const Option> all_options();
 /// The row of an option as a command takes it; nullptr when there is none.
 const Option* find_option(const std::string& command, const std::string& name);
 
+/// What agents call it: "--cross-check" is cross_check, "--input" inputs.
+std::string agent_name(const Option& option);
+
 /// The input Error names the option and what it may be.
 Status check_value(const Option& option, const std::string& text);
 /// A value that passed check_value(): of Number, Duration and Seconds.

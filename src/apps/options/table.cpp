@@ -426,4 +426,11 @@ const Option* find_option(const std::string& command, const std::string& name) {
   return general;
 }
 
+std::string agent_name(const Option& option) {
+  if (*option.agent.name != '\0') return option.agent.name;
+  std::string name = std::string(option.name).substr(2);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 }  // namespace kw::options
