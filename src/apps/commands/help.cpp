@@ -11,7 +11,12 @@ int help_command(const Args& args, Io& io) {
                                did_you_mean(name, options::command_names())));
   }
   io.print(text);
-  return io.finish(kOk, Json::object().set("text", text));
+  Json commands = Json::array();
+  for (const Command& command : options::commands()) {
+    const bool asked = name == "main" || name == command.name;
+    if (asked && !command.hidden) commands.push(options::to_json(command));
+  }
+  return io.finish(kOk, Json::object().set("text", text).set("commands", std::move(commands)));
 }
 
 int version_command(const Args&, Io& io) {
