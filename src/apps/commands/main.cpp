@@ -59,11 +59,11 @@ int gpu_profiled_call(const Args& args, Io& io) {
   return called ? kOk : io.fail(called.error());
 }
 
-struct Row {
+struct Action {
   const char* name;
   int (*run)(const Args& args, Io& io);
 };
-constexpr Row kRows[] = {
+constexpr Action kActions[] = {
     {"synthesize", synthesize_command},
     {"evolve", evolve_command},
     {"tune-verifiers", tune_verifiers_command},
@@ -103,8 +103,8 @@ constexpr Row kRows[] = {
 };
 
 int run(const Command& command, const Args& args, Io& io) {
-  const auto* row = std::ranges::find(kRows, command.name, &Row::name);
-  KW_CHECK(row != std::end(kRows), "a command does nothing");
+  const auto* row = std::ranges::find(kActions, command.name, &Action::name);
+  KW_CHECK(row != std::end(kActions), "a command does nothing");
   return row->run(args, io);
 }
 
