@@ -62,7 +62,7 @@ ROWS = [
     (["roofline", MODULE, "--reference", REFERENCE, *VGPU, *DIMS], 0, "profile", "module task verdict us measured evidence"),
     (["doctor"], 0, "cli", "host compiler models gpu tools looked_at host.system host.cores host.available_bytes host.cache_folder models.problem models.providers"),
     (["version"], 0, "cli", "version"),
-    (["help", "run"], 0, "cli", "text"),
+    (["help", "run"], 0, "cli", "text commands"),
     (["runs"], 0, "cli", "root runs"),
     (["run", "nothing.cu"], 2, "cli", "error error.blame error.message"),
     (["verify"], 2, "cli", "error error.blame error.message"),
