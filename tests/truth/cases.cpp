@@ -43,6 +43,7 @@ NodeId gelu(TestGraph& g, NodeId x, NodeId) {
   const NodeId erf = g.unary(Op::Erf, g.binary(Op::Mul, x, 0.7071067811865476));
   return g.binary(Op::Mul, g.binary(Op::Mul, x, 0.5), g.binary(Op::Add, erf, 1.0));
 }
+NodeId erfcx(TestGraph& g, NodeId x, NodeId) { return g.unary(Op::Erfcx, x); }
 NodeId gelu_tanh(TestGraph& g, NodeId x, NodeId) {
   const NodeId cube = g.binary(Op::Mul, g.binary(Op::Mul, x, x), x);
   const NodeId inner = g.binary(Op::Mul, g.binary(Op::Add, x, g.binary(Op::Mul, cube, 0.044715)),
@@ -311,6 +312,7 @@ const std::vector<Case>& cases() {
       {"softmax", softmax},
       {"log_softmax", log_softmax},
       {"gelu", gelu},
+      {"erfcx", erfcx},
       {"gelu_tanh", gelu_tanh},
       {"mish", mish},
       {"log_sigmoid", log_sigmoid},

@@ -189,7 +189,8 @@ KW_DEVICE double moved(double x, double y, double e, double overflow) {
   if (F::between == Between::Wave) return e < 2 ? e : 2;
   if (F::between == Between::TanPoles && floor((x - e) / kPi + 0.5) != floor((x + e) / kPi + 0.5))
     return infinity();
-  if (F::between == Between::GammaPoles && ceil(x - e) <= (x + e < 0 ? x + e : 0)) return infinity();
+  if (F::between == Between::GammaPoles && ceil(x - e) <= (x + e < 0 ? x + e : 0))
+    return infinity();
   return swing(Caller<F>(), x, y, e, overflow);
 }
 
