@@ -77,7 +77,7 @@ def package_files(build: Path) -> Iterator[tuple[str, Path]]:
         if not (build / name).is_file():
             raise SystemExit(f"kernelwright: {build / name} is missing; build the targets kernelwright and kwlibrary")
         yield f"kernelwright/_native/{name}", build / name
-    yield "kernelwright/_native/kernelwright.h", ROOT / "src" / "library" / "kernelwright.h"
+    yield "kernelwright/_native/kernelwright.h", ROOT / "src" / "apps" / "clib" / "kernelwright.h"
 
 
 class Wheel:
