@@ -18,7 +18,7 @@ import tempfile
 # A standard header and the names (of namespace std) that a header of ours may use for its sake.
 STANDARD = {
     "algorithm": "min max fill equal copy copy_n sort find any_of all_of clamp", "array": "array", "atomic": "atomic",
-    "bit": "bit_cast endian countl_zero popcount", "chrono": "chrono", "cmath": "fabs abs lgamma sqrt floor isnan",
+    "bit": "bit_cast endian countl_zero popcount", "chrono": "chrono", "cmath": "fabs abs exp exp2 lgamma sqrt floor isnan",
     "condition_variable": "condition_variable", "cstdlib": "getenv atof", "cstddef": "byte nullptr_t size_t ptrdiff_t",
     "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t", "cstring": "memcpy memset memcmp",
     "deque": "deque", "filesystem": "filesystem", "fstream": "ifstream ofstream ios", "functional": "function", "future": "future promise async", "initializer_list": "initializer_list",
