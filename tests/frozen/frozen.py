@@ -48,6 +48,8 @@ def shape(value, key=""):
         return [shape(one, key) for one in value]
     if CHANGING.search(key) and value is not None:
         return "<%s>" % type(value).__name__
+    if key == "from_cache":  # tests share one
+        return False
     if isinstance(value, float):
         return float("%.6g" % value)
     return plain(value) if isinstance(value, str) else value
