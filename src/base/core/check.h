@@ -1,5 +1,6 @@
-// KW_CHECK: what must hold, or kernelwright is wrong. Active in every build type; throws kw::Bug, which is caught
-// at the end of a job and in main. Never triggered by what a user typed or a candidate did.
+// KW_CHECK states a condition that only a defect of kernelwright can break. It is active in every
+// build type and throws kw::Bug. The end of a job and main catch it. User input and candidates
+// never trigger it.
 #pragma once
 
 #include <stdexcept>

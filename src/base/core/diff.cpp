@@ -1,6 +1,9 @@
-// Myers' greedy search for the shortest edit script, over the lines between the common head and
-// tail. Texts that differ in more than kMostEdits lines are shown as one replaced block: nobody
-// reads such a diff line by line.
+// The user compares runs, kernels and tasks by a diff, so the diff must be short. We use
+// Myers' greedy search for the shortest edit script. It runs only on the lines between the common
+// head and the common tail. It keeps one row per number of edits, so memory grows with the square
+// of the edits. Texts that differ in more than kMostEdits lines are therefore shown as one replaced
+// block. A diff with linear memory would need more code, and a diff that long is not useful to a
+// reader.
 #include "core/diff.h"
 
 #include <fmt/core.h>
@@ -21,7 +24,7 @@ struct Edit {
   std::string_view line;
 };
 
-// Lines with their newline, so that a missing one at the end is seen.
+// Each line keeps its newline, so that a missing newline at the end shows as a difference.
 Lines lines_of(std::string_view text) {
   Lines lines;
   while (!text.empty()) {
@@ -38,7 +41,7 @@ void replace_all_lines(const Lines& a, const Lines& b, std::vector<Edit>* edits)
   for (const std::string_view line : b) edits->push_back({'+', line});
 }
 
-// trace[d][k + d] is how far into `a` one gets with d edits on diagonal k.
+// trace[d][k + d] is the furthest line of `a` that d edits reach on diagonal k.
 std::vector<std::vector<int>> furthest(const Lines& a, const Lines& b) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   std::vector<std::vector<int>> trace;
@@ -141,7 +144,7 @@ std::string unified_diff(std::string_view before, std::string_view after,
   for (size_t change = next_change(0); change < edits.size();) {
     const size_t begin = change - std::min(change, margin);
     size_t end = change;
-    // Changes with no more than two margins between them share a hunk.
+    // Two changes share a hunk when at most two margins lie between them.
     while (change < edits.size() && change <= end + 2 * margin) {
       end = change + 1;
       change = next_change(end);

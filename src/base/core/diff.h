@@ -1,4 +1,4 @@
-// What changed between two texts, line by line, the way diff -u says it. For people; not for
+// The line differences between two texts, in the format of diff -u. For people to read; not for
 // patching binaries.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace kw {
 
-/// "" when they are equal. A last line without a newline counts as one that differs from the same
-/// with it.
+/// Returns "" when the texts are equal. A last line without a newline differs from the same line
+/// with one.
 std::string unified_diff(std::string_view before, std::string_view after,
                          std::string_view before_name, std::string_view after_name,
                          int context = 3);

@@ -37,8 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
                          "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-// Whatever the texts are: dropping the added lines gives the first, dropping the removed ones the
-// second.
+// For any texts: without the added lines the diff gives the first text. Without the removed lines
+// it gives the second.
 TEST(DiffOfAnything, HoldsBothTexts) {
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {

@@ -1,5 +1,6 @@
-// Debian ships fmt as a shared library only; this compiles its non-inline half once into our own static one, so
-// that the release binary carries it and every other source includes just the light header.
+// Debian ships fmt as a shared library only. This source compiles the non-inline part of fmt once,
+// into our static library. The release binary then contains fmt, and every other source includes
+// only the light header.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

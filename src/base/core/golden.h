@@ -1,4 +1,4 @@
-// What a test printed against a file of tests/golden. For tests only.
+// Compares the output of a test with a file of tests/golden. For tests only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 namespace kw {
 
-/// Compares with the file, or writes it when KW_UPDATE_GOLDEN is set.
+/// Compares `got` with the file, or writes the file when KW_UPDATE_GOLDEN is set.
 inline void expect_golden(const std::string& path, const std::string& got) {
   if (std::getenv("KW_UPDATE_GOLDEN") != nullptr) {
     std::ofstream file(path, std::ios::binary);

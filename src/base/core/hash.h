@@ -1,4 +1,4 @@
-// Content hashes: names for cache entries and records. Not for secrets.
+// Content hashes, used as names of cache entries and records. Not for secrets.
 #pragma once
 
 #include <cstdint>

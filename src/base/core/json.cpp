@@ -121,7 +121,7 @@ std::string Json::dump(bool indented) const {
   return to_library(*this).dump(indented ? 2 : -1, ' ', false, Library::error_handler_t::replace);
 }
 
-// The library's "[json.exception.…] parse error at line 1, column 2: …" without what only it knows.
+// The library's message without its "[json.exception.…]" prefix, which means nothing to a user.
 static std::string reason_of(const Library::exception& e) {
   std::string text = e.what();
   if (text.starts_with('[')) text.erase(0, std::min(text.find("] ") + 2, text.size()));

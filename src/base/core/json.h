@@ -1,5 +1,5 @@
-// JSON values, read and written. Objects keep the order in which keys were set, so output is stable.
-// The library behind it appears in json.cpp only.
+// Reads and writes JSON values. An object keeps the order in which its keys were set, so the output
+// is stable. Only json.cpp includes the JSON library.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ class Json {
   bool is_array() const { return std::holds_alternative<Array>(v_); }
   bool is_object() const { return std::holds_alternative<Object>(v_); }
 
-  /// The value, or the given fallback when it is of another type.
+  /// The value, or the fallback when the value has another type.
   bool as_bool(bool fallback = false) const;
   int64_t as_int(int64_t fallback = 0) const;
   double as_double(double fallback = 0) const;
@@ -53,18 +53,18 @@ class Json {
   const Array& items() const;            // empty when not an array
   const Object& members() const;         // empty when not an object
 
-  /// Member of an object; null when absent or not an object.
+  /// A member of an object; null when it is absent or this is not an object.
   const Json& operator[](std::string_view key) const;
   bool contains(std::string_view key) const;
-  /// Sets a member (this becomes an object if it was null).
+  /// Sets a member. A null value becomes an object first.
   Json& set(std::string_view key, Json value);
-  /// Appends an item (this becomes an array if it was null).
+  /// Appends an item. A null value becomes an array first.
   Json& push(Json value);
 
-  /// Compact on one line, or indented by two. Strings that are not UTF-8 are written with replacement characters;
-  /// infinities and NaN become null.
+  /// On one line, or indented by two. Bytes that are not UTF-8 are written as replacement
+  /// characters. Infinities and NaN become null.
   std::string dump(bool indented = false) const;
-  /// Numbers outside int64 become doubles. Nesting deeper than 200 is refused.
+  /// Numbers outside int64 become doubles. Nesting deeper than 200 is an Error.
   static Result<Json> parse(std::string_view text);
 
  private:

@@ -1,5 +1,5 @@
-// A small generator of random numbers, fixed for ever: the same seed always gives the same numbers.
-// Not for inputs and not for secrets.
+// A small generator of random numbers. The same seed gives the same numbers in every version. Not
+// for inputs and not for secrets.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace kw {
 
-/// splitmix64.
+/// The splitmix64 algorithm.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -18,7 +18,7 @@ class Random {
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
   }
-  /// Uniform in [0, n), n below 2^32.
+  /// Uniform in [0, n); n must be below 2^32.
   size_t below(size_t n) { return static_cast<size_t>(((next() >> 32) * n) >> 32); }
   /// Uniform in [0, 1).
   double real() { return static_cast<double>(next() >> 11) * 0x1p-53; }

@@ -1,5 +1,5 @@
-// A value or an Error, and the one error type for what kernelwright itself could not do.
-// Not for failing candidates: those are ordinary outcomes (record/), never Errors.
+// A value or an Error, and the one type for errors of kernelwright itself. A failing candidate is
+// not an Error: it is an ordinary outcome (record/).
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace kw {
 
-/// Who has to act for this to stop happening.
+/// Who must act so that the error does not happen again.
 enum class Blame { Input, Environment, Bug };
 
 struct Error {
   Blame blame = Blame::Bug;
   std::string message;  // outermost first: "reading task.cu: line 3: unknown dtype 'fp17'"
 
-  /// The same error with what was being done written in front.
+  /// The same error with the failed action written in front.
   Error context(const std::string& doing) &&;
 };
 
-/// The user typed, wrote or named something that cannot be used.
+/// The user typed, wrote or named something that kernelwright cannot use.
 Error input_error(std::string message);
 /// The machine lacks or refuses something: a tool, memory, a device, a permission.
 Error environment_error(std::string message);
@@ -47,11 +47,12 @@ class [[nodiscard]] Result {
   std::variant<T, Error> v_;
 };
 
-/// The value of an operation that has nothing to say but that it worked.
+/// The value of an operation that returns only success.
 struct Done {};
 using Status = Result<Done>;
 
-/// Evaluates to the value of `expr`, or returns its Error from the enclosing function. One per statement.
+/// Evaluates to the value of `expr`, or returns its Error from the enclosing function.
+/// Use it at most once per statement.
 #define KW_TRY(expr)                                             \
   __extension__({                                                \
     auto kw_try_result = (expr);                                 \

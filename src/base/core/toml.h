@@ -1,4 +1,4 @@
-// The TOML library, parsed into code once: base/toml.cpp holds its functions, all others see declarations.
+// The TOML library, compiled once: toml.cpp holds its functions, other sources see declarations.
 #pragma once
 
 #define TOML_HEADER_ONLY 0

@@ -1,5 +1,4 @@
-// UTF-8 as names and messages need it: where a sequence ends and whether it is one. Knows no
-// character's meaning.
+// Finds the end of a UTF-8 sequence and checks that it is valid. It knows no character classes.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +6,7 @@
 
 namespace kw {
 
-/// Length of the UTF-8 sequence at the start of the text, or 0 when there is no valid one.
+/// Length of the UTF-8 sequence at the start of the text, or 0 when no valid one starts there.
 size_t utf8_length(std::string_view text);
 
 }  // namespace kw
