@@ -1,7 +1,8 @@
-// Our own versions of the functions PTX leaves approximate: ex2, lg2, sin, cos, tanh, rsqrt, and
-// the f64 seeds. Within the ISA's stated error, the same bits on every host: only IEEE + - * / sqrt
-// in binary64, never fused, no libm. They take and return plain values; flushing, NaN patterns and
-// narrowing belong to the callers. Branch-free except where said, so lane loops vectorise.
+// Our own versions of the functions that PTX leaves approximate: ex2, lg2, sin, cos, tanh, rsqrt
+// and the f64 seeds. Each stays within the error the ISA states and gives the same bits on every
+// host. They use only IEEE + - * / sqrt in binary64, never fused, and no libm. They take and return
+// plain values: flushing, NaN patterns and narrowing are left to the callers. They have no branches
+// unless a comment says so, so lane loops vectorise.
 #pragma once
 
 #include <bit>
@@ -12,8 +13,8 @@
 namespace kw::numeric {
 inline namespace KW_NUMERIC_LEVEL {
 
-/// Adding and subtracting this rounds a small double to the nearest integer; the sum's low bits are
-/// that integer.
+/// Adding and then subtracting this rounds a small double to the nearest integer. The low bits of
+/// the sum are that integer.
 inline constexpr double kRoundingShift = 0x1.8p52;
 
 /// 2^x for |x| <= 1000, relative error below 2^-35.
@@ -35,7 +36,7 @@ KW_LANE double exp2_double(double x) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(p) + n);
 }
 
-/// 2^x in binary32, with overflow to infinity and gradual underflow. NaN stays NaN.
+/// 2^x in binary32. Overflow gives infinity, underflow is gradual, NaN stays NaN.
 KW_LANE float ex2(float x) {
   const float low = x < -200.0f ? -200.0f : x;
   const float limited = low > 200.0f ? 200.0f : low;
@@ -45,12 +46,12 @@ KW_LANE float ex2(float x) {
 /// log2 of a finite positive normal double.
 KW_LANE double log2_double(double x) {
   constexpr uint64_t kHalfRoot =
-      0x3fe6a09e667f3bcdu;  // sqrt(1/2): the mantissa is brought into [it, 2 * it)
+      0x3fe6a09e667f3bcdu;  // sqrt(1/2): the mantissa is scaled into [it, 2 * it)
   const uint64_t raw = std::bit_cast<uint64_t>(x);
   const uint64_t steps = (raw - kHalfRoot) & 0xfff0000000000000u;
   const double m = std::bit_cast<double>(raw - steps);
-  // The exponent as a double without a conversion: put it below the integers' shift and take that
-  // off again.
+  // Turns the exponent into a double without a conversion. Its bits become the low mantissa bits
+  // of 2^52, which is then subtracted.
   const uint64_t biased = (steps >> 52 ^ 0x800u) & 0xfffu;
   const double e = std::bit_cast<double>(biased | 0x4330000000000000u) - (0x1p52 + 2048.0);
   const double s = (m - 1.0) / (m + 1.0);
@@ -66,7 +67,7 @@ KW_LANE double log2_double(double x) {
   return e + s * p;
 }
 
-/// log2(x): -infinity at zero, NaN below it.
+/// log2(x): -infinity at zero, NaN for negative x.
 KW_LANE float lg2(float x) {
   const bool positive = x > 0.0f, infinite = x > 0x1.fffffep127f;
   const float finite =
@@ -77,13 +78,13 @@ KW_LANE float lg2(float x) {
   return positive ? limited : zero_or_nan;
 }
 
-/// The quarter turn nearest to x, and what is left of x.
+/// The quarter turn nearest to x, and the remainder of x.
 struct Turn {
   double rest;
-  uint64_t quarter;  // only the low two bits count
+  uint64_t quarter;  // only the low two bits matter
 };
 
-/// For |x| <= kTurnLimit; beyond it use reduce_large.
+/// For |x| <= kTurnLimit; for larger x use reduce_large.
 inline constexpr float kTurnLimit = 0x1p26f;
 KW_LANE Turn reduce(double x) {
   const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundingShift;
@@ -92,7 +93,7 @@ KW_LANE Turn reduce(double x) {
   return {rest, std::bit_cast<uint64_t>(shifted)};
 }
 
-/// sin(rest) for kShift 0, cos(rest) for 1, moved on by the quarter turns.
+/// sin(rest) for kShift 0, cos(rest) for kShift 1, then rotated by the quarter turns.
 template <int kShift>
 KW_LANE float turn_sine(Turn turn) {
   const double r = turn.rest, z = r * r;
@@ -137,14 +138,14 @@ KW_LANE float rsqrt_float(float x) {
   return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 }
 
-/// The upper 32 bits of a double with its mantissa rounded to 20 bits, as the f64 seed instructions
-/// give.
+/// The upper 32 bits of a double, with the mantissa rounded to 20 bits. The f64 seed instructions
+/// return this form.
 KW_LANE double upper_word(double x) {
   const uint64_t raw = std::bit_cast<uint64_t>(x);
   return std::bit_cast<double>((raw + 0x7fffffffu + ((raw >> 32) & 1)) & 0xffffffff00000000u);
 }
 
-/// Quarter turns of any finite float, however large: 2/pi to 256 bits. Not for lane loops.
+/// The quarter turns of any finite float, with 2/pi to 256 bits. Not for lane loops.
 inline Turn reduce_large(float x) {
   constexpr uint32_t kTwoOverPi[8] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
                                       0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
@@ -153,7 +154,7 @@ inline Turn reduce_large(float x) {
   const int exponent =
       static_cast<int>(raw >> 23 & 0xff) - 127 - 23;  // x = mantissa * 2^exponent, exponent >= 3
   const uint32_t mantissa = (raw & 0x7fffffu) | 0x800000u;
-  // Bits of 2/pi that give whole turns are skipped; the next 128 decide.
+  // Skips the bits of 2/pi that give whole turns; the next 128 bits decide the result.
   const int skip = exponent - 2, word = skip / 32, bit = skip % 32;
   Wide window = 0;
   for (int i = 0; i < 4; ++i) window = window << 32 | kTwoOverPi[word + i];

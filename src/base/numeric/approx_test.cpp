@@ -1,4 +1,4 @@
-// The approximate functions against long double libm, with the limits the PTX ISA states.
+// Compares the approximate functions with long double libm, within the limits of the PTX ISA.
 #include "numeric/approx.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct Worst {
   float at = 0;
 };
 
-/// Dense bit patterns of both signs between two magnitudes, plus random ones.
+/// Calls `fn` with dense bit patterns between two magnitudes, and with random ones.
 template <class Fn>
 void for_floats(float low, float high, bool negative_too, Fn&& fn) {
   const uint32_t from = std::bit_cast<uint32_t>(low), to = std::bit_cast<uint32_t>(high);
@@ -87,8 +87,8 @@ TEST(Approx, Lg2SpecialValues) {
 TEST(Approx, SineAndCosineWithinTheIsaLimit) {
   const auto exact_sin = [](long double x) { return std::sin(x); };
   const auto exact_cos = [](long double x) { return std::cos(x); };
-  // ISA: absolute error 2^-20.5 in [-2 pi, 2 pi], 2^-14.7 in [-100 pi, 100 pi]; ours is a rounding
-  // away from exact.
+  // ISA: absolute error 2^-20.5 in [-2 pi, 2 pi], 2^-14.7 in [-100 pi, 100 pi]. Ours is one
+  // rounding away from exact.
   EXPECT_LT(measure(0x1p-149f, 7.0f, true, sine, exact_sin).absolute, 0x1p-23);
   EXPECT_LT(measure(0x1p-149f, 7.0f, true, cosine, exact_cos).absolute, 0x1p-23);
   EXPECT_LT(measure(7.0f, kTurnLimit, true, sine, exact_sin).absolute, 0x1p-23);

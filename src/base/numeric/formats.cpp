@@ -4,7 +4,7 @@
 
 namespace kw::numeric {
 
-// The conversions are usable at compile time; a few values pin the formats down for every includer.
+// The conversions work at compile time. A few values check the formats in every build.
 static_assert(float_to_fp16(65504.0f) == 0x7bff && float_to_fp16(65520.0f) == 0x7c00);
 static_assert(double_to_e4m3(1e9) == 0x7e && double_to_e5m2(-1e9) == 0xfb);
 static_assert(double_to_e2m1(5.0) == 0x6 && double_to_e2m1(100.0) == 0x7);

@@ -1,7 +1,7 @@
-// Float formats as data and the one rounding routine all conversions share: from any
-// binary32/binary64 bit pattern, or from an integer, to any format that is not wider, rounded once.
-// Branch-free, so that lane loops vectorise. Not for arithmetic: that is done in host floats by the
-// callers.
+// Float formats as data, and the one rounding routine that all conversions share. It converts a
+// binary32 or binary64 bit pattern, or an integer, to any format that is not wider. It rounds once.
+// It has no branches, so that lane loops vectorise. Not for arithmetic: the callers compute in host
+// floats.
 #pragma once
 
 #include <bit>
@@ -12,15 +12,15 @@
 
 namespace kw::numeric {
 
-/// How a value between two neighbours is rounded. NearestAway: ties away from zero.
+/// How a value between two neighbours is rounded. NearestAway rounds ties away from zero.
 enum class Round : uint8_t { Nearest, Zero, Down, Up, NearestAway };
 
-/// What happens to values too large for the format: infinity (or NaN where the format has none), or
-/// its largest value.
+/// The result for a value too large for the format. Infinity gives NaN when the format has no
+/// infinity. Saturate gives the largest value.
 enum class Overflow : uint8_t { Infinity, Saturate };
 
-/// A format of 1 sign bit, `exponent` and `mantissa` bits. `infinity` and `nan` are bit patterns
-/// without sign; `infinity` equals `nan` in formats that have no infinity.
+/// A format with 1 sign bit, `exponent` and `mantissa` bits. `infinity` and `nan` are bit patterns
+/// without sign. They are equal in formats that have no infinity.
 template <int kExponent, int kMantissa, uint32_t kMaxFinite, uint32_t kInfinity, uint32_t kNan>
 struct Format {
   static constexpr int exponent = kExponent;
@@ -40,12 +40,11 @@ using Tf32 = Format<8, 10, 0x3fbff, 0x3fc00, 0x3ffff>;  // the upper 19 bits of 
 using E4m3 = Format<4, 3, 0x7e, 0x7f, 0x7f>;
 using E5m2 = Format<5, 2, 0x7b, 0x7c, 0x7f>;
 using E2m1 =
-    Format<2, 1, 0x7, 0x7, 0x7>;  // neither infinity nor NaN: both become the largest value
+    Format<2, 1, 0x7, 0x7, 0x7>;  // no infinity, no NaN: both become the largest value
 
 inline namespace KW_NUMERIC_LEVEL {
 
-/// Whether a magnitude with a remainder beyond its last kept bit (`odd`) goes to the next larger
-/// one.
+/// Whether a magnitude is rounded up to the next one. `odd` is its last kept bit.
 template <Round kRound>
 KW_LANE constexpr bool rounds_up(bool odd, bool inexact, bool above_half, bool at_half,
                                  bool negative) {
@@ -56,7 +55,7 @@ KW_LANE constexpr bool rounds_up(bool odd, bool inexact, bool above_half, bool a
   return false;
 }
 
-/// The magnitude used when |x| is beyond the largest finite value.
+/// The magnitude that is used when |x| exceeds the largest finite value.
 template <class To, Round kRound, Overflow kOverflow>
 KW_LANE constexpr uint32_t overflow_bits(bool negative) {
   if constexpr (kOverflow == Overflow::Saturate || kRound == Round::Zero) return To::max_finite;
@@ -65,8 +64,8 @@ KW_LANE constexpr uint32_t overflow_bits(bool negative) {
   return To::infinity;
 }
 
-/// Bits of binary32 (uint32_t) or binary64 (uint64_t) -> bits of `To`, rounded once. NaN gives
-/// To::nan without sign.
+/// Converts the bits of binary32 (uint32_t) or binary64 (uint64_t) to bits of `To`, rounded once.
+/// NaN gives To::nan without sign.
 template <class To, Round kRound, Overflow kOverflow, class Bits>
 KW_LANE constexpr uint32_t round_bits(Bits source) {
   constexpr int kWidth = std::numeric_limits<Bits>::digits;
@@ -90,7 +89,7 @@ KW_LANE constexpr uint32_t round_bits(Bits source) {
   const bool up =
       rounds_up<kRound>((kept & 1) != 0, rest != 0, rest > half, rest == half, negative);
   constexpr int kTooLarge =
-      1 << To::exponent;  // from here on it overflows anyway; keeps the shift in range
+      1 << To::exponent;  // larger values overflow anyway; keeps the shift in range
   const int limited = exponent < kTooLarge ? exponent : kTooLarge;
   const uint32_t base = static_cast<uint32_t>(limited < 1 ? 0 : limited - 1) << To::mantissa;
   uint32_t result = static_cast<uint32_t>(kept) + static_cast<uint32_t>(up) + base;
@@ -102,7 +101,7 @@ KW_LANE constexpr uint32_t round_bits(Bits source) {
   return magnitude > kInfinity ? To::nan : result;
 }
 
-/// An integer given as magnitude and sign -> bits of `To`, rounded once.
+/// Converts an integer, given as magnitude and sign, to bits of `To`, rounded once.
 template <class To, Round kRound, Overflow kOverflow = Overflow::Infinity>
 KW_LANE constexpr uint32_t round_integer(uint64_t magnitude, bool negative) {
   constexpr int kDrop = 63 - To::mantissa;
@@ -120,7 +119,7 @@ KW_LANE constexpr uint32_t round_integer(uint64_t magnitude, bool negative) {
   return magnitude == 0 ? 0 : result;
 }
 
-/// An integer -> bits of binary64, rounded once.
+/// Converts an integer to bits of binary64, rounded once.
 template <Round kRound>
 KW_LANE constexpr uint64_t round_integer_to_double(uint64_t magnitude, bool negative) {
   const int shift = std::countl_zero(magnitude | 1);
@@ -133,8 +132,8 @@ KW_LANE constexpr uint64_t round_integer_to_double(uint64_t magnitude, bool nega
   return magnitude == 0 ? 0 : result | static_cast<uint64_t>(negative) << 63;
 }
 
-/// Bits of a format narrower than binary32 -> float. Exact. NaN becomes a quiet NaN with the
-/// source's sign and payload.
+/// Converts bits of a format narrower than binary32 to float. The result is exact. NaN becomes a
+/// quiet NaN with the source's sign and payload.
 template <class From>
 KW_LANE constexpr float widen(uint32_t source) {
   constexpr uint32_t kSign = uint32_t(1) << (From::bits - 1);
@@ -143,8 +142,8 @@ KW_LANE constexpr float widen(uint32_t source) {
   const uint32_t magnitude = source & (kSign - 1);
   uint32_t bits = magnitude << kShift;
   if constexpr (From::bias != 127) {
-    // A multiplication by a power of two moves the exponent, and normalises the format's subnormals
-    // on the way.
+    // Multiplying by a power of two moves the exponent and also normalises subnormals of the
+    // format.
     constexpr float kScale = std::bit_cast<float>(static_cast<uint32_t>(254 - From::bias) << 23);
     bits = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) * kScale);
     if constexpr (From::has_infinity) {

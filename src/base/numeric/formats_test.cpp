@@ -1,5 +1,5 @@
-// Conversions against an independent reference: the sorted list of a format's values, searched for
-// the neighbours.
+// Compares the conversions with an independent reference: a search for the neighbours in the sorted
+// list of a format's values.
 #include "numeric/formats.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 namespace kw::numeric {
 namespace {
 
-/// Every non-negative finite value of a format, by its bits; decoded by the definition, in double.
+/// Every non-negative finite value of a format, ordered by its bits. Decoded in double from the
+/// definition.
 template <class F>
 std::vector<double> values() {
   std::vector<double> out;
@@ -40,7 +41,7 @@ uint32_t reference(const std::vector<double>& table, double x, Round round, bool
   const auto above = std::upper_bound(table.begin(), table.end(), magnitude);
   const uint32_t low = static_cast<uint32_t>(above - table.begin()) - 1;
   if (table[low] == magnitude) return sign | low;
-  // The neighbour above the largest value counts as one more step of the last exponent.
+  // Above the largest value we take one more step of the last exponent as the neighbour.
   const double next = above != table.end() ? *above : 2 * table[low] - table[low - 1];
   const double middle = (table[low] + next) / 2;
   bool up = away;

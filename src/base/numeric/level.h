@@ -1,6 +1,6 @@
-// Keeps copies of inline numeric code compiled for different x86-64 levels apart. Sources built
-// once per level define KW_SIMD_LEVEL; their inline functions must not be merged by the linker with
-// those of portable sources.
+// Separates copies of inline numeric code that are compiled for different x86-64 levels. Sources
+// that are built once per level define KW_SIMD_LEVEL. The linker must not merge their inline
+// functions with those of portable sources.
 #pragma once
 
 #ifdef KW_SIMD_LEVEL
@@ -9,8 +9,8 @@
 #define KW_NUMERIC_LEVEL portable
 #endif
 
-/// For the small functions inside 32-lane loops: inlined even where the compiler's size estimate
-/// says no. Sanitized builds, with one level and little optimisation, cannot inline them all.
+/// For the small functions inside 32-lane loops: forces inlining, whatever the compiler's size
+/// estimate says. Sanitized builds optimise little and cannot inline all of them.
 #ifdef KW_ONE_SIMD_LEVEL
 #define KW_LANE inline
 #else

@@ -1,6 +1,6 @@
-// Named conversions between float/double and fp16, bf16, tf32, fp8, fp4 and e8m0 bit patterns, for
-// callers that do not need another rounding mode (numeric/formats.h has those). Round to nearest
-// even unless the name says otherwise.
+// Named conversions between float or double and bit patterns of fp16, bf16, tf32, fp8, fp4 and
+// e8m0. They round to nearest even unless the name says otherwise. For other rounding modes use
+// numeric/formats.h.
 #pragma once
 
 #include <bit>
@@ -11,14 +11,14 @@
 namespace kw::numeric {
 inline namespace KW_NUMERIC_LEVEL {
 
-/// Round to nearest even without variable shifts, for formats with a smaller exponent range than
-/// binary32: vectorises on every level. The host must be in its default rounding mode.
+/// Rounds to nearest even without variable shifts, so it vectorises on every level. The format must
+/// have a smaller exponent range than binary32. The host must be in its default rounding mode.
 template <class To, Overflow kOverflow>
 KW_LANE constexpr uint32_t narrow_nearest(float x) {
   static_assert(To::exponent < 8);
   constexpr int kDrop = 23 - To::mantissa;
   constexpr uint32_t kSmallestNormal = static_cast<uint32_t>(128 - To::bias) << 23;
-  // A float whose last bit weighs as much as the format's: adding it rounds subnormals in place.
+  // A float whose last bit has the weight of the format's last bit: adding it rounds subnormals.
   constexpr uint32_t kMagic = static_cast<uint32_t>(128 - To::bias + kDrop) << 23;
   const uint32_t source = std::bit_cast<uint32_t>(x);
   const uint32_t magnitude = source & 0x7fffffffu;
@@ -27,7 +27,7 @@ KW_LANE constexpr uint32_t narrow_nearest(float x) {
   const uint32_t tie = (magnitude >> kDrop) & 1u;
   const uint32_t rebased = magnitude - (static_cast<uint32_t>(127 - To::bias) << 23);
   const uint32_t normal = (rebased + ((1u << (kDrop - 1)) - 1u) + tie) >> kDrop;
-  // Beyond the range by value, so that a huge exponent cannot wrap around.
+  // Compares by value, so that a huge exponent cannot wrap around.
   constexpr uint32_t kTop = static_cast<uint32_t>(128 + (1 << To::exponent) - To::bias) << 23;
   const bool too_large = (magnitude >= kTop) | (normal > To::max_finite);
   constexpr uint32_t kBeyond = kOverflow == Overflow::Saturate ? To::max_finite : To::infinity;
@@ -49,7 +49,7 @@ KW_LANE constexpr uint32_t narrow(double x) {
   return round_bits<To, kRound, kOverflow>(std::bit_cast<uint64_t>(x));
 }
 
-/// The same with the mode chosen at run time.
+/// The same, with the rounding mode chosen at run time.
 template <class To, Overflow kOverflow = Overflow::Infinity>
 constexpr uint32_t narrow(double x, Round round) {
   switch (round) {
@@ -85,8 +85,8 @@ KW_LANE constexpr uint16_t double_to_bf16(double x) {
 
 KW_LANE constexpr float e4m3_to_float(uint8_t bits) { return widen<E4m3>(bits); }
 KW_LANE constexpr float e5m2_to_float(uint8_t bits) { return widen<E5m2>(bits); }
-/// Saturating, as every conversion instruction to fp8 is: beyond the range gives the largest value,
-/// NaN gives 0x7f.
+/// Saturates, as every conversion instruction to fp8 does. A value out of range gives the largest
+/// value; NaN gives 0x7f.
 KW_LANE constexpr uint8_t double_to_e4m3(double x) {
   return static_cast<uint8_t>(narrow<E4m3, Round::Nearest, Overflow::Saturate>(x));
 }
@@ -94,34 +94,34 @@ KW_LANE constexpr uint8_t double_to_e5m2(double x) {
   return static_cast<uint8_t>(narrow<E5m2, Round::Nearest, Overflow::Saturate>(x));
 }
 
-/// fp4 in the low four bits; infinities and NaN become the largest value (6), NaN without its sign.
+/// fp4 in the low four bits. Infinities and NaN become the largest value (6), NaN without its sign.
 KW_LANE constexpr float e2m1_to_float(uint8_t bits) { return widen<E2m1>(bits & 0xfu); }
 KW_LANE constexpr uint8_t double_to_e2m1(double x) {
   return static_cast<uint8_t>(narrow<E2m1, Round::Nearest, Overflow::Saturate>(x));
 }
 
-/// e8m0: 2^(bits - 127), 0xff is NaN.
+/// e8m0 means 2^(bits - 127); 0xff is NaN.
 KW_LANE constexpr float e8m0_to_float(uint8_t bits) {
   const uint32_t normal = static_cast<uint32_t>(bits) << 23;
   const uint32_t finite = bits == 0 ? 0x00400000u : normal;
   return std::bit_cast<float>(bits == 0xff ? 0x7fffffffu : finite);
 }
-/// The magnitude of `x` as a power of two, rounded up or towards zero; below 2^-127 gives 2^-127.
-/// Beyond 2^127: saturated to 2^127, or NaN. A NaN gives NaN.
+/// The magnitude of `x` as a power of two, rounded up or towards zero. Below 2^-127 it gives
+/// 2^-127. Above 2^127 it gives 2^127 when saturating, otherwise NaN. A NaN gives NaN.
 template <Round kRound, Overflow kOverflow>
 KW_LANE constexpr uint8_t narrow_e8m0(float x) {
   static_assert(kRound == Round::Up || kRound == Round::Zero);
   const uint32_t magnitude = std::bit_cast<uint32_t>(x) & 0x7fffffffu;
   const uint32_t mantissa = magnitude & 0x7fffffu;
   const uint32_t exponent = magnitude >> 23;
-  // 2^-127 is the subnormal 0x400000: below it (and zero) saturate upwards to it.
+  // 2^-127 is the subnormal 0x400000. Smaller values and zero are raised to it.
   const bool inexact = exponent == 0 ? mantissa > 0x400000u : mantissa != 0;
   const uint32_t rounded = exponent + static_cast<uint32_t>(kRound == Round::Up && inexact);
   const uint32_t limited = kOverflow == Overflow::Saturate && rounded > 0xfe ? 0xfe : rounded;
   return static_cast<uint8_t>(magnitude > 0x7f800000u ? 0xff : limited);
 }
-/// Powers of two as scale factors: nearest in the exponent's sense is not defined by the ISA, so
-/// round up (as it does).
+/// For scale factors. The ISA defines no rounding to nearest for e8m0, so this rounds up as the ISA
+/// does.
 KW_LANE constexpr uint8_t float_to_e8m0(float x) {
   return narrow_e8m0<Round::Up, Overflow::Saturate>(x);
 }
