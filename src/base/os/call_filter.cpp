@@ -1,3 +1,9 @@
+// Landlock controls files, TCP and signals. A candidate can do harm through other system calls too:
+// ptrace, mounts, sockets, chmod. This source builds a seccomp program that refuses those calls. It
+// lists the calls to refuse and allows the rest. A list of the calls to allow would be stricter,
+// but the CUDA driver and Python use calls that change with their versions. Refused calls fail with
+// EPERM instead of killing the process, so that libraries can continue without them. The cost: a
+// harmful call that a new kernel adds is allowed until this list names it.
 #include "os/call_filter.h"
 
 #include <linux/audit.h>
@@ -24,26 +30,27 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr unsigned kArchitecture = 0;
 #endif
 
-// Calls that the headers at build time may not name yet; their numbers are the same everywhere.
+// The headers at build time may not define these calls. Their numbers are the same on every
+// architecture.
 constexpr int kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kFchmodat2 = 452,
               kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
 
 constexpr int kRefused[] = {
-    // other programs' sockets; the channel to the parent is open already
+    // sockets of other programs; the channel to the parent is already open
     SYS_connect,
     SYS_accept,
     SYS_accept4,
-    // what outlives the process and the next one finds
+    // objects that outlive the process and that the next process could find
     SYS_shmget,
     SYS_msgget,
     SYS_semget,
-    // other processes
+    // access to other processes
     SYS_ptrace,
     SYS_process_vm_readv,
     SYS_process_vm_writev,
     SYS_perf_event_open,
     kPidfdGetfd,
-    // namespaces, mounts, the kernel itself
+    // namespaces, mounts, the Linux kernel itself
     SYS_unshare,
     SYS_setns,
     SYS_mount,
@@ -68,7 +75,7 @@ constexpr int kRefused[] = {
     SYS_clock_settime,
     SYS_sethostname,
     kIoUringSetup,
-    // what Landlock does not watch: owners, modes and attributes of any file of the user
+    // not covered by Landlock: owner, mode and attributes of any file of the user
     SYS_fchmod,
     SYS_fchmodat,
     kFchmodat2,
@@ -84,7 +91,7 @@ constexpr int kRefused[] = {
     kRemovexattrat,
     kFileSetattr,
     SYS_utimensat,
-#ifdef SYS_chmod  // architectures with the older calls, too
+#ifdef SYS_chmod  // architectures that also have the older calls
     SYS_chmod,
     SYS_chown,
     SYS_lchown,
@@ -115,19 +122,19 @@ std::vector<sock_filter> make_filter() {
   if (kArchitecture == 0) return {};
   constexpr unsigned kEqual = BPF_JMP | BPF_JEQ | BPF_K, kAnyBit = BPF_JMP | BPF_JSET | BPF_K;
   constexpr size_t kNumber = offsetof(seccomp_data, nr);
-  constexpr size_t kFirst = offsetof(seccomp_data, args);  // little endian: its low half
+  constexpr size_t kFirst = offsetof(seccomp_data, args);  // its low half (little endian)
   constexpr size_t kSecond = kFirst + sizeof(seccomp_data::args[0]);
-  constexpr unsigned kSocketKind = 0xf;  // without the flags of the descriptor
+  constexpr unsigned kSocketKind = 0xf;  // mask that removes the descriptor flags
   std::vector<sock_filter> filter = {
     load(offsetof(seccomp_data, arch)),
     jump(kEqual, kArchitecture, 1, 0),
     give(SECCOMP_RET_KILL_PROCESS),
     load(kNumber),
 #if defined(__x86_64__)
-    jump(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1),  // the other numbering of the same calls
+    jump(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1),  // the x32 numbering of the same calls
     give(SECCOMP_RET_KILL_PROCESS),
 #endif
-    // The C library falls back to the older call, whose flags can be seen.
+    // ENOSYS makes the C library use the older clone(), whose flags a filter can read.
     jump(kEqual, kClone3, 0, 1),
     give(SECCOMP_RET_ERRNO, ENOSYS),
     jump(kEqual, SYS_clone, 0, 4),
@@ -135,8 +142,9 @@ std::vector<sock_filter> make_filter() {
     jump(kAnyBit, kNamespaces, 0, 1),
     give(SECCOMP_RET_ERRNO, EPERM),
     give(SECCOMP_RET_ALLOW),
-    // Local sockets that must be connected, which is refused: no networks, and no datagrams, which
-    // could be sent to any socket of the user. CUDA's driver listens on one of its own.
+    // Only local sockets that need a connection, and connecting is refused. Networks are refused.
+    // Datagrams are refused because they could reach any socket of the user. The CUDA driver
+    // listens on a local socket of its own.
     jump(kEqual, SYS_socket, 1, 0),
     jump(kEqual, SYS_socketpair, 0, 8),
     load(kFirst),
@@ -147,14 +155,14 @@ std::vector<sock_filter> make_filter() {
     jump(kEqual, SOCK_SEQPACKET, 1, 0),
     give(SECCOMP_RET_ERRNO, EPERM),
     give(SECCOMP_RET_ALLOW),
-    // Flags of a file are changed through any descriptor.
+    // Any descriptor can change the flags of its file.
     jump(kEqual, SYS_ioctl, 0, 5),
     load(kSecond),
     jump(kEqual, FS_IOC_SETFLAGS, 1, 0),
     jump(kEqual, FS_IOC_FSSETXATTR, 0, 1),
     give(SECCOMP_RET_ERRNO, EPERM),
     give(SECCOMP_RET_ALLOW),
-    // Its own limits only.
+    // A process may change only its own limits.
     jump(kEqual, SYS_prlimit64, 0, 4),
     load(kFirst),
     jump(kEqual, 0, 1, 0),
@@ -179,7 +187,7 @@ const std::vector<sock_filter>& call_filter() {
 }
 
 void drop_privileges() {
-  // The bounding set first: what is not in it, no program that is started gets back.
+  // The bounding set comes first: a program started later cannot regain what is not in it.
   for (unsigned long one = 0; one < 64; ++one) ::prctl(PR_CAPBSET_DROP, one, 0, 0, 0);
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -195,7 +203,7 @@ bool enter_call_filter(const std::vector<sock_filter>& filter) {
 }
 
 bool has_call_filter() {
-  // With no program to read, a kernel that has filters answers "bad address".
+  // Given no filter program, a Linux kernel that supports filters fails with EFAULT.
   return !call_filter().empty() && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) != 0 &&
          errno == EFAULT;
 }

@@ -1,7 +1,9 @@
-// A filter of system calls for programs that run text we did not write, beside the walls of
-// os/landlock.h: no networks and no way to reach a socket of another program, no namespaces, no other process's memory or
-// limits, no owners, modes, times or attributes of files, no shared memory that outlives it. Such calls fail with "not permitted"; the program goes on. Leaving its
-// process group seems to succeed and does nothing, so that the group can be ended as a whole.
+// A filter of system calls for programs that run text we did not write; it complements
+// os/landlock.h. It refuses networks, sockets of other programs, namespaces, and the memory and
+// limits of other processes. It refuses changes of owner, mode, times or attributes of files, and
+// shared memory that outlives the process. A refused call fails with EPERM and the program
+// continues. A call that leaves the process group returns success and does nothing, so that the
+// whole group can be killed.
 #pragma once
 
 #include <linux/filter.h>
@@ -10,14 +12,14 @@
 
 namespace kw::os {
 
-/// The filter as the kernel takes it; empty on architectures we have none for.
+/// The filter in the form the Linux kernel takes; empty on architectures without one.
 const std::vector<sock_filter>& call_filter();
-/// Gives up every privilege of the superuser, for good: root may read the memory of all processes,
-/// whatever other walls there are. Async-signal-safe.
+/// Permanently gives up every privilege of the superuser. Root could read the memory of all
+/// processes despite the other restrictions. Async-signal-safe.
 void drop_privileges();
-/// From now on the process and all it starts live behind it. Async-signal-safe.
+/// Applies the filter to this process and all it starts, permanently. Async-signal-safe.
 bool enter_call_filter(const std::vector<sock_filter>& filter);
-/// Whether this kernel and architecture have such filters.
+/// Whether this Linux kernel and architecture support such filters.
 bool has_call_filter();
 
 }  // namespace kw::os

@@ -1,6 +1,9 @@
-// Frames between us and a kept child. Nothing here blocks without watching the child's stderr, the
-// deadline and Ctrl-C: a child that fills its stderr, stops reading or dies half-way through a
-// frame cannot hang us.
+// A worker runs fragile code: it can fill its stderr, stop reading, or die in the middle of a
+// frame. None of these may block us. So both descriptors are non-blocking, and every wait is one
+// poll() on the channel, the child's stderr and the interrupt descriptor, with a deadline. Threads
+// that block on each descriptor would be simpler, but they cannot be stopped cleanly. Bulk data
+// travels through shared memory, whose descriptors are attached to a frame. The cost: a partly
+// received frame must be kept between calls (Assembly).
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -25,7 +28,7 @@ constexpr uint32_t kMaxFrame = 1U << 30;
 constexpr size_t kMaxFds = 64;
 constexpr size_t kStderrKept = 64 << 10;
 constexpr int kChannelFd = 3;
-// A child that does not read for this long is hanging.
+// A child that does not read for this long counts as hanging.
 constexpr double kSendPatience = 60;
 
 std::string frame_header(std::string_view frame) {
@@ -42,7 +45,7 @@ uint32_t frame_size(const std::string& header) {
   return n;
 }
 
-/// sendmsg() of what is left of header and payload; descriptors travel with the first byte.
+/// sendmsg() of the unsent rest of header and payload. Descriptors are sent with the first byte.
 ssize_t send_some(int fd, std::string_view header, std::string_view payload,
                   const std::vector<int>& fds, int flags) {
   iovec parts[2] = {{const_cast<char*>(header.data()), header.size()},
@@ -77,8 +80,8 @@ void collect_fds(msghdr* message, std::vector<int>* fds) {
   }
 }
 
-/// A frame being put together from pieces. Memory grows with what arrived, not with what was
-/// announced.
+/// A frame that is being assembled. Memory grows with the bytes received, not with the announced
+/// size.
 struct Assembly {
   std::string header, payload;
 
@@ -123,7 +126,7 @@ struct Child::Impl {
     }
   }
 
-  /// Waits until the channel is ready for `events`; Open when it is.
+  /// Waits until the channel is ready for `events`; returns Open when it is.
   ChannelState wait(short events, double deadline) {
     for (;;) {
       const double left = deadline - monotonic_seconds();
@@ -164,7 +167,7 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   SpawnRequest request{argv,        options.extra_env, -1, err_writer.get(), err_writer.get(),
                        theirs.get()};
   request.environment = options.environment;
-  // Without Landlock the other walls still stand; what is missing, missing_walls() says.
+  // Without Landlock the other restrictions still apply. missing_walls() reports what is missing.
   UniqueFd ruleset;
   if (options.allowed != nullptr && available_walls().files)
     ruleset = KW_TRY(make_ruleset(*options.allowed));
@@ -172,7 +175,7 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   request.confined = options.allowed != nullptr;
   std::unique_ptr<Child> child(new Child);
   child->impl_ = std::make_unique<Impl>();
-  child->impl_->reaped = true;  // until there is something to reap
+  child->impl_->reaped = true;  // until there is a process to reap
   child->impl_->pid = KW_TRY(spawn(request));
   child->impl_->reaped = false;
   for (const UniqueFd* fd : {&ours, &err_reader}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);

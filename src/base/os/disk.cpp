@@ -24,8 +24,8 @@ UniqueFd open_file(const std::string& path, int flags) {
   return UniqueFd(fd);
 }
 
-// A rename is lasting only once its folder is; a file system that cannot do this has nothing
-// better.
+// A rename is durable only after its folder is synced. If the file system cannot sync folders, we
+// ignore the failure.
 void sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
   const UniqueFd fd = open_file(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
@@ -47,7 +47,7 @@ class RealDisk : public Disk {
     KW_TRY(check_opened(fd.get(), path));
     const int code = write_all(fd.get(), bytes);
     if (code == 0) return Done{};
-    // On a full disk the first half of a line must not stay in front of the next one.
+    // On a full disk, the first half of a line must not stay in front of the next line.
     if (::ftruncate(fd.get(), st.st_size) != 0) return file_error("mending", path, errno);
     return file_error("writing", path, code);
   }

@@ -1,5 +1,5 @@
-// The writing side of the file system as a port, so that a test can cut power at every write.
-// Reading needs no port: what a cut leaves behind is read with files.h.
+// The writing side of the file system as a port, so that a test can simulate a power cut at every
+// write. Reading needs no port: files.h reads what a cut leaves behind.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@ namespace kw::os {
 class Disk {
  public:
   virtual ~Disk() = default;
-  /// Replaces the whole file or nothing: temporary file beside it, rename; with Sync::Yes both are
-  /// on the disk when this returns.
+  /// Replaces the whole file or leaves it unchanged: writes a temporary file beside it and renames
+  /// it. With Sync::Yes both are on the disk when this returns.
   virtual Status write(const std::string& path, std::string_view bytes, Sync sync) = 0;
-  /// Adds at the end (creating the file). A process that dies leaves a prefix of `bytes` at worst;
-  /// an Error leaves the file as it was where that can be had. A link is not followed.
+  /// Appends, creating the file if needed. If the process dies, at most a prefix of `bytes` is
+  /// left. After an Error the file is restored when possible. A link is not followed.
   virtual Status append(const std::string& path, std::string_view bytes) = 0;
   /// Cuts the file to its first `size` bytes. A link is not followed.
   virtual Status truncate(const std::string& path, uint64_t size) = 0;
   virtual Status make_directories(const std::string& path) = 0;
-  /// A file, or a folder and all that is in it; nothing there is fine. Links are removed, not
-  /// followed.
+  /// Removes a file, or a folder with its contents. A missing path is not an Error. Links are
+  /// removed, not followed.
   virtual Status remove(const std::string& path) = 0;
 };
 
-/// The machine's.
+/// The real disk of the machine.
 Disk& real_disk();
 
 }  // namespace kw::os

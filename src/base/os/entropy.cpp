@@ -10,7 +10,8 @@ namespace kw::os {
 
 Result<uint64_t> random_bits() {
   uint64_t bits = 0;
-  // Up to 256 bytes come whole once the system has its entropy; a signal may come before that.
+  // Requests of up to 256 bytes are never cut short once the system has entropy. Before that a
+  // signal may interrupt them.
   while (::getrandom(&bits, sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
     if (errno != EINTR)
       return environment_error(std::string("the system gives no random numbers: ") +

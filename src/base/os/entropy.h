@@ -1,4 +1,4 @@
-// Unpredictable numbers from the operating system: for what a candidate must not be able to guess.
+// Unpredictable numbers from the operating system, for values that a candidate must not guess.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace kw::os {
 
-/// 64 random bits; waits until the system has gathered enough at boot.
+/// 64 random bits. Blocks at boot until the system has gathered enough entropy.
 Result<uint64_t> random_bits();
 
 }  // namespace kw::os

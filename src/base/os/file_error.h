@@ -1,4 +1,5 @@
-// The one wording of a failed file operation, and what reading files shares. Internal to os.
+// One wording for failed file operations, and functions that the file readers share. Internal to
+// os.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@
 
 namespace kw::os {
 
-/// "reading x.cu: No such file or directory"; permission and space are the machine's business, a
-/// wrong name is the user's.
+/// "reading x.cu: No such file or directory". A wrong name is an input Error; permissions and disk
+/// space are environment Errors.
 Error file_error(const std::string& doing, const std::string& path, int code);
-/// The rest of read_file(), of a file that is open.
+/// The second half of read_file(), for a file that is already open.
 Result<std::string> read_open_file(int fd, const std::string& path, uint64_t limit);
-/// Which file a descriptor is open on; "" where /proc does not say.
+/// The path a descriptor is open on; "" when /proc does not tell.
 std::string opened_path(int fd);
-/// As a message may show a name: one line, not endless.
+/// A name for use in a message: control characters replaced, at most 200 bytes plus "...".
 std::string without_controls(std::string text);
 
 }  // namespace kw::os

@@ -1,3 +1,9 @@
+// Reading and writing files, and the paths that environment variables name. A write must never
+// leave half a file, so write_file() writes a temporary file and renames it. Writing in place would
+// be cheaper, but a crash would leave half a file; only devices and pipes are written in place.
+// Relative entries of $PATH and similar variables are ignored, because the working directory may
+// hold files of a stranger. The cost: a write needs a free temporary name in the same folder and,
+// with Sync::Yes, one fsync.
 #include "os/files.h"
 
 #include <dirent.h>
@@ -23,7 +29,7 @@
 namespace kw::os {
 namespace {
 
-// Set once by whoever loaded us as a library, before anything asks.
+// Set once by the program that loaded us as a library, before self_path() is called.
 std::string& own_program() {
   static std::string path;
   return path;
@@ -52,7 +58,7 @@ int open_retrying(const std::string& path, int flags, mode_t mode = 0) {
   return fd;
 }
 
-// A symbolic link stays one: what it points to is replaced.
+// Follows a symbolic link, so that its target is replaced and the link stays.
 std::string resolved(const std::string& path) {
   char* real = ::realpath(path.c_str(), nullptr);
   if (real == nullptr) return path;
@@ -97,7 +103,7 @@ Error file_error(const std::string& doing, const std::string& path, int code) {
 }
 
 Result<std::string> read_file(const std::string& path, uint64_t limit) {
-  // O_NONBLOCK: opening a pipe that nobody writes to must not hang; it is refused below.
+  // O_NONBLOCK: opening a pipe that has no writer must not hang. Pipes are refused below.
   const Fd fd(open_retrying(path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
   if (fd.get() < 0) return file_error("reading", path, errno);
   return read_open_file(fd.get(), path, limit);
@@ -248,7 +254,8 @@ bool drop_relative_paths() {
   for (const char* name : {"PATH", "LD_LIBRARY_PATH"}) {
     const std::string value = env(name), kept = join(env_paths(name), ":");
     if (value == kept) continue;
-    // An empty list of libraries would mean the working directory; an empty PATH, some default.
+    // An empty LD_LIBRARY_PATH would mean the working directory. An empty PATH would mean a
+    // default.
     if (kept.empty() && name == std::string_view("LD_LIBRARY_PATH"))
       ::unsetenv(name);
     else

@@ -90,7 +90,7 @@ TEST_F(Files, WriteFailures) {
 
 TEST_F(Files, AFailedWriteKeepsTheOldContent) {
   ASSERT_TRUE(write_file(at("f"), "old"));
-  // Root may write everywhere, so it plays someone else meanwhile.
+  // Root may write everywhere, so the test becomes another user here.
   constexpr uid_t kNobody = 65534;
   const bool root = ::geteuid() == 0;
   if (root && (::chown(folder_.c_str(), kNobody, kNobody) != 0 || ::seteuid(kNobody) != 0)) {
@@ -154,7 +154,7 @@ TEST(FindProgram, KnowsPathAndPaths) {
   EXPECT_EQ(find_program(""), "");
 }
 
-/// Sets a variable for as long as it lives.
+/// Sets a variable during its lifetime.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name), old_(env(name)) {
@@ -174,7 +174,7 @@ class Variable {
   std::string old_;
 };
 
-// The working directory may be anybody's, and every way to name it is one of these.
+// A stranger may control the working directory. The test tries every way to name it.
 TEST_F(Files, NothingIsFoundInTheWorkingDirectory) {
   char before[4096];
   ASSERT_NE(::getcwd(before, sizeof(before)), nullptr);

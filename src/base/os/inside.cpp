@@ -1,3 +1,9 @@
+// A folder that a user downloaded can name files outside itself: through "..", absolute paths or
+// links. Every path is therefore checked twice. The text of the path is checked first, without
+// touching the disk. Then realpath() resolves all links, and the result must lie in the folder.
+// read_inside() also checks the opened descriptor, because a link can be swapped between check and
+// open. openat2() with RESOLVE_BENEATH would do this in one call, but it refuses absolute links
+// that stay inside. The cost: several system calls per file.
 #include "os/inside.h"
 
 #include <dirent.h>
@@ -24,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr size_t kLongestPath = 4096;
 constexpr int kMostLevels = 32;
 
-/// "" and errno when it cannot be resolved.
+/// Returns "" and sets errno when the path cannot be resolved.
 std::string resolved_path(const std::string& path) {
   char* real = ::realpath(path.c_str(), nullptr);
   std::string result = real == nullptr ? "" : real;
@@ -54,7 +60,7 @@ Status check_words(const std::string& folder, const std::string& path) {
   return Done{};
 }
 
-/// Before anything is looked at: what is written must not lead out by itself.
+/// Checks the text of the path alone, before the disk is touched: it must not lead out.
 bool stays_by_its_words(const std::string& folder, const std::string& base,
                         const std::string& path) {
   const fs::path plain = fs::path(path).lexically_normal();
@@ -64,13 +70,13 @@ bool stays_by_its_words(const std::string& folder, const std::string& base,
   return lies_in(plain.string(), base) || (!failed && lies_in(plain.string(), named.string()));
 }
 
-/// Whether a link is on the way to a path, which is not there.
+/// Whether the way to a missing path contains a link.
 bool goes_through_link(const std::string& folder, const std::string& path) {
   std::error_code failed;
   fs::path at = path.starts_with("/") ? fs::path() : fs::path(folder);
   for (const fs::path& part : fs::path(path)) {
     at /= part;
-    if (lies_in(folder, at.string())) continue;  // how the folder itself is reached
+    if (lies_in(folder, at.string())) continue;  // part of the way to the folder itself
     if (fs::is_symlink(fs::symlink_status(at, failed))) return true;
   }
   return false;
@@ -82,7 +88,7 @@ Result<std::string> base_of(const std::string& folder) {
   return base;
 }
 
-/// The target of a link to nothing, by its words.
+/// The target of a broken link, computed from its text.
 std::string where_it_points(const std::string& link) {
   std::error_code failed;
   const fs::path target = fs::read_symlink(link, failed);
@@ -96,7 +102,7 @@ Status check_folder(const std::string& base, const std::string& folder, int leve
   if (level > kMostLevels)
     return input_error(fmt::format("{}: more than {} folders deep", folder, kMostLevels));
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
-  if (!entries) return Done{};  // said by whoever reads it
+  if (!entries) return Done{};  // the function that reads the folder reports this
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == ".." || entry->d_type == DT_REG) continue;
@@ -203,7 +209,7 @@ Status write_inside(const std::string& folder, const std::string& path, std::str
 
 Status check_contained(const std::string& folder) {
   const std::string base = resolved_path(folder);
-  // That it is missing is said by whoever opens it.
+  // The function that opens a missing folder reports that it is missing.
   return base.empty() ? Status(Done{}) : check_folder(base, folder, 0);
 }
 

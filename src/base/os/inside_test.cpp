@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kLimit = 1000;
 constexpr const char* kSecret = "nobody may read this";
 
-/// /…/home/secret beside /…/home/task, which is what somebody sent.
+/// /…/home/task is a received folder; /…/home/secret lies beside it.
 class Inside : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ class Inside : public ::testing::Test {
   void link(const std::string& name, const std::string& target) {
     std::filesystem::create_symlink(target, folder_ + "/" + name);
   }
-  /// "own" or the message.
+  /// The text of the file ("own"), or the message of the Error.
   std::string read(const std::string& path) {
     const auto text = read_inside(folder_, path, kLimit);
     return text ? *text : text.error().message;
@@ -131,7 +131,7 @@ TEST_F(Inside, NothingIsWrittenOutside) {
 TEST_F(Inside, AFolderWeWriteInHoldsNothingThatLeadsOut) {
   EXPECT_TRUE(check_contained(folder_));
   link("deep/fine", "../own");
-  link("deep/lost", "../gone");  // what it led to was lost, but never lay outside
+  link("deep/lost", "../gone");  // its target is missing, but was inside the folder
   EXPECT_TRUE(check_contained(folder_));
   EXPECT_TRUE(check_contained(home_ + "/none"));
   const struct {

@@ -11,7 +11,7 @@
 namespace kw::os {
 namespace {
 
-// A signal handler has no other way to reach us than globals.
+// A signal handler can reach only globals.
 std::atomic<bool> g_interrupted{false};
 std::atomic<int> g_event{-1};
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -41,11 +41,11 @@ void install_interrupt_handler() {
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigemptyset(&action.sa_mask);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is the error of that write
+  ::signal(SIGXFSZ, SIG_IGN);  // a write at the file size limit then fails with an error
   for (int signal : kSignals) {
     struct sigaction old {};
     ::sigaction(signal, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup stays nohup
+    if (old.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup still works
   }
 }
 

@@ -48,7 +48,7 @@ TEST(KeyVariables, OnlyWhatIsNeededReachesAConfinedProgram) {
   ::unsetenv("DATABASE_URL");
 }
 
-/// What a child of the same user sees of a parent that holds a key.
+/// What a child of the same user can read of a parent that holds a key.
 TEST(KeyVariables, CannotBeReadOffTheirOwner) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read every process";
   ::setenv("KW_ENV_TEST_API_KEY", "secret-one", 1);

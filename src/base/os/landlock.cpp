@@ -1,3 +1,9 @@
+// A program that runs text we did not write must reach only the files we name. Landlock does this
+// without root, without a container and per process, so we use it. Namespaces or a container would
+// need privileges that many machines do not give. Each version of the Linux interface adds rights:
+// TCP from version 4, signals from version 6. So we ask for the version at run time and request
+// only the rights it knows. The cost: on an old Linux kernel some restrictions are missing;
+// missing_walls() tells the user which.
 #include "os/landlock.h"
 
 #include <fcntl.h>
@@ -18,16 +24,16 @@
 namespace kw::os {
 namespace {
 
-// Rights added after the first version of the interface, by number: the headers at build time may
-// be older.
+// Rights that later versions of the interface added, by number: the headers at build time may be
+// older.
 constexpr uint64_t kRefer = 1U << 13, kTruncate = 1U << 14, kIoctlDevice = 1U << 15;
 constexpr uint64_t kFirstVersionRights = (1U << 13) - 1;
 
 constexpr long kNetworkVersion = 4, kScopeVersion = 6;
-constexpr uint64_t kTcp = 3;     // to bind, to connect
+constexpr uint64_t kTcp = 3;     // bind and connect
 constexpr uint64_t kScopes = 3;  // abstract sockets, signals
 
-/// As the kernel's newest interface has it; older ones take the front part.
+/// The layout of the newest interface. Older versions read only the first fields.
 struct RulesetAttributes {
   uint64_t files, network, scopes;
 };
@@ -65,7 +71,7 @@ constexpr uint64_t kExecuting = LANDLOCK_ACCESS_FS_EXECUTE;
 bool allow(int ruleset, const std::string& path, uint64_t rights) {
   const UniqueFd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat st {};
-  if (!fd || ::fstat(fd.get(), &st) != 0) return true;  // what is not there needs no rule
+  if (!fd || ::fstat(fd.get(), &st) != 0) return true;  // a missing path needs no rule
   landlock_path_beneath_attr rule{};
   rule.parent_fd = fd.get();
   rule.allowed_access = S_ISDIR(st.st_mode) ? rights : rights & kForFiles;
@@ -152,7 +158,7 @@ void limit_resources(const ResourceLimits& limits) {
   lower_limit(RLIMIT_CORE, 0);
   if (limits.cpu_seconds != 0) lower_limit(RLIMIT_CPU, limits.cpu_seconds);
   if (limits.file_bytes != UINT64_MAX) lower_limit(RLIMIT_FSIZE, limits.file_bytes);
-#ifndef __SANITIZE_ADDRESS__  // its shadow memory alone is larger than any sensible limit
+#ifndef __SANITIZE_ADDRESS__  // its shadow memory is larger than any useful limit
   if (limits.memory_bytes != 0) lower_limit(RLIMIT_AS, limits.memory_bytes);
 #endif
 }

@@ -1,6 +1,6 @@
-// Confining a process (Landlock): it reads, writes and runs only what it is given, opens no TCP
-// connection, and reaches no process outside by a signal or an abstract socket, as far as the
-// kernel can enforce each. There is no way back. Also resource limits.
+// Confines a process with Landlock, permanently, as far as the Linux kernel can enforce it. The
+// process reads, writes and runs only the given files. It opens no TCP connection and reaches no
+// outside process by a signal or an abstract socket. Also sets resource limits.
 #pragma once
 
 #include <cstdint>
@@ -11,50 +11,50 @@
 
 namespace kw::os {
 
-/// What a confined process may still do, each with everything beneath. Paths that do not exist are
-/// left out.
+/// The paths a confined process may still use, each with everything beneath. Missing paths are
+/// ignored.
 struct Allowed {
   std::vector<std::string> reading;
-  std::vector<std::string> running;       // reading, and starting as a program
+  std::vector<std::string> running;       // reading, and running as a program
   std::vector<std::string> writing;       // reading, creating, writing, moving, removing
-  std::vector<std::string> devices = {};  // the same, and what drivers are asked by ioctl
+  std::vector<std::string> devices = {};  // the same, and ioctl calls to drivers
 };
 
-/// Which of these walls the running kernel can put up.
+/// Which of these restrictions the running Linux kernel can enforce.
 struct Walls {
-  bool files = false;    // Landlock itself
-  bool network = false;  // TCP: from its fourth version on (Linux 6.7)
-  bool signals = false;  // processes outside: from the sixth (Linux 6.12)
-  std::string reason;    // why there are no walls at all
+  bool files = false;    // files: any version of Landlock
+  bool network = false;  // TCP: from version 4 (Linux 6.7)
+  bool signals = false;  // processes outside: from version 6 (Linux 6.12)
+  std::string reason;    // why Landlock is not available at all
 };
 const Walls& available_walls();
-/// What a confined process can still do because a wall is missing, one clause each; empty: nothing.
+/// What a confined process can still do because a restriction is missing, one clause each. Empty
+/// when no restriction is missing.
 std::vector<std::string> missing_walls();
 
 struct Confinement {
   bool active = false;
-  std::string reason;  // why not, when it is not
+  std::string reason;  // why it is not active
 };
 
-/// From now on the calling thread, and all it starts, may touch only these files. Descriptors
-/// already open stay usable.
+/// Restricts the calling thread, and all it starts, to these files. Open descriptors stay usable.
 Confinement confine(const Allowed& allowed);
 
-/// The two halves of confine(), for a process that forks in between: the second is
+/// The two halves of confine(), for a process that forks in between. enter_ruleset() is
 /// async-signal-safe.
 Result<UniqueFd> make_ruleset(const Allowed& allowed);
 bool enter_ruleset(int ruleset);
-/// In between: the calling process may name its threads, without which CUDA's driver does not
-/// start. Async-signal-safe.
+/// Called between the two: lets the calling process name its threads. The CUDA driver does not
+/// start without this. Async-signal-safe.
 void allow_own_threads(int ruleset);
 
 struct ResourceLimits {
-  uint64_t memory_bytes = 0;         // address space; 0 = leave
-  uint64_t cpu_seconds = 0;          // 0 = leave
-  uint64_t file_bytes = UINT64_MAX;  // size of a file it may write; UINT64_MAX = leave
+  uint64_t memory_bytes = 0;         // address space; 0 = unchanged
+  uint64_t cpu_seconds = 0;          // 0 = unchanged
+  uint64_t file_bytes = UINT64_MAX;  // largest file it may write; UINT64_MAX = unchanged
 };
-/// Sets the limits as far as the machine lets us; they can only be lowered. Core dumps are switched
-/// off.
+/// Lowers the limits as far as the machine allows; limits cannot be raised. Core dumps are
+/// disabled.
 void limit_resources(const ResourceLimits& limits);
 
 }  // namespace kw::os

@@ -8,7 +8,7 @@
 namespace kw::os {
 
 Result<Library> Library::open(const std::string& path) {
-  // The loader would take it as seen from the working directory.
+  // The loader would look for such a path relative to the working directory.
   if (path.find('/') != std::string::npos && !path.starts_with("/"))
     return input_error(
         fmt::format("loading {}: a library is named by an absolute path, or without a folder", path));

@@ -1,4 +1,4 @@
-// A dynamic library loaded at run time (CUDA driver, NVRTC, NVML …).
+// A dynamic library that is loaded at run time (CUDA driver, NVRTC, NVML …).
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@ namespace kw::os {
 
 class Library {
  public:
-  /// `path` may be a bare soname (loader path), else it must be absolute. Environment Error with
-  /// dlerror()'s text.
+  /// `path` is a bare soname, found by the loader, or an absolute path. Environment Error with the
+  /// text of dlerror().
   static Result<Library> open(const std::string& path);
   Library(Library&& other) noexcept;
   Library& operator=(Library&& other) noexcept;
@@ -19,14 +19,15 @@ class Library {
 
   /// Address of a symbol, or nullptr.
   void* find(const char* symbol) const;
-  /// Sets `function` from the symbol; false when it is missing.
+  /// Sets `function` to the symbol; false when the symbol is missing.
   template <typename F>
   bool bind(F*& function, const char* symbol) const {
     function = reinterpret_cast<F*>(find(symbol));
     return function != nullptr;
   }
   const std::string& path() const { return path_; }
-  /// Gives up the handle: it stays loaded until the process ends, and nothing more is found in it.
+  /// Drops the handle. The library stays loaded until the process ends; find() must not be called
+  /// again.
   void leave_loaded() { handle_ = nullptr; }
 
  private:

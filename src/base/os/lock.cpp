@@ -30,8 +30,8 @@ std::string written_in(const std::string& path) {
   return text ? std::string(trim(*text)) : "";
 }
 
-// Some network file systems know no locks: there the process number has to do, and only on its own
-// machine.
+// Some network file systems have no locks. Then only the process number shows whether the holder
+// lives, and only on the holder's machine.
 bool holder_lives(const std::string& name) {
   const std::vector<std::string> words = split(name, ' ');
   if (words.size() != 4 || words[3] != host_name()) return !name.empty();
@@ -39,8 +39,8 @@ bool holder_lives(const std::string& name) {
   return pid && *pid > 0 && (::kill(static_cast<pid_t>(*pid), 0) == 0 || errno == EPERM);
 }
 
-// Locks of the open file, not of the process: two owners within one process exclude each other too,
-// and looking at one does not take it.
+// Locks belong to the open file, not to the process. So two owners within one process exclude each
+// other, and a test of the lock does not take it.
 struct flock whole_file() {
   struct flock range {};
   range.l_type = F_WRLCK;
@@ -52,7 +52,7 @@ bool knows_no_locks(int code) {
   return code == ENOLCK || code == ENOSYS || code == EOPNOTSUPP || code == EINVAL;
 }
 
-/// 0 when the lock was taken, EAGAIN when somebody else has it.
+/// Returns 0 when the lock was taken, EAGAIN when another owner holds it.
 int try_lock(int fd, const std::string& path) {
   struct flock range = whole_file();
   if (::fcntl(fd, F_OFD_SETLK, &range) == 0) return 0;

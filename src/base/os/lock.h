@@ -1,5 +1,5 @@
-// A lock file: one owner at a time among processes (and within one). The operating system frees it
-// when its owner dies, however it dies; what is written in it only says who that is or was.
+// A lock file: one owner at a time among processes and within one process. The operating system
+// frees the lock when its owner dies. The text in the file only names the owner.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace kw::os {
 
 class FileLock {
  public:
-  /// Takes the lock, creating the file. Input Error that names the holder when it is taken.
+  /// Takes the lock, creating the file. Input Error that names the holder when the lock is held.
   static Result<FileLock> take(const std::string& path);
   FileLock(FileLock&&) noexcept = default;
   FileLock& operator=(FileLock&&) noexcept = default;
-  /// Frees it and empties the file: a name left in one says that its owner died.
+  /// Frees the lock and empties the file. A name that stays in the file means that its owner died.
   ~FileLock();
 
-  /// The owner that died without freeing it ("process 123 on host"), or "".
+  /// The previous owner if it died without freeing the lock ("process 123 on host"), otherwise "".
   const std::string& died() const { return died_; }
 
  private:
@@ -28,7 +28,8 @@ class FileLock {
   std::string died_;
 };
 
-/// Who holds the lock now ("process 123 on host"), or nothing when it is free or not there.
+/// The current holder ("process 123 on host"); not set when the lock is free or the file is
+/// missing.
 std::optional<std::string> lock_holder(const std::string& path);
 
 }  // namespace kw::os

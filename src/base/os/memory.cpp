@@ -11,10 +11,10 @@ namespace {
 uint64_t read_number(const char* path) {
   std::ifstream file(path);
   uint64_t value = 0;
-  return file >> value ? value : 0;  // "max" and a missing file both read as 0
+  return file >> value ? value : 0;  // "max" and a missing file both give 0
 }
 
-// The number behind a key in a file of "key number …" lines, or 0.
+// The number after a key in a file of "key number …" lines, or 0.
 uint64_t read_key(const char* path, const std::string& wanted) {
   std::ifstream file(path);
   std::string key, rest;
@@ -36,7 +36,7 @@ constexpr Group kGroups[] = {
      "/sys/fs/cgroup/memory/memory.stat", "total_cache"},
 };
 
-// Page cache counts as used, but the kernel gives it back before it kills.
+// Page cache counts as used, but the Linux kernel frees it before it kills a process.
 uint64_t group_available(const Group& group) {
   const uint64_t limit = read_number(group.limit), used = read_number(group.used);
   const uint64_t cache = std::min(used, read_key(group.stat, group.cache_key));

@@ -1,12 +1,12 @@
-// How much memory this process may still use, so that huge tensors are refused instead of summoning
-// the OOM killer.
+// The memory this process may still use. Callers refuse huge tensors with it, before the OOM killer
+// ends the process.
 #pragma once
 
 #include <cstdint>
 
 namespace kw::os {
 
-/// Bytes that can be had now: MemAvailable, or less where a control group allows less. 0 when
+/// The available bytes: MemAvailable, or the limit of the control group when it is lower. 0 when
 /// unknown.
 uint64_t available_memory();
 

@@ -1,5 +1,5 @@
-// Which program our worker processes are started from. For a library inside somebody else's
-// process: there the running binary is not ours.
+// The program that our worker processes are started from. Needed when we are a library inside
+// another program: there the running binary is not ours.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace kw::os {
 
-/// From now on self_path() answers this. Before any thread asks for it.
+/// From now on self_path() returns this. Call it before any thread calls self_path().
 void set_own_program(std::string path);
 
-/// The program that workers are started from: $KERNELWRIGHT_WORKER, which must be absolute, else
-/// self_path().
+/// The program that workers are started from: $KERNELWRIGHT_WORKER, which must be absolute,
+/// otherwise self_path().
 Result<std::string> worker_program();
 
-/// The build folder the running binary was made in, and is still in; "" once it was copied or
-/// installed. tools/setup puts there what the build's own programs may use.
+/// The build folder, when the running binary lies in it; "" once the binary was copied or
+/// installed. tools/setup puts files there that the programs of the build may use.
 std::string build_folder();
 
 }  // namespace kw::os

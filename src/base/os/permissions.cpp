@@ -38,8 +38,8 @@ const Folders& roots() {
   return kFolders;
 }
 
-/// Where texts that clients send are kept while a command works on them: beside the command's own
-/// temporary folder.
+/// Whether a path lies in a folder that keeps the texts clients send. Such folders lie beside the
+/// command's own temporary folder.
 bool is_scratch(const std::string& path) {
   const std::string own = env_path("TMPDIR");
   if (own.empty()) return path.starts_with(real_place("/tmp") + "/kernelwright-");
@@ -48,7 +48,7 @@ bool is_scratch(const std::string& path) {
          path.starts_with(std::filesystem::path(real).parent_path().string() + "/kernelwright-");
 }
 
-/// What the program reads and writes at its own account.
+/// The folders the program itself may read and write.
 const Folders& own_places() {
   static const Folders kFolders = [] {
     Folders folders = {"/usr", "/lib", "/lib64", "/opt", "/proc", "/sys", "/dev"};
@@ -73,8 +73,8 @@ Error outside(const std::string& path) {
 
 struct Row {
   Runs what;
-  const char* word;  // in the variable
-  const char* name;  // for people
+  const char* word;  // in the environment variable
+  const char* name;  // in messages
   const char* option;
   bool Permissions::*allowed;
 };

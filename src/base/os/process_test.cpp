@@ -23,7 +23,7 @@
 namespace kw::os {
 namespace {
 
-// The test program is its own child: with this variable set it plays one part and ends before any
+// The test program is its own child. With this variable set it plays one part and exits before any
 // test runs.
 void echo_frames() {
   std::string frame;
@@ -50,14 +50,14 @@ void read_confined() {
   child_send(verdict);
 }
 
-/// A local address at which nothing listens.
+/// A local address without a listener.
 constexpr socklen_t kAddressBytes = sizeof(sa_family_t) + 12;
 const sockaddr* unheard() {
   static const sockaddr_un kAddress{AF_UNIX, "\0kw-no-such"};
   return reinterpret_cast<const sockaddr*>(&kAddress);
 }
 
-/// Tries what a confined program must not do, and sends the names of what it could.
+/// Tries what a confined program must not do, and sends the names of the attempts that succeeded.
 void try_escapes() {
   std::string could;
   const auto note = [&](const char* name, bool done) {
@@ -71,7 +71,7 @@ void try_escapes() {
   note("socket", ::socket(AF_INET, SOCK_STREAM, 0) >= 0);
   note("datagram", ::socket(AF_UNIX, SOCK_DGRAM, 0) >= 0);
   note("pair", ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
-  // Nothing listens there: who may connect is told so.
+  // No process listens there, so a permitted connect fails with ECONNREFUSED.
   note("connect", ::connect(::socket(AF_UNIX, SOCK_STREAM, 0), unheard(), kAddressBytes) == 0 ||
                       errno == ECONNREFUSED);
   note("chmod", ::chmod(self_path().c_str(), 0755) == 0);
@@ -109,7 +109,7 @@ std::unique_ptr<Child> start_shell(const std::string& script) {
   return std::move(child).value();
 }
 
-/// Gone, or dead and only not collected by init yet.
+/// Whether the process is gone, or is a zombie that init has not collected yet.
 bool dies(pid_t pid) {
   for (int i = 0; i < 300; ++i) {
     const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
@@ -354,7 +354,7 @@ TEST(Landlock, ConfinesAProgramFromItsStart) {
   EXPECT_EQ(shell("echo fine", {}, limits).out, "fine\n");
 }
 
-/// All walls of a child that runs text we did not write.
+/// All restrictions on a child that runs text we did not write.
 TEST(Confined, ReachesNothingOutside) {
   const Allowed allowed{
       {"/proc", "/etc/ld.so.cache"}, {"/usr", "/bin", "/lib", "/lib64", self_path()}, {}};
@@ -367,7 +367,7 @@ TEST(Confined, ReachesNothingOutside) {
   EXPECT_EQ(could, "thread ");
 }
 
-/// The same attempts succeed outside of the walls, so the test above can fail.
+/// The same attempts succeed without confinement. This proves that the test above can fail.
 TEST(Confined, AreWallsAndNotAccidents) {
   auto child = start_part("escapes");
   std::string could;
@@ -385,7 +385,7 @@ TEST(Landlock, FilesMayMoveBetweenFoldersThatMayBeWritten) {
   if (auto ruleset = make_ruleset(allowed); !ruleset) GTEST_SKIP() << ruleset.error().message;
   ProcessLimits limits;
   limits.allowed = &allowed;
-  // A link, because mv copies where it may not move.
+  // Uses a link, because mv copies a file that it may not move.
   const auto moved =
       shell("cd " + folder + " && mkdir in && echo x > in/a && ln in/a b && cat b", {}, limits);
   EXPECT_EQ(moved.out, "x\n") << moved.err;

@@ -17,7 +17,7 @@
 namespace kw::os {
 namespace {
 
-// A file instead of a pipe: a child that never reads its input can neither block us nor raise
+// A file instead of a pipe: a child that never reads its input can then neither block us nor raise
 // SIGPIPE here.
 Result<UniqueFd> input_file(std::string_view bytes) {
   UniqueFd fd = above_standard(UniqueFd(::memfd_create("kernelwright-input", MFD_CLOEXEC)));
@@ -32,7 +32,7 @@ Result<UniqueFd> input_file(std::string_view bytes) {
   return fd;
 }
 
-/// One output stream of the child: drained to the end, kept up to a limit.
+/// One output stream of the child: read to its end, kept up to a limit.
 struct Stream {
   UniqueFd fd;
   std::string* kept;
@@ -41,8 +41,8 @@ struct Stream {
 
   void drain() {
     char chunk[65536];
-    // More than a pipe can hold, yet bounded: a child that never stops writing must not outlive its
-    // deadline.
+    // Reads more than a pipe can hold, but a bounded amount. A child that never stops writing must
+    // not outlive its deadline.
     for (int round = 0; round < 64; ++round) {
       const ssize_t n = ::read(fd.get(), chunk, sizeof(chunk));
       if (n < 0 && errno == EINTR) continue;
@@ -55,13 +55,14 @@ struct Stream {
   }
 };
 
-/// Waits for output, the deadline or an interrupt, at most a moment.
+/// Waits briefly for output, the deadline or an interrupt.
 void wait_for_output(const std::vector<Stream*>& streams, double seconds) {
   std::vector<pollfd> polled;
   for (const Stream* stream : streams) {
     if (stream->fd) polled.push_back({stream->fd.get(), POLLIN, 0});
   }
-  // With no stream left only the exit is awaited, which poll() cannot see: look often.
+  // When all streams are closed, we wait only for the exit, which poll() cannot see, so we check
+  // often.
   const double longest = polled.empty() ? 0.002 : 0.05;
   if (interrupt_fd() >= 0) polled.push_back({interrupt_fd(), POLLIN, 0});
   ::poll(polled.data(), polled.size(),
@@ -96,7 +97,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   const double deadline = monotonic_seconds() + limits.timeout_seconds;
   bool stopped = false;
   for (;;) {
-    // Asked before draining: what was written before the exit is then certainly read below.
+    // Checked before draining: everything written before the exit is then read below.
     const bool ended = has_ended(pid);
     for (Stream* stream : {&out, &err}) {
       if (stream->fd) stream->drain();

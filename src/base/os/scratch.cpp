@@ -32,7 +32,8 @@ void remove_folder(const std::string& path) {
   if (!path.empty()) std::filesystem::remove_all(path, ignored);
 }
 
-// A process of another container may share the folder but not our numbers: its age tells more.
+// A process of another container may share the folder but not our process numbers. So its age
+// decides.
 bool older_than_a_day(const std::string& path) {
   struct stat st {};
   return ::stat(path.c_str(), &st) == 0 && ::time(nullptr) - st.st_mtim.tv_sec > 24 * 3600;

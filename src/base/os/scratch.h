@@ -1,4 +1,4 @@
-// A temporary folder that goes away with its owner, and with its process should that be killed.
+// A temporary folder that is removed with its owner. sweep() removes folders of killed processes.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@ namespace kw::os {
 
 class ScratchFolder {
  public:
-  /// "kernelwright-KIND-…" in $TMPDIR or /tmp, for us alone; environment Error when none can be
-  /// made there.
+  /// "kernelwright-KIND-…" in $TMPDIR or /tmp, accessible only to us. Environment Error when it
+  /// cannot be made.
   static Result<ScratchFolder> make(const std::string& kind);
   ScratchFolder(ScratchFolder&& other) noexcept;
   ScratchFolder& operator=(ScratchFolder&& other) noexcept;
   ~ScratchFolder();
   const std::string& path() const { return path_; }
 
-  /// Removes what processes that were killed long ago left behind of that kind.
+  /// Removes folders of that kind that dead processes left behind more than a day ago.
   static void sweep(const std::string& kind);
 
  private:

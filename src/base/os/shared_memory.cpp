@@ -14,7 +14,7 @@
 namespace kw::os {
 namespace {
 
-// An empty mapping is not possible; one page stands for it.
+// An empty mapping is not possible, so one page is mapped instead.
 uint64_t mapped_size(uint64_t bytes) { return bytes == 0 ? 1 : bytes; }
 
 Error memory_error(const char* what, uint64_t bytes, int code) {
@@ -44,7 +44,7 @@ Result<SharedMemory> SharedMemory::attach(int fd, uint64_t bytes) {
     memory.fd_ = -1;
     return memory_error("attaching", bytes, errno);
   }
-  // Touching a page behind the end of the file would be SIGBUS.
+  // Touching a page behind the end of the file would raise SIGBUS.
   if (static_cast<uint64_t>(st.st_size) < bytes) return memory_error("attaching", bytes, EINVAL);
   void* data = ::mmap(nullptr, mapped_size(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED) return memory_error("mapping", bytes, errno);

@@ -11,9 +11,9 @@ namespace kw::os {
 
 class SharedMemory {
  public:
-  /// Creates `bytes` of zeroed shared memory; environment Error when it cannot be had.
+  /// Creates `bytes` of zeroed shared memory; environment Error when the system refuses.
   static Result<SharedMemory> create(uint64_t bytes);
-  /// Maps what another process created; takes ownership of the descriptor.
+  /// Maps memory that another process created; takes ownership of the descriptor.
   static Result<SharedMemory> attach(int fd, uint64_t bytes);
   SharedMemory(SharedMemory&&) noexcept;
   SharedMemory& operator=(SharedMemory&&) noexcept;

@@ -1,6 +1,9 @@
-// PR_SET_PDEATHSIG fires when the *thread* that forked ends, not the process. A pool thread that
-// starts a worker and then finishes would take the worker with it, so every fork happens on one
-// thread that lives as long as we do.
+// A child must die with us, so it asks for PR_SET_PDEATHSIG. That signal is sent when the *thread*
+// that forked ends, not the process. A pool thread that starts a worker and then ends would kill
+// the worker. So every fork happens on one thread that lives as long as the process. A double fork
+// or a supervisor process would also work, but would hide the exit status from us. After the fork
+// only async-signal-safe calls are allowed, so `Prepared` is filled before it. The cost: starts are
+// serialised, and each start waits for one change of threads.
 #include "os/spawn.h"
 
 #include <fcntl.h>
@@ -41,8 +44,8 @@ namespace {
 
 constexpr int kFirstPrivateFd = 10;
 
-/// All a forked child needs, prepared before the fork: afterwards only async-signal-safe calls are
-/// allowed.
+/// Everything a forked child needs. It is filled before the fork, because afterwards only
+/// async-signal-safe calls are allowed.
 struct Prepared {
   std::string program;
   std::vector<std::string> env_storage;
@@ -103,7 +106,7 @@ void limit(int resource, uint64_t value) {
 
 class Spawner {
  public:
-  // Never destroyed: its thread must not end before the process does.
+  // Never destroyed: its thread must live as long as the process.
   static Spawner& instance() {
     static auto* spawner = new Spawner;
     return *spawner;
@@ -128,9 +131,9 @@ class Spawner {
   Spawner() {
     struct sigaction old {};
     ::sigaction(SIGCHLD, nullptr, &old);
-    // Inherited "ignore" would make the kernel reap our children before we learn how they ended.
+    // If SIGCHLD is ignored, the system reaps our children before we learn how they ended.
     if (old.sa_handler == SIG_IGN) ::signal(SIGCHLD, SIG_DFL);
-    // The thread blocks all signals: it inherits the mask set here.
+    // The thread inherits this mask, so it blocks all signals.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -161,14 +164,15 @@ std::mutex& key_mutex() {
   return mutex;
 }
 
-std::atomic<bool> keys_are_hidden{false};  // hide_keys() was asked for
+std::atomic<bool> keys_are_hidden{false};  // hide_keys() was called
 
 std::set<std::string, std::less<>>& key_names() {
   static std::set<std::string, std::less<>> names;
   return names;
 }
 
-// What programs need of the user's environment. Names that end in '_' begin a family.
+// The variables that programs need from the user's environment. A name that ends in '_' is a
+// prefix.
 constexpr std::string_view kNeeded[] = {"PATH",
                                         "LANG",
                                         "LANGUAGE",
@@ -224,7 +228,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
   return merged;
 }
 
-/// The errno the child reported before exec, or 0 when exec happened.
+/// The errno that the child reported before exec, or 0 when exec succeeded.
 int exec_error(int fd) {
   int code = 0;
   ssize_t n = 0;
@@ -335,7 +339,7 @@ bool has_ended(pid_t pid) {
 }
 
 ExitStatus kill_and_reap(pid_t pid) {
-  // While the leader is unreaped its number cannot name a foreign group.
+  // Until the leader is reaped, its number cannot name another process group.
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);
   int status = 0;

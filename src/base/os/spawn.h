@@ -1,5 +1,5 @@
-// Starting a program with given descriptors, in its own process group, so that it dies with us.
-// Internal to os: run_process() and Child stand on it.
+// Starts a program with given descriptors in its own process group; the program dies with us.
+// Internal to os: run_process() and Child use it.
 #pragma once
 
 #include <sys/types.h>
@@ -35,21 +35,21 @@ class UniqueFd {
 
 struct SpawnRequest {
   std::vector<std::string> argv;
-  std::vector<std::string> extra_env;  // NAME=value, replacing what is there
+  std::vector<std::string> extra_env;  // NAME=value, replaces existing values
   int in = -1, out = -1, err = -1;     // become 0, 1, 2; -1 = /dev/null
   int channel = -1;                    // becomes 3 when given
-  uint64_t memory_bytes = 0;           // RLIMIT_AS; 0 = as we are
-  int ruleset = -1;                    // Landlock ruleset to enter before the program starts
-  bool confined = false;               // no privileges, and the filter of os/call_filter.h
+  uint64_t memory_bytes = 0;           // RLIMIT_AS; 0 = unchanged
+  int ruleset = -1;                    // Landlock ruleset that the child enters before exec
+  bool confined = false;               // drop privileges and apply os/call_filter.h
   Environment environment = Environment::WithoutKeys;
 };
 
-/// Starts the program; an Error says why it could not be started (not found, not executable …).
+/// Starts the program. The Error says why it could not start (not found, not executable …).
 Result<pid_t> spawn(const SpawnRequest& request);
 
-/// A pipe whose ends are close-on-exec and above the standard descriptors.
+/// A pipe. Both ends are close-on-exec and numbered above the standard descriptors.
 Result<std::pair<UniqueFd, UniqueFd>> make_pipe();
-/// The same descriptor at a number that cannot be mistaken for 0 to 3.
+/// The same descriptor under a number that is not 0 to 3.
 UniqueFd above_standard(UniqueFd fd);
 
 /// How a process ended: one of the two is set.
@@ -57,11 +57,11 @@ struct ExitStatus {
   int code = 0;
   int signal = 0;
 };
-/// Whether the process has ended (it stays a zombie, so its number is still ours).
+/// Whether the process has ended. It stays a zombie, so its number is not reused yet.
 bool has_ended(pid_t pid);
-/// Kills the whole process group, waits for the leader and says how it ended.
+/// Kills the whole process group, waits for the leader and returns how it ended.
 ExitStatus kill_and_reap(pid_t pid);
-/// Seconds on a clock that never jumps.
+/// Seconds on a clock that never jumps backwards or forwards.
 double monotonic_seconds();
 
 }  // namespace kw::os
