@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kKiB = 1024;
 constexpr int64_t kMiB = 1024 * kKiB;
 
-// The board behind default_sms and default_l2_bytes stands at the end of each row.
+// The comment at the end of each row names the board that default_sms and default_l2_bytes
+// describe.
 constexpr std::array kTargets = {
     Target{"sm_75", 7, 5, false, 40, 4 * kMiB, 48 * kKiB, 64 * kKiB, 64 * kKiB, 65536, 1024,
            16},  // T4
@@ -49,8 +50,8 @@ constexpr int64_t kRegistersPerWarpUnit = 256;
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Registers are handed out per warp in units of 256, from the quarter of the file the warp's
-// scheduler owns.
+// Registers are allocated per warp in units of 256, from the quarter of the register file that
+// belongs to the warp's scheduler.
 int64_t blocks_by_registers(const Target& target, int64_t warps, int registers_per_thread) {
   if (registers_per_thread <= 0) return target.blocks_per_sm;
   const int64_t per_warp =
@@ -59,7 +60,7 @@ int64_t blocks_by_registers(const Target& target, int64_t warps, int registers_p
   return warps_per_sm / warps;
 }
 
-// From 8.0 on the system keeps 1 KiB of shared memory per resident block for itself.
+// From 8.0 on, the system reserves 1 KiB of shared memory per resident block.
 int64_t blocks_by_shared(const Target& target, int64_t shared_bytes) {
   const bool ampere_or_newer = target.major >= 8;
   const int64_t reserved = ampere_or_newer ? kKiB : 0;
@@ -99,7 +100,7 @@ Occupancy occupancy(const Target& target, int threads_per_block, int registers_p
                                                 {found.by_shared, "shared"}};
   const auto least = std::min_element(
       std::begin(limits), std::end(limits),
-      [](const auto& a, const auto& b) { return a.first < b.first; });  // the first of equals
+      [](const auto& a, const auto& b) { return a.first < b.first; });  // the first of equal limits
   found.blocks = least->first;
   found.limiter = least->second;
   found.share = static_cast<double>(found.blocks * warps * kWarpSize) / target.threads_per_sm;

@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, OccupancyLimit,
                                          LimiterCase{"blocks", 32, 16, 0, "blocks", 0.5},
                                          LimiterCase{"registers", 256, 64, 0, "registers", 0.5},
                                          LimiterCase{"shared", 128, 32, 48 * 1024, "shared", 0.25},
-                                         // Half a warp of threads still takes a whole one.
+                                         // Half a warp of threads still occupies a whole warp.
                                          LimiterCase{"odd", 48, 16, 0, "threads", 1.0},
                                          LimiterCase{"nothing", 2048, 32, 0, "launch", 0.0}),
                          [](const auto& c) { return c.param.name; });

@@ -6,13 +6,13 @@
 namespace kw::arch {
 namespace {
 
-// A set of targets is a rule over a row of arch.cpp, so that a target added there needs no second
-// table; what such a rule cannot say is written out.
+// The targets of a feature are a rule over the rows of arch.cpp, so a new target needs no second
+// table. Exceptions to such a rule are written out.
 struct FeatureRow {
   const char* name;
   int from;       // 10 * major + minor of the oldest target
   bool specific;  // only 'a' targets
-  int until;      // the newest one, 0: all
+  int until;      // the newest target; 0: no limit
 };
 
 constexpr int kEvery = 75;

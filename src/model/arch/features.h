@@ -1,6 +1,6 @@
-// What only some targets can do, looked up exactly: a newer chip need not have what an older one
-// had, and an 'a' target has more than the plain one. Checked against ptxas 13.0, which refuses
-// what a target lacks.
+// Features that only some targets have. The lookup is exact: a newer chip may lack a feature of an
+// older one, and an 'a' target has more than the plain target. Checked against ptxas 13.0, which
+// refuses instructions that a target lacks.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +22,34 @@ enum class Feature : uint8_t {
   Fp8TensorCore,       // mma on e4m3 and e5m2
   Ldmatrix,
   Stmatrix,
-  CpAsync,        // global to shared memory past the registers
+  CpAsync,        // copies global to shared memory without registers
   L2Persistence,  // access policy windows
   L2Prefetch,
   Redux,              // warp-wide integer reduction
   Mbarrier,           // arrive and test
-  MbarrierTryWait,    // a wait that suspends
+  MbarrierTryWait,    // a wait that suspends the thread
   Cluster,            // blocks launched together
   DistributedShared,  // the shared memory of other blocks of the cluster
   Tma,                // bulk copies by descriptor
-  Pdl,                // a kernel may start before the one it depends on ends
+  Pdl,                // a kernel may start before the kernel it depends on ends
   Wgmma,              // asynchronous mma of a warp group
   Setmaxnreg,         // registers moved between warp groups
   Tcgen05,            // mma into tensor memory
-  BlockScaling,       // mma on values with one scale per block
+  BlockScaling,       // mma on values that share one scale per block
   ClusterLaunchControl,
 };
 inline constexpr int kFeatures = static_cast<int>(Feature::ClusterLaunchControl) + 1;
 
-/// "wgmma", "cp_async": as the catalogue writes it.
+/// "wgmma", "cp_async": the spelling of the catalog.
 const char* feature_name(Feature feature);
 std::optional<Feature> feature_from_name(std::string_view name);
 /// All names, for suggestions.
 std::vector<std::string> feature_names();
 
 bool has(const Target& target, Feature feature);
-/// Those of the list that the target lacks.
+/// The features of the list that the target lacks.
 std::vector<Feature> lacking(const Target& target, std::span<const Feature> features);
-/// Names of the targets that have all of them, oldest first.
+/// Names of the targets that have all features of the list, oldest first.
 std::vector<std::string> targets_with(std::span<const Feature> features);
 
 }  // namespace kw::arch

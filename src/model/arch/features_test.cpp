@@ -9,7 +9,7 @@ namespace {
 
 struct FeatureCase {
   const char* feature;
-  const char* targets;  // that ptxas 13.0 accepts an instruction of this kind for
+  const char* targets;  // for which ptxas 13.0 accepts such an instruction
 };
 
 constexpr const char* kFrom75 =
