@@ -1,6 +1,5 @@
-// The known optimisation methods, as data: the files of catalog/, compiled in. Says what may be
-// claimed, what it needs, when it is worth trying and how to see it in the machine code; trying it
-// is not done here.
+// The known optimisation methods as data: the files of catalog/, compiled in. A method says what it
+// needs, when to try it, and how the machine code shows it. This module does not apply methods.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +15,27 @@
 
 namespace kw::catalog {
 
-/// What a method may do to the numbers that come out.
+/// How a method may change the output values.
 enum class Effect : uint8_t {
-  None,          // bit for bit the same
-  Reassociates,  // sums in another order
-  Approximates,  // cheaper functions with larger error
-  Precision,     // values kept in another type
+  None,          // the same bits
+  Reassociates,  // adds in another order
+  Approximates,  // uses cheaper functions with a larger error
+  Precision,     // keeps values in another type
 };
 const char* effect_name(Effect effect);
 
-/// Where a method can be written down at all.
+/// Where a method can be written.
 enum class Expressible : uint8_t {
   Module,   // in a kernel module
-  Foreign,  // only with host code of its own: a tensor map, a window, a graph
-  No,       // not by whoever writes a kernel: the engine does it, or nothing here can
+  Foreign,  // only in host code: a tensor map, a window, a graph
+  No,       // not in a kernel: the engine applies it, or it is not supported
 };
 const char* expressible_name(Expressible expressible);
 
-/// One thing to look for in the machine code of the kernel that claims the method.
+/// One pattern to look for in the machine code of a kernel that claims the method.
 struct SassCheck {
-  /// All but the first two compare with the kernel without the method. Unrolls: fewer loops, or more
-  /// code where there are as many.
+  /// All kinds except Present and Absent compare with the kernel without the method. Unrolls: fewer
+  /// loops, or more code with the same number of loops.
   enum class Kind : uint8_t { Present, Absent, More, Fewer, Unrolls };
   Kind kind = Kind::Present;
   std::string opcodes;  // an Opcodes::id
@@ -47,22 +46,22 @@ struct Method {
   std::string id;                       // "memory.vectorized_access"
   std::string axis;                     // "compute", "memory" or "latency"
   std::string title;                    // one line
-  int priority = 0;                     // 1 is looked at first on its axis
-  std::vector<arch::Feature> features;  // the target must have them all
-  double gain_low = 1, gain_high = 1;   // times faster, where it works; below 1: costs speed
-  std::optional<Expression> trigger;    // the evidence for it
-  std::optional<Expression> skip;       // what rules it out
+  int priority = 0;                     // 1 is tried first on its axis
+  std::vector<arch::Feature> features;  // the target must have all of them
+  double gain_low = 1, gain_high = 1;   // speedup when it works; below 1: slower
+  std::optional<Expression> trigger;    // when to try it
+  std::optional<Expression> skip;       // when not to try it
   std::vector<std::string> needs, conflicts, supersedes;  // ids
   Effect effect = Effect::None;
-  std::vector<SassCheck> sass;         // all must hold; none: not known how it shows
-  std::vector<std::string> sanitizer;  // of memcheck, racecheck, initcheck, synccheck: what to run
+  std::vector<SassCheck> sass;         // all must hold; empty: no known pattern
+  std::vector<std::string> sanitizer;  // which to run: memcheck, racecheck, initcheck, synccheck
   std::vector<std::string> knobs;      // "VEC in 2, 4, 8"
   Expressible expressible = Expressible::Module;
   bool experimental = false;
   std::string guidance;  // a paragraph
 };
 
-/// A family of machine instructions, by architecture.
+/// A family of machine instructions, by target.
 struct Opcodes {
   struct Row {
     std::vector<std::string> targets;  // or "all"
@@ -71,13 +70,13 @@ struct Opcodes {
   std::string id, title;
   std::vector<Row> rows;
 
-  /// The pattern for a target; nothing: not known there.
+  /// The pattern for a target; not set when it is unknown there.
   std::optional<std::string> pattern(std::string_view target) const;
 };
 
-/// All methods: compute, memory, latency, each by priority.
+/// All methods: compute, memory, latency, each sorted by priority.
 std::span<const Method> methods();
-/// The method of that id, or nullptr.
+/// The method with that id, or nullptr.
 const Method* find(std::string_view id);
 /// All ids, for suggestions.
 std::vector<std::string> ids();

@@ -1,3 +1,9 @@
+// The catalog is edited by hand, and its rows refer to each other by name. A wrong name would
+// silently disable a method. So all rows are checked together after reading: ids, priorities,
+// metrics, opcodes and the relations between methods. A check while reading is not possible,
+// because a row may name a later row. Every problem is collected with its place, so one pass shows
+// the editor all of them. The search for circles visits the relations of each method again; the
+// catalog is small enough.
 #include "catalog/check.h"
 
 #include <fmt/core.h>
@@ -12,7 +18,7 @@
 namespace kw::catalog {
 namespace {
 
-constexpr size_t kLeastGuidance = 150;  // characters: below that it is no paragraph
+constexpr size_t kLeastGuidance = 150;  // characters; a shorter text is not a paragraph
 
 class Checker {
  public:
@@ -51,7 +57,7 @@ class Checker {
     }
   }
 
-  // One name of a profiler can mean one metric only, or an import would depend on the order.
+  // A profiler name may mean only one metric; otherwise an import would depend on the order.
   void check_metric(size_t index) {
     const Metric& metric = tables_.metrics[index];
     for (const auto* names : {&metric.ncu, &metric.labels}) {
@@ -123,7 +129,7 @@ class Checker {
       problem(place, "skip: what rules a method out is true or false, so there is no 'worst'");
   }
 
-  // A flag is true or false, a number is compared: never the other way round.
+  // A flag must not be compared, and a number must be compared.
   void check_types(const std::string& place, const char* what, const Expression& e) {
     for (const Expression& part : e.parts) check_types(place, what, part);
     const auto at = std::ranges::find(tables_.metrics, e.metric, &Metric::id);
@@ -168,7 +174,7 @@ class Checker {
     }
   }
 
-  // 'needs' and 'supersedes' are orders: whoever follows them comes to an end.
+  // 'needs' and 'supersedes' are orders, so they must not contain a circle.
   void check_circles() {
     for (const auto relation : {&Method::needs, &Method::supersedes}) {
       for (size_t i = 0; i < tables_.methods.size(); ++i) {

@@ -1,5 +1,5 @@
-// What must hold between the rows of the catalogue: names that exist, priorities used once,
-// relations that make sense.
+// Checks between the rows of the catalog: names that exist, priorities used once, consistent
+// relations.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace kw::catalog {
 
-/// "file:line:column" of each row, in the tables' order.
+/// "file:line:column" of each row, in the order of the tables.
 struct Places {
   std::vector<std::string> metrics, opcodes, methods;
 };
 
-/// Adds one line per problem.
+/// Appends one line per problem to `problems`.
 void check_tables(const Tables& tables, const Places& places, std::vector<std::string>& problems);
 
 }  // namespace kw::catalog

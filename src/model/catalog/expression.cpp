@@ -1,3 +1,8 @@
+// Conditions of the catalog are written by people, so they need 'and', 'or', 'not' and parentheses.
+// A recursive descent parser with one token of lookahead is enough: any() reads 'or', all() reads
+// 'and', one() reads the rest. A parser library or a table would need more code than the grammar
+// itself. Recursion is limited to kDeepest levels, so that no text can exhaust the stack. The cost:
+// an Error names the token where it stopped, but not the column.
 #include "catalog/expression.h"
 
 #include <fmt/core.h>

@@ -1,6 +1,5 @@
-// Conditions over canonical metrics, as the catalogue writes them: "stall_barrier_pct > 5 worst 30
-// and not has_matmul". Text to tree only; what a condition is worth for measured values is decided
-// elsewhere (profile).
+// Conditions over metrics, in the notation of the catalog: "stall_barrier_pct > 5 worst 30 and not
+// has_matmul". This module turns text into a tree; profile evaluates the tree on measured values.
 #pragma once
 
 #include <optional>
@@ -16,17 +15,17 @@ struct Expression {
   enum class Kind : unsigned char { Below, Above, Flag, Not, And, Or };
   Kind kind = Kind::Flag;
   std::string metric;             // Below, Above, Flag
-  double good = 0;                // Below, Above: from here on there is nothing to complain about
-  std::optional<double> worst;    // here the complaint is full; nothing: it is full at once
+  double good = 0;                // Below, Above: the condition is false from this value on
+  std::optional<double> worst;    // the condition is fully true here; not set: at once
   std::vector<Expression> parts;  // Not: one; And, Or: two or more
 };
 
-/// 'and' binds closer than 'or'; parentheses group. The Error (Blame::Input) says what was
-/// expected, and where.
+/// 'and' binds more tightly than 'or'; parentheses group. The input Error says what was expected
+/// and where.
 Result<Expression> parse_expression(std::string_view text);
-/// The same condition in the catalogue's own writing.
+/// The same condition in the notation of the catalog.
 std::string to_text(const Expression& expression);
-/// Every metric it speaks of, each once, in order.
+/// Every metric of the condition, each once, in order.
 std::vector<std::string> metrics_of(const Expression& expression);
 
 }  // namespace kw::catalog

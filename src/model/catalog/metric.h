@@ -1,5 +1,5 @@
-// The canonical metrics: what conditions of the catalogue may speak of, and what profilers call it.
-// Values are in profile.
+// The metrics that conditions of the catalog may use, and their names in profilers. The values are
+// in profile.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ const char* unit_name(Unit unit);
 
 struct Metric {
   enum class Better : uint8_t { High, Low, Neither };
-  /// How several columns of one profile that mean this metric become one value.
+  /// How to combine several columns of one profile that mean this metric.
   enum class Combine : uint8_t { First, Max, Sum };
   std::string id, title;
   Unit unit = Unit::Ratio;
   Better better = Better::Neither;
   Combine combine = Combine::First;
   std::vector<std::string> ncu;     // columns of the raw page, preferred first
-  std::vector<std::string> labels;  // names of the details page, newer and older
-  std::vector<std::string> vgpu;    // counters of the virtual GPU it is made of
-  bool counted = true;  // by hardware while the kernel runs; false: known from the launch
+  std::vector<std::string> labels;  // names on the details page, newer and older
+  std::vector<std::string> vgpu;    // counters of the virtual GPU that it is computed from
+  bool counted = true;  // counted while the kernel runs; false: known from the launch
 };
 
 /// All canonical metrics in the order of the file.

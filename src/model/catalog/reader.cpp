@@ -1,5 +1,8 @@
-// Rows are read with their problems collected, not thrown at the first: who edits the catalogue
-// sees all that is wrong with it in one go. Only text that is not TOML ends a file early.
+// The catalog is TOML that people edit. They should see all problems in one run, not one per run.
+// So each typed read of `Row` records a problem and returns a default instead of an Error. A row
+// also records the keys that were read; finish() reports all other keys as unknown, which finds
+// typos. Only text that is not TOML ends a file early. The cost: a bad row still exists in the
+// tables while reading, so the tables are used only when no problem was found.
 #include "catalog/reader.h"
 
 #include <fmt/core.h>
@@ -19,7 +22,7 @@ std::string place_of(const std::string& file, const toml::node& node) {
   return fmt::format("{}:{}:{}", file, begin.line, begin.column);
 }
 
-/// The names of an enum's values, up to the last one.
+/// The names of the values of an enum, up to and including `last`.
 template <typename E>
 std::vector<std::string> names_of(const char* (*name)(E), E last) {
   std::vector<std::string> names;
@@ -27,7 +30,7 @@ std::vector<std::string> names_of(const char* (*name)(E), E last) {
   return names;
 }
 
-/// One table of a file: typed reads that note every problem and every key that was asked for.
+/// One table of a file. Each typed read records problems and the key that was read.
 class Row {
  public:
   Row(const std::string& file, const toml::table& table, std::vector<std::string>& problems)
@@ -105,7 +108,7 @@ class Row {
     return value.value_or(fallback);
   }
 
-  /// The index of a word in a list; 0 with a problem where it is not in it.
+  /// The index of a word in a list. When the word is not in the list: 0, and a problem is recorded.
   size_t word(const char* key, const std::vector<std::string>& words, bool required) {
     const std::string found = text(key, required);
     const auto at = std::find(words.begin(), words.end(), found);
@@ -132,7 +135,7 @@ class Row {
     return list;
   }
 
-  /// Last of all: keys nobody asked for.
+  /// Call it last: reports the keys that were not read.
   void finish() {
     const std::vector<std::string> known(asked_.begin(), asked_.end());
     for (const auto& [key, node] : table_) {

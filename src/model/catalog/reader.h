@@ -1,5 +1,5 @@
-// The catalogue's files (TOML) as tables. Strict: everything that is wrong is said at once, with
-// its place.
+// Reads the files of the catalog (TOML) into tables. It is strict and reports all problems at once,
+// with their places.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct Tables {
   std::vector<Method> methods;   // [[method]]
 };
 
-/// Any file may hold any of the three. Blame::Input: one line per problem, "file:line:column:
-/// what".
+/// Any file may hold rows of any of the three kinds. The input Error has one line per problem:
+/// "file:line:column: what".
 Result<Tables> read_tables(const std::vector<File>& files);
 
 }  // namespace kw::catalog

@@ -20,7 +20,7 @@ unit = "flag"
 better = "neither"
 )";
 
-/// A method row that is fine, with one line put in place of another.
+/// A valid method row, with one line replaced by another.
 std::string method(const std::string& from = "", const std::string& to = "") {
   std::string text =
       "[[method]]\nid = \"compute.one\"\ntitle = \"one\"\npriority = 1\n"
@@ -139,7 +139,7 @@ TEST(Reader, ACutFileIsRefusedOrSmallerButNeverACrash) {
 struct Parse {
   const char* name;
   const char* text;
-  const char* want;  // printed again; "!..." = part of the complaint
+  const char* want;  // printed again; "!..." = part of the message
 };
 
 class Expressions : public testing::TestWithParam<Parse> {};
