@@ -1,3 +1,8 @@
+// A launch plan binds tensors to kernel parameters, whose types the compiler reports as demangled
+// names. This source maps such a name to element kind, width, lanes and alignment. Names like
+// "float4" follow a pattern, base type plus number of lanes, so they are parsed. All other names
+// are rows of a table. A full C++ type parser is not needed: unknown names give no type, and the
+// caller decides. The cost: typedefs and structs of a module are unknown here.
 #include "cuda_source/cuda_types.h"
 
 #include <algorithm>
@@ -17,7 +22,7 @@ struct Row {
   int lanes;
 };
 
-// Types whose names do not follow the "base + number of lanes" pattern of the built-in vectors.
+// Types whose names do not follow the pattern "base + number of lanes" of the built-in vectors.
 constexpr std::array kPlain = {
     Row{"double", Kind::Float, DType::Fp64, 1},
     Row{"float", Kind::Float, DType::Fp32, 1},
@@ -77,8 +82,8 @@ CudaType make(const Row& row, int lanes) {
   type.dtype = row.dtype;
   type.size = tensor::dtype_size(row.dtype);
   type.lanes = lanes;
-  // Three-lane vectors are aligned as one lane; four lanes of 8 bytes only to 16, unless the name
-  // says otherwise.
+  // Vectors of three lanes are aligned like one lane. Alignment is at most 16 unless the name says
+  // otherwise.
   type.align = lanes == 3 ? type.size : std::min(type.size * lanes, 16);
   return type;
 }

@@ -1,5 +1,4 @@
-// The element types CUDA code uses, by their demangled names, and which dtype each can stand for.
-// Internal.
+// The element types of CUDA code, by their demangled names, and the dtypes each can hold. Internal.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,15 @@ struct CudaType {
   int align = 1;                              // bytes
 };
 
-/// "float4", "__half", "unsigned long", …; nothing for structs, enums and whatever else is not
-/// known.
+/// Finds "float4", "__half", "unsigned long", …; not set for structs, enums and unknown names.
 std::optional<CudaType> find_cuda_type(std::string_view name);
 
-/// True when a pointer to this type may be given a tensor of that dtype: the same type, a vector of
-/// it, void, or, for floating types, an integer of the same width; 8- and 16-byte integer vectors
-/// may carry anything.
+/// True when a pointer to this type may receive a tensor of that dtype. Allowed are the same type,
+/// a vector of it, and void. A floating dtype may also use an integer of the same width. Integer
+/// vectors of 8 and 16 bytes may hold any dtype.
 bool may_point_to(const CudaType& pointee, tensor::DType dtype);
 
-/// What a dtype is called in CUDA code: "__half".
+/// The name of a dtype in CUDA code: "__half".
 const char* cuda_name(tensor::DType dtype);
 
 }  // namespace kw::cuda_source

@@ -10,11 +10,11 @@ namespace kw::cuda_source {
 
 namespace {
 
-constexpr int kWidth = 160;  // of the part of a source line that is shown
+constexpr int kWidth = 160;  // of the shown part of a source line
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// Blanks as wide as `text` looks: tabs stay tabs, a multi-byte character takes one column.
+// Blanks with the display width of `text`: tabs stay tabs, a multi-byte character takes one column.
 std::string padding(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -23,8 +23,8 @@ std::string padding(std::string_view text) {
   return out;
 }
 
-// The source line with a caret under the place, cut to a window around it when the line is very
-// long.
+// The source line with a caret under the place. A very long line is cut to a window around the
+// place.
 std::string snippet(std::string_view line, const Diagnostic& diagnostic) {
   const size_t at = std::min(static_cast<size_t>(std::max(diagnostic.column - 1, 0)), line.size());
   size_t begin = at > static_cast<size_t>(kWidth - 40) ? at - static_cast<size_t>(kWidth - 60) : 0;

@@ -1,5 +1,4 @@
-// What is wrong with a kernel module's text, and where. Shown to people and to language models
-// alike.
+// Problems in the text of a kernel module, with their places. Users and models both read them.
 #pragma once
 
 #include <string>
@@ -8,15 +7,14 @@
 
 namespace kw::cuda_source {
 
-/// One problem. Lines and columns count from 1, columns in bytes; line 0 means the file as a whole.
+/// One problem. Lines and columns count from 1, columns in bytes. Line 0 means the whole file.
 struct Diagnostic {
   int line = 0, column = 0, length = 1;
   std::string message;
-  std::string hint;  // how to mend it; may be empty
+  std::string hint;  // how to fix it; may be empty
 };
 
-/// "file:3:9: error: …", the source line, a caret under the place, "hint: …", for each problem in
-/// order.
+/// For each problem in order: "file:3:9: error: …", the source line, a caret, "hint: …".
 std::string render_diagnostics(const std::vector<Diagnostic>& diagnostics, std::string_view text,
                                const std::string& file_name);
 

@@ -1,7 +1,9 @@
-// A compiler prints the first line of any file it is told to include, and a launch plan is only as
-// honest as the code that cannot step around it. So the text is judged before any compiler sees it:
-// which headers, which pragmas, no host code, no state hidden in inline assembly, no clocks. What
-// macros could still hide is judged later, on the PTX.
+// The text of a module is untrusted, and the compiler itself can be misused: an #include of any
+// file prints its first line in an error. Device code could also bypass the launch plan: with host
+// code, hidden state in inline assembly, or clocks. So the text is checked before any compiler sees
+// it. Headers and pragmas are checked against lists of allowed names, code against lists of refused
+// words. We lex the text ourselves, because running a preprocessor would already open files. The
+// cost: code hidden in macros is not seen here; the PTX check finds it later.
 #include "cuda_source/source_check.h"
 
 #include <algorithm>
@@ -37,8 +39,8 @@ class Checker {
                     std::move(message), std::move(hint)});
   }
 
-  // Compilers disagree about what these mean, so a line could be a comment to one and a directive
-  // to another.
+  // Compilers disagree about these line ends. One compiler could see a comment where another sees a
+  // directive.
   void check_line_ends() {
     int line = 1;
     size_t line_start = 0;
@@ -122,7 +124,7 @@ class Checker {
     check_pragma_name(first, pragma_name(first.text, second));
   }
 
-  // Compilers' own pragmas are told apart by their second word.
+  // The pragmas of GCC and clang are distinguished by their second word.
   static std::string pragma_name(const std::string& first, const std::string& second) {
     return first == "GCC" || first == "clang" ? first + " " + second : first;
   }
@@ -211,7 +213,7 @@ class Checker {
     check_pragma_name(*text, pragma_name(word(0), word(1)));
   }
 
-  // The template of an asm statement is a run of adjacent string literals.
+  // The template of an asm statement is a sequence of adjacent string literals.
   void check_assembly(size_t at) {
     size_t i = at + 1;
     while (i < source_.tokens.size() && source_.tokens[i].kind == SourceKind::Identifier) ++i;

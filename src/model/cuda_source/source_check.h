@@ -1,5 +1,5 @@
-// Rules for the device code of a module that can be judged from its text: includes, pragmas, host
-// code, state, clocks.
+// The rules for device code that can be checked from the text alone: includes, pragmas, host code,
+// state, clocks.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace kw::cuda_source {
 
-/// Every violation, in order. parse() calls it too.
+/// Every violation, in order. parse() also calls it.
 std::vector<Diagnostic> check_source(std::string_view text);
 
 }  // namespace kw::cuda_source

@@ -6,7 +6,7 @@ namespace kw::cuda_source {
 
 namespace {
 
-// The name is the identifier before the first '(' that is not the list of an attribute such as
+// The name is the identifier before the first '(' that does not belong to an attribute such as
 // __launch_bounds__(256).
 std::string kernel_name_after(const std::vector<SourceToken>& tokens, size_t at) {
   int parentheses = 0;

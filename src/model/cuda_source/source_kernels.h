@@ -1,4 +1,4 @@
-// Which kernels the device code defines, as far as its text shows. Internal.
+// The kernels that the device code defines, as far as its text shows. Internal.
 #pragma once
 
 #include <set>

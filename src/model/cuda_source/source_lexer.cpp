@@ -1,3 +1,9 @@
+// The source checks must see the same tokens as the compiler; otherwise code could hide from them.
+// So this lexer follows the phases of C++: it removes line splices first, then finds comments,
+// strings and tokens. It also handles digraphs and raw strings, because both can hide a directive.
+// Each position in the spliced text maps back to the original, so that messages show the real
+// place. A real compiler front end would be exact too, but it would open files and need a compiler.
+// The cost: an extra copy of the text and one offset per character.
 #include "cuda_source/source_lexer.h"
 
 #include <algorithm>
@@ -31,8 +37,8 @@ class Lexer {
   }
 
  private:
-  // Compilers disagree about blanks between the backslash and the line end; check_source() refuses
-  // those.
+  // Compilers disagree about blanks between the backslash and the line end. check_source() refuses
+  // them.
   size_t splice_length(size_t at) const { return text_.substr(at).starts_with("\\\n") ? 2 : 0; }
 
   void remove_splices() {
@@ -126,7 +132,7 @@ class Lexer {
     emit(quote == '"' ? SourceKind::String : SourceKind::Character, begin);
   }
 
-  // Inside a raw string splices do not count, so its end is sought in the original text.
+  // Splices do not apply inside a raw string, so its end is searched in the original text.
   void raw_string(size_t begin) {
     const size_t quote = origin_[at_];
     const size_t open = quote + text_.substr(quote, kMaxRawDelimiter + 2).find('(');
@@ -200,8 +206,8 @@ class Lexer {
     }
   }
 
-  // The end of the logical line that holds position `at`; a block comment begun on it does not end
-  // it.
+  // The end of the logical line that holds position `at`. A block comment that starts on the line
+  // does not end it.
   size_t line_end(size_t at) const {
     while (at < logical_.size() && logical_[at] != '\n') {
       if (logical_.compare(at, 2, "/*") == 0) {
@@ -218,11 +224,11 @@ class Lexer {
 
   std::string_view text_;
   std::string logical_;         // text_ without splices
-  std::vector<size_t> origin_;  // logical position -> original offset, with one past the end
+  std::vector<size_t> origin_;  // logical position -> original offset, plus the end
   std::vector<size_t> line_starts_;
   std::vector<size_t> logical_ends_;  // per token
   size_t at_ = 0;
-  size_t previous_end_ = 0;  // of the last token or comment, in the original
+  size_t previous_end_ = 0;  // end of the last token or comment, in the original text
   bool fresh_line_ = true;
   SourceText out_;
 };

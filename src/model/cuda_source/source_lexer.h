@@ -1,6 +1,6 @@
-// Device source cut into preprocessing tokens, after line splices, with digraphs and raw strings
-// understood. Just enough C++ to know what a compiler's preprocessor will see as code, string,
-// comment or directive.
+// Splits device source into preprocessing tokens, after line splices, with digraphs and raw
+// strings. It knows enough C++ to tell code, string, comment and directive apart as a preprocessor
+// does.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ struct SourceToken {
   size_t begin = 0, end = 0;  // bytes of the original text
   int line = 1, column = 1;
   bool first_on_line =
-      false;  // first token of its logical line, comments aside: where a directive may start
-  bool alone_before = false;  // nothing but blanks before it on its physical line
+      false;  // first token of its logical line, so a directive may start here
+  bool alone_before = false;  // only blanks before it on its physical line
 };
 
-/// One preprocessing directive: its tokens from '#' to the end of its logical line, comments left
-/// out.
+/// One preprocessing directive: its tokens from '#' to the end of its logical line, without
+/// comments.
 struct Directive {
   size_t first = 0, count = 0;  // range of SourceText::tokens
-  size_t end = 0;               // offset just behind its newline, or the end of the text
+  size_t end = 0;               // offset after its newline, or the end of the text
   std::string name;             // "include", "pragma", …; "" for a lone '#' or a number
 };
 
@@ -37,7 +37,7 @@ struct SourceText {
   std::vector<Directive> directives;
 };
 
-/// Never fails: what is unfinished at the end of the text is closed there.
+/// Never fails: a token that is unfinished at the end of the text ends there.
 SourceText lex_source(std::string_view text);
 
 }  // namespace kw::cuda_source

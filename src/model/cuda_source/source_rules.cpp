@@ -1,3 +1,8 @@
+// The rules for device code are data, so that a reviewer can read them and a test can compare them
+// with the documentation. Headers and pragmas are lists of allowed names and folders; anything else
+// is refused. Identifiers, directives and assembly are lists of refused words with a reason each,
+// because legal CUDA has too many words to list. The reason becomes the hint of the message. The
+// cost: a new harmful identifier of CUDA is accepted until a row names it.
 #include "cuda_source/source_rules.h"
 
 #include <algorithm>
@@ -64,8 +69,8 @@ constexpr std::array<std::string_view, 52> kHeaders = {"cuda_fp16.h",
 constexpr std::array<std::string_view, 4> kHeaderFolders = {"cub/", "cuda/", "cooperative_groups/",
                                                             "nv/"};
 
-// "GCC dependency" and "clang module" look at files, so of those families only harmless members are
-// here.
+// "GCC dependency" and "clang module" read files, so only harmless pragmas of these families are
+// listed.
 constexpr std::array<std::string_view, 17> kPragmas = {
     "unroll",           "nounroll",        "once",
     "push_macro",       "pop_macro",       "nv_exec_check_disable",
@@ -127,8 +132,7 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// A whole word of the assembly, not a part of a longer one: ".global" declares, "st.global" does
-// not.
+// Finds a whole word of the assembly: ".global" declares a variable, "st.global" does not.
 size_t find_word(std::string_view text, std::string_view word, bool after_blank) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);

@@ -1,5 +1,5 @@
-// The tables behind source_check: allowed headers and pragmas, refused words, and what inline
-// assembly may not say.
+// The tables of source_check: allowed headers and pragmas, refused words, and refused inline
+// assembly.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace kw::cuda_source {
 
 bool header_allowed(std::string_view header);
-/// For suggestions and the documentation's test.
+/// For suggestions and for the test of the documentation.
 std::vector<std::string> allowed_headers();
 
 bool pragma_allowed(std::string_view name);
@@ -19,17 +19,17 @@ std::vector<std::string> allowed_pragmas();
 std::string_view refused_directive(std::string_view name);
 /// Why an identifier may not occur in code, or "".
 std::string_view refused_identifier(std::string_view name);
-/// Device functions that read a clock.
+/// Whether a device function reads a clock.
 bool is_clock_function(std::string_view name);
 
 struct AssemblyFault {
-  std::string what;  // "declares a global variable"; "" when there is none
+  std::string what;  // "declares a global variable"; "" when allowed
   std::string hint;
 };
 AssemblyFault find_assembly_fault(std::string_view assembly);
 
-/// What stands between the quotes of a literal, with simple escapes resolved; raw literals as they
-/// are.
+/// The text between the quotes of a literal, with simple escapes resolved. Raw literals are not
+/// changed.
 std::string string_body(std::string_view literal);
 
 }  // namespace kw::cuda_source

@@ -1,3 +1,9 @@
+// Host code must be read to find its launches, and macros often hide them. So the macros of the
+// file are expanded, and each expanded token keeps the place where its macro is used. We expand
+// macros over tokens that the lexer produced, instead of running a compiler's preprocessor: that
+// would expand headers too and lose the places. A macro that is being expanded is hidden, so
+// recursion ends. Depth and number of tokens are limited (kMostDepth, kMostTokens), so that nested
+// macros cannot use up memory. The cost: macros of headers and #if conditions are not evaluated.
 #include "cuda_source/tokens.h"
 
 #include <algorithm>
