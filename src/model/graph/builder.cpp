@@ -1,3 +1,9 @@
+// A trace runs with concrete extents, but generated code must serve other extents too. So each
+// extent is a Dim: a value and an expression. Whenever a rule is decided by values alone, the
+// builder records a guard, such as "B == D". Fully symbolic shapes would need no guards, but every
+// rule would have to decide inequalities between polynomials. Reshapes, expansions and slices that
+// change nothing add no node, so graphs stay small. The cost: a module generated from a trace is
+// valid only for dims that satisfy its guards.
 #include "graph/builder.h"
 
 #include <fmt/core.h>
@@ -23,7 +29,7 @@ int64_t to_integer(double value) {
   return value < -kEnd ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
 }
 
-// PyTorch keeps the low bits of a number that is too large for the tensor it meets.
+// PyTorch keeps the low bits of a number that is too large for the dtype of the tensor.
 int64_t wrap_integer(DType type, int64_t value) {
   if (type == DType::Bool) return value != 0 ? 1 : 0;
   const int bits = tensor::dtype_size(type) * 8;
@@ -153,8 +159,8 @@ Result<Shape> Builder::broadcast(std::span<const NodeId> tensors) {
   return broadcast_shapes(shapes);
 }
 
-// An extent 1 that may be otherwise elsewhere makes the trace depend on its being 1; a 1 written as
-// such does not.
+// A symbolic extent that happens to be 1 makes the trace depend on that value, so it is guarded. A
+// literal 1 needs no guard.
 Result<Shape> Builder::broadcast_shapes(std::span<const Shape> shapes) {
   size_t rank = 0;
   for (const Shape& shape : shapes) rank = std::max(rank, shape.size());

@@ -1,4 +1,9 @@
-// The builder's arithmetic: which dtype an operation gets, what PyTorch refuses, how operands meet.
+// Kernels are compared with PyTorch, so each operation must have exactly PyTorch's dtype and
+// rounding. This source holds those rules: promotion, the dtype an op computes in, refusals, and
+// matmul of vectors and batches. The rules are written once for each primitive, and compositions
+// inherit them. The alternative, asking a PyTorch process at trace time, would make every trace
+// depend on an installation. Error messages repeat PyTorch's wording, so that users recognise them.
+// The cost: a change of PyTorch's rules must be followed here by hand.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,12 +21,13 @@ Error not_implemented(Op op, DType type) {
       fmt::format("\"{}\" not implemented for '{}'", op_info(op).name, torch_name(type)));
 }
 
-// Kernels that take a Python number in the tensor's own dtype; the others take it in opmath.
+// These kernels take a Python number in the tensor's own dtype; the others take it in opmath.
 bool stores_numbers(Op op) {
   return between(op, Op::Fmod, Op::Remainder) || between(op, Op::Copysign, Op::Ge);
 }
 
-// What PyTorch computes this op in when the operands promote to `type`; an Error where it refuses.
+// The dtype PyTorch computes this op in when the operands promote to `type`. An Error when PyTorch
+// refuses.
 Result<DType> binary_type(Op op, DType type) {
   if (is_storage_only(type)) return not_implemented(op, type);
   const bool is_bool = type == DType::Bool;
@@ -35,7 +41,7 @@ Result<DType> binary_type(Op op, DType type) {
   return type;
 }
 
-// Arithmetic on bool is logic.
+// Arithmetic on bool becomes logic.
 Op on_bool(Op op) {
   switch (op) {
     case Op::Add:
@@ -237,7 +243,8 @@ Result<NodeId> Builder::dot(NodeId a, NodeId b) {
   return reshape(product, {});
 }
 
-// Both of rank 2 at least. A batch against one matrix is one tall product, as PyTorch folds it.
+// Both have at least rank 2. A batch times one matrix is folded into one tall product, as in
+// PyTorch.
 Result<NodeId> Builder::matrices(NodeId a, NodeId b) {
   const Shape left = graph_[a].shape, right = graph_[b].shape;
   const Dim rows = left[left.size() - 2], inner = left.back(), columns = right.back();

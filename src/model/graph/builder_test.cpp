@@ -21,7 +21,7 @@ Result<NodeId> add_shapes(Builder& b, const Shape& x, const Shape& y) {
 struct ShapeCase {
   const char* name;
   std::function<Result<NodeId>(Builder&)> build;
-  const char* want;  // "fp32[2, 3]", or what the Error says
+  const char* want;  // "fp32[2, 3]", or the message of the Error
 };
 
 std::vector<ShapeCase> shape_cases() {

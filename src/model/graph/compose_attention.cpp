@@ -32,7 +32,7 @@ Status check_operands(const Builder& b, NodeId query, NodeId key, NodeId value) 
   return Done{};
 }
 
-// Heads of keys and values serve several queries each.
+// Repeats the heads of keys and values, so that each serves several heads of queries.
 Result<NodeId> shared_heads(Builder& b, NodeId x, NodeId query) {
   if (b.rank(x) < 3 || b.rank(query) < 3) {
     return input_error("enable_gqa needs a dim of heads before the last two");

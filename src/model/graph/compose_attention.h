@@ -1,5 +1,5 @@
-// Scaled dot-product attention: scores and softmax in fp32 for half types, the probabilities
-// rounded to the values' type before they are multiplied, as PyTorch's fused kernels do.
+// Scaled dot-product attention, with scores and softmax in fp32 for half types. The probabilities
+// are rounded to the type of the values before the product, as in PyTorch's fused kernels.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 namespace kw::graph {
 
 struct Attention {
-  std::optional<NodeId> mask;   // bool: true takes part; else added to the scores
+  std::optional<NodeId> mask;   // bool: true takes part; otherwise added to the scores
   bool causal = false;          // query i sees the keys 0 … i
-  std::optional<double> scale;  // nothing: 1 / sqrt(E)
-  bool grouped = false;         // fewer heads of keys and values than of queries
+  std::optional<double> scale;  // not set: 1 / sqrt(E)
+  bool grouped = false;         // keys and values have fewer heads than queries
 };
 /// […, L, E], […, S, E], […, S, F] -> […, L, F]. A query that sees no key gives 0.
 Result<NodeId> attention(Builder& b, NodeId query, NodeId key, NodeId value, const Attention& how);
 
-/// Softmax along the last dim; a row of nothing but -inf gives 0.
+/// Softmax along the last dim. A row that holds only -inf gives 0.
 Result<NodeId> safe_softmax(Builder& b, NodeId x);
 
 }  // namespace kw::graph

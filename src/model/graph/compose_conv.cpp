@@ -1,3 +1,9 @@
+// A convolution is composed of primitives, so that no interpreter, derivative or error bound needs
+// a rule for it. The windows of the input become columns of a matrix, and the weight is multiplied
+// with it. A transposed convolution does this in reverse: a product, then Fold adds the windows. A
+// primitive Conv op would give smaller graphs, but every user of graphs would need it with strides,
+// dilations and groups. The movements cost nothing in a kernel that reads through them. The cost: a
+// code generator must recognise the pattern to use a direct convolution.
 #include "graph/compose_conv.h"
 
 #include <fmt/core.h>
@@ -12,7 +18,7 @@ using MaybeBias = std::optional<NodeId>;
 
 namespace {
 
-// What a convolution is about, once the input has a batch.
+// The parts of a convolution, after a missing batch dim was added.
 struct Pieces {
   NodeId x = -1, weight = -1;
   int spatial = 0;
@@ -50,8 +56,8 @@ Status check_types(const Builder& b, const Pieces& p, MaybeBias bias) {
   return Done{};
 }
 
-// PyTorch looks at the weight's first dim whichever way the convolution goes; `in` is the weight's
-// dim that meets the input's channels.
+// PyTorch checks the first dim of the weight in both directions of convolution. `wanted` is the
+// number of input channels that the weight requires.
 Status check_channels(Builder& b, const Pieces& p, bool transposed) {
   const Shape& w = b[p.weight].shape;
   const int64_t groups = p.groups.value();
@@ -118,13 +124,13 @@ Result<Pieces> pieces_of(Builder& b, NodeId x, NodeId weight, MaybeBias bias, co
 
 bool one_group(const Pieces& p) { return p.groups.same_text(Dim(1)); }
 
-// [N, G, rows, columns], without the G where there is one group.
+// [N, G, rows, columns], without G when there is one group.
 Shape grouped_matrix(const Pieces& p, const Dim& batch, const Dim& rows, const Dim& columns) {
   if (one_group(p)) return {batch, rows, columns};
   return {batch, p.groups, rows, columns};
 }
 
-// The weight as one matrix per group, for every sample.
+// The weight as one matrix per group, expanded over the samples.
 Result<NodeId> weight_matrix(Builder& b, const Pieces& p, NodeId w, const Dim& rows,
                              const Dim& columns) {
   const Shape shape = grouped_matrix(p, Dim(1), rows, columns);
@@ -132,7 +138,7 @@ Result<NodeId> weight_matrix(Builder& b, const Pieces& p, NodeId w, const Dim& r
   return b.expand(matrix, grouped_matrix(p, b.extent(p.x, 0), rows, columns));
 }
 
-// Adds the bias, rounds, and takes the batch away that was not there.
+// Adds the bias, rounds, and removes a batch dim that the input did not have.
 Result<NodeId> finish(Builder& b, NodeId y, const Pieces& p, MaybeBias bias, DType type) {
   if (bias) {
     Shape shape(static_cast<size_t>(p.spatial + 1), Dim(1));
@@ -185,7 +191,7 @@ Result<NodeId> conv(Builder& b, NodeId x, NodeId weight, MaybeBias bias, const C
   const Pieces p = KW_TRY(pieces_of(b, x, weight, bias, how.groups, false));
   const Spans spans = KW_TRY(spans_of(b, p, how));
   const DType type = b.dtype(x);
-  // A product alone is rounded once by itself.
+  // A product without bias is rounded once by itself.
   const DType inner = bias ? opmath(type) : type;
   Shape shape;
   const NodeId patches = KW_TRY(patches_of(b, p, b.cast(p.x, inner), spans, &shape));
@@ -200,7 +206,7 @@ Result<NodeId> conv(Builder& b, NodeId x, NodeId weight, MaybeBias bias, const C
 
 namespace {
 
-// Where the result's elements lie in what the windows fold to.
+// Maps the elements of the result to the folded windows.
 Result<Spans> transposed_spans(const Builder& b, const Pieces& p, const ConvTranspose& how,
                                Shape* out) {
   Spans spans;
@@ -245,7 +251,7 @@ Result<NodeId> conv_transpose(Builder& b, NodeId x, NodeId weight, MaybeBias bia
   const Shape places(in.begin() + 2, in.end());
   const Shape kernel(b[weight].shape.begin() + 2, b[weight].shape.end());
   const Dim outs = b.extent(weight, 1), rows = outs * count_of(kernel);
-  // [G, C/G, O/G * K…] turned, for every sample.
+  // [G, C/G, O/G * K…] transposed, for every sample.
   const NodeId upright = KW_TRY(weight_matrix(b, p, b.cast(weight, inner), depth, rows));
   const NodeId matrix = KW_TRY(transpose(b, upright, -1, -2));
   const NodeId flat =

@@ -1,4 +1,4 @@
-// Triangles and diagonals: masks made of row and column numbers.
+// Triangles and diagonals, as masks that compare row and column numbers.
 #include <fmt/core.h>
 
 #include "graph/compose_move.h"
@@ -89,7 +89,7 @@ Result<NodeId> diag_embed(Builder& b, NodeId x, const Dim& offset, int first, in
   const Dim shift = above ? offset : Dim(0) - offset;
   const NodeId padded = KW_TRY(pad(b, x, {0, shift}, PadMode::Constant, 0));
   const Dim size = b.extent(padded, b.rank(padded) - 1);
-  // Above the diagonal an element stands in its own row, below it in its own column.
+  // Above the diagonal an element keeps its row; below it an element keeps its column.
   const NodeId lined = KW_TRY(unsqueeze(b, padded, above ? -1 : -2));
   Formula f(b);
   const Term here = row_numbers(f, size) + offset == column_numbers(f, size);

@@ -1,3 +1,10 @@
+// PyTorch has many ways to choose elements by index; graphs have three: Gather, IndexSelect and
+// Scatter. Every function here reduces its case to one of them with reshapes, expansions and
+// slices. Several index tensors become one joint index into the flattened dims. More primitives
+// would give shorter graphs, but each would need an interpreter, a derivative and code. Negative
+// indices are handled by a select in the graph, because their values are unknown at trace time.
+// Masks as indices are refused: the shape of their result depends on values. The cost: extra
+// integer arithmetic per index.
 #include "graph/compose_index.h"
 
 #include <fmt/core.h>
@@ -27,7 +34,7 @@ Result<NodeId> lookup(Builder& b, Op op, NodeId x, NodeId index, int dim) {
   return b.add(std::move(node));
 }
 
-// x cut down to the index's extents, but for the dim that is looked up.
+// Cuts x to the extents of the index, except along the dim that is looked up.
 Result<NodeId> cut_to(Builder& b, NodeId x, NodeId index, int except, const char* what) {
   for (int i = 0; i < b.rank(x); ++i) {
     if (i == except) continue;
@@ -57,7 +64,7 @@ Result<NodeId> at_least_1d(Builder& b, NodeId x) {
   return b.rank(x) == 0 ? b.reshape(x, {1}) : Result<NodeId>(x);
 }
 
-// Negative indices count from the end.
+// Makes negative indices count from the end.
 Result<NodeId> from_front(Builder& b, NodeId index, const Dim& extent) {
   Formula f(b);
   return f.done(where(f(index) < Term(0), f(index) + extent, f(index)));
@@ -71,7 +78,7 @@ Result<NodeId> scatter_node(Builder& b, NodeId x, int dim, NodeId index, NodeId 
   return b.add(std::move(node));
 }
 
-// For index_add and its kin: one index per slice, spread over the whole source.
+// For index_add and similar functions: one index per slice, expanded over the whole source.
 Result<NodeId> scatter_slices(Builder& b, NodeId x, int dim, NodeId index, NodeId source,
                               ScatterMode mode, const char* what) {
   const NodeId line = KW_TRY(index_tensor(b, index, what, true));
@@ -168,9 +175,9 @@ Result<NodeId> take(Builder& b, NodeId x, NodeId index) {
   return b.reshape(result, b[places].shape);
 }
 
-// The indexed dims are brought to the front and joined into one, looked up by one joint index, and
-// the index's own dims put where PyTorch has them: in place when the indexed dims are neighbours,
-// else in front.
+// Moves the indexed dims to the front, joins them into one, and looks it up with one joint index.
+// The dims of the index go where PyTorch puts them: in place when the indexed dims are adjacent,
+// otherwise in front.
 Result<NodeId> index(Builder& b, NodeId x, const std::vector<std::optional<NodeId>>& indices) {
   if (static_cast<int>(indices.size()) > b.rank(x)) {
     return input_error(fmt::format("too many indices for tensor of dimension {}", b.rank(x)));

@@ -1,3 +1,10 @@
+// PyTorch's kernels compute source positions in fp32, and the rounding can select a neighbour of
+// the intended element. A graph must have one right answer, so positions are computed here with
+// integers, num / den. nearest() compares them with the fp32 result of PyTorch for every element
+// and refuses sizes where the two differ. Using fp32 positions would match PyTorch always, but the
+// right element would depend on rounding. Integer ratios become a slice or a repetition, which need
+// no index. The cost: a check of up to kLongestCheck elements per trace; larger sizes are not
+// checked.
 #include "graph/compose_interpolate.h"
 
 #include <fmt/core.h>
@@ -21,7 +28,7 @@ Term upto(const Term& x, const Dim& last) {
   return apply(Op::Minimum, apply(Op::Maximum, x, 0), last);
 }
 
-// Kernels multiply in fp32 and round down, which now and then misses the place meant.
+// Kernels multiply in fp32 and round down, which sometimes gives a neighbour of the intended place.
 int64_t place_in_kernel(const Resize& to, int64_t i, bool exact) {
   const auto at = static_cast<float>(i) + (exact ? 0.5F : 0.0F);
   return static_cast<int64_t>(std::floor(at * static_cast<float>(to.step)));
@@ -41,7 +48,7 @@ Status check_places(const Resize& to, bool exact) {
   return Done{};
 }
 
-// A whole number of elements apart: a plain slice, or every element several times.
+// For integer ratios: a strided slice, or a repetition of every element.
 Result<std::optional<NodeId>> without_index(Builder& b, NodeId x, int dim, const Resize& to) {
   const Dim extent = b.extent(x, dim);
   const Dim apart = floor_div(to.num, to.den), copies = floor_div(to.den, to.num);
@@ -63,7 +70,7 @@ Result<NodeId> picked(Builder& b, NodeId x, int dim, const Term& places) {
   return index_select(b, x, dim, index);
 }
 
-// Where an element lies between the elements of the input.
+// The position of an element between the elements of the input.
 struct Place {
   Term whole, rest;  // int64; fp32 in [0, 1]
 };
@@ -96,7 +103,7 @@ Place place_of(Formula& f, const Dim& extent, const Resize& to, bool corners, bo
   return {whole, apply(Op::Minimum, apply(Op::Maximum, rest, 0.0), 1.0)};
 }
 
-// A factor per element of the result, ready to meet the tensor.
+// One factor per element of the result, shaped to broadcast against the tensor.
 Result<NodeId> as_factor(Builder& b, NodeId x, int dim, const Term& factor) {
   const NodeId line = KW_TRY(factor.formula->done(factor));
   Shape shape(b[x].shape.size() - static_cast<size_t>(dim), Dim(1));
@@ -111,7 +118,7 @@ Resize resize_to(const Dim& extent, const Dim& size) {
   return {size, extent, size, step};
 }
 
-// The first fraction of the continued one that is the factor to all digits that were written.
+// Finds the first convergent of the continued fraction that equals the factor to 9 digits.
 std::optional<Resize> resize_by(const Dim& extent, double factor) {
   if (!(factor > 0) || factor > static_cast<double>(kLargestRatio)) return std::nullopt;
   int64_t p = 1, q = 0, last_p = 0, last_q = 1;

@@ -1,5 +1,5 @@
-// Resizing along one dim: every element of the result looks at its place in the input. Places are
-// counted in whole numbers, so that none is lost to rounding; the distances between elements are
+// Resizing along one dim: each element of the result is mapped to a position in the input.
+// Positions are integers, so that rounding cannot change them. Distances between elements are
 // computed in fp32, as kernels do.
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace kw::graph {
 
-/// Element i of the result lies at i * step, where step = num / den: the extents of input and
-/// result, or what a scale factor says.
+/// Element i of the result lies at i * step, with step = num / den. num and den are the extents of
+/// input and result, or come from a scale factor.
 struct Resize {
   Dim size = 1;
   Dim num = 1, den = 1;
   double step = 1;  // num / den
 };
-/// By the two extents.
+/// From the two extents.
 Resize resize_to(const Dim& extent, const Dim& size);
-/// By a factor; nothing for one that is no ratio of small numbers.
+/// From a factor; not set when the factor is not a ratio of small integers.
 std::optional<Resize> resize_by(const Dim& extent, double factor);
 
-/// `exact`: of the middles of the elements.
+/// `exact`: uses the centres of the elements.
 Result<NodeId> nearest(Builder& b, NodeId x, int dim, const Resize& to, bool exact);
-/// x must have the type to compute in. `corners`: first and last elements meet.
+/// x must already have the type to compute in. `corners`: the first and last elements coincide.
 Result<NodeId> linear_between(Builder& b, NodeId x, int dim, const Resize& to, bool corners);
 Result<NodeId> cubic_between(Builder& b, NodeId x, int dim, const Resize& to, bool corners);
 

@@ -1,4 +1,9 @@
-// Movement that puts tensors together: concatenation, repetition, rotation, padding.
+// Movement that joins tensors: concatenation, repetition, rotation, padding. All of it is composed
+// of Concat, Pad, slices and expansions, so no further primitive is needed. A repetition inserts a
+// dim, expands it and reshapes, which moves no data until a kernel reads it. Padding by a number is
+// one Pad node; padding from the tensor itself joins slices of it. Index tensors could express all
+// of these, but would hide the regular access from code generators. The cost: the sign and size of
+// each pad and shift become guards of the trace.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +16,7 @@ using tensor::DType;
 
 namespace {
 
-// PyTorch still lets an empty vector join anything.
+// PyTorch still allows an empty vector in any concatenation.
 bool is_skipped(const Builder& b, NodeId x) {
   return b.rank(x) == 1 && b.extent(x, 0).same_text(Dim(0));
 }
@@ -48,7 +53,7 @@ Result<NodeId> concat(Builder& b, std::vector<NodeId> tensors, int dim) {
 Result<NodeId> roll_one(Builder& b, NodeId x, const Dim& shift, int dim) {
   const Dim extent = b.extent(x, dim);
   if (extent == Dim(0)) return x;
-  // A shift within the extent keeps its own text; only a larger one is wrapped.
+  // A shift within the extent keeps its own text; only a larger shift is reduced modulo the extent.
   Dim back = shift;
   if (shift.value() < -extent.value() || shift.value() > extent.value()) {
     back = remainder(shift, extent);
@@ -74,7 +79,7 @@ Error too_much(const Builder& b, NodeId x, const Edge& edge, int dim) {
                   edge.front.value(), edge.back.value(), dim, shape_text(b[x].shape)));
 }
 
-// What stands in front of (or behind) x along one dim, `size` wide.
+// The padding of width `size` in front of (or behind) x along one dim.
 Result<NodeId> margin(Builder& b, NodeId x, int dim, const Dim& size, bool front, PadMode mode) {
   const Dim extent = b.extent(x, dim);
   b.guard_at_most(mode == PadMode::Replicate ? Dim(1) : size,
@@ -115,7 +120,7 @@ Result<NodeId> pad_from_itself(Builder& b, NodeId x, int dim, const Edge& edge, 
   return concat(b, std::move(parts), dim);
 }
 
-// Negative pads cut.
+// Negative pads cut elements off.
 Result<NodeId> cut_edges(Builder& b, NodeId x, int dim, const Edge& edge) {
   const Dim extent = b.extent(x, dim);
   const Dim start = edge.front.value() < 0 ? Dim(0) - edge.front : Dim(0);

@@ -1,3 +1,9 @@
+// PyTorch's products with a bias or a second term accumulate in fp32 for half types and round once.
+// If the product were rounded before the addition, the truth would contain one rounding too many.
+// So both operands are converted to opmath first, and the result is converted back after the
+// addition. An attribute "accumulate in fp32" on MatMul would avoid the conversions, but each user
+// of graphs would need it. A plain product has no conversions: MatMul itself rounds once. The cost:
+// two casts that code generators must recognise.
 #include "graph/compose_matmul.h"
 
 #include <fmt/core.h>
@@ -22,10 +28,10 @@ Status need_same_dtype(const Builder& b, NodeId x, NodeId y) {
                                  torch_name(b.dtype(x)), torch_name(b.dtype(y))));
 }
 
-// The product in the type it is accumulated in, for something to be added before rounding.
+// The product in its accumulation type, so that a term can be added before rounding.
 Result<NodeId> wide_product(Builder& b, NodeId x, NodeId y) {
   KW_TRY(need_same_dtype(b, x, y));
-  if (is_storage_only(b.dtype(x))) return b.matmul(x, y);  // refuses
+  if (is_storage_only(b.dtype(x))) return b.matmul(x, y);  // gives the Error
   const DType type = opmath(b.dtype(x));
   const NodeId left = b.cast(x, type);
   return b.matmul(left, b.cast(y, type));
@@ -117,7 +123,7 @@ Result<NodeId> linear(Builder& b, NodeId x, NodeId weight, std::optional<NodeId>
   return f.done(f(product) + cast(f(*bias), opmath(b.dtype(x))), b.dtype(x));
 }
 
-// [.., I] x [O, I, J] x [.., J] -> [.., O]: x through the weight first, then the sum over J.
+// [.., I] x [O, I, J] x [.., J] -> [.., O]: first x times the weight, then the sum over J.
 Result<NodeId> bilinear(Builder& b, NodeId x, NodeId y, NodeId weight, std::optional<NodeId> bias) {
   KW_TRY(need_rank(b, weight, 3, "bilinear(): weight must be 3-D"));
   KW_TRY(need_same_dtype(b, x, weight));

@@ -1,4 +1,4 @@
-// Products of matrices with something added: accumulated in fp32 for half types, rounded once.
+// Matrix products with an added term: accumulated in fp32 for half types, rounded once.
 // torch.matmul itself is Builder::matmul.
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace kw::graph {
 
-/// Exactly two matrices; batches of equal extent; a matrix and a vector; two vectors.
+/// Each takes exactly these ranks: two matrices; batches of equal extent; a matrix and a vector;
+/// two vectors.
 Result<NodeId> mm(Builder& b, NodeId x, NodeId y);
 Result<NodeId> bmm(Builder& b, NodeId x, NodeId y);
 Result<NodeId> mv(Builder& b, NodeId x, NodeId y);
@@ -20,14 +21,14 @@ Result<NodeId> linear(Builder& b, NodeId x, NodeId weight, std::optional<NodeId>
 /// weight is [out, left, right].
 Result<NodeId> bilinear(Builder& b, NodeId x, NodeId y, NodeId weight, std::optional<NodeId> bias);
 
-/// beta * input + alpha * (x @ y); beta = 0 does not look at the input.
+/// beta * input + alpha * (x @ y). With beta = 0 the input is not read.
 struct Scales {
   Operand beta = Operand::of(1), alpha = Operand::of(1);
 };
 Result<NodeId> addmm(Builder& b, NodeId input, NodeId x, NodeId y, const Scales& scales);
 Result<NodeId> addmv(Builder& b, NodeId input, NodeId x, NodeId y, const Scales& scales);
 Result<NodeId> baddbmm(Builder& b, NodeId input, NodeId x, NodeId y, const Scales& scales);
-/// The products of a batch summed.
+/// The sum of the products of a batch.
 Result<NodeId> addbmm(Builder& b, NodeId input, NodeId x, NodeId y, const Scales& scales);
 Result<NodeId> addr(Builder& b, NodeId input, NodeId x, NodeId y, const Scales& scales);
 

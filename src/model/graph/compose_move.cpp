@@ -1,3 +1,9 @@
+// Views and splits of PyTorch, composed of Reshape, Permute, Slice and Flip. Python allows negative
+// and out-of-range positions, but a Slice node needs normalised ones. The normalisation depends on
+// extents, so each decision by value becomes a guard. Slices with Python's own rules in the graph
+// would need no guards, but each user would have to repeat the rules. A split adds one slice per
+// piece, so the number of pieces is limited to kMostPieces. The cost: a trace that splits a dim
+// holds only for the same number of pieces.
 #include "graph/compose_move.h"
 
 #include <fmt/core.h>
@@ -12,13 +18,13 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kMostPieces = 1 << 16;  // one node each
+constexpr int64_t kMostPieces = 1 << 16;  // one node per piece
 
 Error no_dims(const char* what) {
   return input_error(fmt::format("{} cannot be applied to a 0-dim tensor.", what));
 }
 
-// A place in 0 … extent as Python reads it: negative from the end, cut at both ends.
+// A position in 0 … extent by Python's rules: negative counts from the end, then clamped.
 Dim clamp_place(Builder& b, const Dim& place, const Dim& extent) {
   const Dim from_front = place.value() < 0 ? extent + place : place;
   if (from_front.value() < 0) {
@@ -47,7 +53,7 @@ Result<std::vector<NodeId>> cut(Builder& b, NodeId x, int dim, const std::vector
   return pieces;
 }
 
-// `count` pieces of `size`; the last one ends with the tensor and may be smaller.
+// `count` pieces of `size`. The last piece ends at the end of the tensor and may be smaller.
 Result<std::vector<NodeId>> cut_evenly(Builder& b, NodeId x, int dim, const Dim& size,
                                        int64_t count) {
   if (count > kMostPieces) {

@@ -1,3 +1,10 @@
+// Normalisation layers can be computed by several formulas that are equal only without rounding.
+// The graph must round where PyTorch's kernels round, or honest kernels would exceed their bound.
+// So each layer follows the formula of PyTorch's kernel: statistics in fp32 for half types, one
+// rounding at the end. Variance is the mean of squared distances from the mean, not E[x^2] -
+// E[x]^2, which loses digits. The statistics are plain Sum nodes, so the derivative can recognise
+// the pattern (derive_closed.cpp). The cost: two formulas for the affine step, because some kernels
+// fold it into one multiply-add.
 #include "graph/compose_norm.h"
 
 #include <fmt/core.h>
@@ -22,7 +29,7 @@ Status need_float(const Builder& b, NodeId x, const char* what) {
   return input_error(fmt::format("\"{}\" not implemented for '{}'", what, torch_name(b.dtype(x))));
 }
 
-// Softmax of either kind: `finish` makes the result of x - max and the sum of its exponentials.
+// softmax and log_softmax. `finish` combines x - max, its exponentials and their sum.
 template <typename Finish>
 Result<NodeId> shifted(Builder& b, NodeId x, int dim, MaybeType dtype, const char* what,
                        Finish finish) {
@@ -41,7 +48,7 @@ Result<NodeId> shifted(Builder& b, NodeId x, int dim, MaybeType dtype, const cha
   return b.reshape(kept, shape);
 }
 
-// The last dims of x, which must be `normalized`, and so must be what scales and shifts them.
+// The last dims of x. They must equal `normalized`; so must the shapes of weight and bias.
 Result<Dims> normalized_dims(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
                              MaybeNode bias) {
   const Shape& shape = b[x].shape;
@@ -88,7 +95,7 @@ Statistics statistics(const Term& x, const Dims& dims, const Dim& count) {
   return {mean, reduce(Op::Sum, centred * centred, dims) / count};
 }
 
-// A per-channel vector as [1, C, 1, …], ready to meet a tensor of this rank.
+// A per-channel vector as [1, C, 1, …], so that it broadcasts against x.
 Result<NodeId> as_channels(Builder& b, NodeId vector, NodeId x, const char* what) {
   const Dim channels = b.extent(x, 1);
   if (b.rank(vector) != 1 || !(b.extent(vector, 0) == channels)) {
@@ -136,8 +143,8 @@ Result<NodeId> by_statistics(Builder& b, NodeId x, const Dims& dims, const Chann
   return affine(f, (w - s.mean) * apply(Op::Rsqrt, s.var + norm.eps), x, norm);
 }
 
-// Known before the run, so kernels fold them into one multiply-add per channel, as PyTorch's do on
-// the CPU; the rounding of that is the larger one.
+// Running values are known before the run, so kernels fold them into one multiply-add per channel,
+// as PyTorch does on the CPU. That form has the larger rounding error.
 Result<NodeId> by_running(Builder& b, NodeId x, const ChannelNorm& norm) {
   if (!norm.running_mean || !norm.running_var) {
     return input_error("Expected running_mean and running_var to be defined when training=False");
@@ -194,8 +201,8 @@ Result<NodeId> rms_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode
   return f.done(y, b.dtype(x));
 }
 
-// With weight or bias PyTorch folds everything into one multiply-add per channel; that is where
-// its rounding happens, so the graph does the same.
+// With weight or bias, and rank 3 or more, PyTorch folds everything into one multiply-add per
+// channel. The graph does the same, because the rounding happens there.
 Result<NodeId> group_norm(Builder& b, NodeId x, int64_t groups, MaybeNode weight, MaybeNode bias,
                           double eps) {
   KW_TRY(need_channels(b, x, "group_norm"));

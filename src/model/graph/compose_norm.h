@@ -1,5 +1,5 @@
-// Softmax and the normalisation layers, by the formulas of PyTorch's CUDA kernels: statistics and
-// the affine step in fp32 for half types, one rounding at the end.
+// Softmax and the normalisation layers, by the formulas of PyTorch's CUDA kernels. Half types use
+// fp32 for statistics and the affine step, with one rounding at the end.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ using MaybeNode = std::optional<NodeId>;
 Result<NodeId> softmax(Builder& b, NodeId x, int dim, MaybeType dtype = {});
 Result<NodeId> log_softmax(Builder& b, NodeId x, int dim, MaybeType dtype = {});
 
-/// Over the last dims, which must be `normalized`; weight and bias have that shape.
+/// Over the last dims, which must equal `normalized`. weight and bias have that shape.
 Result<NodeId> layer_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
                           MaybeNode bias, double eps);
-/// No eps: the machine epsilon of the type computed in.
+/// Without eps: the machine epsilon of the type to compute in.
 Result<NodeId> rms_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
                         std::optional<double> eps);
-/// x is [N, C, …]; groups of C / groups channels.
+/// x is [N, C, …]; each group has C / groups channels.
 Result<NodeId> group_norm(Builder& b, NodeId x, int64_t groups, MaybeNode weight, MaybeNode bias,
                           double eps);
 
-/// What a channel is normalised with; `training`: by the batch itself, else by the running values.
+/// The values that normalise a channel. `training`: uses the batch, otherwise the running values.
 struct ChannelNorm {
   MaybeNode running_mean, running_var, weight, bias;
   bool training = false;
@@ -32,9 +32,9 @@ struct ChannelNorm {
 };
 /// x is [N, C] or [N, C, …].
 Result<NodeId> batch_norm(Builder& b, NodeId x, const ChannelNorm& norm);
-/// Each channel of each sample by itself; `training`: F.instance_norm's use_input_stats.
+/// Each channel of each sample separately. `training` is use_input_stats of F.instance_norm.
 Result<NodeId> instance_norm(Builder& b, NodeId x, const ChannelNorm& norm);
-/// The running values after a training step: (1 - momentum) * old + momentum * of this batch.
+/// The running values after a training step: (1 - momentum) * old + momentum * value of this batch.
 struct RunningStats {
   NodeId mean = -1, var = -1;
 };

@@ -1,3 +1,9 @@
+// Pooling is a reduction over windows, so it is composed of Window and Max or Sum. Padding gets the
+// neutral value: -inf for a maximum, 0 for a sum. The divisor of a mean depends on the position
+// when padding does not count, so it is computed from positions. Adaptive pools have bins of
+// different sizes when the extent is not a multiple of the count. Then each bin selects its
+// elements by a mask over the whole dim. Gathering by index would be cheaper, but needs bins of one
+// size. The cost: uneven bins visit extent * count elements instead of extent.
 #include "graph/compose_pool.h"
 
 #include <fmt/core.h>
@@ -56,8 +62,8 @@ std::string sizes_text(const Shape& shape, size_t first) {
   return "(" + text + ")";
 }
 
-// With `ceil` the padding behind is what the last window needs: it must start inside the input or
-// the padding in front of it.
+// With `ceil`, the padding behind is enlarged for the last window. That window must start inside
+// the input or the padding in front of it.
 Span rounded_up(Builder& b, const Dim& extent, Span span) {
   const Dim stride(span.stride);
   const Dim room = extent + span.before + span.after - reach(span) + stride - Dim(1);
@@ -102,12 +108,12 @@ Dims last_dims(const Builder& b, NodeId x, size_t count) {
   return dims;
 }
 
-// The last `count` dims as one.
+// Joins the last `count` dims into one.
 Result<NodeId> join_last(Builder& b, NodeId x, size_t count) {
   return flatten(b, x, b.rank(x) - static_cast<int>(count), b.rank(x) - 1);
 }
 
-// Numbers along one of `rank` dims: 0, 1, … of shape [1, …, count, …, 1].
+// The numbers 0, 1, … along one of `rank` dims, with shape [1, …, count, …, 1].
 Term positions(Formula& f, const Dim& count, size_t dim, size_t rank) {
   Shape shape(rank, Dim(1));
   shape[dim] = count;
@@ -133,7 +139,7 @@ Result<ValueIndex> max_pool_with_index(Builder& b, NodeId x, const Pool& pool) {
   const NodeId seen = KW_TRY(windows(b, x, spans, -INFINITY));
   const NodeId joined = KW_TRY(join_last(b, seen, n));
   const ValueIndex found = KW_TRY(max_along(b, joined, -1, false));
-  // Which element of the window, dim by dim from the last one; where that lies in the input.
+  // Splits the index within the window dim by dim, from the last one, and maps it to the input.
   Formula f(b);
   Term rest = f(found.index);
   const Shape shape = b[found.index].shape, extents = b[x].shape;
@@ -154,7 +160,7 @@ Result<ValueIndex> max_pool_with_index(Builder& b, NodeId x, const Pool& pool) {
 
 namespace {
 
-// How many elements of every window count, by its place along one dim.
+// The number of counted elements of each window along one dim.
 Term counted(Formula& f, const Span& span, const Dim& extent, const Dim& padding, size_t dim,
              size_t rank, bool count_padding) {
   const Term start =
@@ -193,11 +199,11 @@ Result<NodeId> avg_pool(Builder& b, NodeId x, const Pool& pool, const Average& a
 
 namespace {
 
-// One dim divided into bins.
+// One dim, divided into bins.
 struct Bins {
   int dim = 0;
   Dim extent = 0, count = 0;
-  bool even = false;  // all of one size
+  bool even = false;  // all bins have one size
 
   bool untouched() const { return count.same_text(extent); }
 };
@@ -220,7 +226,7 @@ Result<std::vector<Bins>> bins_of(Builder& b, NodeId x, const BinCounts& sizes) 
   return all;
 }
 
-// Which elements (along `within`) belong to which bin (along `across`).
+// Whether an element (along `within`) belongs to a bin (along `across`).
 Term membership(Formula& f, const Bins& bins, size_t across, size_t within, size_t rank) {
   const Term bin = positions(f, bins.count, across, rank);
   const Term element = positions(f, bins.extent, within, rank);
@@ -244,7 +250,7 @@ Result<NodeId> reduce_bins(Builder& b, NodeId x, const Bins& bins, Op op) {
   return b.reduce(op, chosen, {bins.dim + 1}, false);
 }
 
-// Elements per bin along one dim, ready to meet a tensor of this rank.
+// The number of elements per bin along one dim, shaped to broadcast against this rank.
 Term bin_sizes(Formula& f, const Bins& bins, size_t rank) {
   const Term bin = positions(f, bins.count, static_cast<size_t>(bins.dim), rank);
   const Term start = apply(Op::FloorDiv, bin * bins.extent, bins.count);
@@ -284,7 +290,7 @@ Result<ValueIndex> adaptive_max_pool_with_index(Builder& b, NodeId x, const BinC
   KW_TRY(check_pooled(b, x, sizes.size(), "adaptive_max_pool"));
   const std::vector<Bins> all = KW_TRY(bins_of(b, x, sizes));
   const size_t n = all.size(), rank = b[x].shape.size();
-  // […, bins …, elements …]: every bin sees all elements, those of others as -inf.
+  // […, bins …, elements …]: each bin sees all elements; elements of other bins are -inf.
   Shape apart = b[x].shape;
   apart.insert(apart.end() - static_cast<std::ptrdiff_t>(n), n, Dim(1));
   const NodeId spread = KW_TRY(b.reshape(x, apart));

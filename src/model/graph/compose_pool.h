@@ -1,5 +1,5 @@
-// Pooling: the largest element or the mean of every window, and of bins that divide a dim into a
-// given number of parts. Half types are averaged in fp32 and rounded once.
+// Pooling: the maximum or the mean of every window, or of bins that divide a dim into a given
+// number of parts. Half types are averaged in fp32 and rounded once.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace kw::graph {
 
-/// One entry per pooled dim: the last ones of x, which has one or two more (channels, batch).
+/// One entry per pooled dim. These are the last dims of x, after channels and an optional batch.
 struct Pool {
   std::vector<int64_t> kernel, stride, padding, dilation;
-  bool ceil = false;  // a last window that reaches over the end counts, too
+  bool ceil = false;  // also counts a last window that reaches beyond the end
 };
 
 Result<NodeId> max_pool(Builder& b, NodeId x, const Pool& pool);
-/// The index: the place in the flattened pooled dims.
+/// The index is a position in the flattened pooled dims.
 Result<ValueIndex> max_pool_with_index(Builder& b, NodeId x, const Pool& pool);
 
 struct Average {
@@ -27,8 +27,8 @@ struct Average {
 };
 Result<NodeId> avg_pool(Builder& b, NodeId x, const Pool& pool, const Average& average);
 
-/// Bin i of n along an extent of e: i * e / n rounded down … (i + 1) * e / n rounded up.
-/// One size per pooled dim; nothing: as many bins as elements.
+/// Bin i of n along an extent of e: from i * e / n rounded down to (i + 1) * e / n rounded up. One
+/// size per pooled dim; not set: as many bins as elements.
 using BinCounts = std::vector<std::optional<Dim>>;
 Result<NodeId> adaptive_avg_pool(Builder& b, NodeId x, const BinCounts& sizes);
 Result<NodeId> adaptive_max_pool(Builder& b, NodeId x, const BinCounts& sizes);

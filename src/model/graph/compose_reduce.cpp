@@ -1,3 +1,9 @@
+// Means, variances and norms are formulas over the primitives Sum, Max and Min. PyTorch computes
+// them in fp32 for half types and rounds once; the formulas here do the same with wide(). logsumexp
+// is the exception: PyTorch rounds after each of its operations, so the graph does too. A primitive
+// for each would be rounded in one place, but each user of graphs would need it. Formulas keep the
+// reduced dims, so that terms broadcast; finish() removes them at the end. The cost: one reshape
+// per reduction without keepdim.
 #include "graph/compose_reduce.h"
 
 #include <fmt/core.h>
@@ -18,14 +24,14 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 NodeId as_dtype(Builder& b, NodeId x, MaybeType dtype) { return dtype ? b.cast(x, *dtype) : x; }
 
-// How many elements of x fall into one result.
+// The number of elements of x that are reduced to one result.
 Dim reduced_count(const Builder& b, NodeId x, const Dims& wrapped) {
   Dim count(1);
   for (int dim : wrapped) count = count * b.extent(x, dim);
   return count;
 }
 
-// Formulas keep the reduced dims; without keepdim they go at the end.
+// Formulas keep the reduced dims. Without keepdim this removes them.
 Result<NodeId> finish(Builder& b, NodeId result, const Dims& wrapped, bool keepdim) {
   if (keepdim) return result;
   Shape shape;
@@ -72,7 +78,7 @@ Result<ValueIndex> along(Builder& b, Op value, Op index, NodeId x, int dim, bool
   return ValueIndex{best, where_it_is};
 }
 
-// Mean and variance in the type computed in, reduced dims kept.
+// Mean and variance in the type to compute in, with the reduced dims kept.
 struct WideMoments {
   Term mean, var;
 };
@@ -103,7 +109,7 @@ Result<Moments> moments(Builder& b, NodeId x, const Dims& dims, double correctio
   return result;
 }
 
-// any, all: of nothing they are false and true.
+// any and all. Over zero elements they are false and true.
 Result<NodeId> logic(Builder& b, Op op, NodeId x, const Dims& dims, bool keepdim) {
   const DType type = b.dtype(x) == DType::Uint8 ? DType::Uint8 : DType::Bool;
   const Dims wrapped = KW_TRY(b.wrap_dims(dims, x));
@@ -233,7 +239,7 @@ Result<NodeId> vector_norm(Builder& b, NodeId x, double p, const Dims& dims, boo
   return finish(b, kept, wrapped, keepdim);
 }
 
-// Several operations in PyTorch too: half types are rounded after each.
+// PyTorch also uses several operations, so half types are rounded after each.
 Result<NodeId> logsumexp(Builder& b, NodeId x, const Dims& dims, bool keepdim) {
   x = b.cast(x, float_type(b.dtype(x)));
   const Dims wrapped = KW_TRY(b.wrap_dims(dims, x));

@@ -1,5 +1,5 @@
 // Reductions as PyTorch's CUDA kernels compute them: half types in fp32, rounded once at the end.
-// Everywhere here: no dims means all dims, dims may be negative, keepdim keeps extents of 1.
+// In all functions: no dims means all dims, dims may be negative, keepdim keeps extents of 1.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace kw::graph {
 
 using Dims = std::vector<int>;
-/// An explicit dtype converts before the operation, as PyTorch's `dtype=` does.
+/// An explicit dtype converts before the operation, like PyTorch's `dtype=`.
 using MaybeType = std::optional<tensor::DType>;
 
 struct ValueIndex {
@@ -27,14 +27,14 @@ Result<NodeId> nanmean(Builder& b, NodeId x, const Dims& dims, bool keepdim, May
 
 Result<NodeId> amax(Builder& b, NodeId x, const Dims& dims, bool keepdim);
 Result<NodeId> amin(Builder& b, NodeId x, const Dims& dims, bool keepdim);
-/// torch.max(x, dim): the value and where it first is.
+/// torch.max(x, dim): the value and its first position.
 Result<ValueIndex> max_along(Builder& b, NodeId x, int dim, bool keepdim);
 Result<ValueIndex> min_along(Builder& b, NodeId x, int dim, bool keepdim);
-/// No dim: the position in the flattened tensor.
+/// Without dim: the position in the flattened tensor.
 Result<NodeId> argmax(Builder& b, NodeId x, std::optional<int> dim, bool keepdim);
 Result<NodeId> argmin(Builder& b, NodeId x, std::optional<int> dim, bool keepdim);
 
-/// Divides by n - correction (not below 0).
+/// Divides by n - correction (at least 0).
 Result<NodeId> var(Builder& b, NodeId x, const Dims& dims, double correction, bool keepdim);
 Result<NodeId> standard_deviation(Builder& b, NodeId x, const Dims& dims, double correction,
                                   bool keepdim);
@@ -48,7 +48,7 @@ Result<Moments> std_mean(Builder& b, NodeId x, const Dims& dims, double correcti
 Result<NodeId> vector_norm(Builder& b, NodeId x, double p, const Dims& dims, bool keepdim,
                            MaybeType dtype = {});
 Result<NodeId> logsumexp(Builder& b, NodeId x, const Dims& dims, bool keepdim);
-/// bool, or uint8 for uint8.
+/// Returns bool, or uint8 for uint8.
 Result<NodeId> any(Builder& b, NodeId x, const Dims& dims, bool keepdim);
 Result<NodeId> all(Builder& b, NodeId x, const Dims& dims, bool keepdim);
 Result<NodeId> count_nonzero(Builder& b, NodeId x, const Dims& dims);

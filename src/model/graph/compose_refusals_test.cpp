@@ -22,7 +22,7 @@ struct Refusal {
   const char* want;
 };
 
-// Lists of tensors are asked for their first.
+// The first tensor of a list, or its Error.
 Result<NodeId> first(Result<std::vector<NodeId>> list) {
   if (!list) return std::move(list).error();
   return list->at(0);

@@ -1,3 +1,9 @@
+// Scans and orderings return values and indices. A graph node has one result, so each pair is two
+// nodes over the same input: SortValues and SortIndices. Nodes with several results would express
+// the pair directly, but would change every user of graphs. k-th values and medians are slices of a
+// full sort, because a selection primitive would serve only them. NaN decides a median, so a
+// maximum over IsNan selects it separately. The cost: a kernel must fuse the two nodes of a pair,
+// otherwise it sorts twice.
 #include "graph/compose_scan.h"
 
 #include <fmt/core.h>
@@ -25,7 +31,7 @@ Result<ValueIndex> best_so_far(Builder& b, Op value, Op index, NodeId x, int dim
   return ValueIndex{best, where_it_is};
 }
 
-// One of the ordering ops; `count` elements remain along the dim.
+// Adds one of the ordering ops; `count` elements remain along the dim.
 Result<NodeId> ordered(Builder& b, Op op, NodeId x, int dim, bool descending, const Dim& count) {
   Node node{op, {x}, b.dtype(x), b[x].shape, {}, "", 0, 0};
   node.attrs.dims = {dim};
@@ -34,12 +40,12 @@ Result<NodeId> ordered(Builder& b, Op op, NodeId x, int dim, bool descending, co
   return b.add(std::move(node));
 }
 
-// Rank 0 is ordered as one element.
+// A tensor to be ordered along one dim. Rank 0 is treated as one element.
 struct Line {
   NodeId x = -1;
   int dim = 0;
   Dim extent = 1;
-  Shape shape;  // as it was
+  Shape shape;  // the original shape
 };
 Result<Line> line_of(Builder& b, NodeId x, int dim) {
   Line line;

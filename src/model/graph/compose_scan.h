@@ -1,5 +1,5 @@
-// Scans and selections along one dim. Reverse and exclusive scans are Builder::scan's own; masked
-// ones are a where() in front.
+// Scans and selections along one dim. Builder::scan has reverse and exclusive scans. A masked scan
+// is a where() before the scan.
 #pragma once
 
 #include "graph/builder.h"
@@ -9,19 +9,19 @@ namespace kw::graph {
 
 Result<NodeId> cumsum(Builder& b, NodeId x, int dim, MaybeType dtype = {});
 Result<NodeId> cumprod(Builder& b, NodeId x, int dim, MaybeType dtype = {});
-/// The index is the last of equals.
+/// The index of the last among equal elements.
 Result<ValueIndex> cummax(Builder& b, NodeId x, int dim);
 Result<ValueIndex> cummin(Builder& b, NodeId x, int dim);
 Result<NodeId> logcumsumexp(Builder& b, NodeId x, int dim);
 
-/// Stable; NaN is above all numbers.
+/// Stable. NaN sorts above all numbers.
 Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending);
 Result<NodeId> argsort(Builder& b, NodeId x, int dim, bool descending);
-/// Sorted, whatever `sorted=` says.
+/// Always sorted, whatever `sorted=` says.
 Result<ValueIndex> topk(Builder& b, NodeId x, const Dim& k, int dim, bool largest);
-/// The k-th smallest, k from 1.
+/// The k-th smallest element; k counts from 1.
 Result<ValueIndex> kthvalue(Builder& b, NodeId x, const Dim& k, int dim, bool keepdim);
-/// The lower of two middles; NaN if there is one.
+/// The lower of the two middle elements; NaN if the line contains one.
 Result<ValueIndex> median(Builder& b, NodeId x, int dim, bool keepdim);
 Result<NodeId> median_of_all(Builder& b, NodeId x);
 

@@ -22,7 +22,7 @@ using test::Inputs;
 using test::kInf;
 
 struct Golden {
-  const char* family;  // the file
+  const char* family;  // the golden file
   const char* name;
   std::function<Result<NodeId>(Builder&, Inputs)> build;
 };

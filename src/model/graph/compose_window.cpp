@@ -16,7 +16,7 @@ Result<NodeId> with_last_one(Builder& b, NodeId x) {
   return b.reshape(x, std::move(shape));
 }
 
-// Padding is there, is not, or cuts: the trace rests on which of them it is.
+// The trace depends on whether padding is positive, zero or negative, so the sign is guarded.
 void guard_sign(Builder& b, const Dim& padding) {
   if (padding.value() == 0) {
     b.guard_equal(padding, Dim(0));

@@ -1,5 +1,5 @@
-// Convolutions, pools and resizing: shapes as expressions, the guards they leave, what is refused.
-// Values are the op table's business.
+// Convolutions, pools and resizing: shapes as expressions, their guards, and refusals. The tests of
+// the op table check the values.
 #include <gtest/gtest.h>
 
 #include "graph/compose_attention.h"
@@ -16,8 +16,8 @@ using tensor::DType;
 struct Case {
   const char* name;
   Result<NodeId> (*make)(Builder& b);
-  const char* shape;                // of the result; "" when it is refused
-  std::vector<std::string> guards;  // or what the Error must say
+  const char* shape;                // of the result; "" when refused
+  std::vector<std::string> guards;  // or the message of the Error
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -192,7 +192,7 @@ TEST(Sliding, FactorsAreRatiosOfSmallNumbers) {
   EXPECT_FALSE(resize_by(7, 3.14159265358979));
 }
 
-// Half types are rounded once: with a bias the product is fp32, alone it is the half type itself.
+// Half types are rounded once. With a bias the product is fp32; without one it is the half type.
 TEST(Sliding, AConvolutionRoundsOnce) {
   Builder b;
   const NodeId y = strided_half_conv(b).value();

@@ -1,6 +1,6 @@
-// From the outputs backwards: every node learns which of its elements are asked for, and asks its
-// inputs in turn. What reaches the graph's inputs must be read once; what each node is asked for
-// must be computed once.
+// Works from the outputs backwards. Each node collects the elements that its users need and passes
+// the need on to its inputs. The elements needed of graph inputs must be read once. The elements
+// needed of each node must be computed once.
 #include "graph/cost.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace kw::graph {
 
 namespace {
 
-// Elements of the first input that the demanded results are made of.
+// The number of elements of the first input that the needed results depend on.
 double input_elements(const Graph& graph, const Node& node, const Demand& demand) {
   const Shape& shape = graph[node.inputs[0]].shape;
   Demand asked;
@@ -21,7 +21,7 @@ double input_elements(const Graph& graph, const Node& node, const Demand& demand
   return box_elements(asked, shape);
 }
 
-// Arithmetic on numbers that are counted as flops: floats in, or floats out.
+// The flops of a node. Only arithmetic with float inputs or float results counts.
 double flops_of(const Graph& graph, const Node& node, const Demand& demand) {
   const OpInfo& info = op_info(node.op);
   if (info.flops == 0 || node.inputs.empty()) return 0;
@@ -35,7 +35,7 @@ double flops_of(const Graph& graph, const Node& node, const Demand& demand) {
     case OpKind::Contraction:
       return info.flops * demanded_elements(demand, node.shape) *
              static_cast<double>(first.shape.back().value());
-    case OpKind::Movement: {  // sums in moving: one addition per source element
+    case OpKind::Movement: {  // adds while moving: one addition per source element
       if (node.op == Op::Fold) return info.flops * input_elements(graph, node, demand);
       if (node.attrs.scatter == ScatterMode::Set) return 0;
       const Node& source = graph[node.inputs.back()];
@@ -53,7 +53,7 @@ bool keeps_count(Op op) {
 
 double count_value(const Node& node) { return static_cast<double>(count_of(node.shape).value()); }
 
-// An element picked by an index: from x somewhere, and the index itself where the result is.
+// An element that an index selects: any element of x, and the index at the place of the result.
 void ask_lookup(const Graph& graph, const Node& node, const Demand& demand,
                 std::vector<Demand>& demands) {
   Demand& table = demands[static_cast<size_t>(node.inputs[0])];

@@ -1,4 +1,4 @@
-// What a graph cannot avoid: bytes in and out of memory once each, and the arithmetic it asks for.
+// The least work of a graph: bytes read and written once each, and its arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace kw::graph {
 struct Cost {
   double flops = 0;
   double tensor_flops = 0;    // the part in matmuls (counted in flops too)
-  double read_bytes = 0;      // inputs the outputs depend on, each element that is needed once
+  double read_bytes = 0;      // needed elements of inputs, each counted once
   double write_bytes = 0;     // outputs
-  double gathered_bytes = 0;  // the part of read_bytes behind a gather: an upper bound, not certain
+  double gathered_bytes = 0;  // part of read_bytes behind a gather: an upper bound
   double intensity() const {
     return flops / (read_bytes + write_bytes > 0 ? read_bytes + write_bytes : 1);
   }

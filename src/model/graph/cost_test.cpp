@@ -50,7 +50,7 @@ Result<NodeId> transposed2d(Builder& b, int64_t pad) {
   return conv_transpose(b, x, w, std::nullopt, {{2, 2}, {1, 1}, {pad, pad}, {0, 0}});
 }
 
-// One multiply-add per output, input channel of the group and kernel element, padding included.
+// One multiply-add per output, input channel of the group and kernel element, including padding.
 double conv_flops(double batch, double out, double places, double depth) {
   return 2 * batch * out * places * depth;
 }
@@ -63,14 +63,14 @@ std::vector<CostCase> cost_cases() {
        },
        conv_flops(2, 8, 81, 54), conv_flops(2, 8, 81, 54), 4 * (2 * 6 * 81 + 8 * 54),
        4 * 2 * 8 * 81, 0},
-      // The last row and column are reached by no window.
+      // No window reaches the last row and column.
       {"conv_strided",
        [](Builder& b) {
          return conv2d(b, {2, 6, 10, 10}, {8, 6, 3, 3}, 2, 0);
        },
        conv_flops(2, 8, 16, 54), conv_flops(2, 8, 16, 54), 4 * (2 * 6 * 81 + 8 * 54),
        4 * 2 * 8 * 16, 0},
-      // Every other element in both dims.
+      // Every second element in both dims.
       {"conv_1x1_strided",
        [](Builder& b) {
          return conv2d(b, {2, 6, 9, 9}, {8, 6, 1, 1}, 2, 0);
@@ -99,7 +99,7 @@ std::vector<CostCase> cost_cases() {
        },
        conv_flops(2, 4, 81, 27), conv_flops(2, 4, 81, 27), 4 * (2 * 6 * 81 + 4 * 27),
        4 * 2 * 4 * 81, 0},
-      // Products as a convolution of the result would take, and one addition for each of them.
+      // The products of the matching convolution, and one addition for each product.
       {"conv_transposed", [](Builder& b) { return transposed2d(b, 0); },
        2 * 2.0 * 6 * 25 * 4 * 9 + 2.0 * 4 * (25 * 9 + 11 * 5 * 3), 2 * 2.0 * 6 * 25 * 4 * 9,
        4 * (2 * 6 * 25 + 6 * 4 * 9), 4 * 2 * 4 * 121, 0},
@@ -110,7 +110,7 @@ std::vector<CostCase> cost_cases() {
       // 4 windows of 2 in 20: 8 of every 20 rows and columns.
       {"pool_gaps", [](Builder& b) { return pool2d(b, 20, 2, 5); }, 3 * 16 * 4, 0, 4 * 3 * 64,
        4 * 3 * 16, 0},
-      // 0, 3, 6 and 4, 7, 10: five of eleven; 3 and 9 come back as 6 does.
+      // 0, 3, 6 and 4, 7, 10 in each dim: six of eleven.
       {"pool_dilated_gaps", [](Builder& b) { return pool2d(b, 11, 3, 4, 0, 3); }, 3 * 4 * 9, 0,
        4 * 3 * 36, 4 * 3 * 4, 0},
       {"add",
@@ -131,7 +131,7 @@ std::vector<CostCase> cost_cases() {
          return plus(b, x, x);
        },
        128, 0, 512, 512, 0},
-      // Per row: D squares, D - sum, D * 2 to scale and weigh, and 3 for the mean, eps and root.
+      // Per row: D squares, D for the sum, 2 * D to scale and weight, and 3 for mean, eps and root.
       {"rms_norm",
        [](Builder& b) {
          const NodeId x = half(b, "x", {8, 16}), w = half(b, "w", {16});

@@ -1,3 +1,9 @@
+// The floor of a task needs the number of elements that must be read, but slices, strides and
+// windows read only parts of a tensor. So a need is a union of strided boxes, mapped backwards
+// through each op. Exact sets of elements would need memory in the size of the tensors. Unions of
+// unstrided boxes are counted exactly on the grid of their edges. Strided boxes that may overlap
+// are added up, which gives an upper bound. The cost is bounded by kMostBoxes and kMostCells;
+// beyond these limits the count is an upper bound too.
 #include "graph/demand.h"
 
 #include <algorithm>
@@ -8,8 +14,8 @@ namespace kw::graph {
 
 namespace {
 
-constexpr size_t kMostBoxes = 64;       // beyond, a tensor counts as wanted whole
-constexpr double kMostCells = 1 << 20;  // of the grid that all edges of the boxes make
+constexpr size_t kMostBoxes = 64;       // with more, the whole tensor counts as needed
+constexpr double kMostCells = 1 << 20;  // cells of the grid made by all edges of the boxes
 
 double volume(const Box& box) {
   double product = 1;
@@ -46,7 +52,7 @@ bool all_disjoint(const std::vector<Box>& boxes) {
   return true;
 }
 
-// The cells between all edges of unstrided boxes are inside or outside of each as a whole.
+// Each cell between the edges of unstrided boxes lies completely inside or outside each box.
 double grid_union(const std::vector<Box>& boxes) {
   const size_t rank = boxes[0].size();
   std::vector<std::vector<int64_t>> edges(rank);
@@ -85,8 +91,8 @@ double grid_union(const std::vector<Box>& boxes) {
   return sum;
 }
 
-// A run of the flattened group [begin, end) as ranges over the group's dims: exact where the run is
-// a box, else the smallest box around it.
+// Maps a run [begin, end) of the flattened group to ranges over the dims of the group. Exact when
+// the run is a box, otherwise the smallest box around it.
 void place_run(const Shape& shape, size_t first, size_t last, int64_t begin, int64_t end,
                Box* out) {
   int64_t inner = 1;
@@ -104,10 +110,10 @@ void place_run(const Shape& shape, size_t first, size_t last, int64_t begin, int
   }
 }
 
-// One group of dims that both shapes share as a product.
+// One group of dims whose product is the same in both shapes.
 void reshape_group(const Shape& from, size_t from_first, size_t from_last, const Shape& to,
                    size_t to_first, size_t to_last, const Box& box, Box* out) {
-  // The one dim of either side that counts, if there is just one: its range moves as it is.
+  // The only dim with an extent other than 1, if there is just one: its range is kept unchanged.
   const auto single = [](const Shape& shape, size_t first, size_t last) {
     size_t found = last;
     for (size_t i = first; i < last; ++i) {
@@ -192,8 +198,8 @@ Box concat_box(const Graph& graph, const Node& node, size_t which, const Box& bo
   return result;
 }
 
-// All of start + i * grid.step + k * shift.step. Those that leave the same rest when divided by the
-// grid's step lie on one grid, in runs that may overlap; those of different rests never meet.
+// All of start + i * grid.step + k * shift.step. Elements with the same remainder modulo the grid's
+// step form runs that may overlap. Elements with different remainders never coincide.
 std::vector<Range> grid_ranges(int64_t start, const Range& grid, const Range& shift) {
   std::map<int64_t, std::vector<Range>> by_rest;  // in steps of the grid
   for (int64_t k = 0; k < shift.count; ++k) {
@@ -213,7 +219,7 @@ std::vector<Range> grid_ranges(int64_t start, const Range& grid, const Range& sh
   return ranges;
 }
 
-// Where every rest has elements the ranges make one without steps.
+// Whether the ranges together cover every element, so that one range without steps replaces them.
 bool leaves_no_gap(const std::vector<Range>& ranges) {
   int64_t low = ranges[0].start, high = ranges[0].last(), count = 0;
   for (const Range& range : ranges) {
@@ -224,7 +230,7 @@ bool leaves_no_gap(const std::vector<Range>& ranges) {
   return count == high - low + 1;
 }
 
-// The elements of all windows asked for, without those that wide strides jump over.
+// The elements of all needed windows, without the gaps of wide strides.
 std::vector<Box> window_boxes(const Attrs& attrs, const Box& box) {
   const auto dim = static_cast<size_t>(attrs.dims[0]);
   const Range &places = box[dim], &inside = box.back();

@@ -1,5 +1,5 @@
-// Which elements of a tensor are asked for: a union of strided boxes, and how many more an index
-// may pick anywhere. The algebra behind cost_of().
+// The elements of a tensor that are needed: a union of strided boxes, plus a number of elements
+// that an index selects. cost_of() is computed from it.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ using Box = std::vector<Range>;  // one Range per dim
 
 struct Demand {
   std::vector<Box> boxes;
-  double gathered = 0;  // elements an index picks; which ones only its values know
+  double gathered = 0;  // selected by an index; only its values tell which ones
 
   bool empty() const { return boxes.empty() && gathered == 0; }
 };
 
 Box whole_box(const Shape& shape);
-/// Adds a box unless it holds nothing or is known already.
+/// Adds a box unless it is empty or already present.
 void add_box(Demand& demand, Box box, const Shape& shape);
-/// Elements in the union of the boxes; an upper bound where strided ones overlap.
+/// The number of elements in the union of the boxes; an upper bound when strided boxes overlap.
 double box_elements(const Demand& demand, const Shape& shape);
-/// With the gathered ones; never more than there are.
+/// The same plus the gathered elements, at most the number of elements of the tensor.
 double demanded_elements(const Demand& demand, const Shape& shape);
 
-/// What input number `which` of `node` must provide for `box` of its result; an empty box: nothing.
-/// Ops that pick by index provide theirs as gathered and are not asked here.
+/// The part of input number `which` that `node` needs for `box` of its result. An empty box needs
+/// no elements. Ops that select by index count theirs as gathered and must not be passed here.
 std::vector<Box> input_boxes(const Graph& graph, const Node& node, size_t which, const Box& box);
 
 }  // namespace kw::graph

@@ -1,3 +1,9 @@
+// A backward task needs a reference for gradients. PyTorch's autograd can run, but it gives values,
+// not a graph. So gradients are built as graph nodes in reverse order over the forward graph
+// (reverse mode). Nodes are active when an input in `of` reaches them and they reach an output; all
+// others are skipped. Closed forms come first, then the rule of each op kind. Forward mode would
+// need one pass per input element. The cost: the forward graph is copied into the result, and
+// simplify() must remove what no gradient uses.
 #include "graph/derive.h"
 
 #include <fmt/core.h>
@@ -13,7 +19,7 @@ namespace kw::graph {
 
 namespace {
 
-// Operands that a derivative flows to; the others are indices, conditions and steps.
+// Whether a derivative flows to this operand. Indices, conditions and steps get none.
 bool flows(const Node& node, size_t operand) {
   if (is_detached(node)) return false;
   switch (node.op) {
@@ -41,7 +47,7 @@ bool flows(const Node& node, size_t operand) {
 
 bool differentiable(tensor::DType type) { return tensor::is_float(type); }
 
-// Nodes that change smoothly with one of these inputs.
+// Nodes that depend on one of these inputs in a differentiable way.
 std::vector<bool> reached(const Graph& graph, const std::set<std::string>& inputs) {
   std::vector<bool> from(graph.nodes.size(), false);
   for (const NamedNode& input : graph.inputs) {
@@ -58,7 +64,7 @@ std::vector<bool> reached(const Graph& graph, const std::set<std::string>& input
   return from;
 }
 
-// Nodes that an output changes smoothly with.
+// Nodes that an output depends on in a differentiable way.
 std::vector<bool> reaching(const Graph& graph) {
   std::vector<bool> to(graph.nodes.size(), false);
   for (const NamedNode& output : graph.outputs) {
@@ -121,7 +127,7 @@ Status derive_node(Tape& tape, NodeId y, NodeId g, const std::map<NodeId, Rule>&
   }
 }
 
-// Only inputs something needs, or that are kept whatever needs them; numbered anew.
+// Keeps only inputs that a node needs or that `keep` names, and renumbers them.
 Graph with_inputs(const Graph& graph, const std::set<std::string>& keep) {
   std::vector<bool> needed(graph.nodes.size(), false);
   for (const Node& node : graph.nodes) {
@@ -151,7 +157,7 @@ Graph with_inputs(const Graph& graph, const std::set<std::string>& keep) {
   return result;
 }
 
-// The forward with some of its results given.
+// The forward graph in which the saved outputs are inputs.
 Graph with_saved(const Graph& forward, const std::vector<std::string>& saved) {
   Graph result = forward;
   for (const NamedNode& output : forward.outputs) {

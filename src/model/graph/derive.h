@@ -1,5 +1,5 @@
-// Reverse-mode derivatives: from what a reference computes to what its gradients are. The result is
-// a graph like any other; ties, masks and roundings are those of PyTorch's autograd.
+// Reverse-mode derivatives: turns the graph of a reference into the graph of its gradients. Ties,
+// masks and roundings follow PyTorch's autograd.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 namespace kw::graph {
 
 struct BackwardOptions {
-  std::vector<std::string> of;     // inputs whose gradients are asked for; empty: all that have one
-  std::vector<std::string> keep;   // inputs the result has even where no gradient needs them
-  std::vector<std::string> saved;  // outputs of the forward that are given, not computed again
+  std::vector<std::string> of;     // inputs to differentiate by; empty: all that have a gradient
+  std::vector<std::string> keep;   // inputs that the result has even if no gradient needs them
+  std::vector<std::string> saved;  // outputs of the forward that are given, not recomputed
 };
 
-/// Inputs: those of `forward` that a gradient needs or `keep` names, in their order, then the
-/// `saved` outputs, then one "grad_NAME" for every float output that has a derivative. Outputs:
-/// one "grad_NAME" for every input of `of`. Nothing to differentiate, a name that is no float
-/// input, or an op without a derivative here is an input Error.
+/// Inputs: those of `forward` that a gradient needs or `keep` names, in their order. Then come the
+/// `saved` outputs, then one "grad_NAME" for every float output that has a derivative. Outputs: one
+/// "grad_NAME" for every input in `of`. Input Error when no output can be differentiated, a name is
+/// not a float input, or an op has no derivative.
 Result<Graph> backward(const Graph& forward, const BackwardOptions& options = {});
 
 /// Float inputs that an output depends on in a differentiable way, in order.
@@ -29,10 +29,10 @@ std::vector<std::string> differentiable_outputs(const Graph& forward,
                                                 const std::vector<std::string>& inputs);
 
 class Builder;
-/// x as a constant to derivatives: a marked node. Integers and bool are constants anyway.
+/// Marks x as a constant for derivatives. Integers and bool are always constants.
 Result<NodeId> detach(Builder& b, NodeId x);
 bool is_detached(const Node& node);
-/// The same graph for whoever takes no derivative.
+/// The same graph without marks, for users that take no derivative.
 Graph without_marks(const Graph& graph);
 
 /// "grad_y".

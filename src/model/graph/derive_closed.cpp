@@ -1,5 +1,8 @@
-// Compositions whose derivative has a closed form: shorter than the chain rule, and rounded as
-// PyTorch's own backward kernels round. Found by their structure, whoever wrote them.
+// The chain rule over a softmax or a normalisation gives many nodes and rounds more often than
+// PyTorch does. Their derivatives have short closed forms, which PyTorch's backward kernels use. So
+// this source finds such compositions by the structure of the graph and gives each its closed form.
+// The name of the call is not used: code that writes a softmax by hand is found too. The cost: a
+// composition written in another order is not found and gets the longer chain rule.
 #include <algorithm>
 
 #include "graph/derive_tape.h"
@@ -12,13 +15,13 @@ namespace {
 
 using DimList = std::vector<int>;
 
-// A reduction with its dims, over its operand.
+// The operand of a reduction, with the reduced dims.
 struct Reduced {
   NodeId x = -1;
   DimList dims;
 };
 
-// x - mean(x) over these dims, or x itself where nothing is subtracted.
+// x - mean(x) over these dims, or x itself when no mean is subtracted.
 struct Centred {
   NodeId x = -1;
   bool by_mean = false;
@@ -55,7 +58,7 @@ class Matcher {
     return Reduced{in(id), node(id).attrs.dims};
   }
 
-  /// What was spread over exactly these dims, all of which it has as 1.
+  /// The operand of an Expand over exactly these dims; its extents there are 1.
   std::optional<NodeId> spread(NodeId id, const DimList& dims) const {
     if (!is(id, Op::Expand)) return std::nullopt;
     const Shape& from = node(in(id)).shape;
@@ -67,7 +70,8 @@ class Matcher {
     return in(id);
   }
 
-  /// What is left when something constant along these dims is taken away.
+  /// The first operand when `id` subtracts a value that is constant along these dims; otherwise
+  /// `id`.
   NodeId unshifted(NodeId id, const DimList& dims) const {
     return is(id, Op::Sub) && spread(in(id, 1), dims) ? in(id, 0) : id;
   }
@@ -129,7 +133,7 @@ class Matcher {
     };
   }
 
-  // log(sum(exp(x - shift))) + shift: whatever the shift, it does not count.
+  // log(sum(exp(x - shift))) + shift: the shift has no effect on the derivative.
   std::optional<Rule> log_sum_exp(NodeId y) const {
     const NodeId shift = in(y, 1);
     if (!is(in(y), Op::Log)) return std::nullopt;
@@ -144,7 +148,7 @@ class Matcher {
     };
   }
 
-  // (x - mean) * rsqrt(mean of squares + eps), the mean there or not.
+  // (x - mean) * rsqrt(mean of squares + eps), with or without the mean.
   std::optional<Rule> normalised(NodeId y) const {
     const NodeId c = in(y), r_wide = in(y, 1);
     if (!is(r_wide, Op::Expand) || !is(in(r_wide), Op::Rsqrt)) return std::nullopt;
@@ -165,7 +169,7 @@ class Matcher {
     };
   }
 
-  // Of squared distances from the mean: that the mean moves, too, does not count.
+  // A sum of squared distances from the mean. The derivative through the mean is zero.
   std::optional<Rule> squares(NodeId y) const {
     const DimList& dims = node(y).attrs.dims;
     const std::optional<NodeId> c = square_of(in(y));

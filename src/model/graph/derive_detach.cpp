@@ -1,5 +1,5 @@
-// What no gradient passes through: a reshape to its own shape that carries a mark. Marks are there
-// for derivatives alone; everybody else gets graphs without.
+// Stops gradients: a reshape to its own shape that carries a mark. Only derivatives need marks; all
+// other users get graphs without them.
 #include "graph/builder.h"
 #include "graph/derive.h"
 

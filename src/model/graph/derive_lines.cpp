@@ -1,4 +1,10 @@
-// Reductions, scans and selections: what each element of a line has of the line's gradient.
+// The gradients of reductions, scans and selections along a line of elements. The simple formulas
+// fail at special values: a product divides by its factors, a maximum has ties, a logarithm
+// overflows. So a product uses exclusive scans from both sides, which is right at zeros. A scan of
+// products treats the first zero apart, and logarithms keep positive and negative gradients apart.
+// Ties follow PyTorch: one element when the call reports an index, equal shares otherwise. Dividing
+// by the factor would be cheaper, but gives NaN at zero. The cost: two scans instead of one
+// division.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -13,9 +19,9 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-// The line a reduction runs along as one dim at the end, and the way back.
+// The layout that puts the reduced dims into one last dim, and its inverse.
 struct Flat {
-  std::vector<int> order;  // of the permutation; empty: none
+  std::vector<int> order;  // of the permutation
   Shape permuted, flat;
 };
 
@@ -48,7 +54,8 @@ Result<NodeId> restored(Builder& b, NodeId x, const Flat& line) {
   return b.permute(y, back);
 }
 
-// torch.max(x, dim) and pooling follow the index they report; amax and max of all share evenly.
+// torch.max(x, dim) and pooling give the gradient to the index they report. amax and max over all
+// elements share it evenly.
 bool follows_index(const Node& node, size_t rank) {
   const std::string_view name = called(node);
   if (name.find("pool") != name.npos) return true;
@@ -56,7 +63,7 @@ bool follows_index(const Node& node, size_t rank) {
   return named && node.attrs.dims.size() < rank;
 }
 
-// The first of the largest, as an index along the line.
+// Gives the gradient to the first extremum, found as an index along the line.
 Status to_first(Tape& tape, NodeId y, NodeId g) {
   Builder& b = tape.b;
   const Node& node = tape.forward[y];
@@ -86,7 +93,7 @@ Status evenly(Tape& tape, NodeId y, NodeId g) {
   return tape.give(f, x, where(hit, share, zero));
 }
 
-// All factors but one: those in front of it times those behind it. Right where some are 0, too.
+// The product of all other factors: those in front times those behind. Also right when some are 0.
 Status of_product(Tape& tape, NodeId y, NodeId g) {
   Builder& b = tape.b;
   const Node& node = tape.forward[y];
@@ -115,8 +122,8 @@ Result<NodeId> shifted_by_one(Builder& b, NodeId g, int dim, bool reverse) {
   return b.add(std::move(pad));
 }
 
-// Up to the first zero the running products divide by their factor; the first zero itself gets the
-// products without it; what comes behind it gets nothing.
+// Before the first zero, the running products are divided by the factor. The first zero gets the
+// products without it. Elements behind it get 0.
 Status of_cum_prod(Tape& tape, NodeId y, NodeId g) {
   Builder& b = tape.b;
   const Attrs attrs = tape.forward[y].attrs;
@@ -141,7 +148,7 @@ Status of_cum_prod(Tape& tape, NodeId y, NodeId g) {
   return tape.give(f, x, where(zeros == Term(0), plain, where(first, behind, none)));
 }
 
-// In logarithms, positive and negative gradients apart, so that nothing overflows.
+// Works in logarithms, with positive and negative gradients apart, so that no term overflows.
 Status of_cum_log_sum_exp(Tape& tape, NodeId y, NodeId g) {
   Builder& b = tape.b;
   const Attrs attrs = tape.forward[y].attrs;
@@ -159,7 +166,7 @@ Status of_cum_log_sum_exp(Tape& tape, NodeId y, NodeId g) {
   return tape.give(f, x, part(up, up > zero) - part(-up, up < zero));
 }
 
-// Each gradient goes to the place its value came from.
+// Each gradient goes to the place that its value came from.
 Status to_places(Tape& tape, NodeId y, NodeId g, Op indices) {
   Builder& b = tape.b;
   const Node node = tape.forward[y];
@@ -185,8 +192,8 @@ Status derive_reduction(Tape& tape, NodeId y, NodeId g) {
       return of_product(tape, y, g);
     case Op::Max:
     case Op::Min:
-      // A rounded line has no ties to share among, and comparing it with its maximum would leave
-      // every maximum in doubt.
+      // Rounded values have no meaningful ties to share among. A comparison with their maximum
+      // would make every maximum doubtful.
       if (follows_index(node, tape.forward[x].shape.size()) || !tape.exact(x))
         return to_first(tape, y, g);
       return evenly(tape, y, g);

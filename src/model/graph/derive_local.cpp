@@ -1,4 +1,10 @@
-// The derivatives of pointwise ops, by the formulas of PyTorch's autograd.
+// The derivatives of pointwise ops, by the formulas of PyTorch's autograd. Most of them are the
+// GRAD column of table.def; this source gives that column its operands and helper functions.
+// Written out here are the ops whose derivative depends on the call: at ties, bounds and zeros
+// PyTorch decides by function, not by formula. So extremum() and square_root() look at the name of
+// the call. Formulas run in the type that kernels compute in. Values are converted only when a
+// formula uses them, so an unused operand adds no node. The cost: a new function of PyTorch with
+// its own rule at ties must be named here.
 #include <cmath>
 #include <numbers>
 
@@ -22,15 +28,15 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
   return false;
 }
 
-/// A node of the forward graph in the type kernels compute in, made only where a formula uses it.
+/// A node of the forward graph in the type kernels compute in. The cast is added only when a
+/// formula uses it.
 struct Wide {
   Formula& f;
   NodeId node;
   operator Term() const { return wide(f(node)); }
 };
 
-// What one op's derivatives are made of: its operands and its result, in the type kernels compute
-// in.
+// The derivatives of one op. Its operands and its result are in the type kernels compute in.
 class Local {
  public:
   Local(Tape& tape, Formula& f, NodeId y)
@@ -42,7 +48,7 @@ class Local {
   Wide x(size_t i = 0) { return {f_, node_.inputs[i]}; }
   Wide y() { return {f_, y_}; }
   std::optional<double> constant(size_t i) { return constant_of(tape_.forward, node_.inputs[i]); }
-  /// t where the condition holds, else 0: whatever t is, it does not leak.
+  /// t when the condition holds, otherwise 0. An infinite or NaN t has no effect there.
   Slope masked(const Term& keep, const Slope& t) {
     return {where(keep, term_of(f_, t, work_), term_of(f_, {{}, 0}, work_)), 1};
   }
@@ -67,7 +73,7 @@ class Local {
   DType work_;
 };
 
-// Norms and deviations are 0 where everything is; PyTorch says that their derivative is, too.
+// Norms and deviations are 0 when all elements are. PyTorch defines their derivative as 0 there.
 bool smooth_at_zero(std::string_view name) {
   return name.find("norm") != name.npos || name.starts_with("std") || name == "normalize" ||
          name.find("dist") != name.npos || name == "cosine_similarity" ||
@@ -95,8 +101,8 @@ std::optional<Slope> Local::of_one(const Slope& t) {
   return std::nullopt;
 }
 
-// The derivative of digamma: shifted up by its recurrence until the asymptotic series is good to
-// the last bit of fp32, and mirrored below a half.
+// The derivative of digamma. The recurrence shifts the argument up until the asymptotic series is
+// exact to the last bit of fp32. Arguments below 1/2 are reflected.
 Term Local::trigamma(const Term& at) {
   constexpr int kShifts = 9;
   const Term mirrored = at < Term(0.5);
@@ -118,26 +124,26 @@ Term Local::trigamma(const Term& at) {
   return where(mirrored, around - total, total);
 }
 
-// maximum and minimum themselves, and what only uses them to keep exponentials small.
+// maximum and minimum, and functions that use them only to keep exponentials small.
 bool smooth_or_shared(std::string_view name) {
   return one_of(name, {"maximum", "minimum", "max", "min", "logsigmoid", "log_sigmoid_forward",
                        "softplus", "logaddexp", "logaddexp2", "binary_cross_entropy_with_logits"});
 }
 
-// Which operand a derivative belongs to where both are equal: none of a relu's, all of a clamp's,
-// half each of a maximum's.
+// Decides which operand gets the derivative when both are equal. relu: neither. clamp: the value,
+// in full. maximum: half each.
 Slope Local::extremum(size_t operand, const Slope& t) {
   const std::string_view name = called(node_);
   const size_t other = 1 - operand;
   const bool largest = node_.op == Op::Maximum;
   const Term mine = f_(node_.inputs[operand]), theirs = f_(node_.inputs[other]);
   const Term loses = largest ? mine < theirs : mine > theirs;
-  if (name == "gaussian_nll_loss" && constant(other)) return t;  // PyTorch clamps behind its back
+  if (name == "gaussian_nll_loss" && constant(other)) return t;  // PyTorch clamps without autograd
   const bool bounded = constant(other) || one_of(name, {"clamp", "clip", "clamp_min", "clamp_max"});
   if (one_of(name, {"relu", "relu6", "hardtanh", "hardsigmoid", "hardswish"}) && constant(other))
     return dropped(largest ? mine <= theirs : mine >= theirs, t);
   if (bounded && !smooth_or_shared(name)) {
-    // The bound itself gets what is cut, as PyTorch gives it to a tensor of bounds.
+    // The bound gets the gradient of clamped elements, as PyTorch does for a tensor of bounds.
     if (operand == 0 || constant(other))
       return masked(largest ? mine >= theirs : mine <= theirs, t);
     return masked(largest ? mine > theirs : mine < theirs, t);

@@ -1,4 +1,9 @@
-// Where elements went, their gradients come back from: movements, windows and products of matrices.
+// The gradients of movements, windows and matrix products. A movement sends each element to a
+// place, so its gradient comes back from there: each movement has an inverse movement, and Expand
+// has a sum. Window and Fold are each other's gradient. A Gather with one index per line becomes a
+// comparison instead of a Scatter, because a Scatter needs atomics in a kernel. A matrix that
+// served a whole batch gets one product over the joined batch, instead of many products and their
+// sum. The cost: that product needs a permutation of both operands.
 #include <algorithm>
 
 #include "graph/compose_index.h"
@@ -12,7 +17,7 @@ namespace {
 
 size_t at(int dim) { return static_cast<size_t>(dim); }
 
-// The dims of `to` that `from` was spread over.
+// The dims of `to` over which `from` was expanded.
 std::vector<int> spread_dims(const Shape& from, const Shape& to) {
   const size_t ahead = to.size() - from.size();
   std::vector<int> dims;
@@ -43,7 +48,8 @@ Result<NodeId> padded(Builder& b, NodeId x, const std::vector<Dim>& front, const
   return b.add(std::move(node));
 }
 
-// Zeros between the elements of one dim: padded as rows of `step` and read on, the last row cut.
+// Inserts zeros between the elements of one dim: pads each to a row of `step`, joins the rows, and
+// cuts the last one.
 Result<NodeId> spaced(Builder& b, NodeId x, int dim, int64_t step) {
   Shape shape = b[x].shape;
   const Dim count = shape[at(dim)];
@@ -91,7 +97,7 @@ Status unconcat(Tape& tape, NodeId g, const Node& node) {
   return Done{};
 }
 
-// One element per line comes from one place only: a comparison does, where a scatter would write.
+// With one index per line, a comparison replaces a scatter.
 Result<NodeId> ungather(Tape& tape, NodeId g, const Node& node) {
   Builder& b = tape.b;
   const NodeId x = node.inputs[0], index = node.inputs[1];
@@ -146,7 +152,7 @@ Result<NodeId> transposed(Builder& b, NodeId x) {
   return b.permute(x, dims);
 }
 
-// [..., M, K] with these batch dims in front of K: [rest ..., M, batch * K].
+// [..., M, K] with these batch dims moved in front of K: [rest ..., M, batch * K].
 Result<NodeId> batch_into_columns(Builder& b, NodeId x, const std::vector<int>& batch) {
   const int rank = b.rank(x);
   std::vector<int> order;
@@ -167,8 +173,8 @@ Result<NodeId> batch_into_columns(Builder& b, NodeId x, const std::vector<int>& 
   return b.reshape(turned_x, shape);
 }
 
-// The gradient of one operand: left [..., M, K] times right [..., N, K] transposed. Where the
-// operand was one matrix for a whole batch, the batch is part of what is summed over: one product
+// The gradient of one operand: left [..., M, K] times right [..., N, K] transposed. If the operand
+// was one matrix for a whole batch, the sum runs over the batch too. Then there is one product
 // instead of many and their sum.
 Status give_product(Tape& tape, NodeId operand, NodeId left, NodeId right) {
   Builder& b = tape.b;

@@ -1,5 +1,9 @@
-// One call of PyTorch is often several pointwise nodes here. Its derivative is found forwards, as
-// one factor per operand: so it is short, and branches that were not taken leave no NaN behind.
+// One PyTorch call is often several pointwise nodes here, such as gelu. The chain rule backwards
+// would add a term per node and could multiply 0 by infinity in branches not taken. So the nodes of
+// one call form a cone, and its derivative is computed forwards: one factor per operand. The
+// upstream gradient is multiplied once, at the end. A single op is done backwards instead, because
+// g / x rounds once and g * (1 / x) twice. The cost: a cone with several operands is processed once
+// per operand, so it has at most kLargestCall nodes.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +15,7 @@ using tensor::DType;
 
 namespace {
 
-constexpr size_t kLargestCall = 64;  // a loop's body repeats its place: cut there
+constexpr size_t kLargestCall = 64;  // nodes of a loop share one place, so a cone needs a limit
 
 bool same_call(const Node& a, const Node& b) {
   return a.line > 0 && a.line == b.line && a.column == b.column && a.origin == b.origin;
@@ -19,13 +23,13 @@ bool same_call(const Node& a, const Node& b) {
 
 bool is_half(DType type) { return tensor::is_float(type) && tensor::dtype_size(type) < 4; }
 
-// The pointwise nodes that end in `y`, used by nobody else, of one call.
+// The pointwise nodes of one call that end in `y` and have no other users.
 class Cone {
  public:
   Cone(const Tape& tape, NodeId y, const std::map<NodeId, Rule>& closed)
       : tape_(tape), closed_(closed) {
     nodes_.insert(y);
-    // Users come after what they use, so one look at each candidate, latest first, is enough.
+    // Users come after their inputs, so visiting each candidate once, latest first, is enough.
     std::set<NodeId, std::greater<>> open;
     for (NodeId at = y;;) {
       for (const NodeId input : tape.forward[at].inputs) {
@@ -41,7 +45,7 @@ class Cone {
 
   const std::set<NodeId>& nodes() const { return nodes_; }
   bool has(NodeId id) const { return nodes_.count(id) > 0; }
-  /// What enters, in order.
+  /// The active inputs of the cone, in order.
   std::set<NodeId> inputs() const {
     std::set<NodeId> all;
     for (const NodeId node : nodes_) {
@@ -78,7 +82,7 @@ class Forwards {
  public:
   Forwards(Tape& tape, Formula& f, const Cone& cone) : tape_(tape), f_(f), cone_(cone) {}
 
-  /// The derivative of `y` by `input`.
+  /// The derivative of `y` with respect to `input`.
   std::optional<Slope> run(NodeId input, NodeId y) {
     slopes_.clear();
     slopes_.emplace(input, Slope{});
@@ -90,8 +94,8 @@ class Forwards {
     return found->second;
   }
 
-  /// What `y`, a choice, takes from one side alone: that side's slope with the upstream gradient,
-  /// and nothing where the other is taken, however large the gradient.
+  /// For a `y` that selects: when the input reaches only one side, that side's slope times the
+  /// upstream gradient. Elements that take the other side get 0, however large the gradient is.
   std::optional<Slope> one_side(NodeId y, const Term& upstream) {
     if (tape_.forward[y].op != Op::Where) return std::nullopt;
     const std::vector<NodeId> inputs = tape_.forward[y].inputs;
@@ -127,7 +131,7 @@ class Forwards {
     return total;
   }
 
-  // log1p(exp(x)): its factors overflow where their quotient does not.
+  // log1p(exp(x)): the factors overflow, but their quotient does not.
   std::optional<Slope> of_softplus(NodeId at, NodeId power) {
     if (tape_.forward[at].op != Op::Log1p || tape_.forward[power].op != Op::Exp) return {};
     const NodeId x = tape_.forward[power].inputs[0];
@@ -148,7 +152,7 @@ class Forwards {
     return Slope{where(f_(inputs[0]), side(a), side(b)), 1};
   }
 
-  // x log(y) is 0 where x is, but its slope there is log(y), where there is one.
+  // x log(y) is 0 when x is 0, but its slope there is log(y) if that is finite.
   Term finite(std::map<NodeId, Slope>::const_iterator slope, DType work) {
     const Term t = term_of(f_, slope->second, work);
     return where(apply(Op::IsNan, t) | apply(Op::IsInf, t), term_of(f_, {{}, 0}, work), t);
@@ -177,7 +181,7 @@ Status derive_pointwise(Tape& tape, NodeId y, NodeId g, const std::map<NodeId, R
     return tape.give(to, expanded(tape.b, f.done(term_of(f, slope, opmath(type)), type), shape));
   };
   if (cone.steps() <= 1) {
-    // A single op: g / x is one rounding, g * (1 / x) would be two.
+    // For a single op: g / x rounds once; g * (1 / x) would round twice.
     std::map<NodeId, Slope> slopes = {{y, Slope{upstream, 1}}};
     for (auto at = cone.nodes().rbegin(); at != cone.nodes().rend(); ++at) {
       const std::vector<NodeId> inputs = tape.forward[*at].inputs;

@@ -1,4 +1,5 @@
-// Scatter in its five modes, as PyTorch differentiates scatter, scatter_add and scatter_reduce.
+// The gradients of Scatter in its five modes, as in PyTorch's scatter, scatter_add and
+// scatter_reduce.
 #include "graph/compose_index.h"
 #include "graph/derive_tape.h"
 
@@ -51,7 +52,7 @@ class Scattered {
     return tape_.give(f_, source(), gathered(f_(g_)));
   }
 
-  // Products without the one factor; a zero is replaced where it is the only one.
+  // The product without one factor. A zero is replaced when it is the only one.
   Status multiply() {
     const Term g = f_(g_), x = f_(base()), s = f_(source());
     if (tape_.wants(base())) {
@@ -72,7 +73,7 @@ class Scattered {
     return tape_.give(f_, source(), where(single, rest, plain));
   }
 
-  // Shared evenly among all that are the extremum.
+  // Shares the gradient evenly among all elements that equal the extremum.
   Status choose() {
     const Term g = f_(g_), x = f_(base()), s = f_(source()), y = f_(y_);
     const Term kept = cast(x == y, node_.dtype);

@@ -1,5 +1,5 @@
-// What the rules of derive*.cpp share: the forward graph copied into a Builder, and the gradients
-// gathered so far. Not for others.
+// Shared by the rules in derive*.cpp: the forward graph copied into a Builder, and the gradients
+// collected so far. Internal.
 #pragma once
 
 #include <functional>
@@ -15,27 +15,27 @@
 namespace kw::graph {
 
 class Tape;
-/// Hands the gradient `g` of a node on to what it was computed from.
+/// Passes the gradient `g` of a node on to the node's inputs.
 using Rule = std::function<Status(Tape& tape, NodeId g)>;
 
 class Tape {
  public:
-  /// `active`: nodes whose gradients are worth having.
+  /// `active`: the nodes that need gradients.
   Tape(const Graph& forward, std::vector<bool> active);
-  /// Forward nodes keep their ids in `b`.
+  /// Forward nodes have the same ids in `b`.
   Builder b;
   const Graph& forward;
 
   bool wants(NodeId id) const { return active_[static_cast<size_t>(id)]; }
-  /// Adds to the node's gradient, in the node's dtype; ignored where nobody wants it.
+  /// Adds to the node's gradient, in the node's dtype. Does nothing when the node is not active.
   Status give(NodeId to, Result<NodeId> gradient);
   Status give(Formula& f, NodeId to, const Term& gradient);
   std::optional<NodeId> gradient(NodeId id) const;
   const std::vector<NodeId>& users(NodeId id) const { return users_[static_cast<size_t>(id)]; }
-  /// The node as it is used: rounded, when a cast to a half type is its only user; without what a
-  /// mask replaces by 0.
+  /// The node as its only user sees it: after a cast to a narrower float, or after a mask that
+  /// replaces values by 0. Otherwise the node itself.
   NodeId seen(NodeId id) const;
-  /// Every value follows from the inputs without rounding.
+  /// Whether every value follows from the inputs without rounding.
   bool exact(NodeId id) const { return exact_[static_cast<size_t>(id)]; }
 
  private:
@@ -44,7 +44,7 @@ class Tape {
   std::vector<NodeId> gradients_;
 };
 
-/// A tangent: a tensor, or a number that is the same for every element.
+/// A tangent: a tensor, or one number for all elements.
 struct Slope {
   std::optional<Term> tensor;
   double number = 1;
@@ -60,10 +60,11 @@ inline Slope operator-(const Slope& t) { return scaled(t, -1.0); }
 /// The tangent as a tensor of this dtype (rank 0 for a number).
 Term term_of(Formula& f, const Slope& t, tensor::DType dtype);
 
-/// t times the derivative of the pointwise node `y` by its operand; nothing where that is 0.
+/// t times the derivative of the pointwise node `y` with respect to its operand; not set when it is
+/// 0.
 std::optional<Slope> local(Tape& tape, Formula& f, NodeId y, size_t operand, const Slope& t);
 
-/// Pointwise nodes, together with the nodes of the same call that only they use.
+/// For pointwise nodes, together with the nodes of the same call that only they use.
 Status derive_pointwise(Tape& tape, NodeId y, NodeId g, const std::map<NodeId, Rule>& closed);
 Status derive_reduction(Tape& tape, NodeId y, NodeId g);
 Status derive_scan(Tape& tape, NodeId y, NodeId g);
@@ -72,18 +73,18 @@ Status derive_mat_mul(Tape& tape, NodeId y, NodeId g);
 Status derive_movement(Tape& tape, NodeId y, NodeId g);
 Status derive_scatter(Tape& tape, NodeId y, NodeId g);
 
-/// Compositions with a closed form, by the node that is their result: softmax and its like,
-/// normalisation, variances.
+/// The rules of compositions with a closed form, by their result node: softmax and similar
+/// functions, normalisation, variances.
 std::map<NodeId, Rule> closed_forms(const Tape& tape);
 
-/// The function a node was written as: "relu" of "relu_" and "aten.relu.default"; "" where the
-/// origin is an expression.
+/// The name of the function a node was written as: "relu" for "relu_" and "aten.relu.default". ""
+/// when the origin is an expression.
 std::string_view called(const Node& node);
-/// A constant, expanded or not.
+/// The value of a constant, expanded or reshaped or not; not set for other nodes.
 std::optional<double> constant_of(const Graph& graph, NodeId id);
 /// A tensor of zeros like the node.
 Result<NodeId> zeros_like(Builder& b, NodeId id);
-/// Where `index` (extent 1 along `dim`) points: bool, of the shape of `x`.
+/// Where `index` (extent 1 along `dim`) points: a bool tensor with the shape of `x`.
 Result<NodeId> one_hot_along(Builder& b, NodeId x, int dim, NodeId index);
 
 }  // namespace kw::graph

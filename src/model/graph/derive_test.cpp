@@ -1,5 +1,5 @@
-// What a backward graph has: names, inputs, closed forms, refusals. That its numbers are right is
-// tests/derive's business.
+// The structure of backward graphs: names, inputs, closed forms, refusals. tests/derive checks the
+// numbers.
 #include "graph/derive.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Derive, SoftmaxHasItsClosedForm) {
   const NodeId x = Inputs{b}.single("x", {dim_b(), dim_d()});
   const NodeId y = *softmax(b, x, 1);
   const Graph graph = *backward(std::move(b).finish({{"y", y}}));
-  // The maximum is subtracted, never differentiated.
+  // The maximum is subtracted, but it is not differentiated.
   EXPECT_EQ(count(graph, Op::ArgMax), 0);
   EXPECT_EQ(count(graph, Op::Sum), 2);
   EXPECT_EQ(count(graph, Op::Exp), 1);
@@ -76,7 +76,7 @@ TEST(Derive, NormalisationHasItsClosedForm) {
   const NodeId w = in.half("w", {dim_d()});
   const NodeId y = *layer_norm(b, x, {dim_d()}, w, std::nullopt, 1e-5);
   const Graph graph = *backward(std::move(b).finish({{"y", y}}));
-  // Mean and variance, mean(g), mean(g * h), and the weight's.
+  // Mean, variance, mean(g), mean(g * h), and the gradient of the weight.
   EXPECT_EQ(count(graph, Op::Sum), 5);
 }
 

@@ -1,3 +1,9 @@
+// Extents must be compared and printed as expressions, for guards and for generated code. A Dim is
+// a polynomial over names with integer coefficients, so equal sums and products have equal texts.
+// Quotients are not polynomials. A division is done exactly when it has no remainder; otherwise the
+// quotient becomes a name of its own, such as "(D / 3)". A general algebra system would prove more
+// equalities, but is much larger. Arithmetic saturates, so overflow cannot wrap around. The cost:
+// some equal expressions with quotients have different texts and need a guard.
 #include "graph/dim.h"
 
 #include <algorithm>
@@ -39,7 +45,7 @@ int64_t floor_remainder(int64_t a, int64_t b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-// The larger of two monomials in an order that multiplication keeps: by degree, then by names.
+// Orders monomials so that multiplication keeps the order: by degree, then by names.
 struct LeadingLast {
   bool operator()(const std::vector<std::string>& a, const std::vector<std::string>& b) const {
     return a.size() != b.size() ? a.size() < b.size() : a > b;
@@ -87,7 +93,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   return Dim(multiply_saturating(a.value_, b.value_), std::move(terms));
 }
 
-// Long division by the divisor's leading term; false as soon as something is left over.
+// Long division by the leading term of the divisor; false as soon as there is a remainder.
 bool Dim::divide(Terms dividend, const Terms& divisor, Terms* quotient) {
   const auto leading = [](const Terms& terms) {
     return *std::max_element(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
@@ -117,8 +123,9 @@ bool Dim::divide(Terms dividend, const Terms& divisor, Terms* quotient) {
   return true;
 }
 
-// Texts divide as C does, towards zero, so the dividend named in a quotient must not be negative:
-// multiples of a constant divisor come out of it, and what only falls is turned around.
+// Generated code divides towards zero, like C. So the dividend inside a quotient must not be
+// negative. Multiples of a constant divisor are taken out, and a dividend with only negative
+// coefficients is negated.
 Dim floor_div(const Dim& a, const Dim& b) {
   KW_CHECK(b.value_ != 0, "whoever divides dims has looked at the divisor");
   if (b.value_ < 0) return floor_div(Dim(0) - a, Dim(0) - b);
@@ -162,7 +169,7 @@ Dim remainder(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return Dim(value);
   Dim::Terms quotient;
   if (Dim::divide(a.terms_, b.terms_, &quotient)) return Dim(0);
-  if (b.value_ < 0) {  // rare enough to be said through the quotient
+  if (b.value_ < 0) {  // rare, so it is expressed through the quotient
     Dim left = a - b * floor_div(a, b);
     left.value_ = value;
     return left;
@@ -180,13 +187,13 @@ Dim remainder(const Dim& a, const Dim& b) {
 
 Dim min(const Dim& a, const Dim& b) {
   if ((a - b).is_constant()) return a.value_ <= b.value_ ? a : b;
-  const auto [first, second] = std::minmax({a.text(), b.text()});  // by value: they are temporaries
+  const auto [first, second] = std::minmax({a.text(), b.text()});  // copies: texts are temporaries
   return Dim::name("min(" + first + ", " + second + ")", std::min(a.value_, b.value_));
 }
 
 Dim max(const Dim& a, const Dim& b) {
   if ((a - b).is_constant()) return a.value_ >= b.value_ ? a : b;
-  const auto [first, second] = std::minmax({a.text(), b.text()});  // by value: they are temporaries
+  const auto [first, second] = std::minmax({a.text(), b.text()});  // copies: texts are temporaries
   return Dim::name("max(" + first + ", " + second + ")", std::max(a.value_, b.value_));
 }
 
@@ -214,7 +221,7 @@ std::string equal_text(const Dim& a, const Dim& b) {
     Dim::divide(b.terms_, factor, &right.terms_);
   }
   if (left.is_constant()) std::swap(left, right);
-  for (int side = 0; side < 2; ++side) {  // c * (x / c) == x: x is a multiple of c
+  for (int side = 0; side < 2; ++side) {  // c * (x / c) == x means that x is a multiple of c
     const int64_t c = left.terms_.size() == 1 ? left.terms_.begin()->second : 1;
     if (c > 1 && (floor_div(right, Dim(c)) * Dim(c)).same_text(left)) {
       const std::string rest = remainder(right, Dim(c)).text();
@@ -227,7 +234,7 @@ std::string equal_text(const Dim& a, const Dim& b) {
   return one + " == " + other;
 }
 
-// One name or number stands alone inside a quotient, anything else needs its parentheses.
+// Inside a quotient, a single name or number needs no parentheses.
 std::string Dim::operand() const {
   const bool one_name =
       terms_.size() == 1 && terms_.begin()->first.size() == 1 && terms_.begin()->second == 1;

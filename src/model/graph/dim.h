@@ -1,5 +1,5 @@
-// An extent of a tensor: its value in this trace, and how it follows from the task's dims. One
-// trace thus serves the interpreter (values) and code generators (expressions). A plain value.
+// An extent of a tensor: its value in this trace, and its expression over the dims of the task. One
+// trace thus serves the interpreter (values) and code generators (expressions).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace kw::graph {
 
-/// A polynomial over names with integer coefficients, beside its value. Quotients that do not come
-/// out even are names of their own: "(D / 3)". Arithmetic saturates at the ends of int64; a
-/// saturated value is refused wherever it becomes an extent.
+/// A polynomial over names with integer coefficients, and its value. A quotient with a remainder is
+/// a name of its own: "(D / 3)". Arithmetic saturates at the ends of int64. A saturated value is
+/// refused as an extent.
 class Dim {
  public:
   Dim(int64_t value = 0);
@@ -27,19 +27,19 @@ class Dim {
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  /// Python's // and %; the divisor's value is not 0.
+  /// Python's // and %. The value of the divisor must not be 0.
   friend Dim floor_div(const Dim& a, const Dim& b);
   friend Dim remainder(const Dim& a, const Dim& b);
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
-  /// The condition that both are equal, without what they have in common (a name that is 0 makes
-  /// it say nothing): "B == D", "D % 3 == 0" for 3 * (D / 3) and D. "" when they always are.
+  /// The condition that both are equal, without their common factors: "B == D", or "D % 3 == 0" for
+  /// 3 * (D / 3) and D. "" when they are always equal.
   friend std::string equal_text(const Dim& a, const Dim& b);
 
-  /// Same value. Whether they agree at every value of the names too is same_text's answer.
+  /// Equal values. same_text() tells whether they are equal for all values of the names.
   bool operator==(const Dim& other) const { return value_ == other.value_; }
   bool same_text(const Dim& other) const { return terms_ == other.terms_; }
-  /// The polynomial: names multiplied (none: the constant term) -> coefficient, which is never 0.
+  /// The polynomial: product of names (empty: the constant term) -> coefficient, never 0.
   const std::map<std::vector<std::string>, int64_t>& terms() const { return terms_; }
 
  private:
@@ -58,7 +58,7 @@ class Dim {
 
 using Shape = std::vector<Dim>;
 
-/// Values alone, as tensors have them.
+/// The values alone, as tensors need them.
 std::vector<int64_t> values_of(const Shape& shape);
 /// Product of the extents (1 for rank 0).
 Dim count_of(const Shape& shape);

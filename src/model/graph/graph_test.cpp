@@ -298,7 +298,7 @@ TEST(Simplify, RemovesConversionsThatLoseNothing) {
   const Graph graph = simplify(std::move(b).finish({{"a", back}, {"b", rounded}}));
   EXPECT_TRUE(verify(graph));
   EXPECT_EQ(graph[graph.outputs[0].node].op, Op::Input);
-  EXPECT_EQ(graph[graph.outputs[1].node].op, Op::Cast);  // through fp16 it is rounded
+  EXPECT_EQ(graph[graph.outputs[1].node].op, Op::Cast);  // the cast to fp16 rounds
   EXPECT_EQ(graph.nodes.size(), 4U);
 }
 

@@ -1,3 +1,9 @@
+// A graph comes from many builders and passes, and one wrong shape would corrupt every later stage.
+// So the rules of each op are written once, here, as code. The builder uses them to fill in dtype
+// and shape, and verify() uses them to check a finished graph. Some ops carry a shape that cannot
+// be inferred, such as Reshape; then the given shape is checked. Rules as table entries would be
+// shorter for pointwise ops, but movements need code anyway. Shapes are compared by value only; the
+// builder adds guards for expressions. The cost: each new primitive needs a rule here.
 #include "graph/infer.h"
 
 #include <fmt/core.h>
@@ -48,7 +54,8 @@ Status check_count(const Scope& s, size_t have, size_t want, const char* what) {
   return s.refuse(fmt::format("{} {} for {} dims", have, what, want));
 }
 
-// As the builder writes it: rounded to fp32 below fp64, cut to the width of an integer.
+// Whether a Constant holds the value of its expression, as the builder writes it: rounded to fp32
+// below fp64. Integers narrower than int64 are not checked.
 bool holds_value(const Node& node, int64_t value) {
   const auto exact = static_cast<double>(value);
   if (node.dtype == DType::Fp64) return node.attrs.number == exact;
@@ -261,7 +268,7 @@ Result<Signature> pad(const Scope& s) {
   return Signature{s.in(0).dtype, to};
 }
 
-// Window and Fold agree on one thing: every element of every window lies inside.
+// Window and Fold share one rule: every element of every window lies inside.
 Status check_windows(const Scope& s, const Shape& whole, const Shape& windows) {
   const Attrs& attrs = s.node.attrs;
   KW_TRY(check_one_dim(s, static_cast<int>(whole.size())));

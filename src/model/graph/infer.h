@@ -1,5 +1,5 @@
-// What a node must look like, given its inputs: the rules of op.h as code. Used by the builder to
-// fill in dtypes and shapes, and by verify() to check them.
+// The dtype and shape of a node, given its inputs. The builder fills them in with it, and verify()
+// checks them.
 #pragma once
 
 #include <span>
@@ -15,9 +15,10 @@ struct Signature {
   Shape shape;
 };
 
-/// dtype and shape of `node`, whose inputs are among `nodes`. Ops that carry what cannot be
-/// inferred (Input, Constant, Iota, Philox, Cast's dtype, the shapes of Reshape, Expand, Slice, Pad
-/// and TopK*) keep what the node says, checked. The Error says which rule is broken, without blame.
+/// dtype and shape of `node`, whose inputs are among `nodes`. Some ops carry what cannot be
+/// inferred: Input, Constant, Iota, Philox, the dtype of Cast, the shapes of Reshape, Expand,
+/// Slice, Pad, Window, Fold and TopK*. These are checked and kept. The input Error names the broken
+/// rule; verify() reports it as a bug.
 Result<Signature> infer(std::span<const Node> nodes, const Node& node);
 
 /// "fp32[B, D]".

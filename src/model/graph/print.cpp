@@ -1,4 +1,4 @@
-// The printed form is complete: two graphs that print alike compute alike.
+// The printed form is complete: two graphs with the same text compute the same.
 #include <fmt/core.h>
 
 #include <array>

@@ -20,7 +20,7 @@ std::optional<DType> promote_floats(DType a, DType b) {
   return width(a) > width(b) ? a : b;
 }
 
-// uint8 is PyTorch's only unsigned type that meets others; the wider ones are for storage.
+// In PyTorch, uint8 is the only unsigned type that promotes. The wider ones are for storage.
 std::optional<DType> promote_integers(DType a, DType b) {
   const auto wide = [](DType t) { return tensor::is_unsigned_int(t) && t != DType::Uint8; };
   if (wide(a) || wide(b)) return std::nullopt;

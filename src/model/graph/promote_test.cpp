@@ -9,8 +9,8 @@ namespace kw::graph {
 
 using tensor::DType;
 
-// dtype of an operation on "fp16[2]" (a tensor), "fp32[]" (a tensor of rank 0), or a Python number,
-// as PyTorch 2.13 answers; "" where it raises.
+// The dtype of an operation on "fp16[2]" (a tensor), "fp32[]" (a tensor of rank 0) or a Python
+// number, as PyTorch 2.13 gives it. "" when PyTorch raises.
 struct Promotion {
   const char* op;
   const char* a;
@@ -274,7 +274,7 @@ TEST(Promote, RoundsANumberAsTheKernelGetsIt) {
     return b[constant].attrs.number;
   };
   EXPECT_EQ(number(Op::Mul, 0.1), static_cast<double>(0.1F));  // opmath
-  EXPECT_EQ(number(Op::Gt, 0.1), 0.0999755859375);             // the tensor's own type
+  EXPECT_EQ(number(Op::Gt, 0.1), 0.0999755859375);             // the dtype of the tensor
   EXPECT_EQ(number(Op::Add, 1e6), 1e6);
 }
 
@@ -290,7 +290,7 @@ TEST(Promote, KeepsTheLowBitsOfLargeIntegers) {
 struct Unary {
   Op op;
   DType in;
-  const char* want;  // "" refused
+  const char* want;  // "": refused
 };
 class UnaryTypes : public testing::TestWithParam<Unary> {};
 

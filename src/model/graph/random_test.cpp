@@ -1,5 +1,5 @@
-// Random programs over the whole interface: whatever the builder accepts must verify, simplify to
-// something that verifies and says the same, and have a cost.
+// Random programs over the whole interface. Every graph that the builder accepts must verify and
+// have a cost. Its simplified form must verify and compute the same.
 #include <gtest/gtest.h>
 
 #include <functional>

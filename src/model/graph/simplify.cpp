@@ -1,4 +1,9 @@
-// Dead code, equal nodes and operations that change nothing go; everything else keeps its order.
+// Traces contain dead code, repeated nodes and operations that change nothing. Code generation and
+// cost must not see them, and equal traces should print alike. merged() visits the nodes once: it
+// drops identities and merges nodes with equal keys. without_dead() then keeps what the outputs
+// need. Inputs are never removed, because callers pass them by position. The order stays, so the
+// result is easy to compare with the source. Rewrites of arithmetic are not done here, since they
+// would change rounding. The cost: one string key per node.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,7 +26,7 @@ std::string bits_text(double number) {
   return fmt::format("{:x}", bits);
 }
 
-// Everything that decides what a node computes, and nothing of where it came from.
+// A key of everything that decides what a node computes. Origin and place are not part of it.
 std::string key_of(const Node& node) {
   const Attrs& a = node.attrs;
   std::string key = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(node.op),
@@ -40,7 +45,7 @@ bool same_shape(const Node& a, const Node& b) {
                     [](const Dim& x, const Dim& y) { return x.same_text(y); });
 }
 
-// Every value of `from` is one of `to`.
+// Whether every value of `from` can be represented in `to`.
 bool holds_all(DType from, DType to) {
   if (from == DType::Bool || from == to) return true;
   if (!tensor::is_float(to)) return false;
@@ -74,7 +79,7 @@ bool is_identity(const Node& node, const Node& input) {
   }
 }
 
-// The node that `node` may be replaced by, or -1. Looks through one producer.
+// The node that can replace `node`, or -1. Looks through one producer.
 NodeId replacement(const std::vector<Node>& nodes, Node& node) {
   if (node.inputs.empty() || is_detached(node)) return -1;
   const Node& input = nodes[static_cast<size_t>(node.inputs[0])];

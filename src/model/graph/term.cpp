@@ -14,7 +14,7 @@ Formula& formula_of(const Term& a, const Term& b) {
   return *formula;
 }
 
-// Once a formula has failed, its terms have no node to look at.
+// After a failure, the terms of a formula have no node.
 Term failed_term(Formula& formula) { return Term(formula, -1); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Formulas written as formulas: terms over a Builder that remember the first Error, so that only
-// the end of a formula has to ask. For the composed operations and the front end's rows.
+// Terms over a Builder that are written as formulas. A formula keeps its first Error, so only its
+// end must be checked. Used by the composed operations and the rows of the front end.
 #pragma once
 
 #include <optional>
@@ -29,14 +29,14 @@ class Formula {
   explicit Formula(Builder& b) : b_(b) {}
 
   Term operator()(NodeId x) { return Term(*this, x); }
-  /// Takes a Result into the formula.
+  /// Adds a Result to the formula: its value, or its Error.
   Term operator()(Result<NodeId> x);
   Builder& builder() { return b_; }
   bool failed() const { return error_.has_value(); }
   void fail(Error error);
-  /// The formula's value, or its first Error.
+  /// The value of the formula, or its first Error.
   Result<NodeId> done(const Term& term);
-  /// The same, converted.
+  /// The same, converted to `dtype`.
   Result<NodeId> done(const Term& term, tensor::DType dtype);
 
  private:
@@ -48,11 +48,11 @@ Term apply(Op op, const Term& x);
 Term apply(Op op, const Term& a, const Term& b);
 Term where(const Term& condition, const Term& a, const Term& b);
 Term cast(const Term& x, tensor::DType dtype);
-/// Keeps the rank.
+/// Keeps the reduced dims as extents of 1.
 Term reduce(Op op, const Term& x, const std::vector<int>& dims);
-/// dtype of a tensor term; fp32 once the formula has failed.
+/// The dtype of a tensor term; fp32 after the formula has failed.
 tensor::DType dtype_of(const Term& x);
-/// In the type kernels compute in; integers become fp32.
+/// Converts to the type kernels compute in; integers become fp32.
 Term wide(const Term& x);
 
 inline Term operator+(const Term& a, const Term& b) { return apply(Op::Add, a, b); }

@@ -1,4 +1,4 @@
-// Inputs from which tests of the compositions build graphs. For tests only.
+// Inputs for the graphs that tests of the compositions build. For tests only.
 #pragma once
 
 #include <limits>
