@@ -1,3 +1,9 @@
+// A module is written for any dims, but a launch needs numbers. This source checks the values that
+// the caller gives and puts them into one Scope: dims, tunables, integer scalars, numbers of the
+// device. select() and instantiate() both use it, before and after compiling, so that both see the
+// same values. Lets are not evaluated here: the Scope evaluates them when needed, because some
+// depend on blocks_per_sm(). Repeats are unrolled into a list of steps, which is simpler than loops
+// in a Program. The cost: a repeat is limited to kMaxRepeat iterations.
 #include "kernel/bind.h"
 
 #include <fmt/core.h>

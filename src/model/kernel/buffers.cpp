@@ -32,7 +32,7 @@ Result<std::vector<int64_t>> extents(const TensorDecl& decl, const std::vector<E
   return values;
 }
 
-// Elements from the first to the last that the tensor touches; nothing on overflow.
+// The number of elements from the first to the last that the tensor touches; not set on overflow.
 std::optional<int64_t> storage_elements(const Buffer& buffer) {
   if (std::ranges::find(buffer.shape, 0) != buffer.shape.end()) return 0;
   int64_t elements = 1;
@@ -48,7 +48,7 @@ std::optional<int64_t> storage_elements(const Buffer& buffer) {
   return elements;
 }
 
-// Two elements at one address would make the result depend on who writes last.
+// If two elements shared an address, the result would depend on the order of the writes.
 bool overlaps_itself(const Buffer& buffer) {
   std::vector<std::pair<int64_t, int64_t>> axes;  // stride, extent
   for (size_t i = 0; i < buffer.strides.size(); ++i) {

@@ -1,4 +1,4 @@
-// Tensor declarations with values: shapes, strides, bytes. Internal.
+// Evaluates tensor declarations: shapes, strides, bytes. Internal.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace kw::kernel {
 
-/// One buffer, its extents and size checked.
+/// One buffer, with its extents and size checked.
 Result<Buffer> make_buffer(const TensorDecl& decl, const Scope& scope);
 
 }  // namespace kw::kernel

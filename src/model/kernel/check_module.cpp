@@ -1,4 +1,9 @@
-// What can only be judged with the whole module at hand.
+// A single plan line can be correct and still contradict another line. This source checks what
+// needs the whole module: names, backward tasks, methods, unreachable groups, kernels, outputs. It
+// runs after all lines were read, so that lines may use names declared later. Every problem is
+// reported, because an author that repairs one problem per attempt needs many attempts. Names that
+// occur in broken lines are not reported again (broken_names). The cost: a module with a broken
+// line is checked less strictly until that line is repaired.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -60,7 +65,7 @@ class ModuleChecker {
     }
   }
 
-  // In a backward task an input called grad_… is a gradient of an output, whichever keyword it has.
+  // In a backward task an input named grad_… is the gradient of an output, whatever its keyword is.
   static InputKind backward_kind(const TensorDecl& decl) {
     return decl.name.starts_with("grad_") ? InputKind::GradOutput : decl.kind;
   }
@@ -158,7 +163,7 @@ class ModuleChecker {
     check_off_switches(method, off);
   }
 
-  // Decidable only when the condition rests on the switched tunables alone.
+  // Can be decided only when the condition uses no names except the switched tunables.
   void check_off_switches(const MethodDecl& method, const Scope& off) {
     if (!method.when || off.values.empty()) return;
     for (const ExprNode& node : method.when->nodes) {
@@ -198,7 +203,7 @@ class ModuleChecker {
       for (const LaunchDecl& launch : group.launches) check_launch(group, launch);
       check_outputs(group);
     }
-    // A launch that could not be read has already been reported.
+    // A launch line that could not be read was reported already.
     if (!any_launch && draft_.broken_names.count("launch") == 0) {
       report(0, 0, 1, "the module launches nothing",
              "add a line such as '//! launch kernel grid(B) block(256) args(x, y)'");
@@ -254,7 +259,7 @@ class ModuleChecker {
     check_kernel(launch);
   }
 
-  // Its device code is PTX, which compilers read when it is loaded.
+  // The device code of a recorded launch is PTX, so its kernels are checked when it is loaded.
   void check_recorded(const LaunchDecl& launch) {
     if (!launch.args.empty())
       report(launch.line, launch.column, launch.kernel.size(),
@@ -284,7 +289,7 @@ class ModuleChecker {
     for (const TensorDecl& decl : module_.tensors) {
       if (decl.role != Role::Output && decl.role != Role::Inout) continue;
       const bool passed = std::ranges::any_of(group.launches, [&](const LaunchDecl& launch) {
-        // A recorded call may really write nothing: that is for the judge to say.
+        // A recorded call may write no output; the judge decides that.
         if (!module_.recorded.empty()) return true;
         return std::ranges::any_of(launch.args, [&](const Expr& arg) {
           return std::ranges::any_of(arg.nodes, [&](const ExprNode& node) {
@@ -313,7 +318,7 @@ class ModuleChecker {
   NameChecker names_;
   cuda_source::SourceKernels kernels_;
   std::map<std::string, const cuda_source::SourceToken*>
-      before_includes_end_;  // identifiers tunables cannot reach
+      before_includes_end_;  // tunables are not defined there yet
 };
 
 }  // namespace

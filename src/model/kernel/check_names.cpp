@@ -1,3 +1,9 @@
+// Expressions may use different names in different places: a shape may use dims, a grid also
+// blocks_per_sm(). The kind of a name is a bit, and each place allows a set of bits. A let has all
+// kinds that its value uses, so a let cannot bring a name to a place that does not allow it. Scopes
+// per place would need a table of names for each of about ten places. The message says what the
+// name is and why the place does not allow it. The cost: lets must be resolved first, and a circle
+// among them is reported there.
 #include "kernel/check_names.h"
 
 #include <fmt/core.h>
@@ -40,7 +46,7 @@ std::string kind_text(unsigned kinds) {
 
 }  // namespace
 
-// A name that is declared twice keeps its first meaning; the second has been reported.
+// A name that is declared twice keeps its first meaning; the second one was reported.
 NameChecker::NameChecker(Draft& draft) : draft_(draft) {
   const Module& m = draft.module;
   for (const std::string& name : builtin_names()) kinds_.emplace(name, kBuiltin);
@@ -67,7 +73,8 @@ void NameChecker::check_lets() {
   }
 }
 
-// Depth is bounded by the number of lets; a circle is reported once and then counts as known.
+// The number of lets limits the depth. A circle is reported once; afterwards the let counts as
+// known.
 unsigned NameChecker::let_kinds(const LetDecl& let, std::set<std::string>& open) {
   if (const auto known = kinds_.find(let.name); known != kinds_.end()) return known->second;
   open.insert(let.name);
@@ -95,7 +102,7 @@ void NameChecker::report(const Expr& expr, const ExprNode& node, std::string mes
 }
 
 std::string NameChecker::suggest(const std::string& name) const {
-  constexpr size_t kEnough = 100;  // nobody reads on, and each costs a walk through all names
+  constexpr size_t kEnough = 100;  // each suggestion compares all names, and no reader needs more
   if (draft_.diagnostics.size() > kEnough) return "";
   std::vector<std::string> names;
   for (const auto& [known, kind] : kinds_) names.push_back(known);

@@ -1,5 +1,5 @@
-// Which names an expression may use where, and the check that it uses only those. Used by the
-// parser only.
+// The names that an expression may use in each place, and the check for it. Used by the parser
+// only.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace kw::kernel {
 
-// What a name stands for, as bits, so that sets of kinds are numbers.
+// The kind of a name as a bit, so that a set of kinds is a number.
 inline constexpr unsigned kDim = 1;
 inline constexpr unsigned kIntegerScalar = 2;
 inline constexpr unsigned kTune = 4;
@@ -32,18 +32,18 @@ class NameChecker {
  public:
   explicit NameChecker(Draft& draft);
 
-  /// Reports names that do not exist or may not be used in `place` ("a shape", "'when'", …).
+  /// Reports names that do not exist or are not allowed in `place` ("a shape", "'when'", …).
   void check(const Expr& expr, unsigned allowed, std::string_view place,
              const std::string& repeat = "");
   /// One value of args(…): a tensor, a pick() of tensors, a scalar, or an integer expression.
   void check_argument(const Expr& expr, const std::string& repeat);
-  /// Names inside a kernel's template arguments that are integers of the plan, and what is unknown
-  /// there.
+  /// Checks the names in a kernel's template arguments: integers of the plan are allowed, unknown
+  /// names are reported.
   void check_template_arguments(const LaunchDecl& launch, const std::set<std::string>& source_names,
                                 const std::string& repeat);
-  /// Everything the name stands for; for a let, everything its value uses.
+  /// All kinds of a name; for a let, all kinds that its value uses.
   unsigned kinds_of(const std::string& name, const std::string& repeat = "") const;
-  /// Refuses lets that need themselves. Must come before all other checks.
+  /// Reports lets that need their own value. Must be called before all other checks.
   void check_lets();
 
  private:

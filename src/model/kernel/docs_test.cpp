@@ -1,5 +1,5 @@
-// docs/kernel-module.md tells the truth: its examples parse, and every error it quotes is one that
-// tests/reject gets.
+// Tests docs/kernel-module.md: its examples must parse, and tests/reject must produce every error
+// it quotes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::vector<std::string> cuda_blocks(const std::string& text) {
   return blocks;
 }
 
-// A fragment shows some lines of a module; the frame adds what they leave out.
+// A fragment shows some lines of a module; the frame adds the missing lines.
 std::string framed(const std::string& block) {
   if (block.starts_with("//! kernelwright")) return block;
   std::string out = "//! kernelwright 1\n//! task    example\n" + block;

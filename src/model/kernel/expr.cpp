@@ -1,3 +1,9 @@
+// Plan expressions come from untrusted text and decide grids and buffer sizes. So evaluation must
+// end, and no overflow may pass unnoticed. Every operation checks for overflow and division by
+// zero, and the Error shows the values of all names. && and ||, and pick(), evaluate only what they
+// need, so a guard can protect a division. A compiled form would be faster, but each expression
+// runs only a few times per launch. Lets are evaluated once and kept in the Scope; without that,
+// nested lets would cost exponential time. The cost: recursion, limited to kMaxDepth levels.
 #include "kernel/expr.h"
 
 #include <fmt/core.h>
@@ -10,7 +16,7 @@ namespace kw::kernel {
 
 namespace {
 
-// Of nested operators and lets together, so that no text can exhaust the stack.
+// The limit for nested operators and lets together, so that no text can exhaust the stack.
 constexpr int kMaxDepth = 1000;
 
 class Evaluator {

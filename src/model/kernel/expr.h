@@ -1,5 +1,5 @@
-// Integer expressions of plan lines: what they look like, and their value for given names.
-// Total and bounded: every evaluation ends, with an int64 or with an Error that shows the values.
+// Integer expressions of plan lines: their form, and their value for given names. Every evaluation
+// ends, with an int64 or with an Error that shows the values.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct ExprNode {
   int column = 0, length = 0;
 };
 
-/// A tree in a vector; the root is the last node, and children come before their parent.
+/// A tree in a vector. The root is the last node; children come before their parent.
 struct Expr {
   std::string text;  // as written
   int line = 0, column = 0;
@@ -56,7 +56,7 @@ struct Expr {
   const ExprNode& root() const { return nodes.back(); }
 };
 
-/// Where names get their values. Lets are evaluated when first needed and remembered.
+/// The values of names. Lets are evaluated when first needed, and their values are kept.
 struct Scope {
   std::map<std::string, int64_t> values;
   std::map<std::string, const Expr*> lets;
@@ -68,10 +68,10 @@ struct Scope {
 /// The value, or an input Error: "line 7: 'D / VEC': division by zero (D = 128, VEC = 0)".
 Result<int64_t> evaluate(const Expr& expr, const Scope& scope);
 
-/// The value of one name, as an expression in line `line` would see it.
+/// The value of one name, as an expression in line `line` sees it.
 Result<int64_t> evaluate_name(const std::string& name, const Scope& scope, int line);
 
-/// "D = 128, VEC = 0": every name in the expression that has a value.
+/// "D = 128, VEC = 0": every name of the expression that has a value.
 std::string values_of(const Expr& expr, const Scope& scope);
 
 }  // namespace kw::kernel

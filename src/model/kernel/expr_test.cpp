@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Value{"pick(B > 3, 1, 2)", 2}, Value{"has(bias)", 0}, Value{"has(x)", 1},
         Value{"blocks_per_sm(k<2, 3>) * 2", 14}, Value{"blocks_per_sm(k<2,3>)", 7},
         Value{"blocks_per_sm(other)", 1},
-        // What is not needed is not evaluated.
+        // Operands that are not needed are not evaluated.
         Value{"ZERO != 0 && 4 % ZERO == 0", 0}, Value{"ZERO == 0 || 4 % ZERO == 0", 1},
         Value{"pick(0, 1, 4 / ZERO)", 1}, Value{"BIG", INT64_MAX},
         Value{"-9223372036854775807 - 1", INT64_MIN}));
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
                             "the '<' of the template arguments is never closed"}));
 
 TEST(Lets, AreEvaluatedOnceAndOnlyWhenNeeded) {
-  // Twice the one before, fifty times over: hopeless without remembering.
+  // Each let is twice the one before, fifty times: too slow unless values are kept.
   std::vector<cuda_source::Diagnostic> diagnostics;
   std::vector<Expr> exprs;
   exprs.reserve(60);
@@ -164,15 +164,15 @@ TEST(Lets, DepthIsBounded) {
 
 __extension__ typedef __int128 Wide;
 
-// A second, much simpler evaluator over 128 bits: same value, or an error where the true value
-// leaves 64 bits.
+// A second, simpler evaluator with 128 bits. It must give the same value, or an error when the true
+// value exceeds 64 bits.
 class RandomExpr {
  public:
   explicit RandomExpr(uint64_t seed) : random_(seed) {}
 
   struct Made {
     std::string text;
-    std::optional<Wide> value;  // nothing: undefined or out of range somewhere
+    std::optional<Wide> value;  // not set: undefined or out of range at some step
   };
 
   Made make(int depth) {

@@ -11,7 +11,7 @@ namespace kw::kernel {
 
 namespace {
 
-// nvcc knows these two without any include, so sources use them so.
+// nvcc defines these two without any include, so sources use them without one.
 constexpr const char* kConstants =
     "#ifndef INFINITY\n#define INFINITY __builtin_bit_cast(float, 0x7f800000)\n#endif\n"
     "#ifndef NAN\n#define NAN __builtin_bit_cast(float, 0x7fffffff)\n#endif\n";
@@ -22,7 +22,7 @@ std::string value_text(int64_t value) {
   return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
 }
 
-/// One line with its tunables as numbers.
+/// One line with its tunables replaced by numbers.
 std::string with_numbers(std::string_view line, const Defines& defines) {
   std::string out;
   for (size_t at = 0; at < line.size();) {
@@ -39,8 +39,8 @@ std::string with_numbers(std::string_view line, const Defines& defines) {
   return out;
 }
 
-/// nvcc's preprocessor leaves macros in pragmas as they are, so that "#pragma unroll VEC" names
-/// nothing there.
+/// nvcc's preprocessor does not expand macros in pragmas, so "#pragma unroll VEC" would not know
+/// VEC.
 std::string with_plain_pragmas(std::string_view text, const Defines& defines) {
   constexpr std::string_view kUnroll = "#pragma unroll";
   std::string out;
@@ -66,7 +66,7 @@ InjectionPoint find_injection(std::string_view text) {
     if (directive.name == "endif" && depth > 0) --depth;
     const bool is_include = directive.name == "include";
     include_inside = include_inside || is_include;
-    // Inside a conditional the defines might be skipped: wait for its end.
+    // Inside a conditional the defines might be skipped, so the point is after its end.
     if (include_inside && depth == 0 && (is_include || directive.name == "endif")) {
       point.offset = directive.end;
       point.has_include = true;

@@ -1,3 +1,9 @@
+// A device must run a candidate without knowing the language of plan lines. So this source turns a
+// module, its bindings and the compiler's results into a Program: buffers with sizes, launches with
+// grids and parameter bytes. Every value is checked here against the kernel's signature and the
+// target, because a wrong argument would fault on a GPU. This step is separate from select(),
+// because registers and signatures are known only after compiling. The alternative, evaluating on
+// the device side, would put the parser into every worker. The cost: a new Program for each shape.
 #include "kernel/instantiate.h"
 
 #include <fmt/core.h>
@@ -83,7 +89,7 @@ class Instantiator {
                                  std::max<int64_t>(info.static_shared, 0) + shape.shared_bytes);
   }
 
-  // Nothing, when the grid is empty because some dim is 0.
+  // Not set when the grid is empty because some dim is 0.
   Result<std::optional<Launch>> make_launch(const LaunchDecl& decl) {
     const KernelInfo* info = KW_TRY(find_info(decl));
     LaunchShape shape = KW_TRY(block_shape(decl, scope_));
@@ -130,7 +136,8 @@ class Instantiator {
         param.patches.push_back(
             {pointer.at, static_cast<int>(at - program_.buffers.begin()), pointer.add});
       }
-      // What is a pointer and nothing else is one to every device and every reader.
+      // A parameter that is exactly one pointer becomes a plain buffer parameter, which every
+      // device knows.
       if (param.bytes.size() == 8 && param.patches.size() == 1 && param.patches[0].add == 0) {
         param.buffer = param.patches[0].buffer;
         param.patches.clear();
@@ -194,7 +201,7 @@ class Instantiator {
     return param;
   }
 
-  // The tensor an argument names, directly or through pick().
+  // The tensor that an argument names, directly or through pick().
   Result<std::optional<std::string>> tensor_of(const Expr& arg) {
     const ExprNode* node = &arg.root();
     if (node->op == Op::Pick && names_tensor(arg, node->children[1])) {

@@ -10,8 +10,7 @@ struct Word {
   size_t begin, end;
 };
 
-// Unqualified identifiers behind the first '<'. Numbers such as 0x10u are stepped over as one
-// piece.
+// Unqualified identifiers after the first '<'. A number such as 0x10u is skipped as one piece.
 std::vector<Word> argument_words(std::string_view kernel) {
   std::vector<Word> words;
   for (size_t i = kernel.find('<'); i < kernel.size();) {

@@ -1,4 +1,4 @@
-// Launch geometry with values, checked against what any device, and then the target, can launch.
+// Evaluates the launch geometry and checks it against the limits of all devices and of the target.
 // Internal.
 #pragma once
 
@@ -17,15 +17,15 @@ struct LaunchShape {
   int64_t shared_bytes = 0;  // dynamic
 };
 
-/// Block, cluster and dynamic shared memory; the grid is left at 1.
+/// Block, cluster and dynamic shared memory; the grid stays at 1.
 Result<LaunchShape> block_shape(const LaunchDecl& launch, const Scope& scope);
 
-/// Fills in the grid. True when an extent is 0 and may be, because some dim is 0: there is nothing
-/// to launch.
+/// Fills in the grid. Returns true when there is no block to launch: an extent is 0, and
+/// `may_be_empty` allows it because some dim is 0.
 Result<bool> grid_shape(const LaunchDecl& launch, const Scope& scope, bool may_be_empty,
                         LaunchShape& shape);
 
-/// Shared memory, registers, launch bounds and clusters against the target.
+/// Checks shared memory, registers, launch bounds and clusters against the target.
 Status check_resources(const LaunchDecl& launch, const KernelInfo& info, const arch::Target& target,
                        const LaunchShape& shape);
 

@@ -1,3 +1,10 @@
+// A plan has about twenty kinds of lines, each with its own form. A table maps the first word to a
+// method that reads the rest, so a new kind is one row and one method. Each method reports at the
+// exact column and adds a hint with the correct form, because models repair modules from these
+// messages. A generated parser would give a grammar, but its messages would be general. Reading
+// continues after a problem when the rest can still be read. The names of a broken line are
+// recorded, so that later lines that use them cause no further messages. The cost: no formal
+// grammar exists; docs/kernel-module.md describes it.
 #include "kernel/line_reader.h"
 
 #include <fmt/core.h>
@@ -101,7 +108,7 @@ bool LineReader::new_name(std::string_view what, std::string& name) {
   cursor_.fail_at(begin, begin + name.size(),
                   fmt::format("'{}' is already declared ({})", name, at->second),
                   "names are shared by tensors, scalars, lets, tunables and tensormaps");
-  return true;  // the rest of the line is still worth reading
+  return true;  // the rest of the line can still be read
 }
 
 bool LineReader::scalar() {
@@ -201,7 +208,7 @@ bool LineReader::when() {
   group.line = cursor_.line();
   Expr condition;
   if (!expression(condition)) {
-    // The launches that follow still belong together.
+    // The launches that follow still form one group.
     draft_.open_repeat = -1;
     draft_.module.groups.push_back(std::move(group));
     return false;
@@ -261,7 +268,7 @@ void read_plan_line(const PlanLine& line, Draft& draft) {
   const size_t problems = draft.diagnostics.size();
   LineReader(line, draft).read();
   if (draft.diagnostics.size() == problems) return;
-  // Whatever a broken line would have declared must not be called unknown elsewhere.
+  // Names that a broken line would have declared must not be reported as unknown later.
   const std::string_view text = line.text.substr(line.begin, line.end - line.begin);
   for (size_t i = 0; i < text.size(); ++i) {
     if (!is_identifier_start(text[i])) continue;

@@ -15,7 +15,7 @@ class LineReader {
   LineReader(const PlanLine& line, Draft& draft)
       : draft_(draft), cursor_(line.text, line.number, line.begin, line.end, draft.diagnostics) {}
 
-  /// Reads the line. False when a problem ended the reading early; it has been reported.
+  /// Reads the line. False when a problem ended the reading early; the problem was reported.
   bool read();
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using Tunes = std::map<std::string, int64_t>;
 
-/// Takes the next word off the front.
+/// Takes the next word from the front.
 std::string_view next_word(std::string_view& rest) {
   rest = trim(rest);
   const size_t end = std::min(rest.find_first_of(" \t"), rest.size());
@@ -21,8 +21,8 @@ std::string_view next_word(std::string_view& rest) {
   return word;
 }
 
-/// "//! tune    THREADS in 128, 256 where …" with its value moved to the front of the list; the
-/// line as it is when it is none.
+/// "//! tune    THREADS in 128, 256 where …" with its value moved to the front of the list. Any
+/// other line is returned unchanged.
 std::string tune_line(std::string_view line, const Tunes& tunes) {
   std::string_view rest = trim(line);
   if (!rest.starts_with("//!")) return std::string(line);
@@ -51,8 +51,8 @@ bool claims(const Module& module, const MethodDecl& method, const Tunes& tunes) 
   return !on || *on != 0;
 }
 
-/// The assignment nearest to `before` with the switch set: as it is, else with as few of the other
-/// tunables let go as the walk over them needs.
+/// The assignment nearest to `before` with the switch set. It first keeps all other tunables, then
+/// frees one of them, then frees all.
 Result<Tunes> nearest(const Module& module, const Tunes& before, const Tunes& off) {
   Tunes wanted = before;
   for (const auto& [name, value] : off) wanted[name] = value;

@@ -1,5 +1,5 @@
 // The methods a module claims, as switches: which are on for given tunables, and the module with
-// one of them off. Says nothing about whether a claim is true.
+// one of them off. It does not check whether a claim is true.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,14 @@
 
 namespace kw::kernel {
 
-/// The values a module takes when nobody chooses.
+/// The values of a module's tunables when none are given.
 Result<std::map<std::string, int64_t>> default_tunes(const Module& module);
 
-/// The text with these values first in their `tune` lines, so that they are what it uses when
-/// nobody chooses.
+/// The text with these values first in their `tune` lines, so that they become the default.
 std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes);
 
-/// Ids of the methods claimed with these values, each once. A condition that depends on more than
-/// tunables counts as holding: there are shapes for which the claim is made.
+/// Ids of the methods claimed with these values, each once. A condition that also depends on other
+/// names counts as true, because the claim holds for some shapes.
 std::vector<std::string> active_methods(const Module& module,
                                         const std::map<std::string, int64_t>& tunes);
 
@@ -28,12 +27,12 @@ std::vector<std::string> active_methods(const Module& module,
 struct SwitchedOff {
   std::string text;
   std::map<std::string, int64_t> tunes;
-  std::vector<std::string> also_off;  // other methods that went with it
-  std::vector<std::string> moved;     // tunables that had to change beside those of the switch
+  std::vector<std::string> also_off;  // other methods that are off too
+  std::vector<std::string> moved;     // other tunables that had to change
 };
 
-/// Switches a method off that is on by default; everything else stays as it is where the `where`
-/// conditions allow it. Input Error: not claimed, not on, or no `off`.
+/// Switches off a method that is on by default. All else stays unchanged if the `where` conditions
+/// allow it. Input Error when the method is not claimed, not on, or has no `off`.
 Result<SwitchedOff> without_method(const Module& module, const std::string& id);
 
 }  // namespace kw::kernel

@@ -1,4 +1,4 @@
-// A kernel module as parsed: the declarations of its plan lines beside its text. Plain values; see
+// A parsed kernel module: the declarations of its plan lines, and its text. See
 // docs/kernel-module.md.
 #pragma once
 
@@ -20,7 +20,7 @@ inline constexpr int64_t kDefaultAlign = 16;
 inline constexpr int64_t kMaxRepeat = 64;
 inline constexpr int64_t kMaxDim = int64_t{1} << 40;
 
-/// Which kind of read-only tensor an input is; all but Input matter for backward tasks only.
+/// The kind of a read-only tensor. All except Input matter only for backward tasks.
 enum class InputKind : uint8_t { Input, Param, Saved, GradOutput };
 
 struct TensorDecl {
@@ -36,8 +36,8 @@ struct TensorDecl {
   int line = 0, column = 0;
 };
 
-/// A by-value argument. Floating types keep their default in `value`, integers and bool in
-/// `integer`.
+/// An argument passed by value. The default of a floating type is in `value`, of integers and bool
+/// in `integer`.
 struct ScalarDecl {
   std::string name;
   tensor::DType dtype = tensor::DType::Fp32;
@@ -62,7 +62,7 @@ struct TuneDecl {
 struct MethodDecl {
   std::string id;
   std::optional<Expr> when;
-  std::vector<std::pair<std::string, int64_t>> off;  // empty: cannot be ablated
+  std::vector<std::pair<std::string, int64_t>> off;  // empty: the method cannot be switched off
   int line = 0, column = 0;
 };
 
@@ -79,7 +79,7 @@ struct RepeatDecl {
   int line = 0, column = 0;
 };
 
-/// A parameter of a recorded launch: its bytes, and the pointers to tensors among them.
+/// A parameter of a recorded launch: its bytes, and the pointers to tensors inside them.
 struct RecordedParam {
   struct Pointer {
     uint32_t at = 0;
@@ -91,7 +91,7 @@ struct RecordedParam {
 };
 
 struct LaunchDecl {
-  std::string kernel;  // name expression as written, blanks normalised: "rms_norm<THREADS, VEC>"
+  std::string kernel;  // as written, blanks normalised: "rms_norm<THREADS, VEC>"
   std::vector<Expr> grid, block, cluster;
   std::optional<Expr> shared;
   bool cooperative = false, pdl = false;
@@ -101,7 +101,7 @@ struct LaunchDecl {
   int line = 0, column = 0;
 };
 
-/// Launches under one `when`; without a condition they always apply.
+/// Launches under one `when`. Without a condition they always apply.
 struct Group {
   std::optional<Expr> when;
   std::vector<LaunchDecl> launches;
@@ -113,7 +113,7 @@ struct Module {
   std::string file_name, text;
   std::string task;
   bool backward = false;
-  std::string recorded;             // where its launches were recorded; its device code is PTX then
+  std::string recorded;             // source of recorded launches; the device code is then PTX
   std::vector<TensorDecl> tensors;  // in the order written
   std::vector<ScalarDecl> scalars;
   std::vector<LetDecl> lets;
@@ -122,8 +122,8 @@ struct Module {
   std::vector<TensormapDecl> tensormaps;
   std::vector<Group> groups;
 
-  /// Free symbols of the shapes and strides of inputs, outputs and inouts, in order of appearance;
-  /// the inputs named in `absent` do not count.
+  /// The free symbols in shapes and strides of inputs, outputs and inouts, in order of appearance.
+  /// Inputs in `absent` do not count.
   std::vector<std::string> dims(const std::set<std::string>& absent = {}) const;
   const TensorDecl* find_tensor(const std::string& name) const;
   const ScalarDecl* find_scalar(const std::string& name) const;
@@ -131,7 +131,7 @@ struct Module {
   const TuneDecl* find_tune(const std::string& name) const;
 };
 
-/// Whether a text is a recorded module, by its `recorded` line alone.
+/// Whether a text is a recorded module, judged only by its `recorded` line.
 bool is_recorded(std::string_view text);
 
 /// The text the module was parsed from, byte for byte.

@@ -1,3 +1,10 @@
+// A name in a plan becomes a macro, a template argument or a value in an expression. A bad name
+// would break the compiled text in a place the author does not see, so it is refused with a reason.
+// The words of C++ and the known types are lists, because a module may use both without declaring
+// them. Tunables need at least 3 letters, since a short macro would replace unrelated identifiers.
+// Checking for real collisions would need the preprocessed headers. Suggestions are limited in
+// length and number, so that no text can make them slow. The cost: the lists must follow new words
+// of C++ and CUDA.
 #include "kernel/names.h"
 
 #include <algorithm>
@@ -90,8 +97,7 @@ constexpr std::array<std::string_view, 75> kCppWords = {"alignas",
                                                         "include",
                                                         "define"};
 
-// Types that come with the compiler or its headers, so that they need not occur in the module's own
-// text.
+// Types of the compiler or its headers, which need not occur in the text of the module.
 constexpr std::array<std::string_view, 32> kKnownTypes = {
     "half",           "half2",       "__half",       "__half2",       "__nv_bfloat16",
     "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162", "__nv_fp8_e4m3", "__nv_fp8_e5m2",

@@ -19,7 +19,7 @@ constexpr size_t kMaxPlanLines = 1000;
 constexpr size_t kMaxDiagnostics = 100;
 constexpr int64_t kVersion = 1;
 
-// Texts that are no module at all get one clear sentence instead of a hundred.
+// A text that is not a module at all gets one message instead of a hundred.
 std::optional<cuda_source::Diagnostic> not_a_module(std::string_view text) {
   if (text.size() > kMaxModuleBytes) {
     return cuda_source::Diagnostic{
@@ -43,7 +43,7 @@ std::optional<cuda_source::Diagnostic> not_a_module(std::string_view text) {
   return std::nullopt;
 }
 
-// The first plan line that is not blank says the version.
+// The first plan line that is not blank states the version.
 bool read_version(const PlanLine& line, Draft& draft) {
   Cursor cursor(line.text, line.number, line.begin, line.end, draft.diagnostics);
   if (!cursor.accept_word("kernelwright")) {

@@ -1,4 +1,4 @@
-// Text -> kernel module. Finds every problem in one go; guesses nothing.
+// Parses a text into a kernel module. Reports all problems at once; guesses nothing.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ namespace kw::kernel {
 inline constexpr size_t kMaxModuleBytes = size_t{1} << 20;
 
 struct ParseOutcome {
-  std::optional<Module> module;  // only when there is no diagnostic
+  std::optional<Module> module;  // set only when there is no diagnostic
   std::vector<cuda_source::Diagnostic> diagnostics;
 };
 
-/// `file_name` is only shown. Includes check_source().
+/// `file_name` is used only in messages. Calls check_source() too.
 ParseOutcome parse(std::string_view text, const std::string& file_name);
 
 }  // namespace kw::kernel

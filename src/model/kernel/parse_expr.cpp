@@ -1,3 +1,10 @@
+// Plan expressions use the operators of C, so that authors know them. A recursive descent parser
+// over a table of operators with levels reads them. The result is a vector of nodes with children
+// before parents, which can be copied and evaluated without pointers. Chained comparisons are
+// refused, because C would give "a < b < c" an unexpected meaning. Operators of other languages get
+// a hint with the right form. A parser generator would be exact too, but its messages would be
+// worse. The cost: limits on nesting (kMostNesting) and length (kMaxNodes), so that no text can
+// exhaust the stack or memory.
 #include "kernel/parse_expr.h"
 
 #include <fmt/core.h>
@@ -18,10 +25,10 @@ constexpr size_t kMaxNodes = 2000;
 struct BinaryOperator {
   std::string_view text;
   Op op;
-  int level;  // binds tighter when larger
+  int level;  // a larger level binds tighter
 };
 
-// Longer spellings first, so that "<=" is not read as "<".
+// Longer spellings come first, so that "<=" is not read as "<".
 constexpr std::array<BinaryOperator, 13> kBinary = {{
     {"||", Op::Or, 1},
     {"&&", Op::And, 2},
@@ -111,7 +118,7 @@ class ExprParser {
     return left;
   }
 
-  // A comparison in parentheses has consumed them, so its node ends before the cursor does.
+  // A comparison in parentheses may be compared again, so it does not count.
   bool is_comparison(int node) const {
     const Op op = expr_.nodes[static_cast<size_t>(node)].op;
     return op >= Op::Less && op <= Op::NotEqual && node != parenthesised_;
@@ -149,7 +156,7 @@ class ExprParser {
     return std::nullopt;
   }
 
-  // Operators of other languages get a better answer than "unexpected".
+  // Operators of other languages get a hint instead of "unexpected".
   bool check_what_follows() {
     const char next = cursor_.peek();
     if (next == '.' && cursor_.peek(1) == '.') return true;
@@ -251,12 +258,12 @@ class ExprParser {
 
   Cursor& cursor_;
   Expr expr_;
-  size_t end_ = 0;  // just behind the last thing taken
+  size_t end_ = 0;  // offset after the last text taken
   int depth_ = 0;
   int parenthesised_ = -1;
 };
 
-// Runs of blanks become one; none before a comma and one behind it.
+// Replaces runs of blanks by one blank; no blank before a comma, one after it.
 std::string normalise(std::string_view text) {
   std::string out;
   bool blank = false;

@@ -1,4 +1,4 @@
-// Expressions out of plan lines, and alone.
+// Parses expressions, in plan lines and alone.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace kw::kernel {
 
-/// Parses as far as an expression goes; reports and gives nothing when there is none or it is
-/// malformed. Names are not resolved here.
+/// Parses as far as an expression goes. Reports a missing or malformed expression; then it is not
+/// set. Names are not resolved here.
 std::optional<Expr> parse_expression(Cursor& cursor);
 
-/// All of a text as an expression.
+/// Parses the whole text as one expression.
 std::optional<Expr> parse_expression(const std::string& text);
 
-/// Takes a kernel name with its template arguments, blanks normalised: "ns::rms_norm<THREADS,
+/// Takes a kernel name with its template arguments, with blanks normalised: "ns::rms_norm<THREADS,
 /// VEC>".
 std::optional<std::string> parse_kernel_name(Cursor& cursor);
 

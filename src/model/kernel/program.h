@@ -1,5 +1,5 @@
-// A kernel module made concrete: for given dims and tunables, exactly which buffers exist and which
-// launches run. This is all a device ever sees of a candidate. Plain values.
+// A kernel module for given dims and tunables: exactly which buffers exist and which launches run.
+// A device sees no other part of a candidate.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct Dim3 {
 };
 
 enum class Role : uint8_t { Input, Output, Inout, Scratch };
-/// "input", …: the word of its plan line.
+/// "input", …: the keyword of its plan line.
 const char* role_name(Role role);
 enum class Fill : uint8_t {
-  Poison,    // outputs and plain scratch: a pattern that must not survive
-  Zero,      // scratch "= 0": memset at the start of every call, inside the clock
-  ZeroKept,  // scratch "= 0 kept": zero at first, and zero again after each call (checked)
+  Poison,    // outputs and plain scratch: a pattern that must be overwritten
+  Zero,      // scratch "= 0": memset at the start of every call, included in the time
+  ZeroKept,  // scratch "= 0 kept": zero at first; must be zero after each call (checked)
 };
 
 struct Buffer {
@@ -31,20 +31,20 @@ struct Buffer {
   tensor::DType dtype = tensor::DType::Fp32;
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // in elements; empty = contiguous row-major
-  int64_t bytes = 0;             // storage, including what strides skip
-  int64_t align = 16;            // what the module may rely on
+  int64_t bytes = 0;             // storage, including gaps from strides
+  int64_t align = 16;            // alignment that the module may assume
   Fill fill = Fill::Poison;
   bool present = true;  // false: an optional input that was not given (pointer is null)
 };
 
 /// A pointer inside a parameter's bytes.
 struct Patch {
-  uint32_t at = 0;  // where its 8 bytes begin
+  uint32_t at = 0;  // offset of its 8 bytes
   int buffer = -1;  // index into Program::buffers
-  int64_t add = 0;  // bytes from the buffer's first
+  int64_t add = 0;  // byte offset from the start of the buffer
 };
 
-/// One kernel parameter: a pointer to a buffer (patched by the device), or plain bytes.
+/// One kernel parameter: a pointer to a buffer (the device inserts the address), or plain bytes.
 struct Param {
   int buffer = -1;                  // index into Program::buffers, or -1
   std::vector<uint8_t> bytes;       // the value, when buffer is -1
@@ -52,7 +52,8 @@ struct Param {
   std::vector<Patch> patches = {};  // of `bytes`: recorded launches only
 };
 
-/// Writes the addresses a parameter holds into a copy of its bytes; `address_of` gives a buffer's.
+/// Writes the addresses of a parameter into a copy of its bytes. `address_of` maps a buffer to its
+/// address.
 template <typename AddressOf>
 std::vector<uint8_t> patched_bytes(const Param& param, const AddressOf& address_of) {
   std::vector<uint8_t> bytes = param.bytes;

@@ -1,4 +1,8 @@
-// The lines about what runs and how it may vary: launch, tune, method.
+// Reads the plan lines that say what runs and how it may vary: launch, tune, method. The clauses of
+// a launch may come in any order, because authors and models write them so; each may occur once. A
+// fixed order would be simpler, but would refuse correct launches for their layout. Missing clauses
+// are reported together after the line was read. An unknown method id is reported, but the line is
+// read on. The cost: the list of seen clauses, checked by name.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +15,7 @@
 
 namespace kw::kernel {
 
-// The methods of the axis that was meant, or the axes.
+// The methods of the axis in the id, or the list of axes.
 static std::string methods_hint(std::string_view id) {
   const std::string_view axis = id.substr(0, id.find('.'));
   std::vector<std::string> names;

@@ -1,4 +1,8 @@
-// The tensor lines: input, param, saved, grad_output, output, inout, scratch, and tensormap.
+// Reads the tensor lines: input, param, saved, grad_output, output, inout, scratch, and tensormap.
+// All except tensormap share one form, so one method reads them and the keyword sets role and kind.
+// The clauses after the shape may come in any order, each once. Extents and strides stay
+// expressions; values are checked later, when dims are known. A method per keyword would repeat the
+// same code seven times. The cost: clauses that a role does not allow must be refused one by one.
 #include <fmt/core.h>
 
 #include "core/text.h"
@@ -48,7 +52,7 @@ bool LineReader::dtype(tensor::DType& type) {
       begin, begin + word.size(),
       fmt::format("unknown dtype '{}'{}", word, suggestion(word, tensor::dtype_names())),
       "dtypes are " + join(tensor::dtype_names(), ", "));
-  return true;  // the shape is still worth reading
+  return true;  // the shape can still be read
 }
 
 bool LineReader::tensor_shape(TensorDecl& decl) {

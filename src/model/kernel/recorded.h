@@ -1,5 +1,5 @@
-// Recorded modules: launches that a foreign host program made, written down with their numbers,
-// over PTX instead of CUDA text. What is common to whoever parses, compiles or writes them.
+// Recorded modules: launches that a foreign host program made, written down with their numbers.
+// Their device code is PTX. Shared by the code that parses, compiles and writes them.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace kw::kernel {
 /// The PTX of a recorded module: its text without plan lines.
 std::string recorded_ptx(std::string_view text);
 
-/// Rules for the device code that hold for every module and can be judged from PTX: no clocks.
+/// The rules for device code that can be checked in PTX: no clocks.
 std::vector<cuda_source::Diagnostic> check_recorded_text(std::string_view text);
 
-/// One value of params(…), as the parser reads it back.
+/// One value of params(…), in the form that the parser reads.
 std::string param_text(const RecordedParam& param);
 
 }  // namespace kw::kernel

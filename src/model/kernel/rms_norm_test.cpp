@@ -1,4 +1,4 @@
-// The whole way from text to Program, on small modules.
+// All steps from text to Program, on small modules.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,5 +1,5 @@
-// A module meets concrete dims: which tunable values, which launch group, which kernels to compile.
-// Everything here is known before compiling; instantiate.h goes on from there.
+// Applies concrete dims to a module: tunable values, the launch group, the kernels to compile. All
+// of it is known before compiling; instantiate.h does the rest.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +34,16 @@ struct Selection {
 };
 
 /// Picks the first group whose `when` holds. Input Errors: missing or unknown names, values out of
-/// range, no group holds
-/// ("shape outside the module's domain", with the values of each guard), a feature no device offers
-/// yet.
+/// range, a feature that no device offers yet, and no group holds ("shape outside the module's
+/// domain", with the values of each guard).
 Result<Selection> select(const Module& module, const Bindings& bindings);
 
 /// Assignments of all tunables that satisfy every `where`, in the order of the lists, at most
 /// `limit`.
 std::vector<std::map<std::string, int64_t>> tune_space(const Module& module, size_t limit);
 
-/// Dims from the shapes of given tensors. Input Error when shapes disagree with each other or with
-/// the module.
+/// Dims from the shapes of given tensors. Input Error when shapes contradict each other or the
+/// module.
 Result<std::map<std::string, int64_t>> infer_dims(
     const Module& module, const std::map<std::string, std::vector<int64_t>>& shapes);
 

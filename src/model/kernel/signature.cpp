@@ -1,3 +1,9 @@
+// The arguments of a launch must match the kernel's parameters in number, type, size and constness.
+// A mismatch would pass wrong bytes to a GPU without any error. The compiler gives the demangled
+// signature, so its text is parsed here and each argument is checked and encoded. Debug information
+// would give types in full, but not every compiler writes it. Inputs must be passed to const
+// pointers, so that the compiler refuses writes to them. The cost: types that are not in the table
+// of cuda_types.cpp are refused, with advice to cast in the kernel.
 #include "kernel/signature.h"
 
 #include <fmt/core.h>
@@ -15,7 +21,7 @@ namespace kw::kernel {
 
 namespace {
 
-// Commas at the top level only: not inside template arguments, function types or arrays.
+// Splits at top-level commas: not inside template arguments, function types or arrays.
 std::vector<std::string_view> split_parameters(std::string_view list) {
   std::vector<std::string_view> pieces;
   int depth = 0;
@@ -38,7 +44,7 @@ bool strip_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-// Removes qualifiers at either end of a type; says whether const was among them.
+// Removes qualifiers at both ends of a type; returns whether const was among them.
 bool strip_qualifiers(std::string_view& text) {
   bool is_const = false;
   for (bool changed = true; changed;) {
@@ -85,7 +91,7 @@ std::vector<uint8_t> little_endian(uint64_t value, int bytes) {
   return out;
 }
 
-// The type of a parameter that takes one plain number, or nothing.
+// The type of a parameter that takes one plain number; not set for other parameters.
 std::optional<cuda_source::CudaType> value_type(const ParamType& type) {
   const std::optional<cuda_source::CudaType> found =
       type.pointer ? std::nullopt : cuda_source::find_cuda_type(type.base);

@@ -1,4 +1,4 @@
-// A kernel's parameter types, read from its demangled name, and what may be passed to them.
+// The parameter types of a kernel, read from its demangled name, and the values that may be passed.
 // Internal.
 #pragma once
 
@@ -17,20 +17,21 @@ struct ParamType {
   std::string text;  // as demangled: "__half const*"
   bool pointer = false;
   bool to_const = false;  // the pointee is const
-  std::string base;       // the pointee of a pointer, or the value's type, without qualifiers
+  std::string base;       // type of the pointee or the value, without qualifiers
 };
 
-/// The parameters of "void rms_norm<256>(__half const*, int)". Input Error for text that is no
+/// The parameters of "void rms_norm<256>(__half const*, int)". Input Error for text that is not a
 /// function.
 Result<std::vector<ParamType>> parse_signature(std::string_view demangled);
 
-/// Why this buffer may not be passed to this parameter, or "".
+/// Why this buffer cannot be passed to this parameter; "" when it can.
 std::string pointer_mismatch(const ParamType& type, const Buffer& buffer);
 
-/// An integer expression's value as the parameter's bytes. The Error says why it does not fit.
+/// The value of an integer expression as the bytes of the parameter. The Error says why it does not
+/// fit.
 Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value);
 
-/// A declared scalar's value as the parameter's bytes; the types must be the same.
+/// The value of a declared scalar as the bytes of the parameter. The types must be equal.
 Result<std::vector<uint8_t>> encode_scalar(const ParamType& type, const ScalarDecl& scalar,
                                            double value, int64_t integer);
 

@@ -1,4 +1,4 @@
-// The lexer, the source rules and the injection of tunables.
+// Tests of the lexer, the source rules and the injection of tunables.
 #include <gtest/gtest.h>
 
 #include "core/text.h"
@@ -146,7 +146,7 @@ TEST(FindKernels, SeesThroughAttributesAndTemplates) {
 struct Injection {
   const char* name;
   const char* text;
-  const char* before;  // what the line at the injection point starts with
+  const char* before;  // start of the line at the injection point
   int line;
   bool has_include;
 };

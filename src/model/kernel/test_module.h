@@ -1,4 +1,4 @@
-// What several tests of this folder need: parse or fail, bindings for a target.
+// Shared by the tests of this folder: parse or fail, bindings for a target.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline Module parse_or_fail(const std::string& text) {
   return outcome.module.value_or(Module{});
 }
 
-/// A module out of plan lines alone; every kernel called k, first or second exists.
+/// A module made of plan lines alone; kernels named k, first and second exist.
 inline Module plan(const std::string& lines) {
   std::string text = "//! kernelwright 1\n//! task test\n";
   size_t begin = 0;

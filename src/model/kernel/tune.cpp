@@ -1,6 +1,6 @@
-// Tunables form a search space cut down by `where` conditions. Each condition is tried as soon as
-// its last tunable has a value, so a space of millions with few members is walked quickly; a budget
-// bounds the walk whatever the conditions are.
+// Tunables form a search space that `where` conditions restrict. Each condition is evaluated as
+// soon as its last tunable has a value. So a space of millions with few members is searched
+// quickly. A budget limits the search, whatever the conditions are.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace kw::kernel {
 
 namespace {
 
-constexpr int64_t kBudget = 3'000'000;  // nodes of conditions evaluated: a fraction of a second
+constexpr int64_t kBudget = 3'000'000;  // evaluated nodes of conditions: a fraction of a second
 
 class TuneWalk {
  public:
-  /// `found` gets each assignment and says whether to go on.
+  /// `found` receives each assignment and returns whether to continue.
   TuneWalk(const Module& module, const std::map<std::string, int64_t>& fixed,
            std::function<bool(const std::map<std::string, int64_t>&)> found)
       : module_(module), fixed_(fixed), found_(std::move(found)) {
@@ -51,7 +51,7 @@ class TuneWalk {
     }
   }
 
-  // Depth is the number of tunables, which the number of plan lines bounds.
+  // The depth is the number of tunables, which the number of plan lines limits.
   bool descend(size_t index) {
     if (index == module_.tunes.size()) return found_(scope_.values);
     const TuneDecl& tune = module_.tunes[index];
