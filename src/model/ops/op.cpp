@@ -26,8 +26,8 @@ constexpr OpInfo kTable[] = {
 };
 static_assert(std::size(kTable) == kOps, "one row per op");
 
-// A digit per column counts it: none may be missing, none given twice. An op that is not exact says
-// by how much it may be off.
+// One hex digit per column counts it, so that no column is missing or given twice. An op that is
+// not exact must state its error.
 #define CUDA(...) +0x1
 #define EXACT +0x10
 #define ERRORS(...) +0x10

@@ -1,6 +1,6 @@
-// The primitive operations of a graph. Everything else PyTorch offers is composed of these by the
-// builder, so interpreters, error bounds, derivatives and code generators know this list only.
-// table.def has one row per op, with what each of these needs to know of it.
+// The primitive operations of a graph. The builder composes every other PyTorch function of these.
+// So interpreters, error bounds, derivatives and code generators need only this list. table.def has
+// one row per op with the data that each of them uses.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class Op : uint8_t {
 #include "ops/table.def"
 };
 inline constexpr int kOps = static_cast<int>(Op::Scatter) + 1;
-/// In the enum's order, both ends included.
+/// Whether `op` lies between both in the order of the enum, both included.
 inline bool between(Op op, Op first, Op last) { return first <= op && op <= last; }
 
 enum class OpKind : uint8_t {
@@ -28,11 +28,11 @@ enum class OpKind : uint8_t {
   Movement
 };
 
-/// Where the results of a pointwise op lie when an operand is known up to an interval.
+/// The range of the results of a pointwise op when an operand is known only up to an interval.
 enum class Between : uint8_t {
   ByEnds,      // between the results at the ends
-  OverZero,    // the same; 0 too when an operand may be 0
-  OverOne,     // the same; 1 too when the operand may be 0
+  OverZero,    // the same; also 0 when an operand may be 0
+  OverOne,     // the same; also 1 when the operand may be 0
   Wave,        // in -1 … 1
   Pole,        // by the ends, unless the last operand may be 0
   TanPoles,    // by the ends, unless a pole of tan lies between them
@@ -40,15 +40,15 @@ enum class Between : uint8_t {
   Anything
 };
 
-/// One row per op, in the enum's order.
+/// One row per op, in the order of the enum.
 struct OpInfo {
-  const char* name;  // "add", "cum_max_index": as printed graphs have it
+  const char* name;  // "add", "cum_max_index": the name in printed graphs
   OpKind kind;
   int inputs;                  // -1: any number
   double flops;                // see FLOPS in table.def
-  bool exact = false;          // gives a value that was there, or an integer: no own rounding
-  bool discontinuous = false;  // a small change of an input may change the result by a jump
-  bool costly = false;         // better kept than computed twice
+  bool exact = false;          // returns an existing value or an integer: no rounding
+  bool discontinuous = false;  // a small change of an input may cause a jump
+  bool costly = false;         // better to keep the result than to compute it twice
   Between between = Between::ByEnds;
 };
 const OpInfo& op_info(Op op);

@@ -12,7 +12,8 @@ double sigmoid(double x) {
   return e / (1 + e);
 }
 
-// A rough start, then Halley's method on erf(y) - x (erfc in the tails, where erf is flat).
+// Starts with an approximation, then uses Halley's method on erf(y) - x. In the tails erf is flat,
+// so erfc is used there.
 double erfinv(double x) {
   const double magnitude = std::fabs(x);
   if (!(magnitude < 1)) {
@@ -35,11 +36,11 @@ double erfinv(double x) {
 double erfcx(double x) {
   if (x < 10) {
     if (x < -26.64) return std::numeric_limits<double>::infinity();
-    // The rounding error of x² would become a relative error as large as x² units.
+    // The rounding error of x² would become a relative error of x² units in the result.
     const double square = x * x, lost = std::fma(x, x, -square), e = std::exp(square);
     return (e + e * lost) * std::erfc(x);
   }
-  // The asymptotic series 1 - 1/(2x²) + 3/(2x²)² - …, whose terms fall far enough from here on.
+  // The asymptotic series 1 - 1/(2x²) + 3/(2x²)² - …. From here on its terms decrease fast enough.
   const double z = 1 / (2 * x * x);
   double sum = 1;
   for (int k = 13; k > 0; --k) sum = 1 - (2 * k - 1) * z * sum;
@@ -56,7 +57,7 @@ double digamma(double x) {
   constexpr double kPi = 3.14159265358979323846;
   if (x < 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    // The fraction first: tan(pi x) of a large x would lose it.
+    // Takes the fraction first, because tan(pi x) of a large x would lose it.
     const double fraction = x - std::floor(x);
     return digamma(1 - x) - kPi / std::tan(kPi * fraction);
   }

@@ -1,4 +1,4 @@
-// The functions that VALUE and SLOPE of table.def call beside those of C, on the host.
+// Functions that VALUE and SLOPE of table.def call on the host, in addition to those of C.
 // gpu_rules.cuh has the same names for devices.
 #pragma once
 
@@ -8,15 +8,15 @@ namespace kw::ops {
 
 double sigmoid(double x);
 double erfinv(double x);
-/// exp(x²) erfc(x), which neither overflows nor vanishes for large x.
+/// exp(x²) erfc(x), without overflow or underflow for large x.
 double erfcx(double x);
-/// Like std::lgamma, without its global sign.
+/// Like std::lgamma, without its global sign variable.
 double lgamma(double x);
-/// NaN at negative integers, -infinity at +0, as PyTorch has it.
+/// NaN at negative integers, -infinity at +0, as in PyTorch.
 double digamma(double x);
 
-// Plain here; on a device they keep the compiler from contracting, and repair CUDA's functions.
-// Always inlined: they are used in sources that are compiled for several levels of x86-64.
+// Plain here. On a device they prevent contraction by the compiler and correct functions of CUDA.
+// Always inlined, because some sources that use them are compiled for several x86-64 levels.
 #define KW_INLINED [[gnu::always_inline]] inline
 KW_INLINED double exact_sqrt(double x) { return std::sqrt(x); }
 KW_INLINED double exact_div(double x, double z) { return x / z; }

@@ -8,7 +8,7 @@
 namespace kw::ops {
 namespace {
 
-// By exp and erfc in long double, whose range is large enough; the square's rounding is put back.
+// With exp and erfc in long double, whose range is large enough.
 long double scaled_erfc(double x) {
   const long double wide = x;
   return std::exp(wide * wide) * std::erfc(wide);
@@ -25,7 +25,7 @@ TEST(Erfcx, IsGoodToFewUlps) {
 TEST(Erfcx, HasItsEnds) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(erfcx(-infinity), infinity);
-  EXPECT_EQ(erfcx(-26.6875), infinity);  // whose square is exact and overflows
+  EXPECT_EQ(erfcx(-26.6875), infinity);  // its square is exact and overflows
   EXPECT_EQ(erfcx(-26.64), infinity);
   EXPECT_TRUE(std::isfinite(erfcx(-26.62)));
   EXPECT_EQ(erfcx(0), 1);
