@@ -8,11 +8,11 @@
 namespace kw::ports {
 namespace {
 
-// Below this a thread takes longer to start than to hash.
+// With fewer words, a thread takes longer to start than to hash.
 constexpr size_t kWordsPerThread = size_t{1} << 19;
 constexpr size_t kMostThreads = 32;
 
-/// Of whole words, the first of which has number `first`.
+/// The hash of whole words; the first word has number `first`.
 uint64_t hash_words(const std::byte* bytes, size_t first, size_t count, uint64_t seed) {
   uint64_t sum = 0;
   for (size_t i = 0; i < count; ++i) {

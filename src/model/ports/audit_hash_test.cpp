@@ -16,7 +16,7 @@ std::vector<std::byte> bytes_of(size_t count) {
   return bytes;
 }
 
-/// The definition, word by word.
+/// The definition, computed word by word.
 uint64_t plain(const std::vector<std::byte>& bytes, uint64_t seed) {
   uint64_t sum = 0;
   for (size_t at = 0; at < bytes.size(); at += 8) {

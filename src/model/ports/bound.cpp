@@ -9,7 +9,7 @@ using tensor::DType;
 
 namespace {
 
-// unit, smallest subnormal, smallest normal, and where rounding starts to give infinity.
+// Unit, smallest subnormal, smallest normal, and the magnitude from which rounding gives infinity.
 struct FormatRow {
   DType type;
   double unit, subnormal, normal, limit;

@@ -1,4 +1,4 @@
-// The port behind which NVRTC, nvcc and clang stand: device source in, PTX or cubin out.
+// The port of the compilers NVRTC, nvcc and clang: takes device source, returns PTX or a cubin.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace kw::ports {
 enum class ImageKind : uint8_t { Ptx, Cubin };
 
 struct CompileRequest {
-  std::string source;       // the module's text, unchanged (its `//!` lines are comments to a compiler)
+  std::string source;       // the unchanged text of the module; `//!` lines are comments
   std::string file_name;    // shown in diagnostics, e.g. "rms_norm.cu"
   std::string target;       // "sm_90", "sm_90a", …
   ImageKind image = ImageKind::Ptx;
-  std::vector<std::pair<std::string, int64_t>> defines;  // tunables, injected after the last include
+  std::vector<std::pair<std::string, int64_t>> defines;  // tunables, injected after the includes
   std::vector<std::string> kernels;  // name expressions to instantiate: "rms_norm<256, 2>"
-  std::vector<std::string> include_folders;              // beside the compiler's own
+  std::vector<std::string> include_folders;              // in addition to the compiler's own
   double timeout_seconds = 60;
-  bool apart = false;       // kernels may be compiled one by one; a cubin may then be a pack (ports/image_pack.h)
+  bool apart = false;       // may compile kernels one by one; then a cubin may be a pack
 };
 
-/// What the launches of a selection need.
+/// The request for the kernels of a selection.
 CompileRequest compile_request(const kernel::Module& module, const kernel::Selection& selection,
                                const std::string& target, double timeout_seconds);
 
-/// What the compiler said about one kernel. -1: not reported.
+/// What the compiler reported about one kernel. -1: not reported.
 struct KernelResources {
   int registers = -1;
   int64_t static_shared = -1, local_bytes = -1, spill_store_bytes = -1, spill_load_bytes = -1, stack_bytes = -1;
@@ -38,13 +38,13 @@ struct KernelResources {
 };
 
 struct CompiledKernel {
-  std::string expression;  // as asked for
+  std::string expression;  // as requested
   std::string entry;       // symbol in the image
   std::string signature;   // demangled: "void rms_norm<256, 2>(__half const*, __half*, int, float)"
   KernelResources resources;
 };
 
-/// One line of the compiler's log, mapped to the module's own lines (line 0: not in the module).
+/// One line of the compiler's log, mapped to lines of the module (line 0: not in the module).
 struct CompileMessage {
   enum class Severity : uint8_t { Error, Warning, Note } severity = Severity::Error;
   int line = 0;
@@ -63,16 +63,16 @@ struct Compiled {
   bool from_cache = false;
 };
 
-/// The candidate does not compile: an ordinary outcome.
+/// The candidate does not compile. This is an ordinary outcome.
 struct CompileFailed {
   std::string compiler;
   std::vector<CompileMessage> messages;
-  std::string log;          // whole, as printed
+  std::string log;          // complete, as printed
   bool timed_out = false;
-  bool crashed = false;     // the compiler itself died or ran out of memory on this source
+  bool crashed = false;     // the compiler crashed or ran out of memory on this source
 };
 
-/// Of what the compiler said, the line to show first.
+/// The compiler message to show first.
 std::string first_error(const CompileFailed& failed);
 
 struct CompileOutcome {
@@ -85,9 +85,10 @@ class Compiler {
   virtual ~Compiler();
   /// "NVRTC 13.0.88 (/usr/local/cuda/lib64/libnvrtc.so.13)".
   virtual std::string name() const = 0;
-  /// An Error only for what is not the candidate's fault.
+  /// Returns an Error only when the candidate is not the cause.
   virtual Result<CompileOutcome> compile(const CompileRequest& request) = 0;
-  /// What a person should know about how it works here, e.g. that nothing can be cached; grows with use.
+  /// Notes for the user on how the compiler works here, e.g. that caching is not possible. Grows
+  /// with use.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 

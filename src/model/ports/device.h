@@ -1,4 +1,5 @@
-// The port behind which the virtual GPU and real GPUs stand: load an image, run a program, time it, say how you are.
+// The port of the virtual GPU and real GPUs: loads an image, runs a program, times it, checks its
+// health.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +24,30 @@ struct DeviceInfo {
   int sms = 0;
   int64_t l2_bytes = 0, shared_per_block_optin = 0, memory_bytes = 0;
   int sm_clock_mhz = 0, memory_clock_mhz = 0;  // 0: unknown
-  double dram_gbps = 0;     // what clock and width of the memory allow at most; 0: unknown
+  double dram_gbps = 0;     // the most that memory clock and width allow; 0: unknown
   std::string uuid, driver;
-  ImageKind image = ImageKind::Ptx;            // what load() wants
+  ImageKind image = ImageKind::Ptx;            // the kind that load() takes
 };
 
 struct RunOptions {
-  bool counters = false;        // virtual GPU only: count instead of (not beside) checking
-  bool check_order = false;     // virtual GPU only: run again with permuted blocks and warps, compare
-  int threads = 0;              // virtual GPU host threads; 0 = all cores
+  bool counters = false;        // virtual GPU only: counts instead of checking
+  bool check_order = false;     // virtual GPU only: compares with a run in permuted order
+  int threads = 0;              // host threads of the virtual GPU; 0 = all cores
   uint64_t schedule_seed = 0;   // 0: natural order
-  uint64_t max_warp_instructions = 0;  // 0: a generous default
+  uint64_t max_warp_instructions = 0;  // 0: a large default
   double timeout_seconds = 60;
-  int misalign_bytes = 0;       // offset every buffer from its natural base by this (multiple of its align)
-  bool copy_outputs = true;     // real GPU: false leaves RunOutcome::buffers empty; hashes are there all the same
-  uint64_t hash_seed = 0;       // real GPU: of RunOutcome::hashes
+  int misalign_bytes = 0;       // moves every buffer by this (a multiple of its alignment)
+  bool copy_outputs = true;     // real GPU: false leaves RunOutcome::buffers empty, but not hashes
+  uint64_t hash_seed = 0;       // real GPU: seed of RunOutcome::hashes
 };
 
 enum class RunStatus : uint8_t {
-  Completed,    // ran to the end; findings may still condemn it
-  Stopped,      // the virtual GPU stopped it: findings say why
+  Completed,    // ran to the end; findings may still reject it
+  Stopped,      // the virtual GPU stopped it; findings say why
   Faulted,      // illegal access, trap, misaligned address … on the device
   Hung,         // the watchdog ended it
-  OutOfMemory,  // its buffers do not fit this device
-  WorkerLost,   // the worker process died with it
+  OutOfMemory,  // its buffers do not fit into this device
+  WorkerLost,   // the worker process died during the run
   Refused,      // the device cannot run this (launch error, image not loadable)
 };
 const char* run_status_name(RunStatus status);
@@ -54,37 +55,36 @@ const char* run_status_name(RunStatus status);
 struct RunOutcome {
   RunStatus status = RunStatus::Completed;
   std::string message;                        // why, when not Completed
-  std::vector<tensor::HostTensor> buffers;    // parallel to Program::buffers; filled for Output and Inout
-  std::vector<uint64_t> hashes;               // real GPU: audit_hash of each buffer it returns, 0 for others
+  std::vector<tensor::HostTensor> buffers;    // parallel to Program::buffers; only Output, Inout
+  std::vector<uint64_t> hashes;               // real GPU: audit_hash per buffer; 0 if not returned
   std::vector<record::Finding> findings;
-  std::vector<record::LaunchCounters> counters;  // per launch, when asked for
-  std::string printed;                        // what the kernels' printf wrote
+  std::vector<record::LaunchCounters> counters;  // per launch, when requested
+  std::string printed;                        // output of the kernels' printf
   double seconds = 0;                         // wall time of the run itself
 };
 
-/// How a timing call is made. docs/clock.md says why each thing is done.
+/// The parameters of a timing call. docs/clock.md gives the reasons.
 struct TimeProtocol {
   int warmup_calls = 3;         // at least
-  double warmup_seconds = 0.2;  // at most, while times are not steady yet
+  double warmup_seconds = 0.2;  // at most, while times are not steady
   int max_samples = 400;
   double max_seconds = 0.5;  // of accumulated device time, per program
-  bool cold_cache = true;    // sweep L2 before every sample
-  int graph_copies = 10;     // below graph_below_us: at least so many calls per sample
+  bool cold_cache = true;    // clears L2 before every sample
+  int graph_copies = 10;     // below graph_below_us: at least this many calls per sample
   double graph_below_us = 50;
   double timeout_seconds = 60;
-  bool audit = true;       // hash what every timed call wrote
-  int copies_out = 0;      // timed calls drawn at random whose outputs are copied out; if any, also
-                           // those of the last call
-  uint64_t seed = 1;       // of addresses, of the order of the pool and of the calls copied out
+  bool audit = true;       // hashes the outputs of every timed call
+  int copies_out = 0;      // random timed calls that are copied out, plus the last one; 0: none
+  uint64_t seed = 1;       // seed of addresses, order of the pool, and the calls copied out
   uint64_t hash_seed = 0;  // of audit_hash
-  bool span = false;       // also ask the profiling library, which spoils what is timed afterwards
+  bool span = false;       // also uses the profiling library, which disturbs later timings
 };
 
 /// A loaded image; 0 is never valid.
 using ImageId = uint64_t;
 
-/// The inputs of a call, borrowed: parallel to Program::buffers. Large ones are neither copied nor hashed on the way to
-/// a device where the caller knows their hash.
+/// The inputs of a call, borrowed; parallel to Program::buffers. If the caller knows the hash of a
+/// large input, it is neither copied nor hashed on the way to a device.
 class InputViews {
  public:
   InputViews() = default;
@@ -92,7 +92,7 @@ class InputViews {
     for (const tensor::HostTensor& tensor : tensors) add(&tensor);
   }
   InputViews(const std::vector<tensor::HostTensor>* tensors) : InputViews(*tensors) {}  // NOLINT
-  /// Nothing for a buffer that is not given; `hash` is its audit_hash (seed 0), or 0 when that is not known.
+  /// nullptr for a buffer that is not given. `hash` is its audit_hash (seed 0), or 0 when unknown.
   void add(const tensor::HostTensor* tensor, uint64_t hash = 0) { views_.push_back({tensor, hash}); }
 
   size_t size() const { return views_.size(); }
@@ -114,23 +114,23 @@ class InputViews {
 struct TimedProgram {
   ImageId image = 0;
   const kernel::Program* program = nullptr;
-  /// At least one set of inputs, each parallel to program->buffers. Contents change from call to
-  /// call by copying from here.
+  /// At least one set of inputs, each parallel to program->buffers. Before each call the contents
+  /// are copied from one of them.
   std::vector<InputViews> pool;
 };
 
-/// What one timed call wrote, copied out for a judge.
+/// The outputs of one timed call, copied out for the judge.
 struct CopiedCall {
   int sample = 0, entry = 0;
-  std::vector<tensor::HostTensor> buffers;  // parallel to the program's; filled for what it returns
+  std::vector<tensor::HostTensor> buffers;  // parallel to the program's; set for returned buffers
 };
 
-/// One program's part of a TimeOutcome.
+/// The part of a TimeOutcome that belongs to one program.
 struct TimedResult {
   record::TimingSamples samples;
-  std::vector<record::CallAudit> audits;  // of every timed call, when asked for
+  std::vector<record::CallAudit> audits;  // of every timed call, when requested
   std::vector<CopiedCall> copied;
-  std::vector<record::Finding> findings;  // guards, inputs and kept scratch after the last call
+  std::vector<record::Finding> findings;  // guards, inputs, kept scratch after the last call
 };
 
 struct TimeOutcome {
@@ -144,16 +144,18 @@ class Device {
  public:
   virtual ~Device();
   virtual DeviceInfo info() const = 0;
-  /// Fails with Blame::Input when the device cannot take the image (wrong kind, unsupported instruction …).
+  /// Input Error when the device cannot load the image (wrong kind, unsupported instruction …).
   virtual Result<ImageId> load(const Compiled& compiled) = 0;
-  /// `inputs` is parallel to program.buffers; read for Input and Inout, ignored for others.
+  /// `inputs` is parallel to program.buffers. It is read for Input and Inout and ignored for
+  /// others.
   virtual Result<RunOutcome> run(ImageId image, const kernel::Program& program, const InputViews& inputs,
                                  const RunOptions& options) = 0;
-  /// Gives the buffers of an outcome back, so that a later one need not find fresh memory. Optional.
+  /// Returns the buffers of an outcome, so that a later run can reuse their memory. Optional.
   virtual void recycle(std::vector<tensor::HostTensor> buffers);
-  /// Interleaved timing of one or more programs. The virtual GPU has no clock and answers with an environment Error.
+  /// Interleaved timing of one or more programs. The virtual GPU has no clock and returns an
+  /// environment Error.
   virtual Result<TimeOutcome> time(const std::vector<TimedProgram>& programs, const TimeProtocol& protocol) = 0;
-  /// Runs a canary; an Error says what is wrong with the device.
+  /// Runs a small known kernel. The Error says what is wrong with the device.
   virtual Status health() = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace kw::ports {
 namespace {
 
-constexpr std::string_view kMark = "kernelwright images 1\n";  // no ELF file and no PTX begins like this
+constexpr std::string_view kMark = "kernelwright images 1\n";  // no ELF or PTX starts like this
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // The judge as every search sees it: successive halving, evolution, the stages of a model,
-// optimising. One kind of question, how far to look at a candidate, and one kind of answer. With a
-// pretended judge a whole search runs in milliseconds.
+// optimisation. The caller says how far to examine a candidate, and the judge returns an outcome.
+// With a fake judge a whole search runs in milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@
 
 namespace kw::ports {
 
-/// How far a look at a candidate goes.
+/// How far the judge examines a candidate.
 enum class Depth : uint8_t {
-  Compile,  // parses it and compiles it for the timed shape
-  Run,      // also runs it on the virtual GPU at a small shape, under all checks
-  Screen,   // compiles, counts on the virtual GPU and estimates its time; cheap
-  Verify,   // the gate, the timed shape included
-  Time,     // also the clock; an estimate where there is none
+  Compile,  // parses and compiles it for the timed shape
+  Run,      // also runs it on the virtual GPU at a small shape, with all checks
+  Screen,   // compiles, counts on the virtual GPU and estimates the time; cheap
+  Verify,   // the gate, including the timed shape
+  Time,     // also measures the time; an estimate without a clock
 };
 
-/// What one look at a candidate gave: a time, or why it is out.
+/// The result of one examination: a time, or the reason for refusal.
 struct Outcome {
   double us = 0;                // 0: unknown
-  bool measured = false;        // by a clock, else an estimate
-  bool is_lower_bound = false;  // `us` is only a lower limit
-  std::string refused;          // why it is out, in one line; "" while it is in
-  std::string detail;           // all there is to say about it, for the author who repairs it
-  std::string bound;            // "memory", "compute" or "latency"; "" where it is not known
+  bool measured = false;        // by a clock; otherwise an estimate
+  bool is_lower_bound = false;  // `us` is only a lower bound
+  std::string refused;          // reason for refusal in one line; "" if not refused
+  std::string detail;           // all details, for the author who repairs it
+  std::string bound;            // "memory", "compute" or "latency"; "" if unknown
   double occupancy = -1;        // 0 to 1; -1: unknown
-  int64_t methods = 0;          // that it claims: how much there is to understand
-  std::string code;             // PTX and launches; "" where there are none
+  int64_t methods = 0;          // number of methods it claims: a measure of complexity
+  std::string code;             // PTX and launches; "" if there are none
 
   bool passed() const { return refused.empty(); }
 
@@ -56,28 +56,28 @@ struct Outcome {
 };
 using Candidates = std::vector<record::Candidate>;
 
-/// Answers are parallel to the candidates. Errors are the machine's, never a candidate's.
+/// Answers are parallel to the candidates. An Error comes from the machine, never from a candidate.
 class Judge {
  public:
   virtual ~Judge();
-  /// Whether there is a clock; without one all times are estimates and race() is not called.
+  /// Whether there is a clock. Without one, all times are estimates and race() is not called.
   virtual bool has_clock() const = 0;
   virtual Result<std::vector<Outcome>> examine(const Candidates& candidates, Depth depth) = 0;
-  /// All on the clock together, interleaved; `effort` (1, 2, …) says how many samples are worth it.
+  /// Times all candidates together, interleaved. A larger `effort` (1, 2, …) takes more samples.
   virtual Result<std::vector<Outcome>> race(const Candidates& candidates, int effort) = 0;
-  /// The full gate with fresh inputs, and where there is a clock the full timing.
+  /// The full gate with fresh inputs, and the full timing if there is a clock.
   virtual Result<Outcome> certify(const record::Candidate& candidate) = 0;
-  /// What limits it and what may help, each number called measured or estimated.
+  /// What limits the candidate and what may help. Each number is called measured or estimated.
   virtual std::string explain(const record::Candidate& candidate);
 
-  /// One candidate.
+  /// examine() for one candidate.
   Result<Outcome> examine_one(const record::Candidate& candidate, Depth depth);
 };
 
-/// A judge in front of another. What it does not say itself, the other does.
+/// Wraps another judge and passes on the calls that it does not override.
 class JudgeDecorator : public Judge {
  public:
-  /// Borrows it.
+  /// Borrows `inner`.
   explicit JudgeDecorator(Judge& inner) : inner_(inner) {}
   bool has_clock() const override { return inner_.has_clock(); }
   Result<std::vector<Outcome>> examine(const Candidates& candidates, Depth depth) override;
