@@ -1,3 +1,9 @@
+// Function bodies are the largest part of PTX. Names are resolved to indices while reading, so that
+// no user of the data needs to look up a name. Labels may be used before they are declared, so
+// their uses are kept and resolved at the end of the body. A second pass over all names would be
+// simpler, but would keep every name in memory. After a bad statement the parser skips to the next
+// one, so that one message does not hide others. Chains of inlined calls are rebuilt from .loc
+// lines. The cost: scopes stay in memory until the end of the body.
 #include "ptx/body.h"
 
 #include <limits>
@@ -243,7 +249,7 @@ bool BodyParser::location() {
   return true;
 }
 
-// A call site that was itself inlined is known by the .loc of the same position before it.
+// If a call site was itself inlined, an earlier .loc of the same position tells where.
 int BodyParser::call_site(const Position& position) {
   const auto outer = site_of_position_.find(position);
   const int parent = outer == site_of_position_.end() ? -1 : outer->second;

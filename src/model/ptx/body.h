@@ -1,4 +1,4 @@
-// The body of one function: statements, instructions, operands, labels.
+// Parses the body of one function: statements, instructions, operands, labels.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace kw::ptx {
 class BodyParser {
  public:
   BodyParser(Context& context, Function& function);
-  /// From '{' to the matching '}'. Problems inside are reported and skipped over; false only when
+  /// From '{' to the matching '}'. Problems inside are reported and skipped. False only when
   /// reading must stop.
   bool parse();
 
@@ -54,7 +54,7 @@ class BodyParser {
   const Variable* variable_of(const Operand& operand) const;
   bool count_operand();
 
-  // An opcode with its modifiers is taken apart once per distinct text.
+  // An opcode with its modifiers is split once per distinct text.
   struct Decoded {
     std::string opcode;
     std::vector<std::string> modifiers;
@@ -80,7 +80,7 @@ class BodyParser {
   std::unordered_map<std::string_view, Decoded> decoded_;
   std::vector<LabelReference> references_;
   std::vector<TargetList> target_lists_;
-  std::map<Position, int> site_of_position_;  // what the latest .loc there was inlined at
+  std::map<Position, int> site_of_position_;  // call site of the latest .loc at a position
   std::map<std::pair<Position, int>, int> frame_index_;  // into Function::inline_frames
   int file_ = 0, line_ = 0, inlined_at_ = -1;            // from the latest .loc
 };

@@ -1,3 +1,9 @@
+// PTX allows C expressions over constants wherever a number may stand. The ISA defines them as
+// 64-bit arithmetic, signed or unsigned by rules of its own. A precedence-climbing parser evaluates
+// them while reading; no tree is built. Signed overflow is computed in unsigned arithmetic, so that
+// no text causes undefined behaviour. Almost all constants are one literal, so parse_constant()
+// tries that case first and rewinds if it fails. Nesting is limited to kMaxDepth. The cost: both
+// operands of && and || are always evaluated, so a division by zero in either is refused.
 #include "ptx/constant.h"
 
 #include <bit>
@@ -251,7 +257,7 @@ bool at_constant(const Lexer& lexer) {
 
 bool parse_constant(Lexer& lexer, Constant& value, std::string& why) {
   if (lexer.peek().kind == Token::Kind::Number) {
-    // Most constants are one literal: the general path costs several times as much.
+    // Most constants are one literal. The general path takes several times as long.
     const Lexer::Mark mark = lexer.mark();
     const Token token = lexer.next();
     const Token& after = lexer.peek();

@@ -1,4 +1,4 @@
-// PTX constant expressions: literals and the C operators over them, 64 bits wide as the ISA says.
+// PTX constant expressions: literals and the C operators on them, with 64 bits as the ISA says.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@ namespace kw::ptx {
 struct Constant {
   Operand::ImmediateKind kind = Operand::ImmediateKind::Integer;
   uint64_t bits = 0;         // as in Operand::bits
-  bool is_unsigned = false;  // integer that arithmetic treats as unsigned
+  bool is_unsigned = false;  // an integer that arithmetic treats as unsigned
 
-  double as_double() const;  // whatever the kind
+  double as_double() const;  // for every kind
 };
 
-/// True when the next token can open a constant expression ('!' does not: in an operand it negates
-/// a predicate).
+/// True when the next token can start a constant expression. '!' cannot: in an operand it negates a
+/// predicate.
 bool at_constant(const Lexer& lexer);
 
-/// Reads one expression. On failure returns false with `why` set; the position is then somewhere
-/// inside it.
+/// Reads one expression. On failure returns false and sets `why`; the position is then inside the
+/// expression.
 bool parse_constant(Lexer& lexer, Constant& value, std::string& why);
 
-/// One literal's text.
+/// Parses the text of one literal.
 bool parse_literal(std::string_view text, Constant& value);
 
 }  // namespace kw::ptx

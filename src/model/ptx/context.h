@@ -1,5 +1,5 @@
-// What the parts of the parser share: the token stream, the module so far, names of module scope,
-// problems found.
+// Shared by the parts of the parser: the token stream, the module so far, names of module scope,
+// and the problems.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ inline constexpr int64_t kMaxVariableBytes = int64_t{1} << 30;
 inline constexpr int kMaxScopeDepth = 200;
 inline constexpr size_t kMaxProblems = 10;
 
-/// An address in an initialiser, whose name may be declared further down.
+/// An address in an initialiser. Its name may be declared later in the text.
 struct PendingPatch {
   size_t variable = 0;  // index into Module::variables
   size_t patch = 0;
@@ -30,7 +30,7 @@ struct PendingPatch {
   int line = 0;
 };
 
-/// All parse functions of this module return false after having reported a problem here.
+/// All parse functions of this module return false after they reported a problem here.
 class Context {
  public:
   explicit Context(std::string_view text) : lexer(text) {}
@@ -41,29 +41,29 @@ class Context {
   std::vector<PendingPatch> pending;
   std::vector<std::string> problems;
   size_t instruction_count = 0, operand_count = 0, name_count = 0;
-  int64_t variable_bytes = 0;  // bytes of initialisers held
-  bool gave_up = false;        // a limit was passed: nothing further is read
+  int64_t variable_bytes = 0;  // bytes of initialisers in memory
+  bool gave_up = false;        // a limit was exceeded: reading stops
 
   bool fail(int line, const std::string& what);
   bool fail(const std::string& what) { return fail(lexer.peek().line, what); }
-  /// "expected WHAT, found '…'".
+  /// Reports "expected WHAT, found '…'".
   bool fail_expected(const std::string& what);
   bool over_limit(const std::string& what);
   bool stopped() const { return gave_up || problems.size() >= kMaxProblems; }
 
   bool expect(std::string_view symbol);
   bool expect_name(std::string_view& name);
-  /// A literal or constant expression that is an integer in [lowest, highest].
+  /// Reads a literal or constant expression; it must be an integer in [lowest, highest].
   bool expect_integer(int64_t lowest, int64_t highest, int64_t& value);
   /// Counts one more label, scope or variable.
   bool count_name();
 
-  /// Index into Module::files for the number a .file or .loc uses.
+  /// The index into Module::files of the number in a .file or .loc.
   int file_index(int64_t number);
 
-  /// Past the next ';' outside braces, or before a '}' that closes what encloses it.
+  /// Moves after the next ';' outside braces, or before the '}' of the enclosing block.
   void skip_statement();
-  /// Past the '}' that matches the '{' the lexer stands at.
+  /// Moves after the '}' that matches the '{' at the current position.
   bool skip_block();
 
  private:

@@ -1,3 +1,10 @@
+// Variables of PTX may have initial values, as nested or flat lists, with addresses of other
+// variables inside. The values become bytes at once, because the interpreter needs only bytes.
+// Addresses are not known while parsing, so each becomes a patch. The name of a patch may be
+// declared later and is resolved at the end of the module. Keeping the values as a tree would need
+// an encoder later. Bytes are counted against a limit over the whole module, so that a short text
+// cannot allocate gigabytes. The cost: patches of less than 8 bytes are allowed only for one byte
+// of an address.
 #include "ptx/declare.h"
 
 #include <bit>
@@ -11,7 +18,7 @@
 namespace kw::ptx {
 namespace {
 
-// What the words before the name say.
+// The words before the name.
 struct Base {
   Space space = Space::Global;
   Type type = Type::None;
@@ -39,7 +46,8 @@ bool parse_align(Context& context, int& align) {
   return true;
 }
 
-// ".ptr .global .align 16": says what a pointer parameter points to; nothing here needs it.
+// ".ptr .global .align 16" describes the target of a pointer parameter. The parser does not need
+// it.
 bool skip_pointee(Context& context) {
   while (context.lexer.peek().kind == Token::Kind::Dotted) {
     const std::string_view word = context.lexer.next().text;
@@ -91,7 +99,7 @@ class Initialiser {
     }
     return list(0, 0);
   }
-  /// Elements of the outermost list, for `x[] = {…}`.
+  /// The number of elements in the outermost list, for `x[] = {…}`.
   int64_t outer_count() const { return outer_count_; }
 
  private:
@@ -206,7 +214,7 @@ class Initialiser {
   int64_t outer_count_ = 0;
 };
 
-// "[4][8]"; an empty first dimension is 0.
+// "[4][8]"; an empty first dimension becomes 0.
 bool parse_dims(Context& context, std::vector<int64_t>& dims) {
   while (context.lexer.accept("[")) {
     int64_t size = 0;

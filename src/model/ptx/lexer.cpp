@@ -1,3 +1,8 @@
+// PTX may have up to 256 MB, so the lexer must be fast and must not copy. It produces one token at
+// a time, as a view of the text. A table of character classes replaces chains of comparisons. An
+// opcode with its modifiers is read as one piece, because splitting it into tokens takes longer
+// than decoding it once. A list of all tokens would simplify lookahead, but would need more memory
+// than the text; mark() and rewind() replace it. The cost: the text must outlive all tokens.
 #include "ptx/lexer.h"
 
 #include <algorithm>

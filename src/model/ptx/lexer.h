@@ -1,5 +1,4 @@
-// PTX text as tokens, one at a time. Knows no grammar; comments and preprocessor-style lines vanish
-// here.
+// Splits PTX text into tokens, one at a time. Knows no grammar. Comments are skipped here.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +11,11 @@ struct Token {
   enum class Kind : uint8_t {
     End,
     Name,    // identifier, also with a leading % or $
-    Dotted,  // ".name", text without the dot: directive, modifier or component
+    Dotted,  // ".name", without the dot: directive, modifier or component
     Number,  // any integer or floating-point literal
     String,  // text between the quotes
-    Symbol,  // punctuation; operators of two characters are one token
-    Bad,     // bytes that start no token
+    Symbol,  // punctuation; an operator of two characters is one token
+    Bad,     // bytes that cannot start a token
   };
   Kind kind = Kind::End;
   std::string_view text;
@@ -35,19 +34,18 @@ class Lexer {
     advance();
     return token;
   }
-  /// True and past it when the next token is this symbol.
+  /// Takes the next token and returns true if it is this symbol.
   bool accept(std::string_view symbol) {
     if (!token_.is(symbol)) return false;
     advance();
     return true;
   }
-  /// The next token, a Name, together with the modifiers glued to it ("ld.global.f32"), and past
-  /// it.
+  /// Takes the next token, a Name, with the modifiers attached to it ("ld.global.f32").
   std::string_view next_opcode();
-  /// True when the next token is a Name followed by a single ':'.
+  /// True when the next token is a Name followed by ':'.
   bool at_label() const;
 
-  /// Where the lexer stands, to come back to.
+  /// A position to return to.
   struct Mark {
     size_t position = 0;
     int line = 1;

@@ -1,4 +1,4 @@
-// The fixed words of PTX: types, state spaces, special registers. Text to value only.
+// The fixed words of PTX: types, state spaces, special registers. Maps text to values only.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace kw::ptx {
 
 /// "f16x2" -> Type::F16x2; None when it is not a type.
 Type find_type(std::string_view name);
-/// "shared", "shared::cta", "param::entry" … -> the space; nothing when it is not one.
+/// "shared", "shared::cta", "param::entry" … -> the space; not set when it is not a space.
 std::optional<Space> find_space(std::string_view name);
 /// "%tid" with component "x" -> TidX; "%laneid" with "" -> LaneId. "%envreg7" gives EnvReg.
 std::optional<Special> find_special(std::string_view name, std::string_view component);

@@ -1,3 +1,9 @@
+// The operands of an instruction can be registers, constants, symbols, addresses, vectors or
+// labels. The parser resolves each name at once: body scopes first, then module scope, then special
+// registers. An operand keeps an index for each kind of symbol, so that users need no lookup. A
+// variant type would be smaller, but a plain struct is easier to use. Forms that are not supported,
+// such as parts of a register, are refused with a message. The cost: an operand is a large struct;
+// the number of operands of a module is limited.
 #include <fmt/core.h>
 
 #include "ptx/body.h"
@@ -128,7 +134,7 @@ const Variable* BodyParser::variable_of(const Operand& operand) const {
                               : &context_.module.variables[operand.symbol];
 }
 
-// array[3]: an address in mov, the memory there elsewhere.
+// array[3] is an address in mov and cvta; in other instructions it is the memory at that address.
 bool BodyParser::subscript(const Instruction& instruction, Operand& operand) {
   const Variable* variable = variable_of(operand);
   if (variable == nullptr) return context_.fail("only a variable can have a subscript");
@@ -181,7 +187,7 @@ bool BodyParser::vector_operand(const Instruction& instruction, Operand& operand
   return context_.expect("}");
 }
 
-// Labels may stand further down: the name is resolved at the end of the body.
+// A label may be declared later, so its name is resolved at the end of the body.
 bool BodyParser::label_operand(const Instruction& instruction, Operand& operand) {
   LabelReference reference;
   reference.line = lexer_.peek().line;

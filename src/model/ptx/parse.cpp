@@ -1,3 +1,9 @@
+// The virtual GPU needs PTX as data, and the text comes from compilers that process untrusted
+// source. So parse() must return a Module or an Error for any bytes, within limits on size and
+// number. It reads by recursive descent in one pass and continues after a problem, up to ten
+// problems. ptxas could check the text, but it gives no data structure and needs an installation.
+// Unknown directives are refused instead of skipped, because skipping could change the meaning. The
+// cost: a new PTX version may need a new row or rule here.
 #include "ptx/parse.h"
 
 #include <fmt/core.h>
@@ -183,7 +189,7 @@ class ModuleParser {
     return BodyParser(context_, *home).parse();
   }
 
-  // Where the function lives, or nullptr when it is defined twice.
+  // The stored function, or nullptr when it is defined twice.
   Function* add_function(std::string_view name, Function function, int line) {
     std::vector<Function>& home = context_.module.functions;
     const Symbol symbol{Symbol::Kind::Function, static_cast<int>(home.size()), Type::None};

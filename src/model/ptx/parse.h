@@ -1,4 +1,4 @@
-// PTX text -> Module. Total: any bytes give a Module or an Error with line numbers, never a crash.
+// Parses PTX text into a Module. Any bytes give a Module or an Error with line numbers.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace kw::ptx {
 
-/// Fails with Blame::Input; the message lists up to ten problems, each as "ptx line N: …". Bounded: refuses texts over
-/// 256 MB, more than 4 M instructions, or variables larger than 1 GB.
+/// The input Error lists up to ten problems, each as "ptx line N: …". Refuses texts over 256 MB,
+/// more than 4 M instructions, and variables larger than 1 GB.
 Result<Module> parse(std::string_view text);
 
 }  // namespace kw::ptx

@@ -42,7 +42,7 @@ Instruction only_instruction(const std::string& text) {
   return module.functions[0].instructions[0];
 }
 
-// ---- instructions as text: each must read back as the words listed ----
+// ---- instructions as text: each must be printed as the words listed ----
 
 std::string show(const Function& function, const Operand& operand) {
   std::string text = operand.negated ? "!" : "";
@@ -478,7 +478,7 @@ TEST(Limits, DeepNestingIsRefused) {
   EXPECT_FALSE(parse(in_kernel(".reg .b32 r; mov.b32 r, " + std::string(100000, '!'))).has_value());
 }
 
-// ---- what compilers wrote ----
+// ---- output of compilers ----
 
 TEST(CompilerTexts, AllParse) {
   int count = 0;

@@ -1,4 +1,4 @@
-// Which name means what at one place of a PTX text: nested scopes of registers, variables and
+// The meaning of a name at one place of a PTX text: nested scopes of registers, variables and
 // labels.
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace kw::ptx {
 
-/// What a name was declared as.
+/// The declaration of a name.
 struct Symbol {
   enum class Kind : uint8_t { Register, BodyVariable, ModuleVariable, Param, Result, Function };
   Kind kind = Kind::Register;
-  int index = -1;  // of the register or variable; -1: a declared register nobody has named yet
+  int index = -1;  // of the register or variable; -1: a declared register not used yet
   Type type = Type::None;
 };
 
-/// Names of one function body. Scopes stay known after they close, since labels are resolved at the
-/// end.
+/// The names of one function body. Scopes are kept after they close, because labels are resolved at
+/// the end.
 class BodyScopes {
  public:
-  /// `registers` receives each declared register when it is first named.
+  /// `registers` receives each declared register when it is first used.
   explicit BodyScopes(std::vector<Register>& registers) : registers_(registers) { open(); }
 
   void open();
@@ -32,13 +32,13 @@ class BodyScopes {
   int current() const { return current_; }
   size_t count() const { return scopes_.size(); }
 
-  /// False when the name is already declared in this very scope.
+  /// False when the name is already declared in the same scope.
   bool declare(std::string_view name, const Symbol& symbol);
   /// `%r<count>`: declares prefix0 … prefix(count-1).
   bool declare_range(std::string_view prefix, int64_t count, Type type);
   bool declare_label(std::string_view name, int label);
 
-  /// The innermost declaration, or nullptr. A register has its index from here on.
+  /// The innermost declaration, or nullptr. A register gets its index here.
   const Symbol* find(std::string_view name);
   /// The label as seen from `scope`, or -1.
   int find_label(std::string_view name, int scope) const;
