@@ -6,7 +6,7 @@
 namespace kw::record {
 namespace {
 
-// Raised when a calibration means something else than before.
+// Increase it when the meaning of a calibration changes.
 constexpr int64_t kVersion = 2;
 
 struct Number {
@@ -33,7 +33,7 @@ bool starts_with(const std::string& text, const std::string& start) {
 double Calibration::bandwidth(double read_bytes, double write_bytes) const {
   const double total = read_bytes + write_bytes;
   if (!(total > 0)) return read;
-  // Measured points by the part that is written, joined by straight lines.
+  // Measured rates at four shares of written bytes, with linear interpolation between them.
   const double part = write_bytes / total;
   const double parts[] = {0, 1.0 / 3, 0.5, 1};
   const double rates[] = {read, add, copy, write};

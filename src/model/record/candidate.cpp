@@ -13,7 +13,7 @@ constexpr size_t kIdDigits = 16;
 }  // namespace
 
 std::string candidate_id(const std::string& text, const std::map<std::string, int64_t>& tunes) {
-  // Lengths come first, so that no text can imitate the tunables of another.
+  // The length comes first, so that no text can imitate the tunables of another candidate.
   std::string content = fmt::format("{}\n{}", text.size(), text);
   for (const auto& [name, value] : tunes) content += fmt::format("\n{}={}", name, value);
   return hash_hex(content).substr(0, kIdDigits);

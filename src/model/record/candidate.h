@@ -1,5 +1,5 @@
-// One kernel module with its tunables decided, and where it came from. What became of it is in
-// verdict.h and timing.h.
+// One kernel module with values for its tunables, and its origin. Results are in verdict.h and
+// timing.h.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ struct Candidate {
   std::string text;
   std::map<std::string, int64_t> tunes;
   std::string proposer;  // "builtin", "llm"
-  std::string origin;    // what was tried, in words: "row program, block per row, 16-byte loads"
-  std::vector<std::string> parents;  // ids of the candidates it was made from
+  std::string origin;    // what was tried: "row program, block per row, 16-byte loads"
+  std::vector<std::string> parents;  // ids of the candidates it was derived from
   double when = 0;                   // seconds since the run started
-  // Of a model's: which one, for which stage, at the how-manieth attempt.
+  // For candidates of a model: which model, for which stage, and the number of the attempt.
   std::string model = {}, stage = {};
   int attempt = 0;
 };
 
-/// The name its content has: 16 hex digits of a hash of text and tunables.
+/// The id of a candidate: 16 hex digits of a hash of text and tunables.
 std::string candidate_id(const std::string& text, const std::map<std::string, int64_t>& tunes);
 /// A candidate with its id filled in.
 Candidate make_candidate(std::string text, std::map<std::string, int64_t> tunes,
                          std::string proposer, std::string origin,
                          std::vector<std::string> parents = {});
 
-/// Everything but the text (lineage.json).
+/// All fields except the text (lineage.json).
 Json to_json(const Candidate& candidate);
-/// The way back; Blame::Input when it is not a lineage of ours or its id is not that of text and
+/// The inverse. Input Error when it is not one of our lineages, or its id does not match text and
 /// tunables.
 Result<Candidate> candidate_from_json(const Json& lineage, std::string text);
 

@@ -1,5 +1,4 @@
-// Something that happened while a job ran: shown by the command line, kept by the store. Not a log:
-// every event is data.
+// An event during a job: the command line shows it, the store keeps it. It is data, not log text.
 #pragma once
 
 #include <string>
@@ -12,11 +11,11 @@ namespace kw::record {
 struct Event {
   double seconds = 0;  // since the job started
   std::string kind;    // "stage", "added", "judged", "timed" …
-  Json data;           // an object; what is in it depends on the kind
+  Json data;           // an object whose fields depend on the kind
 };
 
 Json to_json(const Event& event);
-/// Blame::Input when it is not an event of ours.
+/// Input Error when it is not one of our events.
 Result<Event> event_from_json(const Json& json);
 
 }  // namespace kw::record

@@ -132,7 +132,7 @@ Json to_json(const Finding& finding) {
   json.set("at", to_json(finding.at));
   json.set("who", to_json(finding.who));
   json.set("buffer", finding.buffer.empty() ? Json() : Json(finding.buffer));
-  // Only an access outside its buffer can have a negative element; elsewhere it means "none".
+  // A negative element is valid only for an access outside its buffer; otherwise it means "none".
   const bool outside = finding.kind == FindingKind::OutOfBoundsGlobal && !finding.buffer.empty();
   json.set("element", finding.element < 0 && !outside ? Json() : Json(finding.element));
   json.set("other_at", finding.other_at ? to_json(*finding.other_at) : Json());

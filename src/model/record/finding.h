@@ -1,5 +1,5 @@
-// What a check found in a candidate: which rule, where in the source, which buffer, block and thread, and what to do.
-// Written by the virtual GPU, read by report, store and search. Plain structs.
+// A finding in a candidate: the rule, the place in the source, the buffer, block and thread, and a
+// hint. The virtual GPU writes it; report, store and search read it.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ enum class FindingKind : uint8_t {
   WriteToInput,          // a store into a read-only buffer
   Misaligned,            // address not a multiple of the access width
   NullPointer,
-  InvalidAddress,        // points into no buffer at all
+  InvalidAddress,        // points into no buffer
   OutOfBoundsShared,     // between shared variables or past the dynamic size
   OutOfBoundsLocal,
   UninitialisedUse,      // undefined data stored to an output, branched on, or used as an address
   OutputNotWritten,
   ScratchNotRestored,    // "= 0 kept" scratch is not zero after the call
-  SharedRace,            // two threads, one word, no barrier between
-  MissingSyncwarp,       // the same inside one warp: lock-step was assumed
+  SharedRace,            // two threads, one word, no barrier between them
+  MissingSyncwarp,       // the same inside one warp: the code assumes lock-step
   GlobalRaceInBlock,
   GlobalRaceBetweenBlocks,
   DivergentBarrier,      // some threads of the block never reach it, or wait at another one
@@ -32,25 +32,25 @@ enum class FindingKind : uint8_t {
   BadCollectiveMask,     // names exited or absent lanes, or not the calling lane
   CollectiveDeadlock,    // lanes of one mask wait at different instructions
   InactiveLaneRead,      // shuffle from a lane that does not take part
-  InstructionBudget,     // ran far longer than any finite kernel of this size should
-  Deadlock,              // every resident block waits for something no resident block will do
+  InstructionBudget,     // ran far longer than a finite kernel of this size should
+  Deadlock,              // every resident block waits for an event that no resident block causes
   Trap,                  // trap, assert, __trap
   UnsupportedInstruction,
-  LaunchError,           // a launch no device would accept
-  OrderDependence,       // result changes with the order in which blocks and warps run
+  LaunchError,           // a launch that no device would accept
+  OrderDependence,       // the result depends on the order in which blocks and warps run
   WriteToConstant,
   StateAcrossCalls,      // a module-level __device__ variable was changed
 };
 
-/// "out-of-bounds-global", … stable names for JSON and tests.
+/// "out-of-bounds-global", …: stable names for JSON and tests.
 const char* finding_name(FindingKind kind);
 std::optional<FindingKind> finding_from_name(const std::string& name);
-/// One line on how such a defect is usually mended.
+/// One line on the usual fix of such a defect.
 const char* finding_hint(FindingKind kind);
 
 enum class Certainty : uint8_t { Certain, Warning };
 
-/// A place in the module's source (line 0: unknown) and in its PTX.
+/// A place in the source of the module (line 0: unknown) and in its PTX.
 struct Place {
   std::string file;
   int line = 0;
@@ -66,16 +66,16 @@ struct ThreadId {
 struct Finding {
   FindingKind kind = FindingKind::LaunchError;
   Certainty certainty = Certainty::Certain;
-  std::string message;   // one sentence with the numbers: "reads x[4096], one past the end (x has 4096 elements)"
+  std::string message;   // with numbers: "reads x[4096], one past the end (x has 4096 elements)"
   std::string kernel;    // as written in the launch line
   int launch = 0;        // index into Program::launches
   Place at;
   ThreadId who;
-  std::string buffer;    // buffer or shared variable, when one is meant
-  int64_t element = -1;  // index in elements of that buffer
-  std::optional<Place> other_at;  // the other half of a race or mismatch
+  std::string buffer;    // buffer or shared variable, if there is one
+  int64_t element = -1;  // index in elements of that buffer; -1: none
+  std::optional<Place> other_at;  // the other access of a race or mismatch
   std::optional<ThreadId> other;
-  int64_t count = 1;     // how often this same finding occurred (same kind, same instruction)
+  int64_t count = 1;     // number of occurrences (same kind, same instruction)
 };
 
 Json to_json(const Finding& finding);

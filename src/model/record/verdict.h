@@ -1,4 +1,4 @@
-// What became of one candidate. All are ordinary outcomes that search, store and report share.
+// The verdict on one candidate. Each is an ordinary outcome that search, store and report share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kw::record {
 
-/// Where the gate stopped a candidate.
+/// The stage at which the gate stopped a candidate.
 enum class Stage : uint8_t {
   Static,
   Compile,
@@ -25,12 +25,12 @@ enum class Stage : uint8_t {
 };
 const char* stage_name(Stage stage);
 
-/// One shape x family x seed at which a candidate was judged.
+/// One combination of shape, family and seed at which a candidate was judged.
 struct Cell {
   std::string shape;       // "B=7 D=64"
   std::string family;      // "offset"
   uint64_t seed = 0;       // shown only when the run is replayable
-  bool certified = false;  // drawn from fresh entropy
+  bool certified = false;  // inputs drawn from fresh entropy
 };
 
 /// The worst element of an output.
@@ -41,23 +41,23 @@ struct Worst {
   double z = 0;     // |got - want| / bound
   double ulps = 0;  // of the output type
   std::string
-      why;  // "" or what a z cannot say: "NaN where the truth is finite", "index out of range"
+      why;  // "" or what z cannot express: "NaN where the truth is finite"
 };
 
-/// How far a candidate is from the truth, over one cell or all.
+/// The error of a candidate against the truth, over one cell or all cells.
 struct ErrorSummary {
   double max_z = 0, rms_z = 0;  // worst output, worst cell
   double max_abs = 0, max_rel = 0, max_ulps = 0;
   int64_t elements = 0, discontinuous = 0, overflowed = 0;
   std::optional<Worst> worst;
-  std::optional<Cell> cell;  // of the worst
+  std::optional<Cell> cell;  // cell of the worst element
 };
 
 struct Rejected {
   Stage stage = Stage::Static;
   std::string reason;
   std::optional<Finding> finding;
-  std::string repro;  // one line that shows it again
+  std::string repro;  // one command line that reproduces it
 };
 struct Crashed {
   std::string what;  // fault, hang, lost worker
@@ -68,15 +68,15 @@ struct Wrong {
   ErrorSummary summary;
   std::string repro;
   std::string reason;             // the worst element in one sentence
-  Stage stage = Stage::Numerics;  // or Metamorphic: a relation of the reference does not hold
+  Stage stage = Stage::Numerics;  // or Metamorphic: a relation of the reference is violated
 };
 struct Passed {
   ErrorSummary summary;
   int64_t cells = 0;
-  std::optional<bool> deterministic;  // nothing: not looked at
+  std::optional<bool> deterministic;  // not set: not checked
 };
 struct Unknown {
-  std::string missing_evidence;  // never a pass
+  std::string missing_evidence;  // an unknown verdict is never a pass
 };
 using Verdict = std::variant<Rejected, Crashed, Wrong, Passed, Unknown>;
 
