@@ -1,3 +1,10 @@
+// Verdicts, stores and caches refer to a task by its hash, so a task must be complete data.
+// to_json() writes the data that identifies a task. The graph is not included: it follows from the
+// source, whose hash is. A reference may behave differently at other dims. graph_at() traces again
+// for each shape and refuses a trace whose inputs or outputs differ from the task's. A task with
+// several sets of tensors would need a kernel module for each. Extents are expressions in the
+// grammar of kernel modules, so one evaluator serves both. The cost: each new field must be added
+// to to_json(), or two different tasks get one hash.
 #include "task/task.h"
 
 #include <fmt/core.h>
@@ -32,7 +39,8 @@ std::string form_text(const TensorForm& form) {
                      form.rank == 1 ? "" : "s");
 }
 
-/// "no 'shortcut_weight'", "also 'bias'", "'x' is fp16 with 2 dimensions, not …"; "" when all fit.
+/// "no 'shortcut_weight'", "also 'bias'", "'x' is fp16 with 2 dimensions, not …"; "" when all
+/// match.
 std::string other_inputs(const Task& task, const graph::Graph& graph) {
   std::vector<std::string> parts;
   const auto find = [&](const std::string& name) {
@@ -99,7 +107,7 @@ Result<graph::Graph> Task::graph_at(const Dims& dims_) const {
 
 namespace {
 
-/// Beyond this no tensor of a task can be meant: the same limit as for a kernel module's dims.
+/// A larger extent is certainly an error. Kernel modules have the same limit for dims.
 constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
 Result<int64_t> extent_of(const std::string& text, const kernel::Scope& scope) {
@@ -233,7 +241,7 @@ Json to_json(const Task& task) {
 
 std::string task_hash(const Task& task) {
   Json json = to_json(task);
-  // The same question asked from another folder is the same question.
+  // The same task read from another folder must have the same hash.
   json.set("source_path", "").set("notes", Json());
   return hash_hex(json.dump());
 }

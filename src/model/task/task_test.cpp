@@ -26,7 +26,7 @@ Task example() {
   return task;
 }
 
-/// Reads w only where B and D differ; at B = 1 also v; at D = 1 its x is fp32.
+/// Reads w only when B and D differ; at B = 1 also v; at D = 1 its x is fp32.
 class MovingReference : public Reference {
  public:
   Result<graph::Graph> trace(const Dims& at) const override {
