@@ -1,3 +1,9 @@
+// Callers compute in double, but a tensor stores seventeen dtypes, some with two values per byte.
+// This source converts runs of values, with one switch per run instead of one per element. A
+// conversion per element through a function pointer would be simpler, but slower for large inputs.
+// Storage is accessed by memcpy, because the bytes of a tensor have no element type. Each value is
+// rounded once; fp8 and fp4 saturate as the conversion instructions do. The cost: two values of fp4
+// share a byte, so threads must not split it.
 #include "tensor/convert.h"
 
 #include <cmath>

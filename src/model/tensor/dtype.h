@@ -1,4 +1,4 @@
-// Element types of tensors and scalars, by the names kernel modules use.
+// Element types of tensors and scalars, with the names that kernel modules use.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,6 @@ std::vector<std::string> dtype_names();
 int dtype_size(DType type);
 bool is_float(DType type);
 bool is_signed_int(DType type);
-bool is_unsigned_int(DType type);  // bool is none of the three
+bool is_unsigned_int(DType type);  // all three are false for bool
 
 }  // namespace kw::tensor

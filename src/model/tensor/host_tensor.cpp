@@ -22,7 +22,7 @@ void check_index(const HostTensor& tensor, int64_t index) {
   KW_CHECK(index >= 0 && index < elements, "element index inside the tensor");
 }
 
-// Rounded to nearest even, and clipped to the type; NaN becomes 0.
+// Rounds to nearest even and clips to the type; NaN becomes 0.
 int64_t to_integer(DType type, double value) {
   const int bits = dtype_size(type) * 8;
   const double rounded = std::nearbyint(value);
@@ -63,8 +63,8 @@ Result<HostTensor> make_tensor(DType dtype, std::vector<int64_t> shape) {
                                    dtype_name(dtype)));
   }
   HostTensor tensor{dtype, std::move(shape), {}};
-  // Linux grants more than it has and kills later, so large requests are compared with what there
-  // is.
+  // Linux grants more memory than it has and kills the process later. So large requests are
+  // compared with the available memory.
   bool fits = static_cast<uint64_t>(bytes) < kAskFirst ||
               static_cast<uint64_t>(bytes) < os::available_memory();
   try {

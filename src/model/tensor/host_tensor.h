@@ -1,4 +1,4 @@
-// A tensor in host memory: dtype, shape, contiguous row-major bytes. A plain value.
+// A tensor in host memory: dtype, shape, contiguous row-major bytes.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ struct HostTensor {
 /// Product of the extents (1 for rank 0). Error when it overflows int64 or an extent is negative.
 Result<int64_t> element_count(const std::vector<int64_t>& shape);
 
-/// A zero-filled tensor. Error when the size overflows or memory cannot be had.
+/// A zero-filled tensor. Error when the size overflows or there is too little memory.
 Result<HostTensor> make_tensor(DType dtype, std::vector<int64_t> shape);
 
-/// One storage element as a double (fp4e2m1x2: the low value), and written back rounded to nearest
-/// even. int64/uint64 beyond 2^53 lose precision here; compare bytes where that matters.
+/// Reads one storage element as a double (fp4e2m1x2: the low value), or writes it rounded to
+/// nearest even. int64 and uint64 lose precision beyond 2^53; compare bytes if that matters.
 double get_element(const HostTensor& tensor, int64_t index);
 void set_element(HostTensor& tensor, int64_t index, double value);
 

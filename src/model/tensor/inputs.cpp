@@ -1,8 +1,10 @@
-// Every element is a pure function of (seed, index): a counter-based generator, so the order in
-// which elements are made never matters. Only integer operations and + - * / sqrt are used, which
-// IEEE 754 pins down bit for bit; libm's log and cos are not, so the bell curve comes from a
-// popcount: 64 fair coins give a binomial of deviation 4, and a triangular smear between its steps
-// makes the density continuous. It reaches past 7 deviations.
+// A verdict must be reproducible on every host, so inputs must have the same bytes everywhere. Each
+// element is a pure function of (seed, index), from a counter-based generator. So the order does
+// not matter, and threads can share the work. Only integer operations and + - * / sqrt are used,
+// because IEEE 754 defines them bit for bit. log and cos of libm differ between hosts, so the usual
+// methods for normal values are not possible. The bell curve comes from a popcount: 64 fair coins
+// give a binomial with deviation 4. A triangular value added to it makes the density continuous.
+// The cost: the curve is only nearly normal, and it ends just past 8 deviations.
 #include "tensor/inputs.h"
 
 #include <algorithm>
@@ -51,7 +53,7 @@ double bell(const Draw& d) {
   return (std::popcount(d.a) - 32 + smear) / kDeviation;
 }
 
-// What "large", "tiny" and "exact integer" mean in each float format.
+// The values that count as large, tiny and exact integer in each float format.
 struct FloatTraits {
   DType type;
   double max, min_normal, offset_mean, spike;
@@ -109,7 +111,7 @@ double float_value(Family family, const Draw& d, const FloatTraits& traits, uint
     case Family::Offset:
       return traits.offset_mean + bell(d);
     case Family::Denormal:
-      return (1.5 * unit(d.a) - 0.75) * traits.min_normal;  // never rounded up to a normal
+      return (1.5 * unit(d.a) - 0.75) * traits.min_normal;  // never rounds up to a normal
     case Family::Equal:
       return 0.5 + static_cast<double>(mix(key) % 12) * 0.125;
     case Family::Sorted:
@@ -126,7 +128,7 @@ double float_value(Family family, const Draw& d, const FloatTraits& traits, uint
   return 0;
 }
 
-// e8m0 holds powers of two only, so a family shapes the exponent instead of the value.
+// e8m0 holds only powers of two, so a family shapes the exponent.
 uint8_t scale_value(Family family, const Draw& d, int64_t index, int64_t count) {
   switch (family) {
     case Family::Ones:
@@ -150,7 +152,7 @@ uint8_t scale_value(Family family, const Draw& d, int64_t index, int64_t count) 
 }
 
 struct IntLimits {
-  int64_t low, high;  // of the type, as far as int64 reaches
+  int64_t low, high;  // of the type, within int64
 };
 
 IntLimits limits_of(DType type) {
@@ -203,14 +205,13 @@ int64_t int_value(Family family, const Draw& d, const IntLimits& r, const IntLim
   }
 }
 
-// Elements do not depend on each other, so large tensors are made by several threads with the same
-// bytes as by one.
+// Elements do not depend on each other, so several threads give the same bytes as one.
 void in_parts(int64_t count, const std::function<void(int64_t, int64_t)>& fill) {
   constexpr int64_t kWorthAThread = 1 << 20;
   const int64_t cores = std::max<int64_t>(std::thread::hardware_concurrency(), 1);
   const int64_t parts = std::clamp<int64_t>(count / kWorthAThread, 1, std::min<int64_t>(cores, 16));
   const int64_t size =
-      (count / parts + 1) / 2 * 2;  // even: fp4e2m1x2 shares bytes between neighbours
+      (count / parts + 1) / 2 * 2;  // even, because two fp4e2m1x2 values share a byte
   std::vector<std::thread> threads;
   for (int64_t part = 1; part < parts; ++part) {
     threads.emplace_back(fill, part * size, part + 1 == parts ? count : (part + 1) * size);

@@ -134,7 +134,7 @@ TEST(Inputs, LargeTensorsBeginLikeSmallOnes) {
   }
 }
 
-// The bytes are a promise: stored results refer to inputs by family and seed.
+// The bytes must never change: stored results refer to inputs by family and seed.
 TEST(Inputs, BytesNeverChange) {
   EXPECT_EQ(digest(DType::Fp32, Family::Normal), "271a95cb");
   EXPECT_EQ(digest(DType::Fp16, Family::Heavy), "0bf19785");

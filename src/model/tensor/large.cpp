@@ -12,11 +12,11 @@ namespace kw::tensor {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kMapped = 2 * kHugePage;  // from here on blocks are mappings of their own
+constexpr size_t kMapped = 2 * kHugePage;  // larger blocks are separate mappings
 
 size_t mapped_bytes(size_t bytes) { return (bytes + kHugePage - 1) / kHugePage * kHugePage; }
 
-// Starts at a huge page's edge, so that a fault brings in two megabytes and not four kilobytes.
+// Starts at the boundary of a huge page, so that one page fault maps 2 MiB instead of 4 KiB.
 void* map_pages(size_t bytes) {
   if (bytes > std::numeric_limits<size_t>::max() - 2 * kHugePage) throw std::bad_alloc();
   const size_t wanted = mapped_bytes(bytes), asked = wanted + kHugePage;
@@ -26,7 +26,7 @@ void* map_pages(size_t bytes) {
   const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(first) % kHugePage) % kHugePage;
   if (before > 0) ::munmap(first, before);
   if (before < kHugePage) ::munmap(first + before + wanted, kHugePage - before);
-  ::madvise(first + before, wanted, MADV_HUGEPAGE);  // where there are none, small pages do
+  ::madvise(first + before, wanted, MADV_HUGEPAGE);  // without huge pages, small ones are used
   return first + before;
 }
 

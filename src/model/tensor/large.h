@@ -1,6 +1,6 @@
-// An array of numbers that may be gigabytes: new elements are zero without being written, so that
-// the pages of a large one are first touched by the threads that fill it. Otherwise like
-// std::vector, for trivial types only.
+// An array of numbers that may have gigabytes. New elements are zero without being written, so the
+// threads that fill a large array touch its pages first. Otherwise like std::vector, for trivial
+// types only.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace kw::tensor {
 
-/// Zeroed memory, from the kernel page by page where it is large. Throws std::bad_alloc.
+/// Zeroed memory; large blocks come from the system page by page. Throws std::bad_alloc.
 void* take_zeroed(size_t bytes);
 void give_back(void* block, size_t bytes) noexcept;
 
@@ -53,7 +53,8 @@ class Large {
     if (data_ != nullptr) give_back(data_, capacity_ * sizeof(T));
   }
 
-  /// The same bytes as another type's elements, without a copy. Their number must come out whole.
+  /// The same bytes as elements of another type, without a copy. The size must be a whole number of
+  /// elements.
   template <class From>
   static Large adopt(Large<From> other) {
     Large made;
@@ -85,7 +86,7 @@ class Large {
   T& back() { return data_[size_ - 1]; }
   const T& back() const { return data_[size_ - 1]; }
 
-  void clear() { Large().swap(*this); }  // gives the memory back
+  void clear() { Large().swap(*this); }  // frees the memory
   void resize(size_t size) {
     if (size > capacity_) {
       if (size > std::numeric_limits<size_t>::max() / sizeof(T)) throw std::bad_alloc();
@@ -100,7 +101,7 @@ class Large {
     }
     size_ = size;
   }
-  /// As resize, but what was there and what comes new may hold anything.
+  /// Like resize, but the contents of all elements are unspecified.
   void remake(size_t size) {
     if (size > capacity_) Large(size).swap(*this);
     size_ = size;

@@ -1,3 +1,9 @@
+// Users exchange tensors with Python, and .npy is the simplest format that NumPy writes. NumPy has
+// no bf16, fp8 or fp4, so these are stored as raw bytes ('|V2', '|V1') or as unsigned integers.
+// Such bytes do not name their type, so the caller must say which dtype is expected. A format of
+// our own would name all types, but users would need a converter. Data is converted to row-major
+// little endian on reading, so that the rest of the program has one layout. Sizes are checked
+// before memory is taken. The cost: a whole file is in memory twice while it is read.
 #include "tensor/npy.h"
 
 #include <fmt/core.h>
@@ -47,7 +53,7 @@ Error unsupported(const std::string& descr) {
   return input_error(reason);
 }
 
-// What the bytes of a file with this descr become, given what the caller wants.
+// The dtype of a file with this descr, given the dtype that the caller expects.
 Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wanted) {
   if (descr.size() < 2) return unsupported(descr);
   const std::string code = descr.substr(1);
@@ -83,7 +89,7 @@ void swap_bytes(Bytes& data, int size) {
   }
 }
 
-// Column-major to row-major: walks the output in order and keeps the input offset incrementally.
+// Column-major to row-major: writes the output in order and updates the input offset in steps.
 Bytes to_row_major(const Bytes& from, const std::vector<int64_t>& shape, size_t size) {
   const size_t rank = shape.size();
   std::vector<int64_t> stride(rank, 1), index(rank, 0);
@@ -125,7 +131,7 @@ Result<HostTensor> parse_npy(std::string_view bytes, std::optional<DType> wanted
   const DType type = KW_TRY(resolve_dtype(header.descr, wanted));
   KW_TRY(check_size(header, type, bytes.size() - header.data_offset));
   HostTensor tensor = KW_TRY(make_tensor(type, header.shape));
-  // An empty tensor may have no storage at all, and memcpy wants real pointers even for nothing.
+  // An empty tensor may have no storage, and memcpy needs valid pointers even for 0 bytes.
   if (!tensor.data.empty())
     std::memcpy(tensor.data.data(), bytes.data() + header.data_offset, tensor.data.size());
   const int size = dtype_size(type);

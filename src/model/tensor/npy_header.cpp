@@ -1,5 +1,8 @@
-// The header of an .npy file is a Python dict literal. It is parsed as exactly that small language:
-// strings, True, False, and tuples of integers; anything else is refused by name and position.
+// The header of an .npy file is a Python dict literal, and the file may come from a stranger.
+// Evaluating it with Python would run code. So a small parser accepts exactly strings, True, False
+// and tuples of integers. Everything else is an Error that names the expected text and the offset.
+// Rank and header size are limited, so that a false header cannot use up memory. The cost: a future
+// header with other literals is refused.
 #include <fmt/core.h>
 
 #include "core/text.h"
@@ -10,7 +13,7 @@ namespace kw::tensor {
 namespace {
 
 constexpr size_t kHeaderLimit = 1 << 20;
-constexpr size_t kRankLimit = 64;  // NumPy's own
+constexpr size_t kRankLimit = 64;  // the limit of NumPy
 
 class Dict {
  public:
@@ -115,7 +118,7 @@ class Dict {
       const auto extent = parse_int(text_.substr(at_, end - at_));
       if (!extent) return wrong("an extent (a whole number of at most 63 bits)");
       at_ = end;
-      take('L');  // Python 2 wrote long integers so
+      take('L');  // Python 2 wrote long integers this way
       extents.push_back(*extent);
       if (extents.size() > kRankLimit)
         return input_error(fmt::format("more than {} dimensions", kRankLimit));
