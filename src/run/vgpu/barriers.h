@@ -1,5 +1,5 @@
-// Block barriers: who arrived, when they open, what they order, and what is wrong when they never
-// do.
+// Block barriers: which threads have arrived, when a barrier opens, what it orders, and the
+// findings when it never opens.
 #pragma once
 
 #include "vgpu/machine.h"
@@ -7,10 +7,11 @@
 
 namespace kw::vgpu {
 
-/// Opens the barriers of the running block that are complete.
+/// Opens the complete barriers of the running block. Returns true when it opened one.
 bool open_ready(Machine& m);
-/// No warp of the running block can go on. Opens what a strict reader of the rules would not
-/// (reporting it); false when the block is stuck for good, which is then reported.
+/// To be called when no warp of the running block can continue. Lets divergent lanes arrive at
+/// their barriers, which CUDA does not allow, and reports that. Returns false when no barrier
+/// opens: the block is stuck, which is reported too.
 bool settle(Machine& m);
 
 }  // namespace kw::vgpu

@@ -1,5 +1,5 @@
-// One resident block's turn: its warps run until the block ends, waits for other blocks or has had
-// its share. Which block gets the turn is the scheduler's business.
+// Runs one resident block until it ends, waits for other blocks or has used its share of
+// instructions. The scheduler decides which block runs next.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kw::vgpu {
 
-/// Another order of the items: backwards for kReverseSeed, else shuffled by seed and salt.
+/// Changes the order of the items: reversed for kReverseSeed, otherwise shuffled by seed and salt.
 void permute(std::vector<uint32_t>& items, uint64_t seed, uint64_t salt);
 
 class BlockRun {
@@ -21,7 +21,7 @@ class BlockRun {
   BlockRun(Machine& m, ResidentBlock& block) : m_(m), block_(block) {}
 
   State run();
-  /// The block gave way because all its warps wait for memory to change.
+  /// True when the block yielded because all its warps wait for memory to change.
   bool idle() const { return idle_; }
 
  private:
@@ -40,7 +40,7 @@ class BlockRun {
   uint64_t spent_ = 0;
   bool idle_ = false;
   uint64_t quiet_rounds_ = 0;  // since memory outside the block last changed
-  uint64_t outside_ = 0;       // … as it was then
+  uint64_t outside_ = 0;       // Machine::outside at that time
   uint64_t looks_ = 0;
   CycleFinder first_warp_, whole_block_;
 };

@@ -1,4 +1,4 @@
-// Instructions in which lanes of a warp work together: shuffles, votes, matches, reductions,
+// Instructions in which lanes of a warp cooperate: shuffles, votes, matches, reductions,
 // __syncwarp.
 #pragma once
 
@@ -10,11 +10,11 @@ namespace kw::vgpu {
 
 struct Machine;
 
-/// Executes the collective at `pc` for those of the lanes in `mask` whose named partners are all
-/// here; returns them.
+/// Executes the collective at `pc` for those lanes of `mask` whose named partners have all arrived.
+/// Returns these lanes.
 uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 
-/// The warp can go on with nothing: says which lanes wait for whom.
+/// To be called when no lane of the warp can continue. Reports which lanes wait for which.
 void report_collective_deadlock(Machine& m, const Warp& w, const Group& group);
 
 }  // namespace kw::vgpu

@@ -1,5 +1,6 @@
-// PTX entry -> Code. Checks every operand once, so that the warp loop can trust all offsets. What
-// cannot be executed is listed completely, with source lines, instead of failing at the first.
+// Decodes a PTX entry to Code. Checks every operand once, so that the warp loop can trust all
+// offsets. Lists every instruction that cannot be executed, with its source line, instead of
+// stopping at the first.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace kw::vgpu {
 
-/// Something in the text that the virtual GPU does not execute.
+/// Something in the PTX text that the virtual GPU does not execute.
 struct DecodeProblem {
   std::string message;  // "unsupported instruction mma.sync.…"
   SourcePlace place;
@@ -20,19 +21,20 @@ struct DecodeProblem {
 
 struct Decoded {
   Code code;
-  std::vector<DecodeProblem> problems;  // code is usable only when empty
-  size_t visited = 0;                   // instructions of the entry and all it can call
+  std::vector<DecodeProblem> problems;  // code is usable only when this is empty
+  size_t visited = 0;                   // instructions of the entry and of all it can call
 };
 
-/// Address of a module-level .global or .const variable: its region is its index.
+/// Address of a module-level .global or .const variable. Its region number is its index plus
+/// kFirstRegion.
 uint64_t variable_address(int variable);
-/// Address of a function as a value.
+/// The address of a function when the kernel uses it as a value.
 uint64_t function_address(int function);
 
-/// What the source calls a variable of this PTX name.
+/// The source name of the variable with this PTX name.
 std::string source_name(const std::string& name);
 
-/// Decodes `module.functions[entry]` and everything it can call.
+/// Decodes `module.functions[entry]` and every function it can call.
 Decoded decode(const ptx::Module& module, int entry);
 
 }  // namespace kw::vgpu

@@ -14,29 +14,29 @@
 
 namespace kw::vgpu {
 
-/// Where one function's things lie.
+/// The places of one function's registers, parameters and variables.
 struct FunctionLayout {
   std::vector<uint32_t> registers;  // offsets
-  std::vector<uint32_t> params, returns,
-      variables;  // frames (.param), window offsets (.shared, .local)
+  /// Frames (.param), window offsets (.shared, .local).
+  std::vector<uint32_t> params, returns, variables;
   uint32_t return_slot = 0;
   uint32_t carry_slot = 0;
   uint32_t pc = 0;
-  std::vector<uint32_t> label_pcs;   // per label, once emitted
-  std::vector<SavedSlot> undefined;  // may be read unwritten
-  int first_undefined = -1;          // instruction that does
-  // Only of functions that may be entered again before they are left:
+  std::vector<uint32_t> label_pcs;   // per label, set when the function is emitted
+  std::vector<SavedSlot> undefined;  // may be read before they are written
+  int first_undefined = -1;          // the first instruction that reads one of them
+  // Only for functions that may be entered again before they return:
   bool recursive = false;
   int frame = -1;            // index into Code::frames
-  uint32_t stack_bytes = 0;  // of its local variables
+  uint32_t stack_bytes = 0;  // of its local variables, with padding
   std::vector<SavedSlot> saved;
   std::vector<StackAddress> stack_addresses;
   std::map<std::tuple<int, int64_t, int>, uint32_t> stack_slots;  // variable, offset, width
 };
 
-/// What is known of an instruction before its operands are placed.
+/// What is known about an instruction before its operands have slots.
 struct Shape {
-  int destinations = 0;  // leading operands it writes
+  int destinations = 0;  // leading operands that it writes
   std::optional<isa::Alu> alu;
 };
 
@@ -48,7 +48,7 @@ class Decoder {
  private:
   using Handler = bool (Decoder::*)(const ptx::Instruction&);
 
-  // decode.cpp: the order of things
+  // decode.cpp: the order of the steps
   bool lay_out(int function);
   void shape_instructions(int function);
   void emit_function(int function);
@@ -66,7 +66,7 @@ class Decoder {
   uint32_t stack_address(int variable, int64_t offset, int width);
   void lay_out_saved(const ptx::Function& function);
 
-  // decode_layout.cpp: memory and places
+  // decode_layout.cpp: memory and source positions
   void lay_out_params();
   uint32_t add_shared(const ptx::Variable& variable);
   uint32_t add_local(const ptx::Variable& variable);
@@ -87,7 +87,7 @@ class Decoder {
   const ptx::Variable* variable_of(const ptx::Operand& operand) const;
   bool is_on_stack(const ptx::Operand& operand) const;
 
-  // decode_memory.cpp
+  // decode_memory.cpp, decode_async.cpp
   bool memory_shape(const ptx::Instruction& instruction, MemOp& mem, bool allow_vector);
   bool data_slots(const ptx::Operand& operand, MemOp& mem);
   bool load(const ptx::Instruction& instruction);
@@ -130,7 +130,7 @@ class Decoder {
   bool elect(const ptx::Instruction& instruction);
   bool warp_sync(const ptx::Instruction& instruction);
 
-  // decode_tensor.cpp
+  // decode_tensor.cpp, decode_group.cpp
   bool wmma(const ptx::Instruction& instruction);
   bool mma(const ptx::Instruction& instruction);
   bool matrix_rows(const ptx::Instruction& instruction);
@@ -158,10 +158,10 @@ class Decoder {
   std::map<int, std::set<int>> calls_, reaches_;  // functions by caller
   std::set<int> variables_used_;
   std::set<std::pair<int, int64_t>> cas_addresses_;  // register and offset, of the current function
-  std::vector<int> definitions_;  // its only writer by register, below 0: none or several
+  std::vector<int> definitions_;  // per register: its only writer; negative: none or several
   std::vector<std::pair<uint32_t, int>> branch_fixups_;  // inst, label of the current function
-  bool unguarded_ = false;                               // the handler dealt with the guard itself
-  uint32_t next_ = 0;                                    // end of the register file so far
+  bool unguarded_ = false;                               // the handler handled the guard itself
+  uint32_t next_ = 0;                                    // current end of the register file
   uint32_t discard_ = 0;
   int user_file_ = 0;
   int current_ = -1;

@@ -1,4 +1,5 @@
-// Collects findings of a run: the same kind at the same instruction is one finding with a count.
+// Collects the findings of a run. The same kind at the same instruction is one finding with a
+// count.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,15 @@ namespace kw::vgpu {
 
 class FindingLog {
  public:
-  /// True when the caller should build the finding and add() it; else it was counted.
+  /// True when the caller must build the finding and add() it. False: it was counted, or the log is
+  /// full.
   bool wants(record::FindingKind kind, int launch, uint32_t pc);
-  /// `origin_pc`: the load that brought an undefined value, for prefer_races().
+  /// `origin_pc`: the load that read an undefined value, for prefer_races().
   void add(record::Finding finding, uint32_t pc, uint32_t origin_pc = ~0u);
-  /// Notes that the instructions at both places took part in a race.
+  /// Notes that the instructions at both pcs took part in a race.
   void note_race(int launch, uint32_t pc, uint32_t other_pc);
-  /// An undefined value read because its writer came later is told as the race it is, not twice.
+  /// Removes undefined values that a race explains: the load ran before its writer. The race is the
+  /// finding.
   void prefer_races();
 
   bool empty() const { return rows_.empty(); }

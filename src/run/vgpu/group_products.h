@@ -1,4 +1,4 @@
-// wgmma: four warps multiply matrices that lie in shared memory, behind the threads' backs.
+// wgmma: four warps multiply matrices in shared memory, asynchronously to their threads.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace kw::vgpu {
 
 struct Machine;
 
-/// The product is made when it is issued; until it is waited for, nobody may write what it reads.
+/// Computes the product when it is issued. Until the wait, no thread may write the memory it reads.
 void run_group_product(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 
 }  // namespace kw::vgpu

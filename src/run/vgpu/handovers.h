@@ -1,6 +1,6 @@
-// Notices data that one block hands to another by volatile or relaxed stores and a flag, without a
-// fence between the two: each access alone is no race, but nothing orders the data before the flag.
-// Only for kernels that store so to global memory; plain data is judged by the stamps.
+// Finds data that one block passes to another by volatile or relaxed stores and a flag, without a
+// fence between the two. Each access alone is not a race, but nothing orders the data before the
+// flag. Used only for kernels with such stores to global memory; stamps check plain data.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ namespace kw::vgpu {
 
 class Handovers {
  public:
-  /// A strong store, or the writing half of an atomic, by the running block.
+  /// Notes a strong store, or the write of an atomic, by the running block.
   void wrote(const Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset);
-  /// A strong load, or the reading half of an atomic: whose flags the running block has seen, and
-  /// whether what it loads came without a fence before such a flag. Reports the latter, unless
-  /// other releases have `ordered` that write before this load.
+  /// Notes a strong load, or the read of an atomic: the running block has now seen that flag.
+  /// Reports data that its writer stored without a fence before a flag already seen. Does not
+  /// report when other releases have `ordered` that write before this load.
   void read(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset, bool ordered);
-  /// The running block made a device-wide fence.
+  /// Notes a device-wide fence of the running block.
   void fenced(const Machine& m);
 
  private:
   struct Write {
     uint64_t at = 0;      // number among all strong writes
-    uint64_t fenced = 0;  // writes of that block up to this one lie before a fence of its own
+    uint64_t fenced = 0;  // this block's writes up to this number are before a fence of its own
     uint32_t thread = 0, pc = 0;
     bool atomic = false;
   };
   struct Cell {
-    uint64_t block = 0;  // that wrote last
+    uint64_t block = 0;  // the last writer
     uint64_t at = 0;
     std::unordered_map<uint64_t, Write> writers;  // block -> its last write
   };
   struct Seen {
     uint64_t key = 0;
-    uint64_t at = 0;  // the cell's last write then
+    uint64_t at = 0;  // number of the cell's last write at that time
   };
 
   void check(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset,

@@ -1,4 +1,4 @@
-// Small helpers of the sources compiled once per x86-64 level. Everything here is always inlined,
+// Small helpers for the sources compiled once per x86-64 level. Everything here is always inlined,
 // so that the linker never mixes levels.
 #pragma once
 
@@ -39,7 +39,7 @@ KW_LANE U64* lanes64(std::byte* file, uint32_t offset) {
 }
 KW_LANE int first_lane(uint32_t mask) { return __builtin_ctz(mask); }
 KW_LANE int last_lane(uint32_t mask) { return 31 - __builtin_clz(mask); }
-/// A block of neighbouring lanes.
+/// Whether the lanes of the mask are contiguous.
 KW_LANE bool is_range(uint32_t mask) {
   const uint32_t filled = mask | (mask - 1);
   return (filled & (filled + 1)) == 0;

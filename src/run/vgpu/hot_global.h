@@ -1,5 +1,5 @@
 // Fast path of loads and stores to tensors: all lanes inside one region, no conflict with any
-// stamp. Whatever is not plainly right returns false and is done again, exactly, by access_exact().
+// stamp. Returns false for every other case; then access_exact() does the access again, exactly.
 #pragma once
 
 #include "vgpu/address.h"
@@ -12,7 +12,7 @@ namespace kw::vgpu::KW_SIMD_LEVEL {
 
 struct GlobalOrder : OrderedStamps {
   uint64_t mine;
-  uint64_t foreign;  // what lies in [old, foreign) is surely another block's
+  uint64_t foreign;  // stamps in [old, foreign) are always of other blocks
 };
 
 KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
@@ -31,14 +31,14 @@ KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
   return order;
 }
 
-/// The lane's own access since the block (re)started.
+/// The lane's own access since the block started or resumed.
 KW_LANE bool is_own(uint64_t stamp, uint64_t now, const GlobalOrder& o) {
   return (stamp & global_stamp::kUndefined) == 0 && stamp >= o.low &&
          global_stamp::thread(stamp) == global_stamp::thread(now);
 }
 
-/// Second look at units that are not all plainly new to this block: a lane meets itself, or all
-/// blocks read the same data. False: something is left to look at exactly.
+/// Second check, for units that this block may have used before. It accepts a lane's own accesses
+/// and data that all blocks read. False: an exact check is needed.
 KW_LANE bool read_known_units(Region& region, uint64_t unit, uint32_t units, int per_lane,
                               uint64_t mine, const GlobalOrder& o) {
   namespace st = global_stamp;
@@ -63,7 +63,8 @@ KW_LANE bool read_known_units(Region& region, uint64_t unit, uint32_t units, int
   return true;
 }
 
-/// `units` stamps of neighbouring lanes beginning with `lane`; each lane covers 2^per_lane of them.
+/// Stamps `units` units of neighbouring lanes that begin with `lane`; each lane covers 2^per_lane
+/// units.
 KW_LANE bool read_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
                         const GlobalOrder& o) {
   bool bad = false;
@@ -106,7 +107,7 @@ KW_LANE bool stamp_units(Region& region, uint64_t offset, uint32_t bytes, int to
                 : read_units(region, unit, units, per_lane, lane, o);
 }
 
-/// Whether the region's stamp arrays are ready for accesses of this width.
+/// Whether the region's stamp arrays exist and are fine enough for accesses of `total` bytes.
 template <bool kStore>
 KW_LANE bool ready(const Region& region, int total) {
   if ((1 << region.unit_log2) > total) return false;

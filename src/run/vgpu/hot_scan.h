@@ -1,6 +1,6 @@
-// Comparisons over many stamps or lanes at once whose answers are single bits. AVX-512 has them as
-// instructions; elsewhere they are plain loops. Only for the sources compiled once per x86-64
-// level.
+// Comparisons over many stamps or lanes at once whose answers are single bits. They are
+// instructions on AVX-512 and plain loops on other levels. Only for the sources compiled once per
+// x86-64 level.
 #pragma once
 
 #ifdef __AVX512F__
@@ -12,10 +12,10 @@
 
 namespace kw::vgpu::KW_SIMD_LEVEL {
 
-/// What a read of neighbouring shared units meets.
+/// What a read finds in neighbouring shared units.
 struct ReadScan {
   bool bad;    // a unit outside [start, start + span): undefined, or not ordered before
-  bool again;  // a unit somebody read in this interval
+  bool again;  // a unit that was already read in this interval
   bool apart;  // a unit not yet known to be read by several warps
 };
 
@@ -57,7 +57,7 @@ struct OrderedStamps {
 KW_LANE bool is_ordered(uint64_t stamp, const OrderedStamps& o) {
   return (stamp < o.old) | (stamp - o.low < o.span);
 }
-/// What the lane that covers unit `unit` leaves there, when each covers 2^per_lane.
+/// The stamp that the lane covering unit `unit` writes there; each lane covers 2^per_lane units.
 KW_LANE uint64_t stamp_of(uint64_t mine, uint32_t unit, int per_lane) {
   return mine + (static_cast<uint64_t>(unit >> per_lane) << 25);
 }
@@ -79,7 +79,8 @@ KW_LANE __m512i stamps_of(uint64_t mine, uint32_t unit, int per_lane) {
 }
 #endif
 
-/// Whether some stamp is not ordered before the access, or zero where `needs_writer`.
+/// Whether some stamp is not ordered before the access. With `needs_writer`, a zero stamp counts
+/// too.
 KW_LANE bool any_unordered(const uint64_t* s, uint32_t units, const OrderedStamps& o,
                            bool needs_writer) {
 #ifdef __AVX512F__
@@ -100,7 +101,7 @@ KW_LANE bool any_unordered(const uint64_t* s, uint32_t units, const OrderedStamp
 #endif
 }
 
-/// Whether some stamp of a reader is neither ordered before the write nor the writing lane's own.
+/// Whether some reader's stamp is neither ordered before the write nor the writing lane's own.
 KW_LANE bool any_other_reader(const uint64_t* r, uint32_t units, const OrderedStamps& o,
                               uint64_t mine, int per_lane) {
   constexpr uint64_t kSpread = global_stamp::kSpread;
@@ -136,7 +137,8 @@ KW_LANE void fill_stamps(uint64_t* s, uint32_t units, uint64_t mine, int per_lan
 #endif
 }
 
-/// Shared offsets of 32-bit addresses; true when an active lane is out of range or misaligned.
+/// Computes the shared offsets of 32-bit addresses. True when an active lane is out of range or
+/// misaligned.
 KW_LANE bool shared_offsets(const U32* address, uint32_t shift, uint32_t limit, uint32_t low_bits,
                             uint32_t mask, uint32_t* offsets) {
 #ifdef __AVX512F__
@@ -162,8 +164,8 @@ KW_LANE bool shared_offsets(const U32* address, uint32_t shift, uint32_t limit, 
 #endif
 }
 
-/// Lanes that stand `total` bytes behind the lane before them, and lanes at the same place as it.
-/// offsets[-1] must be readable.
+/// `next`: lanes that are `total` bytes after the lane before them. `same`: lanes at the same
+/// address as the lane before. offsets[-1] must be readable.
 KW_LANE void lane_steps(const uint32_t* offsets, uint32_t total, uint32_t& next, uint32_t& same) {
   next = same = 0;
 #ifdef __AVX512F__

@@ -1,7 +1,7 @@
-// Fast path of loads and stores to shared memory. The lanes of a warp usually touch a few runs of
-// neighbouring words; a run is checked with a handful of vector comparisons. Whatever is not
-// plainly right returns false and is done again, exactly, by access_exact(). Measured on a
-// 16x16-tiled matmul, where two loads per multiply-add end up here.
+// Fast path of loads and stores to shared memory. The lanes of a warp usually access a few runs of
+// neighbouring words, and a run needs only a few vector comparisons. Returns false for every other
+// case; then access_exact() does the access again, exactly. Measured on a 16x16-tiled matmul, which
+// has two such loads per multiply-add.
 #pragma once
 
 #include "vgpu/address.h"
@@ -11,7 +11,7 @@
 
 namespace kw::vgpu::KW_SIMD_LEVEL {
 
-/// Bounds in stamp form: [start, ordered) was written by this block before its last barrier.
+/// Bounds as stamps: this block wrote [start, ordered) before its last barrier.
 struct SharedOrder {
   uint64_t start, ordered, mine;
   uint32_t warp, warp_time;
@@ -29,7 +29,7 @@ KW_LANE SharedOrder shared_order(Block& block, const Warp& w, uint32_t pc) {
   return o;
 }
 
-/// Notes one more reader of a unit that was read before in this interval.
+/// Notes one more reader of a unit that was already read in this interval.
 KW_LANE void join_readers(uint64_t& first, uint64_t& another, uint64_t mine, const SharedOrder& o) {
   namespace st = shared_stamp;
   first &= ~st::kStrong;  // one plain reader makes the group plain
@@ -49,15 +49,15 @@ KW_LANE uint64_t lane_part(uint32_t unit, int per_lane) {
   return static_cast<uint64_t>(unit >> per_lane) << 26;
 }
 
-/// An access since the last barrier that this lane's warp knows of: the lane's own, or one before
-/// the warp's last synchronisation.
+/// Whether this lane's warp knows of an access since the last barrier: it is the lane's own, or it
+/// came before the warp's last synchronisation.
 KW_LANE bool known_to_warp(uint64_t stamp, uint64_t mine, const SharedOrder& o) {
   namespace st = shared_stamp;
   if ((stamp & st::kSpecial) != 0 || stamp < o.start || st::warp(stamp) != o.warp) return false;
   return st::time(stamp) < o.warp_time || st::thread(stamp) == st::thread(mine);
 }
 
-/// A read of neighbouring units that some lanes of this block have read before in this interval.
+/// A read of neighbouring units that some lanes of this block have already read in this interval.
 KW_LANE void read_again(Block& block, uint32_t unit, uint32_t units, int per_lane, uint64_t mine,
                         const SharedOrder& o) {
   for (uint32_t i = 0; i < units; ++i) {
@@ -70,8 +70,8 @@ KW_LANE void read_again(Block& block, uint32_t unit, uint32_t units, int per_lan
   }
 }
 
-/// Reads `units` neighbouring units; lane i of the run covers 2^per_lane of them. `all_lanes`: one
-/// place read by several lanes at once.
+/// Reads `units` neighbouring units; lane i of the run covers 2^per_lane of them. `all_lanes`:
+/// several lanes read the same place at once.
 KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane, int lane,
                       bool all_lanes, const SharedOrder& o) {
   const uint64_t* w = block.shared_writes + unit;
@@ -84,7 +84,7 @@ KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane,
       return false;
   }
   if (!scan.apart)
-    return true;  // several warps read all of it in this interval: nothing new to note
+    return true;  // several warps have read all of it in this interval: nothing new to note
   if (scan.again) {
     read_again(block, unit, units, per_lane, mine, o);
   } else {
@@ -137,7 +137,7 @@ KW_LANE bool shared_run(Block& block, const MemOp& op, uint32_t offset, int lane
   return read_run(block, unit, units, per_lane, lane, same_place && lanes > 1, o);
 }
 
-/// Splits the lanes of a range into runs and checks each; scattered lanes are runs of one.
+/// Splits the lanes into runs and checks each run. A scattered lane is a run of one.
 template <bool kStore>
 KW_LANE bool shared_runs(Block& block, const MemOp& op, const uint32_t* offsets, uint32_t mask,
                          const SharedOrder& o) {

@@ -1,6 +1,6 @@
-// The decoded form a warp executes: flat instructions whose operands are byte offsets into the
-// warp's register file. Written by the decoder, read by the warp loop. Plain structs: this header
-// is also seen by sources built per CPU level.
+// The decoded form that a warp executes: flat instructions whose operands are byte offsets into the
+// warp's register file. The decoder writes them, the warp loop reads them. Sources built per CPU
+// level include this header too, so it has only plain structs.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ enum class Op : uint8_t {
   LoadGlobal,
   StoreGlobal,
   LoadShared,
-  StoreShared,  // .const counts as global
+  StoreShared,  // global includes .const
   LoadOther,
   StoreOther,  // generic, local, and param by register
-  LoadParam,   // kernel parameter at a fixed place
+  LoadParam,   // kernel parameter at a fixed offset
   LoadFrame,
   StoreFrame,  // .param of calls: per-lane bytes inside the register file
   Atomic,
@@ -34,7 +34,7 @@ enum class Op : uint8_t {
   CallIndirect,
   CopyFrames,
   CopyIndirectFrames,
-  Undefine,  // a function starts: its registers that may be read unwritten
+  Undefine,  // start of a function: registers that may be read before they are written
   EnterFrame,
   RestoreFrame,
   Return,
@@ -69,7 +69,7 @@ struct Inst {
   Op op = Op::Nop;
   uint8_t sub = 0;  // meaning depends on op
   uint16_t flags = 0;
-  uint32_t guard = 0;  // offset of the guard's mask; offset 0 holds the mask that is always true
+  uint32_t guard = 0;  // offset of the guard's mask; offset 0 holds a mask that is always true
   uint32_t guard_flip = 0;  // ~0 for @!p
   uint32_t target = 0;      // branch target, or index into the side table of this op
   isa::AluFn fn = nullptr;
@@ -77,16 +77,16 @@ struct Inst {
 };
 
 /// How strongly an access orders others. Strong: volatile, relaxed, mmio and all atomics. Seed: a
-/// plain load whose value only starts a compare-and-swap loop on the same address; it races with
-/// nothing and orders nothing.
+/// plain load whose value only starts a compare-and-swap loop on the same address. A Seed load does
+/// not race and orders nothing.
 enum class Order : uint8_t { Weak, Seed, Strong, Acquire, Release, AcquireRelease };
 
-/// Whom a strong access is meant for.
+/// Which threads a strong access synchronises with.
 enum class Scope : uint8_t { Device, Block };
 
 struct MemOp;
-/// Moves data between registers and lane0 + lane * total, or base + offset[lane], for the lanes in
-/// `mask`.
+/// Moves data between registers and memory for the lanes in `mask`. RowMove uses lane0 + lane *
+/// total, LaneMove uses base + offsets[lane].
 using RowMove = void (*)(std::byte* file, const MemOp& op, std::byte* lane0, uint32_t mask);
 using LaneMove = void (*)(std::byte* file, const MemOp& op, std::byte* base,
                           const uint32_t* offsets, uint32_t mask);
@@ -112,18 +112,18 @@ struct MemOp {
 enum class AtomicOp : uint8_t { Add, Min, Max, And, Or, Xor, Inc, Dec, Exchange, Cas };
 
 struct AtomicInst {
-  MemOp mem;  // data: destinations, when has_result
+  MemOp mem;  // data: destinations, if has_result
   AtomicOp op = AtomicOp::Add;
   ptx::Type type = ptx::Type::U32;
   bool has_result = false;
-  uint32_t operand[4] = {};  // slots of b (vectors: several)
-  uint32_t swap = 0;         // slot of c for cas
+  uint32_t operand[4] = {};  // slots of b; several for vectors
+  uint32_t swap = 0;         // slot of c, for cas
 };
 
-/// A call copies argument bytes between frames lane by lane.
+/// A call copies argument bytes between frames, lane by lane.
 struct FrameCopy {
   uint32_t from = 0, to = 0;              // offsets of lane 0
-  uint32_t from_bytes = 0, to_bytes = 0;  // per lane, also the distance between lanes
+  uint32_t from_bytes = 0, to_bytes = 0;  // per lane; also the distance between lanes
 };
 
 enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
@@ -131,8 +131,8 @@ enum class VoteMode : uint8_t { All, Any, Uni, Ballot };
 enum class MatchMode : uint8_t { Any, All };
 enum class ReduxOp : uint8_t { Add, Min, Max, And, Or, Xor };
 
-/// Collectives: args.src[0] value, src[1] lane or predicate, src[2] clamp; mask_slot names the
-/// lanes.
+/// Collectives use args.src[0] for the value or predicate, src[1] for the lane, src[2] for the
+/// clamp and src[3] for the mask of lanes.
 inline constexpr uint16_t kFlagHasMask = 1;    // args.src[3] is a membermask
 inline constexpr uint16_t kFlagSecondDst = 2;  // args.dst[1] is a predicate
 inline constexpr uint16_t kFlagWide = 4;       // 64-bit value

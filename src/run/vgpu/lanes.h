@@ -1,4 +1,4 @@
-// Single lanes of a warp: their values in slots of the register file, and visits of those in a mask.
+// Values of single lanes in slots of the register file, and a loop over the lanes of a mask.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether a device would accept a launch at all, and how many of its blocks run at once.
+// Checks whether a device accepts a launch, and computes the number of its blocks that run at once.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace kw::vgpu {
 
-/// Everything wrong with the launch; empty when it can run. `code` is null when the image has no
-/// such entry.
+/// Every problem of the launch; empty when it can run. `code` is null when the image has no such
+/// entry.
 std::vector<std::string> launch_problems(const arch::Target& target, const kernel::Program& program,
                                          const kernel::Launch& launch, const Code* code,
                                          int registers);
 
-/// Blocks on the whole device at once, at least 1. `registers`: per thread, -1 when unknown.
+/// Resident blocks on the whole device, at least 1. `registers`: per thread, -1 when unknown.
 uint64_t resident_blocks(const arch::Target& target, const kernel::Launch& launch, const Code& code,
                          int registers);
 

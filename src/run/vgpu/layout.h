@@ -1,4 +1,4 @@
-// Between dense host tensors and a buffer's storage, which strides may spread out.
+// Converts between dense host tensors and a buffer's storage, which may have strides.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace kw::vgpu {
 
-/// Why the buffer's description cannot be used, or "".
+/// Why the buffer's description cannot be used; "" when it can.
 std::string layout_problem(const kernel::Buffer& buffer);
 /// True when the elements fill the storage in row-major order without gaps.
 bool is_dense(const kernel::Buffer& buffer);
-/// Of its elements, without what strides skip.
+/// Bytes of its elements, without the gaps that strides leave.
 int64_t logical_bytes(const kernel::Buffer& buffer);
 /// Calls visit(dense index, storage index) for every element in row-major order.
 void for_each_element(const kernel::Buffer& buffer,
                       const std::function<void(int64_t, int64_t)>& visit);
-/// Fills `storage` (buffer.bytes) from a dense tensor, or from one that already is storage. False:
-/// wrong size.
+/// Fills `storage` (buffer.bytes) from a dense tensor. Returns false when the tensor has the wrong
+/// size.
 bool spread(const kernel::Buffer& buffer, const tensor::HostTensor& from, std::byte* storage);
-/// The dense tensor in `storage`.
+/// Returns the dense tensor that `storage` holds.
 tensor::HostTensor collect(const kernel::Buffer& buffer, const std::byte* storage);
 
 }  // namespace kw::vgpu

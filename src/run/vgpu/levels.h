@@ -1,5 +1,5 @@
-// The functions that are compiled once per x86-64 level, and the choice between them. Internal to
-// this module.
+// The functions that are compiled once per x86-64 level, and the choice between the levels.
+// Internal to this module.
 #pragma once
 
 #include "vgpu/inst.h"
@@ -22,7 +22,7 @@ struct Machine;
                        uint32_t mask);                                                      \
   }
 KW_VGPU_DECLARE_LEVEL(v2)
-#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds, where the others would take too long to compile
+#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds: the other levels take too long to compile
 namespace v3 = v2;
 namespace v4 = v2;
 #else
@@ -37,7 +37,7 @@ struct WarpLoops {
   Leave (*tainted)(Machine&, Warp&);  // with a shadow of undefined bits
   Leave (*counted)(Machine&, Warp&);  // counters instead of checks
 };
-/// The best version this CPU can run.
+/// The best version that this CPU can run.
 const WarpLoops& warp_loops();
 
 }  // namespace kw::vgpu

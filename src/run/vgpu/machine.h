@@ -1,6 +1,5 @@
-// The state in which one host thread executes blocks of one launch. What is done with it stands in
-// the other files of this folder as functions taking a Machine&; the warp loop uses the fields
-// directly.
+// The state of one host thread that executes blocks of one launch. The other files of this folder
+// have functions that take a Machine&; the warp loop uses the fields directly.
 #pragma once
 
 #include <atomic>
@@ -21,18 +20,18 @@ struct CounterTable;
 class Handovers;
 class BlockPool;
 
-/// What all host threads of a launch share; nothing here changes while it runs.
+/// Shared by all host threads of a launch. It does not change while the launch runs.
 struct LaunchContext {
   const Code* code = nullptr;
   const kernel::Launch* launch = nullptr;
   int launch_index = 0;
   std::vector<std::byte> params;
   uint32_t dynamic_shared = 0;
-  uint64_t resident_blocks = 1;  // how many blocks the device holds at once
+  uint64_t resident_blocks = 1;  // number of blocks that the device holds at once
   uint64_t schedule_seed = 0;    // 0: natural order
   int sms = 1;
   uint64_t workspace = 0;    // address of the grid barrier of a cooperative launch, or 0
-  double deadline = 0;       // steady-clock seconds at which the run gives up
+  double deadline = 0;       // steady-clock seconds at which the run is stopped
 };
 
 /// A block between two of its synchronisations.
@@ -41,11 +40,11 @@ struct Segment {
   uint32_t time = 0;
 };
 
-/// When a block published its earlier accesses to other blocks, and when it last looked at theirs.
+/// When a block published its accesses to other blocks, and when it last acquired theirs.
 struct BlockSync {
   struct Release {
-    uint32_t covers = 0;  // accesses stamped before this block time
-    uint64_t at = 0;      // run-wide count of releases
+    uint32_t covers = 0;  // publishes accesses stamped before this block time
+    uint64_t at = 0;      // number of this release among all releases
   };
   std::vector<Release> releases;
   uint64_t acquired = 0;
@@ -62,7 +61,7 @@ struct Machine {
   Regions& memory;
   FindingLog& log;
 
-  // For the warp loop: raw views of what the above hold.
+  // For the warp loop: raw views of the members above.
   const Inst* code = nullptr;
   const MemOp* mems = nullptr;
   const AtomicInst* atomics = nullptr;
@@ -70,33 +69,33 @@ struct Machine {
   Region* regions = nullptr;
   uint32_t region_count = 0;
   const std::byte* params = nullptr;
-  Block* block = nullptr;  // the one that runs now
-  uint64_t fuel = 0;       // instructions until the slice ends
+  Block* block = nullptr;  // the block that runs now
+  uint64_t fuel = 0;       // instructions left in the slice
   bool stop = false;
 
   // Ordering.
-  uint32_t launch_segment = 1;  // stamps of earlier launches lie below
+  uint32_t launch_segment = 1;  // stamps of earlier launches are below it
   uint32_t next_segment = 1;
-  std::vector<Segment> segments;  // from launch_segment on
+  std::vector<Segment> segments;  // starts at launch_segment
   std::unordered_map<uint32_t, BlockSync> syncs;
   uint64_t sync_time = 1;
-  std::unique_ptr<Handovers> handovers;  // null: the kernel makes none
+  std::unique_ptr<Handovers> handovers;  // null: the kernel has no strong global stores
 
   // Scheduling.
   std::unique_ptr<BlockPool> pool;
-  uint64_t budget = 0;  // warp instructions left to the whole run
+  uint64_t budget = 0;  // warp instructions left for the whole run
   uint64_t executed = 0;
-  uint64_t progress = 0;                         // changes another warp might wait for
-  uint64_t outside = 0;                          // … another block might wait for
-  uint64_t looks = 0;                            // at memory that others may change
+  uint64_t progress = 0;                         // changes that another warp may wait for
+  uint64_t outside = 0;                          // changes that another block may wait for
+  uint64_t looks = 0;                            // polls of memory that others may change
   uint32_t slow_steps = 0;                       // see watch_clock
-  uint64_t clock = 0;                            // reads of the clock so far
-  const std::atomic<bool>* cancelled = nullptr;  // another host thread found something
-  uint64_t next_clock_look = 0;  // when `executed` gets here, the deadline is checked
-  std::string late;              // where it was when the deadline passed; "" while there is time
-  bool must_be_clean = false;    // stop at anything a serial run has to look at
+  uint64_t clock = 0;                            // number of reads of the clock
+  const std::atomic<bool>* cancelled = nullptr;  // set when another host thread found something
+  uint64_t next_clock_look = 0;  // the deadline is checked when `executed` reaches this
+  std::string late;              // where it was at the deadline; "" before the deadline
+  bool must_be_clean = false;    // stop at everything that needs a serial run
 
-  CounterTable* counters = nullptr;  // count instead of checking
+  CounterTable* counters = nullptr;  // not null: count instead of checking
   std::string printed;
 };
 

@@ -8,7 +8,7 @@
 namespace kw::vgpu {
 
 double element_value(ptx::Type type, const std::byte* p);
-/// Rounds to the type of a sum.
+/// Rounds the value to the type of a sum and stores it.
 void store_value(ptx::Type type, double value, bool saturate, std::byte* p);
 
 }  // namespace kw::vgpu

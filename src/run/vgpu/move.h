@@ -1,15 +1,15 @@
-// Moves lane data between registers and memory: one function per element width, register width and
-// vector length, in the best version for this CPU. No checks here.
+// Moves lane data between registers and memory. There is one function per element width, register
+// width and vector length, in the best version for this CPU. It checks nothing.
 #pragma once
 
 #include "vgpu/inst.h"
 
 namespace kw::vgpu {
 
-/// Fills in `mem.row` and `mem.lanes`; false when no register layout of that kind exists.
+/// Sets `mem.row` and `mem.lanes`. Returns false when no such register layout exists.
 bool choose_moves(MemOp& mem);
 
-/// Whether the machine knows this atomic on this type.
+/// Whether run_atomic supports this operation on this type.
 bool atomic_supported(AtomicOp op, ptx::Type type);
 
 }  // namespace kw::vgpu

@@ -8,7 +8,8 @@
 
 namespace kw::vgpu {
 
-/// The first output that differs, as a finding; a warning when rounding explains it.
+/// The first output that differs, as a finding. It is a warning when rounding explains the
+/// difference.
 std::optional<record::Finding> compare_orders(const kernel::Program& program,
                                               const ports::RunOutcome& natural,
                                               const ports::RunOutcome& permuted);

@@ -1,4 +1,4 @@
-// One launch on several host threads, for kernels whose blocks need no order among each other.
+// One launch on several host threads, for kernels whose blocks need no order between them.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace kw::vgpu {
 
 struct ParallelResult {
-  bool clean =
-      false;         // nothing found, no block met another's data: memory is as after a serial run
-  std::string late;  // where the deadline met it; "" when it did not, or something was found before
+  /// No findings, and no block used another's data: memory is as after a serial run.
+  bool clean = false;
+  std::string late;  // where it was at the deadline; "" if in time, or if a finding came first
   uint64_t executed = 0;
   uint32_t next_segment = 1;
 };
 
-/// Each host thread has its own stamps; they are compared afterwards, so that conflicts between
-/// blocks are noticed whichever threads they ran on. When not clean, memory is garbage and the
-/// program must be run again serially.
+/// Each host thread has its own stamps. They are compared afterwards, so conflicts between blocks
+/// are found on all threads. When not clean, memory is invalid and the program must run again
+/// serially.
 ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const BlockOrder& order,
                             int threads, uint64_t budget, uint32_t first_segment);
 

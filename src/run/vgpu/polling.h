@@ -1,5 +1,5 @@
-// Recognises warps and blocks that wait for others by looking at memory again and again. Who runs
-// instead, and when nobody is left who could change anything, is the scheduler's business.
+// Detects warps and blocks that wait for others by polling memory. The scheduler decides which
+// block runs next, and when none can change anything any more.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace kw::vgpu {
 
 struct Machine;
 
-/// What a strong load or a failed atomic saw. `data`: the one place all lanes looked at, or null
-/// when they looked at several.
+/// What a strong load or a failed atomic saw. `data`: the one place that all lanes polled, or null
+/// when they polled several.
 struct Look {
   uint32_t pc = 0;
   uint64_t address = 0;
@@ -21,24 +21,24 @@ struct Look {
   uint32_t bytes = 0;
 };
 
-/// Notes a look; marks the warp as spinning when its looks repeat and nothing changes.
+/// Notes a poll. Marks the warp as spinning when its polls repeat and nothing changes.
 void poll(Machine& m, Warp& w, const Look& look);
-/// A sleep counts as a look where nothing else is looked at.
+/// A sleep counts as a poll when no memory was polled since the last sleep.
 void poll_sleep(Machine& m, Warp& w, uint32_t pc);
 
-/// All warps of the block wait, and what those that spin look at is as it was: running it now would
-/// change nothing.
+/// True when all warps of the block wait and the places polled by spinning warps are unchanged.
+/// Running the block now would change nothing.
 bool still_waits(const ResidentBlock& block);
 
-/// A fingerprint of all that decides what the block does next, except memory outside of it and the
-/// order in which groups take turns.
+/// A hash of everything that decides what the block does next. It leaves out memory outside the
+/// block and the order in which groups run.
 uint64_t state_of(const ResidentBlock& block, uint32_t file_bytes);
 uint64_t state_of(const ResidentBlock& block, const Warp& warp, uint32_t file_bytes);
 
-/// Finds a cycle in a sequence of fingerprints of any length with two of them in mind (Brent).
+/// Finds a cycle in a sequence of hashes of any length; it stores one of them (Brent's algorithm).
 class CycleFinder {
  public:
-  /// The next of the sequence; true when it equals the remembered one.
+  /// Takes the next hash. Returns true when it equals the stored one.
   bool next(uint64_t value);
   void restart() { *this = CycleFinder(); }
 

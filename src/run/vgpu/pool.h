@@ -1,5 +1,5 @@
-// Storage of blocks that are resident at once: register files, shared and local memory, stamps,
-// barriers. Reused from block to block; only what a new block can see is reset.
+// Storage of the resident blocks: register files, shared and local memory, stamps, barriers. The
+// next block reuses it; only what a new block can see is reset.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace kw::vgpu {
 
 struct LaunchContext;
 
-/// One of the sixteen named barriers of a block, in the phase that is filling now.
+/// One of the sixteen named barriers of a block, in its current phase.
 struct NamedBarrier {
-  uint32_t warps = 0;             // that take part so far
+  uint32_t warps = 0;             // warps that take part so far
   uint32_t waiting[kLanes] = {};  // per warp: lanes that wait
   uint32_t passed[kLanes] = {};   // per warp: lanes that arrived without waiting
-  uint32_t passed_time[kLanes] =
-      {};                 // … and the block time up to which that publishes their accesses
-  uint32_t expected = 0;  // threads; 0: all of the block
+  /// Per warp: the block time up to which these arrivals publish accesses.
+  uint32_t passed_time[kLanes] = {};
+  uint32_t expected = 0;                    // number of threads; 0: all of the block
   uint32_t votes = 0, voters = 0;           // for barrier.red
-  uint32_t unsure_votes = 0, unsure = 0;    // of them, by an undefined predicate
-  UndefinedOrigin origin;                   // of one such predicate
+  uint32_t unsure_votes = 0, unsure = 0;    // of these, from undefined predicates
+  UndefinedOrigin origin;                   // of one undefined predicate
   uint32_t first_pc = 0, first_thread = 0;  // of the first arrival, for messages
 };
 
@@ -36,16 +36,17 @@ struct PendingCopy {
   bool has_undefined = false;
 };
 
-/// Copies in flight of one warp: cp.async until the wait that lands them.
+/// The pending cp.async copies of one warp.
 struct AsyncQueue {
   std::vector<PendingCopy> pending;
   uint32_t group[kLanes] = {};  // number of commits per lane
 };
 
-/// wgmma reads shared memory until it is waited for: what it read when it was issued.
+/// wgmma reads shared memory until the kernel waits for it. This is what it read when it was
+/// issued.
 struct PendingProduct {
   uint32_t pc = 0, group = 0;
-  std::vector<uint32_t> pieces;  // offsets of 16 bytes each
+  std::vector<uint32_t> pieces;  // offsets of pieces of 16 bytes
   std::vector<std::byte> bytes;
 };
 struct GroupQueue {
@@ -53,20 +54,20 @@ struct GroupQueue {
   uint32_t group = 0;  // number of commits
 };
 
-/// A block with everything the warp loop does not touch directly.
+/// A block with the parts that the warp loop does not use directly.
 struct ResidentBlock : Block {
   NamedBarrier barriers[16];
   uint32_t fence_time = 0;            // block time of its last fence
-  uint32_t device_fence_time = 0;     // … of its last fence for the whole device
-  uint32_t released_time = 0;         // accesses before it were published inside the block
-  uint32_t device_released_time = 0;  // … and to other blocks
+  uint32_t device_fence_time = 0;     // block time of its last device-wide fence
+  uint32_t released_time = 0;         // earlier accesses were published inside the block
+  uint32_t device_released_time = 0;  // earlier accesses were published to other blocks
   std::vector<AsyncQueue> async;
   std::vector<GroupQueue> products;
   std::vector<Warp> warp_storage;
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;
   std::vector<uint64_t> stamps;
   std::vector<std::unique_ptr<LaneClocks>> lane_clocks;
-  std::unordered_map<uint32_t, UndefinedOrigin> origins;  // of undefined bytes stored to shared
+  std::unordered_map<uint32_t, UndefinedOrigin> origins;  // of undefined bytes in shared memory
   std::vector<std::vector<std::byte>> saved;              // per thread: frames of recursive calls
 };
 
@@ -77,10 +78,11 @@ class BlockPool {
  public:
   explicit BlockPool(const LaunchContext& context);
 
-  /// A block ready to run; its storage is reused from a finished one when there is any.
+  /// Returns a block that is ready to run. It reuses the storage of a finished block if there is
+  /// one.
   ResidentBlock& start(uint32_t linear);
   void finish(ResidentBlock& block);
-  /// Undefined-bit file of a warp, cleared; made when first needed.
+  /// The zeroed undefined-bit file of a warp; allocated at the first call.
   std::byte* shadow(ResidentBlock& block, const Warp& warp);
 
  private:
@@ -92,7 +94,7 @@ class BlockPool {
   std::vector<ResidentBlock*> free_;
 };
 
-/// Bytes one resident block takes on the host.
+/// Bytes of host memory that one resident block needs.
 uint64_t resident_bytes(const LaunchContext& context);
 
 }  // namespace kw::vgpu

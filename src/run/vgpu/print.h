@@ -9,8 +9,8 @@ namespace kw::vgpu {
 
 struct Machine;
 
-/// vprintf(format, arguments) for each lane in lane order; text goes to Machine::printed, which is
-/// bounded.
+/// vprintf(format, arguments) for each lane, in lane order. The text is appended to
+/// Machine::printed, which is bounded.
 void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 /// __assertfail(message, file, line, function, size): a finding that ends the run.
 void assert_fail(Machine& m, Warp& w, uint32_t pc, uint32_t mask);

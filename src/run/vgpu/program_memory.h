@@ -1,5 +1,5 @@
-// The memory of one call of a program: built from the inputs before the first launch, judged and
-// collected after the last one.
+// The memory of one call of a program. It is built from the inputs before the first launch, and
+// checked and collected after the last one.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace kw::vgpu {
 
-/// Which launch used which segments, to find the instruction behind a stamp after the run.
+/// Which launch used which segments, to find the instruction of a stamp after the run.
 struct LaunchSegments {
   uint32_t first = 1;
   const Code* code = nullptr;
@@ -20,24 +20,25 @@ struct LaunchSegments {
 
 class ProgramMemory {
  public:
-  /// `misalign_bytes`: how far every buffer's address is from a well aligned one, rounded up to
-  /// what the buffer is declared to have. `places`: where buffers lie, so that nothing can be told
-  /// from a pointer; 0: in the middle of their regions.
+  /// `misalign_bytes`: distance of every buffer's address from an aligned one, rounded up to the
+  /// declared alignment of the buffer. `places`: seed of the buffer addresses, so that a kernel
+  /// cannot guess them; 0: the middle of their regions.
   ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes,
                 uint64_t places);
 
-  /// An Error for inputs that do not fit their buffers. Throws std::bad_alloc.
-  /// `inputs` must outlive this: dense ones are used in place.
+  /// Returns an Error when inputs do not fit their buffers. Throws std::bad_alloc.
+  /// `inputs` must outlive this object: dense ones are used in place.
   Status fill(const ports::InputViews& inputs);
   Regions& regions() { return regions_; }
-  /// The address a kernel gets for a buffer; 0 for an absent one.
+  /// The address of a buffer that a kernel gets; 0 for an absent buffer.
   uint64_t buffer_address(int buffer) const;
-  /// A zeroed barrier for the grid of a cooperative launch.
+  /// Zeroes the grid barrier of a cooperative launch and returns its address.
   uint64_t reset_workspace();
 
-  /// Outputs nobody wrote, scratch that is not zero again, module variables that changed.
+  /// Reports outputs that were not written, scratch that is not zero again, and module variables
+  /// that changed.
   void judge(const std::vector<LaunchSegments>& launches, FindingLog& log);
-  /// `stamped`: writes were recorded, so that what nobody wrote can be told apart.
+  /// `stamped`: writes were recorded, so unwritten elements are known and get a poison value.
   std::vector<tensor::HostTensor> collect_outputs(bool stamped);
 
  private:
@@ -63,8 +64,7 @@ class ProgramMemory {
   std::vector<std::vector<std::byte>> variables_;  // initial content, by region number
 };
 
-/// Bytes of host memory the program's buffers need with their stamps, for the check before
-/// allocating.
+/// Bytes of host memory for the program's buffers with their stamps. Checked before allocating.
 uint64_t needed_bytes(const kernel::Program& program);
 uint64_t physical_bytes();
 

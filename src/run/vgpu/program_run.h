@@ -1,5 +1,5 @@
-// One call of a program on the virtual GPU: buffers in, launches in order, checks of what is left
-// behind, buffers out.
+// One call of a program on the virtual GPU: fills the buffers, runs the launches in order, checks
+// the memory they leave, collects the outputs.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct RunRequest {
   ports::RunOptions options;
 };
 
-/// An Error only for what is not the candidate's fault.
+/// Returns an Error only for problems that the candidate did not cause.
 Result<ports::RunOutcome> run_program(const RunRequest& request);
 
 }  // namespace kw::vgpu

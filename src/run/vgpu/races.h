@@ -1,6 +1,6 @@
-// Exact stamp checks of one lane's access to shared or global memory: undefined content, and
-// conflicts with accesses of other threads that no barrier, fence or collective orders. Updates the
-// stamps and reports conflicts.
+// Exact stamp checks of one lane's access to shared or global memory. They find undefined content
+// and conflicts with other threads that no barrier, fence or collective orders. They update the
+// stamps and report conflicts.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct LaneAccess {
   int lane = 0;
   uint32_t pc = 0;
   AccessKind kind = AccessKind::Read;
-  bool strong = false;                 // volatile, relaxed …; atomics always are
-  const std::byte* value = nullptr;    // what a write is about to store
-  const std::byte* present = nullptr;  // what the memory holds now
+  bool strong = false;                 // volatile, relaxed and so on; atomics always are
+  const std::byte* value = nullptr;    // the bytes that a write is about to store
+  const std::byte* present = nullptr;  // the bytes that memory holds now
   uint32_t bytes = 0;
   Scope scope = Scope::Device;
 };
 
-/// True when some byte that is read was never written in this block.
+/// True when the access reads a byte that is undefined or was never written in this block.
 bool check_shared(Machine& m, const LaneAccess& access, uint32_t offset);
-/// True when some byte that is read was never written in this program.
+/// True when the access reads a byte that is undefined or was never written in this program.
 bool check_global(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset);
 
 }  // namespace kw::vgpu

@@ -1,5 +1,5 @@
-// The memory a program's kernels address: tensors and module variables, each a region with its
-// stamps. Host threads work on forks that share the data and keep stamps of their own.
+// The memory that a program's kernels address: tensors and module variables, each a region with its
+// stamps. Host threads work on forks that share the data and have their own stamps.
 #pragma once
 
 #include <list>
@@ -12,12 +12,12 @@
 
 namespace kw::vgpu {
 
-/// What messages need to know about a region.
+/// What messages need about a region.
 struct RegionInfo {
   std::string name;
-  int buffer = -1;     // index into Program::buffers, or -1: a module variable
+  int buffer = -1;     // index into Program::buffers; -1: a module variable
   int variable = -1;   // index into Module::variables
-  uint64_t shift = 0;  // of its address from the most aligned one
+  uint64_t shift = 0;  // offset of its address from the most aligned one
   int element_bytes = 1;
   int64_t elements = 0;
 };
@@ -30,11 +30,11 @@ class Regions {
 
   /// Appends a region of `bytes` zero bytes. Index 0 is never used. Throws std::bad_alloc.
   void add(RegionInfo info, uint64_t bytes);
-  /// Appends a region over zeroed bytes of the caller, which can be 64 more than are addressed.
+  /// Appends a region over zeroed bytes of the caller. There may be 64 bytes more than `size`.
   void add_borrowed(RegionInfo info, std::byte* bytes, uint64_t size);
-  /// Appends a region over bytes of the caller, which are only read and must outlive this.
+  /// Appends a region over bytes of the caller. They are only read and must outlive this object.
   void add_view(RegionInfo info, const std::byte* bytes, uint64_t size);
-  /// Leaves out numbers, so that the next region has this one.
+  /// Leaves out region numbers, so that the next region gets this number.
   void skip_to(uint32_t number);
   uint32_t count() const { return static_cast<uint32_t>(rows_.size()); }
   Region* rows() { return rows_.data(); }
@@ -42,19 +42,19 @@ class Regions {
   const Region& row(uint32_t number) const { return rows_[number]; }
   const RegionInfo& info(uint32_t number) const { return (*infos_)[number]; }
 
-  /// The same data with fresh stamps. `this` must outlive the fork.
+  /// Shares the data and starts with empty stamps. `this` must outlive the fork.
   Regions fork();
 
-  /// Stamp arrays come into being when first needed. Throws std::bad_alloc.
+  /// Allocates a stamp array if it does not exist yet. Throws std::bad_alloc.
   void ensure_writes(Region& region);
   void ensure_reads(Region& region);
   void ensure_undefined(Region& region);
-  /// Makes units at most 2^unit_log2 bytes, keeping all stamps.
+  /// Makes units at most 2^unit_log2 bytes and keeps all stamps.
   void refine(Region& region, int unit_log2);
 
  private:
-  /// Zeroed pages straight from the system, large ones where it has them: page faults would cost
-  /// more than kernels.
+  /// Zeroed pages directly from the system, large ones if it has them. Faults on small pages would
+  /// cost more than kernels.
   class Pages {
    public:
     explicit Pages(uint64_t bytes);  // throws std::bad_alloc
@@ -74,8 +74,8 @@ class Regions {
   uint64_t* split(uint64_t* old, uint64_t units, int factor_log2);
 
   std::vector<Region> rows_;
-  std::shared_ptr<std::vector<RegionInfo>>
-      infos_;  // shared by forks, never changed after the first fork
+  /// Shared by forks; never changed after the first fork.
+  std::shared_ptr<std::vector<RegionInfo>> infos_;
   std::list<Pages> owned_;
 };
 

@@ -1,6 +1,6 @@
-// Places a function's registers in the warp's register file. Registers whose lifetimes do not meet
-// share bytes: NVVM names thousands, a few dozen are alive at once, and a small file stays in the
-// first-level cache.
+// Assigns a function's registers to places in the warp's register file. Registers whose lifetimes
+// do not overlap share bytes. NVVM names thousands, a few dozen are live at once, and a small file
+// stays in the first-level cache.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ int register_width(ptx::Type type);
 /// Bytes of a whole slot of that width: 32 lanes, or one mask.
 uint32_t slot_bytes(int width);
 
-/// What instruction i does to registers: the leading operands it writes, and the condition code.
+/// How instruction i uses registers: the leading operands that it writes, and the condition code.
 struct RegisterUse {
   int destinations = 0;
   bool reads_carry = false, writes_carry = false;
@@ -26,9 +26,9 @@ struct RegisterUse {
 struct RegisterPlan {
   std::vector<uint32_t> offsets;  // per register, absolute
   uint32_t end = 0;
-  std::vector<SavedSlot> undefined;  // slots a lane may read before it has written them
-  bool carry_undefined = false;      // the same of the condition code
-  int first_undefined = -1;          // first instruction that reads one of them
+  std::vector<SavedSlot> undefined;  // slots that a lane may read before it has written them
+  bool carry_undefined = false;      // the same for the condition code
+  int first_undefined = -1;          // the first instruction that reads one of them
 };
 
 /// Offsets start at `begin`.

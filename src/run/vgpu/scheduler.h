@@ -1,5 +1,6 @@
-// Which block and warp runs when. Deterministic: a block runs to its end unless it waits for
-// another one; then the next block starts, as many as the device holds, and they take turns.
+// Decides which block runs when; the order is deterministic. A block runs to its end unless it
+// waits for another one. Then the next block starts, up to as many as the device holds, and they
+// alternate.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,17 @@
 
 namespace kw::vgpu {
 
-/// The seed that runs blocks and warps backwards instead of shuffling them.
+/// With this seed, blocks and warps run in reverse order instead of a shuffled one.
 inline constexpr uint64_t kReverseSeed = 1;
 
 /// Seconds of the steady clock.
 double now_seconds();
-/// To be called where one instruction may take long: ends the running slice when time is up.
+/// To be called when one instruction may take long. Ends the running slice when time is up.
 void watch_clock(Machine& m);
 
-/// Order in which blocks 0 … size-1 start, worked out as it is asked for: a grid may have billions.
-/// With a seed, shuffled inside windows no larger than what is resident at once, so that waiting
-/// for a lower-numbered block stays legal.
+/// The order in which blocks 0 … size-1 start, computed on demand: a grid may have billions of
+/// blocks. With a seed it is shuffled inside windows of at most the resident blocks. So waiting for
+/// a lower-numbered block stays legal.
 class BlockOrder {
  public:
   BlockOrder(uint64_t size, uint64_t resident, uint64_t seed);
@@ -28,11 +29,12 @@ class BlockOrder {
 
  private:
   uint64_t size_, resident_, seed_;
-  uint64_t begin_ = 0;            // of the window at hand
+  uint64_t begin_ = 0;            // start of the current window
   std::vector<uint32_t> window_;  // empty: none yet
 };
 
-/// Runs order[begin, end) to completion; false when the run must stop (the log says why).
+/// Runs order[begin, end) to completion. Returns false when the run must stop; a finding or
+/// Machine::late says why.
 bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end);
 
 }  // namespace kw::vgpu

@@ -1,7 +1,7 @@
-// Who last touched a piece of memory: 64-bit stamps kept beside shared and global memory, one per
-// unit (the narrowest access that touched it). Ordering is decided by comparing stamps, so most
-// checks are one unsigned comparison. Seen by sources built per CPU level: only always-inlined
-// functions.
+// Which thread last accessed a piece of memory: 64-bit stamps beside shared and global memory.
+// There is one stamp per unit, the narrowest access that touched it. Comparing stamps decides the
+// order, so most checks are one unsigned comparison. Sources built per CPU level include this
+// header, so it has only always-inlined functions.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 namespace kw::vgpu {
 
 /// Shared memory: [63] special, [62:36] block time, [35:26] thread, [25:4] instruction, [3:0]
-/// flags. Block time grows with every synchronisation in the block and never restarts while its
-/// storage lives, so a time before the block's start means "not written by this block": undefined.
+/// flags. Block time grows with every synchronisation in the block. It does not restart for each
+/// block; when it restarts, the stamps are rewritten. So a time before the block's start means "not
+/// written by this block": undefined.
 namespace shared_stamp {
-inline constexpr uint64_t kRedZone = ~uint64_t{0};  // no variable lives here
-inline constexpr uint64_t kSpecial = uint64_t{1}
-                                     << 63;  // with a normal stamp: holds undefined bits
+inline constexpr uint64_t kRedZone = ~uint64_t{0};  // outside every variable
+/// With a normal stamp: the unit holds undefined bits.
+inline constexpr uint64_t kSpecial = uint64_t{1} << 63;
 inline constexpr int kTimeShift = 36;
 inline constexpr uint32_t kMaxTime = (1u << 27) - 2;
-inline constexpr uint64_t kStrong = 1;  // atomic, volatile, relaxed …: does not race with its like
+inline constexpr uint64_t kStrong = 1;  // atomic, volatile, relaxed …: does not race with strong
 inline constexpr uint64_t kAtomic = 8;     // writes: by an atomic
 inline constexpr uint64_t kManyLanes = 2;  // reads: several lanes of that warp
 inline constexpr uint64_t kManyWarps = 4;  // reads: several warps
@@ -34,8 +35,8 @@ KW_LANE constexpr uint32_t pc(uint64_t s) { return (s >> 4) & 0x3fffff; }
 }  // namespace shared_stamp
 
 /// Global memory: [63] holds undefined bits, [62:35] segment, [34:25] thread, [24:3] instruction,
-/// [2:0] flags. A segment is one block between two of its synchronisations; numbers grow over all
-/// launches of a run, 0 = never.
+/// [2:0] flags. A segment is one block between two of its synchronisations. Segment numbers grow
+/// over all launches of a run; 0 = never.
 namespace global_stamp {
 inline constexpr uint64_t kUndefined = uint64_t{1} << 63;
 inline constexpr int kSegmentShift = 35;

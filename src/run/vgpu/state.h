@@ -1,5 +1,6 @@
-// The running state of blocks and warps, as plain structs: the warp loop reads and writes them
-// directly, everything slower is a member function of Machine. Seen by sources built per CPU level.
+// The running state of blocks and warps, as plain structs. The warp loop reads and writes them
+// directly; slower code is in functions that take a Machine&. Sources built per CPU level include
+// this header.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +11,22 @@
 
 namespace kw::vgpu {
 
-/// One addressable object: a tensor of the program, or a .global/.const variable of the module.
+/// One addressable object: a tensor of the program, or a .global or .const variable of the module.
 struct Region {
   std::byte* data = nullptr;
   uint64_t base = 0;  // its address in the kernel
   uint64_t size = 0;
   uint64_t* writes = nullptr;      // stamps per unit; null until the first tracked write
   uint64_t* reads = nullptr;       // first reader; null until the first tracked read
-  uint64_t* readers = nullptr;     // another reader, where several met
-  std::byte* undefined = nullptr;  // undefined bits of the content; null: none but unwritten units
+  uint64_t* readers = nullptr;     // another reader, if there are several
+  std::byte* undefined = nullptr;  // undefined bits of the content; null: only unwritten units
   uint8_t unit_log2 = 4;
   bool writable = false;
   bool tracked = false;            // may change or be undefined during the program: needs stamps
-  bool defined = true;             // has content before anything is written
+  bool defined = true;             // has content before any write
   bool reports_undefined = false;  // storing undefined bits here is a finding (outputs)
   bool constant = false;
-  bool saw_strong = false;  // was accessed by atomics, volatile or ordered accesses
+  bool saw_strong = false;  // had atomic, volatile or ordered accesses
 };
 
 enum class GroupState : uint8_t {
@@ -35,7 +36,7 @@ enum class GroupState : uint8_t {
   Arrived,     // waits at `pc` for a barrier to open
 };
 
-/// Lanes of one warp that stand at the same instruction.
+/// Lanes of one warp that are at the same instruction.
 struct Group {
   uint32_t pc = 0;
   uint32_t mask = 0;
@@ -43,51 +44,51 @@ struct Group {
   GroupState state = GroupState::Runnable;
 };
 
-/// Where an undefined value was first met by a warp, for the report.
+/// Where a warp first read an undefined value, for the report.
 struct UndefinedOrigin {
   uint32_t pc = ~0u;
   uint32_t region = 0;  // or kSharedRegion, kLocalRegion, kRegisterFile, kInactiveLane
   uint64_t offset = 0;
 };
 
-/// How a warp that may be waiting looks at memory; kept by poll().
+/// How a warp that may be waiting polls memory; updated by poll().
 struct Poll {
-  uint32_t pc = 0;  // the look that later ones are compared with
+  uint32_t pc = 0;  // the poll that later ones are compared with
   uint64_t address = 0, seen = 0;
-  uint64_t progress = 0;  // of the machine, at that look
+  uint64_t progress = 0;  // of the machine, at that poll
   uint64_t power = 0, steps = 0, distance = 0;
   uint32_t repeats = 0;
-  bool slept = false;               // no look since the last sleep
-  const std::byte* data = nullptr;  // the only place looked at, null: several
+  bool slept = false;               // no poll since the last sleep
+  const std::byte* data = nullptr;  // the only place polled; null: several
   uint32_t bytes = 0;
 };
 
-/// Inside one warp. [l][x]: accesses of lane x stamped earlier are ordered before lane l.
+/// Clocks inside one warp. [l][x]: accesses of lane x stamped earlier are ordered before lane l.
 struct LaneClocks {
   uint32_t at[kLanes][kLanes] = {};
 };
 
 struct Warp {
   std::byte* regs = nullptr;
-  std::byte* shadow =
-      nullptr;  // undefined bits of every register, same layout; valid while `tainted`
+  /// Undefined bits of every register, in the same layout; valid while `tainted`.
+  std::byte* shadow = nullptr;
   std::byte* local = nullptr;  // 32 x local_bytes
   std::byte* local_undefined = nullptr;
   uint32_t index = 0;
   uint32_t present = 0;  // lanes that exist
   uint32_t live = 0;     // lanes that have not exited
-  uint32_t exit_pc = 0;  // where the last ones did
+  uint32_t exit_pc = 0;  // where the last lanes exited
   uint32_t group_count = 0;
   Group groups[kLanes];
   uint32_t turn = 0;
-  bool rotate = false;  // let another group run: this one spins or had its share
+  bool rotate = false;  // another group must run: this one spins or has used its share
   bool tainted = false;
   bool spinning = false;
   UndefinedOrigin origin;
-  LaneClocks* lane_clocks =
-      nullptr;  // null: its lanes have synchronised all together or not at all
+  /// Null: its lanes have synchronised all together or not at all.
+  LaneClocks* lane_clocks = nullptr;
   uint64_t executed = 0;
-  uint32_t quiet_slices = 0;  // in a row, in which nothing changed
+  uint32_t quiet_slices = 0;  // consecutive slices in which nothing changed
   Poll poll;
 };
 
@@ -101,7 +102,7 @@ struct Block {
   uint32_t index[3] = {0, 0, 0};
 
   std::byte* shared = nullptr;
-  uint32_t shared_bytes = 0;  // addresses at or above are outside
+  uint32_t shared_bytes = 0;  // addresses at or above it are outside
   uint8_t unit_log2 = 2;
   uint64_t* shared_writes = nullptr;
   uint64_t* shared_reads = nullptr;
@@ -110,14 +111,14 @@ struct Block {
 
   uint32_t time = 1;          // grows with every synchronisation
   uint32_t start_time = 1;    // earlier stamps belong to other blocks
-  uint32_t barrier_time = 1;  // everything stamped earlier is ordered before everyone
-  bool dirty = false;         // something was stamped with the current time
-  uint32_t clocks[kLanes][kLanes] =
-      {};                    // [w][v]: accesses of warp v stamped earlier are ordered before warp w
-  uint32_t activations = 0;  // how often it was (re)started
-  uint32_t segment = 0;      // current segment of this block, 0: none yet at this time
-  uint32_t ordered_low = 1,
-           ordered_high = 0;  // segments [low, high) are this block's and before its last barrier
+  uint32_t barrier_time = 1;  // everything stamped earlier is ordered before every thread
+  bool dirty = false;         // an access was stamped with the current time
+  /// [w][v]: accesses of warp v stamped earlier are ordered before warp w.
+  uint32_t clocks[kLanes][kLanes] = {};
+  uint32_t activations = 0;  // number of times that it started or resumed
+  uint32_t segment = 0;      // current segment of this block; 0: none yet at this time
+  /// Segments [low, high) are this block's and before its last barrier.
+  uint32_t ordered_low = 1, ordered_high = 0;
 };
 
 }  // namespace kw::vgpu

@@ -1,7 +1,7 @@
-// Undefined data: bits of outputs, scratch, shared and local memory and of registers nobody has
-// written. A warp that loads some, or starts a function that may read some, carries a shadow of its
-// register file with one bit per undefined bit, and reports only where it matters: a store to an
-// output, a branch, an address.
+// Undefined data: bits of outputs, scratch, shared and local memory and of registers that were
+// never written. A warp that loads such bits, or starts a function that may read them, gets a
+// shadow of its register file. The shadow has one bit per register bit. Only uses that matter are
+// reported: a store to an output, a branch, an address.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,34 @@
 
 namespace kw::vgpu {
 
-/// The warp meets an undefined value, at this place of a region or window. The first one is
-/// remembered for reports; memory before registers, since compilers leave registers undefined that
-/// nothing uses.
+/// Notes that the warp read an undefined value at this place of a region or window. The first
+/// origin is kept for reports. Memory takes precedence over registers, because compilers leave
+/// unused registers undefined.
 void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t offset);
-/// The same: `lane` shuffles a value out of a lane that does not take part.
+/// Notes that `lane` shuffles a value from a lane that does not take part.
 void begin_inactive_lane(Machine& m, Warp& w, uint32_t pc, int lane, int from);
-/// Back to the fast loop when no register holds undefined bits any more.
+/// Returns the warp to the fast loop when no register holds undefined bits any more.
 void end_taint_if_clean(const Machine& m, Warp& w);
 
-/// The lanes of `mask` enter a function that may read these registers unwritten: they are undefined
-/// (and zero, so that every run is alike).
+/// The lanes of `mask` enter a function that may read these registers before it writes them. Marks
+/// them as undefined and sets them to zero, so that every run gives the same result.
 void undefine_registers(Machine& m, Warp& w, uint32_t pc, const std::vector<SavedSlot>& slots,
                         uint32_t mask);
 
-/// What the warp, which is tainted, knows of a register it writes.
+/// Sets whether a register that the tainted warp writes is undefined.
 void mark_register(Warp& w, const SavedSlot& slot, uint32_t mask, bool undefined);
 
 void undefined_global_bits(const Region& region, uint64_t offset, uint32_t bytes, std::byte* bits);
 void undefined_shared_bits(const Block& block, uint32_t offset, uint32_t bytes, std::byte* bits);
-/// After a store (whose stamps are made already): `bits` of it are undefined; null: none.
+/// To be called after a store, when its stamps are made. `bits` marks its undefined bits; null:
+/// none.
 void mark_global(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset,
                  const std::byte* bits);
-/// `by`: the warp whose registers it comes from, null for bytes that are under way.
+/// `by`: the warp that stored its registers; null for bytes of an asynchronous copy.
 void mark_shared(Machine& m, const Warp* by, uint32_t offset, uint32_t bytes,
                  const std::byte* bits);
 
-/// Whether the lane's address register is undefined; reported.
+/// Whether the lane's address register is undefined. Reports it if so.
 bool undefined_address(Machine& m, Warp& w, uint32_t pc, const MemOp& op, int lane);
 void report_undefined(Machine& m, Warp& w, uint32_t pc, int lane, const std::string& what);
 

@@ -1,4 +1,4 @@
-// wmma, mma.sync, ldmatrix and stmatrix: a warp loads, multiplies and stores small matrices together.
+// wmma, mma.sync, ldmatrix and stmatrix: a warp loads, multiplies and stores small matrices.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace kw::vgpu {
 
 struct Machine;
 
-/// All lanes of the warp must take part; a partial warp is reported and ends the run.
+/// All lanes of the warp must take part. Otherwise reports it and ends the run.
 void run_tensor(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 
 }  // namespace kw::vgpu

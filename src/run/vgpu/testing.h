@@ -1,4 +1,4 @@
-// Shared by the tests of this module: a program around one kernel in a few lines. Not part of the
+// For the tests of this module: builds a program around one kernel in a few lines. Not part of the
 // product.
 #pragma once
 

@@ -1,5 +1,6 @@
-// The virtual GPU: executes PTX on the CPU, warp by warp, with every access checked. Deterministic,
-// in-process, and safe against any PTX text. It has no clock: times come only from a real GPU.
+// The virtual GPU: executes PTX on the CPU, warp by warp, and checks every access. It is
+// deterministic, runs in-process and is safe against any PTX text. It has no clock: times come only
+// from a real GPU.
 #pragma once
 
 #include <map>
@@ -15,13 +16,13 @@ struct Image;
 
 class VirtualGpu : public ports::Device {
  public:
-  /// A device of this kind ("" = sm_90). Blame::Input for an unknown target.
+  /// Opens a device of this target ("" = sm_90). Blame::Input for an unknown target.
   static Result<std::unique_ptr<VirtualGpu>> open(const std::string& target);
   ~VirtualGpu() override;
 
   ports::DeviceInfo info() const override;
-  /// Parses and decodes the PTX. The error lists every instruction that cannot be executed, with
-  /// its source line.
+  /// Parses and decodes the PTX. The error lists the instructions that cannot be executed, with
+  /// their source lines.
   Result<ports::ImageId> load(const ports::Compiled& compiled) override;
   Result<ports::RunOutcome> run(ports::ImageId image, const kernel::Program& program,
                                 const ports::InputViews& inputs,
