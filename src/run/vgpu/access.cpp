@@ -1,5 +1,9 @@
-// The exact version of every load and store: one lane after the other, all checks, undefined bits
-// followed.
+// The exact version of every load and store: one lane after the other, with all checks. The fast
+// paths in hot_global.h and hot_shared.h handle the common cases. Everything they decline comes
+// here, and so does every access of a warp that has undefined bits. A lane resolves its address,
+// checks the stamps, then moves the bytes. Values and undefined bits are staged in a local array,
+// so one move function serves both. The cost is one pass of checks per lane instead of a few vector
+// comparisons per warp.
 #include <cstring>
 
 #include <fmt/core.h>
@@ -88,7 +92,7 @@ void write_piece(Machine& m, const LaneAccess& access, const Target& target,
 
 namespace {
 
-// A load that keeps seeing the same values waits for somebody else to change them.
+// A load that sees the same values again and again waits for another thread to change them.
 void note_poll(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask, LaneData& data,
                const std::byte* first) {
   const int lane = __builtin_ctz(mask);

@@ -1,3 +1,8 @@
+// cp.async lets a kernel read shared memory before its copy has arrived. On a GPU that sometimes
+// works. Here the bytes are read from global memory at once but stored to shared memory at the
+// wait. Until then the target is marked as undefined, so every early read is found. The
+// alternative, copying at once, would hide a missing wait. The cost is a queue per warp; when it is
+// full, the older half of its copies completes early.
 #include "vgpu/async_copy.h"
 
 #include <algorithm>
@@ -14,13 +19,13 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr size_t kMaxPending = size_t{1} << 16;  // of one warp
+constexpr size_t kMaxPending = size_t{1} << 16;  // per warp
 
 AsyncQueue& queue(Machine& m, const Warp& w) {
   return static_cast<ResidentBlock&>(*m.block).async[w.index];
 }
 
-// How many bytes really come from memory; the rest is filled with zeros.
+// The number of bytes that come from memory; the rest is filled with zeros.
 uint32_t bytes_read(const AsyncCopyInst& copy, const Warp& w, int lane) {
   const uint32_t total = copy.source.total;
   if (copy.ignore != 0) {
@@ -35,7 +40,7 @@ uint32_t bytes_read(const AsyncCopyInst& copy, const Warp& w, int lane) {
   return std::min(bytes, total);
 }
 
-// Power-of-two pieces, so that each is an access the checks know.
+// Splits the copy into power-of-two pieces, so that each is an access that the checks support.
 void read_source(Machine& m, Warp& w, int lane, uint32_t pc, const Target& source, uint32_t bytes,
                  PendingCopy& pending) {
   std::memcpy(pending.data, source.data, bytes);
@@ -61,7 +66,7 @@ void check_target(Machine& m, Warp& w, const PendingCopy& copy, const std::byte*
   mark_shared(m, nullptr, copy.shared, copy.bytes, undefined);
 }
 
-// The bytes may arrive at any time from here to the wait, so until then nobody knows them.
+// The bytes may arrive at any time until the wait, so until then they are undefined.
 void depart(Machine& m, Warp& w, const PendingCopy& copy) {
   std::byte unknown[sizeof copy.data];
   std::memset(unknown, 0xff, sizeof unknown);
@@ -71,7 +76,7 @@ void depart(Machine& m, Warp& w, const PendingCopy& copy) {
 void land(Machine& m, Warp& w, const PendingCopy& copy) {
   Block& block = *m.block;
   if (m.counters == nullptr) {
-    // Reads before the departure were judged then, and reads since then saw unknown bytes.
+    // Reads before the copy started were checked then, and reads since then saw undefined bytes.
     for (uint32_t at = 0; at < copy.bytes; ++at)
       block.shared_reads[(copy.shared + at) >> block.unit_log2] = 0;
     check_target(m, w, copy, copy.has_undefined ? copy.undefined : nullptr);
@@ -80,7 +85,7 @@ void land(Machine& m, Warp& w, const PendingCopy& copy) {
   ++m.progress;
 }
 
-// A warp that never waits: its oldest copies have arrived by now on any device.
+// For a warp that never waits: on any device its oldest copies have arrived by now.
 void land_oldest(Machine& m, Warp& w) {
   auto& pending = queue(m, w).pending;
   const auto end = pending.begin() + static_cast<std::ptrdiff_t>(pending.size() / 2);
@@ -112,7 +117,7 @@ void async_copy(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     pending.group = queue(m, w).group[lane];
     const uint32_t wanted = bytes_read(copy, w, lane);
     if (wanted != 0) {
-      // Bounds hold for the bytes read, alignment for the whole copy.
+      // Bounds must hold for the bytes read, alignment for the whole copy.
       const uint64_t address = lane_address(w, copy.source, lane);
       const Target from =
           resolve(m, w, lane, pc, ptx::Space::Global, address, wanted == bytes ? bytes : 1, false);

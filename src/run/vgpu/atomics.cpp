@@ -1,4 +1,9 @@
-// atom and red: lane after lane in lane order, so that results are the same on every run.
+// atom and red. Lanes execute one after the other in lane order, so results are the same on every
+// run; a real GPU leaves the order open. The first lane always takes the exact path, which checks
+// bounds, stamps and undefined bits. Each later lane first tries quick_target, which needs a few
+// comparisons. It returns null for everything unusual, and then that lane takes the exact path too.
+// An atomic that changes nothing counts as a poll of memory, so that spin locks are recognised as
+// waiting.
 #include <bit>
 #include <cstring>
 
@@ -59,13 +64,13 @@ uint16_t half_result(AtomicOp op, uint16_t old, uint16_t b, bool bf16) {
     if (y != y) return old;
     return (op == AtomicOp::Min) == (y < x) ? b : old;
   }
-  // The double sum of two halves is exact, so this rounds once.
+  // The sum of two halves is exact in double, so this rounds once.
   const double sum = static_cast<double>(x) + static_cast<double>(y);
   return bf16 ? numeric::double_to_bf16(sum) : numeric::double_to_fp16(sum);
 }
 
-// atom.add.f32 on global memory keeps denormals; shared memory flushes nothing either on current
-// hardware.
+// atom.add.f32 keeps denormals on global memory. Current hardware does not flush them on shared
+// memory either.
 uint64_t float_result(Type type, AtomicOp op, uint64_t old, uint64_t b) {
   switch (type) {
     case Type::F32: {
@@ -112,7 +117,7 @@ uint64_t read_slot(const std::byte* file, uint32_t slot, int width, int lane) {
   return value;
 }
 
-// Whether the content after the operation has undefined bits: all of it, or none.
+// Whether the content after the operation is undefined: all of it or none.
 bool undefined_after(const AtomicInst& atom, const Warp& w, int lane, int k, bool old_undefined) {
   bool operand = false;
   if (w.tainted) {
@@ -129,8 +134,8 @@ void order_atomic(Machine& m, Warp& w, const AtomicInst& atom) {
   acquire(m, w, atom.mem);
 }
 
-// The usual case, without detours: one unit that only atomics touched since the last barrier
-// (shared) or in this launch (global). Null: whoever comes next must look closer.
+// The usual case: one unit that only atomics touched since the last barrier (shared) or in this
+// launch (global). Null: the exact path must check it.
 std::byte* quick_shared(Machine& m, const Warp& w, int lane, uint32_t pc, const MemOp& op,
                         uint64_t offset) {
   namespace st = shared_stamp;
@@ -253,7 +258,7 @@ void note_change(Machine& m, const AtomicInst& atom) {
   m.outside += atom.mem.space != ptx::Space::Shared ? 1 : 0;
 }
 
-// The look of an atomic that left memory as it was.
+// The poll of an atomic that did not change memory.
 Look failed_look(const Warp& w, uint32_t pc, const AtomicInst& atom, uint32_t mask,
                  const std::byte* data) {
   const uint64_t address = lane_address(w, atom.mem, __builtin_ctz(mask));

@@ -1,3 +1,10 @@
+// A barrier may be used in ways that CUDA leaves undefined but that hardware accepts: some lanes
+// exited, or warps wait at different bar instructions with the same id. Opening only correct
+// barriers would end such runs with nothing but a deadlock. So barriers open as on hardware, and
+// each undefined use is reported. A warp whose live lanes have all arrived counts as 32 threads, as
+// on hardware. settle() is the last step: it joins divergent lanes, and if no barrier opens then,
+// the block is stuck. Ordering is exact: a barrier of all threads starts a new interval, a named
+// one joins vector clocks.
 #include "vgpu/barriers.h"
 
 #include <algorithm>
@@ -33,8 +40,7 @@ void misuse(Machine& m, const Warp& w, uint32_t pc, int lane, const std::string&
          [&] { return what; });
 }
 
-// The operands as the first lane sees them; all lanes must agree. False: nothing a barrier could be
-// made of.
+// Reads the operands of the first lane; all lanes must agree. False: no barrier has such operands.
 bool read_operands(Machine& m, const Warp& w, uint32_t pc, uint32_t mask, uint32_t& id,
                    uint32_t& count) {
   const BarrierInst& barrier = barrier_at(m, pc);
@@ -61,7 +67,8 @@ bool read_operands(Machine& m, const Warp& w, uint32_t pc, uint32_t mask, uint32
   return true;
 }
 
-// Threads that count as arrived. A warp whose live lanes are all here counts whole, as on hardware.
+// The number of threads that count as arrived. A warp whose live lanes have all arrived counts as
+// 32 threads, as on hardware.
 uint32_t arrivals(const ResidentBlock& block, const NamedBarrier& barrier) {
   uint32_t threads = 0;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
@@ -82,10 +89,10 @@ bool complete(const ResidentBlock& block, const NamedBarrier& barrier) {
   return true;
 }
 
-// Everything each participant did before it arrived is ordered before everything the waiting ones
-// do next.
+// Orders everything that a participant did before it arrived before everything that the waiting
+// threads do next.
 void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& barrier) {
-  // Who has exited counts as waiting at a barrier of the whole block, not at one of some threads.
+  // Exited threads count as waiting at a barrier of the whole block, not at one of some threads.
   bool everyone = true;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     const bool here = (block.warps[v].live & ~barrier.waiting[v]) == 0;
@@ -111,7 +118,7 @@ void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& ba
   }
 }
 
-// A vote that is undefined leaves the result defined where the others decide it alone.
+// An undefined vote leaves the result defined when the other votes alone decide it.
 bool undefined_result(const BarrierInst& inst, const NamedBarrier& barrier) {
   if (barrier.unsure == 0 || inst.kind == Kind::Sync) return false;
   const uint32_t votes = barrier.votes - barrier.unsure_votes;
@@ -142,7 +149,7 @@ void report_different_places(Machine& m, const Warp& w, const Group& group,
                              const NamedBarrier& barrier) {
   const Actor other{m.block->linear, barrier.first_thread, barrier.first_pc};
   const record::Place there = place_of(*m.launch.code, barrier.first_pc);
-  // The hardware looks at the number of the barrier only; CUDA calls it undefined.
+  // The hardware checks only the number of the barrier; CUDA calls this undefined.
   report(m, FindingKind::DivergentBarrier, Certainty::Warning,
          actor(m, w, __builtin_ctz(group.mask), group.pc), {}, other, [&] {
            return fmt::format(
@@ -151,7 +158,7 @@ void report_different_places(Machine& m, const Warp& w, const Group& group,
          });
 }
 
-// Threads that exited count as arrived on the hardware; CUDA wants every thread here, or none.
+// On hardware, exited threads count as arrived. CUDA requires every thread here, or none.
 void report_exited(Machine& m, const NamedBarrier& barrier) {
   const ResidentBlock& block = running(m);
   const Warp* gone = nullptr;
@@ -204,7 +211,7 @@ bool open_if_complete(Machine& m, uint32_t id) {
   return true;
 }
 
-// Adds the lanes to the barrier. The caller has put them into a group (or lets them pass).
+// Adds the lanes to the barrier. The caller puts them into a group, or lets them pass.
 void join(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t id, uint32_t count) {
   ResidentBlock& block = running(m);
   const BarrierInst& inst = barrier_at(m, pc);
@@ -244,8 +251,8 @@ void join(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t id, uint32_t
   barrier.origin = w.origin;
 }
 
-// Lanes of one warp that wait for the rest of it at an aligned barrier, while the rest waits
-// elsewhere.
+// Finds lanes that wait for the rest of their warp at an aligned barrier while the rest waits at
+// another place.
 bool settle_divergence(Machine& m) {
   ResidentBlock& block = running(m);
   bool moved = false;

@@ -1,8 +1,9 @@
-// A block waits for others when all its warps do. Three kinds of waiting are recognised: a warp
-// whose strong looks at memory repeat (poll), which shows after a few instructions; a warp that
-// used up a slice, changed nothing and comes back to the same registers at the same place, as a
-// loop over a plain load does; and a block whose warps meet at barriers again and again without
-// anything in it being different. The last two compare states and cost time, so they start late.
+// A block waits for others when all its warps wait. It must yield then, or a spin lock would run
+// forever. Three kinds of waiting are recognised. First, a warp whose strong polls of memory repeat
+// (polling.h); this shows after a few instructions. Second, a warp that changed nothing in a slice
+// and returns to the same pc with the same registers: a loop over a plain load. Third, a block
+// whose warps pass barriers again and again while its state repeats. The last two compare hashes of
+// states, which costs time, so they start late.
 #include "vgpu/block_run.h"
 
 #include <algorithm>
@@ -23,9 +24,9 @@ namespace {
 using record::FindingKind;
 
 constexpr uint64_t kWarpSlice = 50000;     // instructions before another warp of the block runs
-constexpr uint64_t kBlockSlice = 2000000;  // … before another block does
+constexpr uint64_t kBlockSlice = 2000000;  // instructions before another block runs
 constexpr int kLongestLoop = 1024;         // instructions of a waiting loop
-constexpr uint64_t kQuietRounds = 1024;    // barriers before a block's state is compared
+constexpr uint64_t kQuietRounds = 1024;    // rounds without a change before states are compared
 
 uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
@@ -83,7 +84,7 @@ void BlockRun::enter() {
   m_.block = &block_;
   ++block_.activations;
   block_.ordered_low = block_.ordered_high = m_.next_segment;
-  block_.segment = 0;  // other blocks may have taken numbers meanwhile
+  block_.segment = 0;  // other blocks may have used numbers in the meantime
   outside_ = m_.outside;
   looks_ = m_.looks;
 }
@@ -93,7 +94,7 @@ bool BlockRun::finished() const {
                      [](const Warp& w) { return w.live == 0; });
 }
 
-// Lets every warp that can run do so; false when none could.
+// Runs every warp that can run. Returns false when none could.
 bool BlockRun::round(const std::vector<uint32_t>& order, bool& any_worked) {
   bool any_ready = false;
   for (const uint32_t v : order) {
@@ -143,8 +144,8 @@ Leave BlockRun::slice(Warp& w, uint64_t fuel) {
   return why;
 }
 
-// Whether the warp comes back to where it stands, with the same registers, by looking at memory and
-// changing none.
+// Whether the warp returns to its current pc with the same registers after it read memory and
+// changed none.
 bool BlockRun::goes_round(Warp& w) {
   if (w.group_count == 0 || m_.stop) return false;
   const uint32_t bytes = m_.launch.code->file_bytes;
@@ -160,7 +161,7 @@ bool BlockRun::goes_round(Warp& w) {
   return false;
 }
 
-// The same for the whole block, between two meetings of its warps.
+// The same for the whole block, compared once per round of its warps.
 bool BlockRun::block_goes_round() {
   if (m_.outside != outside_ || quiet_rounds_ == 0) {
     outside_ = m_.outside;
@@ -171,7 +172,7 @@ bool BlockRun::block_goes_round() {
   }
   if (++quiet_rounds_ < kQuietRounds || m_.looks == looks_) return false;
   const uint32_t bytes = m_.launch.code->file_bytes;
-  // Most blocks that get here work on; one warp shows it for less.
+  // Most blocks that reach this point still work; comparing one warp shows that at less cost.
   if (!first_warp_.next(state_of(block_, block_.warps[0], bytes))) return false;
   return whole_block_.next(state_of(block_, bytes));
 }
@@ -190,14 +191,14 @@ void BlockRun::check_limits(const Warp& w) {
                        w.executed, m_.executed);
                  });
   } else if (is_late()) {
-    // How far a run gets in so much time says something about this machine, not about the kernel.
+    // The time limit depends on this machine, not on the kernel, so this is not a finding.
     m_.late = fmt::format("{} at line {}, after {} warp instructions", m_.launch.launch->kernel,
                           place_of(*m_.launch.code, group.pc).line, m_.executed);
     m_.stop = true;
   }
 }
 
-// Looks at the clock once in a million instructions.
+// Reads the clock once per million instructions.
 bool BlockRun::is_late() {
   if (m_.launch.deadline <= 0 || m_.executed < m_.next_clock_look) return false;
   m_.next_clock_look = m_.executed + 1000000;

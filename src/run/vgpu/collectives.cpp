@@ -1,3 +1,9 @@
+// Collectives name their partners in a mask, and the lanes may arrive at different times. So a
+// collective runs only for lanes whose named live partners are all at the same instruction; the
+// others wait as a group of their own. Lanes with different masks execute as separate sets. A wrong
+// mask is a finding, not a failure: hardware executes it as well. A shuffle from a lane that does
+// not take part gives an undefined value, which is reported only if it is used. The alternative,
+// reporting it at once, would flag the upper lanes of every usual reduction.
 #include "vgpu/collectives.h"
 
 #include <algorithm>
@@ -23,7 +29,7 @@ void put_mask(std::byte* file, uint32_t slot, uint32_t value, uint32_t lanes) {
   put<uint32_t>(file, slot, 0, (get_mask(file, slot) & ~lanes) | (value & lanes));
 }
 
-/// One set of lanes that execute a collective together.
+/// The lanes that execute one collective together.
 struct Party {
   Machine& m;
   Warp& w;
@@ -40,7 +46,7 @@ void set_undefined_mask(const Party& p, uint32_t slot, uint32_t value) {
   if (p.tainted()) put_mask(p.w.shadow, slot, value, p.lanes);
 }
 
-// The lane a shuffle reads from, and whether it is inside the segment.
+// The lane that a shuffle reads from. Returns whether it is inside the segment.
 bool shuffle_source(ShuffleMode mode, int lane, uint32_t b, uint32_t c, int& from) {
   const int clamp = c & 31, segment = (c >> 8) & 31, value = b & 31;
   const int top = (lane & segment) | (clamp & ~segment);
@@ -75,7 +81,7 @@ void shuffle(const Party& p) {
     const uint32_t c = get<uint32_t>(p.w.regs, p.in.args.src[2], lane);
     if (shuffle_source(static_cast<ShuffleMode>(p.in.sub), lane, b, c, from)) inside |= 1u << lane;
     if ((p.lanes >> from & 1) == 0) {
-      // An undefined value, and no harm where nothing uses it: the upper lanes of a reduction.
+      // An undefined value. It does no harm if it is unused, as in the upper lanes of a reduction.
       if (p.m.counters == nullptr) begin_inactive_lane(p.m, p.w, p.pc, lane, from);
       bits[lane] = ~0u;
       return;
@@ -248,7 +254,7 @@ void check_members(Machine& m, const Warp& w, uint32_t pc, uint32_t lanes, uint3
 
 uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
-  if ((in.flags & kFlagHasMask) == 0) {  // forms before .sync: whoever is here
+  if ((in.flags & kFlagHasMask) == 0) {  // forms before .sync: the lanes that are here
     execute({m, w, in, pc, mask});
     return mask;
   }
@@ -261,7 +267,7 @@ uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
       if (get<uint32_t>(w.regs, in.args.src[3], other) == members) same |= 1u << other;
     });
     rest &= ~same;
-    if ((members & w.live & ~same) != 0) continue;  // somebody is still on the way
+    if ((members & w.live & ~same) != 0) continue;  // a named lane has not arrived yet
     check_members(m, w, pc, same, members);
     if (w.tainted && get<uint32_t>(w.shadow, in.args.src[3], lane) != 0)
       report_undefined(m, w, pc, lane, "uses an undefined value as the mask of a collective");
@@ -274,7 +280,7 @@ uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
 void report_collective_deadlock(Machine& m, const Warp& w, const Group& group) {
   const int lane = __builtin_ctz(group.mask);
   const Inst& in = m.code[group.pc];
-  const bool named = (in.flags & kFlagHasMask) != 0;  // matrix instructions mean the whole warp
+  const bool named = (in.flags & kFlagHasMask) != 0;  // matrix instructions need the whole warp
   const uint32_t members = named ? get<uint32_t>(w.regs, in.args.src[3], lane) : ~0u;
   const uint32_t missing = members & w.live & ~group.mask;
   std::optional<Actor> other;

@@ -1,4 +1,8 @@
-// Calls, returns, indexed branches, and the odd instructions that only continue.
+// Calls, returns, indexed branches, and the rare instructions that only continue with the next one.
+// A call does not use a host stack: each function has its own slots in the register file, and one
+// slot holds the return pc per lane. So lanes may call different functions and return at different
+// times. Lanes that continue at the same pc become one group. The cost is that recursion must save
+// slots explicitly (recursion.h).
 #include <algorithm>
 #include <cstring>
 
@@ -27,7 +31,7 @@ void put_group(Warp& w, uint32_t pc, uint32_t mask) {
   if (mask != 0) w.groups[w.group_count++] = {pc, mask, w.turn, GroupState::Runnable};
 }
 
-// Lanes that go to the same place become one group.
+// Lanes that continue at the same pc become one group.
 void scatter(Warp& w, const uint32_t* places, uint32_t mask) {
   while (mask != 0) {
     const uint32_t place = places[__builtin_ctz(mask)];
@@ -122,7 +126,7 @@ void return_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   scatter(w, places, mask);
 }
 
-// Time is counted in instructions: deterministic, and it never stands still.
+// Counts time in instructions: it is deterministic, and it advances with every read.
 void read_clock(Machine& m, Warp& w, const Inst& in, uint32_t mask) {
   const uint64_t ticks = m.executed + w.executed + ++m.clock;
   uint64_t value = ticks;

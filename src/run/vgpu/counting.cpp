@@ -1,6 +1,7 @@
-// Counts what each instruction does, compiled once per x86-64 level. The common shapes of a request
-// (one address, lanes in a row) are recognised at once; the exact counting of the others sorts what
-// the lanes touch.
+// Counts the work of each instruction; compiled once per x86-64 level. Sectors and bank conflicts
+// depend on all 32 addresses of a request. Two patterns cover most requests, all lanes at one
+// address and lanes in a row, and they need only one vector pass. All others are counted exactly
+// with a hash set of at most 64 entries on the stack.
 #include "vgpu/address.h"
 #include "vgpu/counters.h"
 #include "vgpu/hot.h"
@@ -25,7 +26,7 @@ struct Request {
 /// At most 64 different numbers, found by hashing.
 class SmallSet {
  public:
-  /// False when the number is already there.
+  /// Returns false when the number is already in the set.
   KW_LANE bool insert(uint64_t value) {
     uint32_t at = static_cast<uint32_t>((value * 0x9e3779b97f4a7c15u) >> 58);
     while ((used_ >> at & 1) != 0) {
@@ -57,7 +58,7 @@ KW_LANE Pattern pattern_of(const Request& r) {
   return uneven == 0 && is_range(r.mask) ? Pattern::Row : Pattern::Other;
 }
 
-// Distinct 32-byte sectors of one request.
+// The number of distinct 32-byte sectors of one request.
 uint64_t scattered_sectors(const Request& r) {
   SmallSet touched;
   uint64_t count = 0;
@@ -69,15 +70,14 @@ uint64_t scattered_sectors(const Request& r) {
   return count;
 }
 
-// Parts in which a request is served: 64-bit accesses half-warp by half-warp, 128-bit ones by
-// quarters.
+// A request is served in parts: a 64-bit access by half-warps, a 128-bit access by quarter-warps.
 KW_LANE int parts_of(uint32_t bytes) { return bytes >= 16 ? 4 : bytes >= 8 ? 2 : 1; }
 KW_LANE uint32_t part_mask(int parts, int part) {
   const int lanes = kLanes / parts;
   return lanes == kLanes ? ~0u : ((1u << lanes) - 1) << (part * lanes);
 }
 
-// Words of one 128-byte window lie in different banks.
+// The words of a 128-byte window are in different banks.
 KW_LANE bool within_window(const Request& r) {
   const uint64_t any = r.addresses[first_lane(r.mask)];
   uint64_t low = any, high = any;
@@ -89,7 +89,7 @@ KW_LANE bool within_window(const Request& r) {
   return (high + r.bytes - 1) / 4 - low / 4 < kBanks;
 }
 
-// The busiest bank decides; lanes that read the same word share it.
+// The bank with the most words decides; lanes that access the same word share it.
 uint64_t part_wavefronts(const Request& r) {
   if (within_window(r)) return 1;
   SmallSet words;

@@ -1,3 +1,9 @@
+// Decodes one PTX entry to flat instructions. The warp loop runs each instruction millions of
+// times, so everything is decided here once: slots instead of names, function pointers instead of
+// opcodes, pcs instead of labels. Every operand is checked, because the PTX text may be hostile and
+// the loop checks no offsets. Functions are not inlined but each gets fixed slots, so calls need no
+// stack. The steps are: collect functions, shape instructions, lay out registers, emit, link. The
+// cost is that each kernel has its own copy of the functions it calls.
 #include "vgpu/decode.h"
 
 #include <algorithm>
@@ -15,7 +21,7 @@ namespace {
 
 constexpr size_t kMaxProblems = 100;
 constexpr uint32_t kMaxFileBytes = 64u << 20;  // register file of one warp
-constexpr size_t kMaxInstructions = 0x3fffff;  // what a stamp can tell apart
+constexpr size_t kMaxInstructions = 0x3fffff;  // what a stamp can hold
 
 std::string full_name(const ptx::Instruction& instruction) {
   std::string name = instruction.opcode;
@@ -23,7 +29,7 @@ std::string full_name(const ptx::Instruction& instruction) {
   return name;
 }
 
-// Operands written before the sources, for instructions that are not ALU's.
+// The number of operands that are written before the sources, for instructions other than ALU ones.
 int destinations_of(const ptx::Instruction& in) {
   static const std::unordered_map<std::string, int> kCounts = {
       {"ld", 1},   {"ldu", 1},        {"atom", 1},  {"cvta", 1},       {"isspacep", 1},
@@ -115,7 +121,7 @@ bool Decoder::lay_out(int index) {
       "the kernel needs more register space than the virtual GPU gives one warp";
   current_ = index;
   const ptx::Function& f = function();
-  // Before any of it is shared: offsets must not run over on the way.
+  // An upper limit, checked before registers share slots: offsets must not overflow.
   uint64_t most = next_ + uint64_t{f.registers.size()} * slot_bytes(16);
   for (const auto* list : {&f.variables, &f.params, &f.returns}) {
     for (const ptx::Variable& variable : *list) {
@@ -190,7 +196,7 @@ void Decoder::emit_function(int index) {
   }
 }
 
-// Stands in the source where the first of the registers is read.
+// Its source position is that of the first instruction that reads one of the registers.
 void Decoder::emit_undefine() {
   const ptx::Instruction& reader = function().instructions[layout().first_undefined];
   const SourcePlace before = place_;
@@ -314,7 +320,7 @@ bool Decoder::emit_alu(const ptx::Instruction& instruction, const isa::Alu& alu)
   return true;
 }
 
-// Call targets are known only when every function has its place.
+// Call targets are known only after every function has its pc.
 void Decoder::link() {
   link_frames();
   for (CallInst& call : code_.calls) {

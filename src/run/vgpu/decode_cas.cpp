@@ -1,11 +1,11 @@
-// Which plain loads only start a compare-and-swap loop: those from an address that the same
-// function also hands to atom.cas.
+// Finds plain loads that only start a compare-and-swap loop: those from an address that the same
+// function also passes to atom.cas.
 #include "vgpu/decoder.h"
 
 namespace kw::vgpu {
 namespace {
 
-constexpr int kMaxSteps = 16;  // from an address back to what it is based on
+constexpr int kMaxSteps = 16;  // steps from an address back to its base
 constexpr int kNone = -1, kSeveral = -2;
 
 bool is_cas(const ptx::Instruction& in) {
@@ -39,8 +39,8 @@ void Decoder::find_cas_addresses() {
   }
 }
 
-// One address may be written as a register in one place and as another register plus an offset in
-// the next: both are followed to where they come from.
+// One address may be a register in one place and another register plus an offset in the next. Both
+// are followed back to their base.
 std::pair<int, int64_t> Decoder::based(const ptx::Operand& where) const {
   std::pair<int, int64_t> at = {where.reg, where.offset};
   for (int step = 0; step < kMaxSteps && at.first >= 0; ++step) {

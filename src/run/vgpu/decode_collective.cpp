@@ -1,3 +1,8 @@
+// Decodes shuffles, votes, matches, reductions, elect and bar.warp.sync. Their operand lists
+// differ: an optional predicate result, an optional member mask. So each handler finds the sources
+// from the number of operands. All of them use the same argument places, which inst.h lists, so
+// that the code that runs them can share the mask handling. Forms that are not executed return
+// false, and the caller reports the instruction.
 #include "vgpu/decoder.h"
 
 namespace kw::vgpu {

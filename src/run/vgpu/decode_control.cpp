@@ -1,3 +1,8 @@
+// Decodes branches, calls, fences and barriers. A call copies .param bytes between frames inside
+// the register file; the callee's frames have fixed offsets. A call through a pointer lists every
+// function that its target could be and compares addresses at run time. A recursive call also saves
+// the caller's slots, and its guard must survive that, so a branch around the call replaces the
+// guard. Calls to functions without a body are refused, except vprintf and __assertfail.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -30,12 +35,12 @@ bool Decoder::branch_indexed(const Instruction& in) {
   Inst& inst = emit(Op::BranchIndexed);
   inst.args.src[0] = *index;
   inst.target = static_cast<uint32_t>(code_.branch_tables.size());
-  // Labels for now; emit_function turns them into instruction indices.
+  // These are labels; emit_function replaces them by instruction indices.
   code_.branch_tables.emplace_back(list.branch_targets.begin(), list.branch_targets.end());
   return true;
 }
 
-// Pairs the .param variables named in a call with those of the callee.
+// Pairs the .param variables of a call with those of the callee.
 bool Decoder::copies(const std::vector<Operand>& list, const std::vector<ptx::Variable>& formals,
                      const std::vector<uint32_t>& frames, bool to_callee,
                      std::vector<FrameCopy>& out) {
@@ -87,8 +92,8 @@ bool Decoder::call(const Instruction& in) {
   return true;
 }
 
-// The guard of a recursive call is one of the registers that come back only with RestoreFrame:
-// lanes that do not call jump over all of it.
+// The guard of a recursive call is in a register that RestoreFrame restores. So lanes that do not
+// call must jump over all of it.
 std::optional<size_t> Decoder::branch_around(const Instruction& in, int save) {
   if (save < 0 || in.guard < 0) return std::nullopt;
   Inst& skip = emit(Op::Branch);
@@ -205,7 +210,7 @@ bool Decoder::nanosleep(const Instruction&) {
 
 bool Decoder::barrier(const Instruction& in) {
   if (in.has("warp")) return warp_sync(in);
-  if (in.has("cluster")) return no_operation(in);  // a cluster here is one block
+  if (in.has("cluster")) return no_operation(in);  // a cluster has one block here
   BarrierInst barrier;
   barrier.aligned = in.opcode == "bar" || in.has("aligned");
   std::vector<const Operand*> list;

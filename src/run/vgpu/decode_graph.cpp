@@ -1,4 +1,8 @@
-// Which functions an entry can reach, and which of them may be entered again before they are left.
+// Finds the functions that an entry can reach, and those that may be entered again before they
+// return. Every function has fixed slots, so only recursive ones need to save them. A call is
+// recursive when the callee can reach the caller. A call through a pointer may reach every function
+// whose address is taken, which is safe but may save more than needed. Above 1000 functions every
+// call counts as recursive, because the exact search is quadratic.
 #include <algorithm>
 
 #include "vgpu/decoder.h"
@@ -8,7 +12,7 @@ namespace kw::vgpu {
 namespace {
 
 constexpr int kMaxDepth = 256;
-constexpr size_t kMaxExact = 1000;  // functions; with more, every call is treated as recursive
+constexpr size_t kMaxExact = 1000;  // functions; with more, every call counts as recursive
 
 bool has_indirect_call(const ptx::Function& f) {
   return std::any_of(f.instructions.begin(), f.instructions.end(), [](const ptx::Instruction& in) {
@@ -35,7 +39,7 @@ bool Decoder::collect(int index, int depth) {
     calls_[index].insert(callee);
     if (!collect(callee, depth + 1)) return false;
   }
-  order_.insert(order_.begin(), index);  // callers before callees: the entry comes first
+  order_.insert(order_.begin(), index);  // callers before callees: the entry is first
   return true;
 }
 
@@ -47,8 +51,8 @@ void Decoder::collect_operand(const ptx::Operand& operand, std::set<int>& callee
   const bool module_variable = operand.symbol >= 0 && !operand.local_symbol;
   if (module_variable && variables_used_.insert(operand.symbol).second) {
     std::vector<int> open = {operand.symbol};
-    while (
-        !open.empty()) {  // an initialiser may hold addresses of further variables and of functions
+    // An initialiser may hold addresses of further variables and of functions.
+    while (!open.empty()) {
       const int variable = open.back();
       open.pop_back();
       for (const ptx::Variable::Patch& patch : module_.variables[variable].patches) {
@@ -62,8 +66,8 @@ void Decoder::collect_operand(const ptx::Operand& operand, std::set<int>& callee
   for (const ptx::Operand& element : operand.elements) collect_operand(element, callees);
 }
 
-// A call may lead back to its caller when the callee reaches the caller. Calls through pointers may
-// lead to any function whose address is taken.
+// A call may lead back to its caller when the callee reaches the caller. A call through a pointer
+// may lead to any function whose address is taken.
 void Decoder::find_recursion() {
   for (const int f : order_) {
     if (!has_indirect_call(module_.functions[f])) continue;
@@ -94,8 +98,7 @@ bool Decoder::is_recursive_call(int callee) const {
   return found != reaches_.end() && found->second.count(current_) != 0;
 }
 
-// Local variables of a function that may be entered twice live on a stack; their addresses are
-// registers.
+// Local variables of a recursive function are on a stack; their addresses are in registers.
 uint32_t Decoder::stack_offset(const ptx::Variable& variable) {
   constexpr uint32_t kAlign = 16;
   FunctionLayout& own = layout();
@@ -120,7 +123,8 @@ uint32_t Decoder::stack_address(int variable, int64_t offset, int width) {
   return row->second;
 }
 
-// Everything of a recursive function that a second activation would overwrite, except its results.
+// Lists everything of a recursive function that a second activation would overwrite, except its
+// results.
 void Decoder::lay_out_saved(const ptx::Function& f) {
   FunctionLayout& own = layout();
   std::set<std::pair<uint32_t, int>> slots;
@@ -141,7 +145,7 @@ void Decoder::lay_out_saved(const ptx::Function& f) {
   code_.frames.emplace_back();
 }
 
-// Slots found while emitting are known only now.
+// Emitting adds slots to save, so frames are complete only now.
 void Decoder::link_frames() {
   for (auto& [index, own] : layouts_) {
     if (own.frame < 0) continue;

@@ -1,4 +1,4 @@
-// wgmma: products of four warps.
+// Decodes wgmma: products of four warps.
 #include <cstdio>
 
 #include "vgpu/decoder.h"

@@ -10,7 +10,7 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr int64_t kMaxWindowBytes = int64_t{1} << 26;  // shared or local of one entry
+constexpr int64_t kMaxWindowBytes = int64_t{1} << 26;  // shared or local memory of one entry
 constexpr int64_t kMaxFrameBytes = 1 << 16;            // one argument of a call
 
 uint32_t align_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
@@ -26,8 +26,8 @@ uint8_t element_bytes(const ptx::Variable& variable) {
 
 }  // namespace
 
-// What the source calls it: a mangled name ends with the length and the identifier, with an E
-// behind them in a namespace and a number where a function has several of that name.
+// The source name: a mangled name ends with the length and the identifier. In a namespace an E
+// follows; a number follows if a function has several variables of that name.
 std::string source_name(const std::string& name) {
   if (name.starts_with("__local_depot")) return "local memory";
   if (!name.starts_with("_Z")) return name;
@@ -58,17 +58,18 @@ void Decoder::lay_out_params() {
     at += static_cast<uint32_t>(param.bytes);
   }
   code_.param_bytes = at;
-  // Where wgmma finds a row depends on its address; blocks begin at a multiple of 1024 bytes.
+  // The address of a row decides where wgmma finds it, so shared memory begins at a multiple of
+  // 1024 bytes.
   const bool by_address = std::ranges::any_of(
       entry.instructions, [](const ptx::Instruction& one) { return one.opcode == "wgmma"; });
   code_.shared_static_end = by_address ? 1024 : kWindowStart;
   code_.local_bytes = kWindowStart;
 }
 
-// Every variable is followed by a guard zone, so that an index past its end meets no neighbour.
+// A guard zone follows every variable, so that an index past its end does not reach a neighbour.
 uint32_t Decoder::add_shared(const ptx::Variable& variable) {
   if (variable.is_extern || variable.bytes == 0)
-    return 0;  // resolved to the start of the dynamic part
+    return 0;  // replaced by the start of the dynamic part
   const uint32_t at = align_up(code_.shared_static_end, std::max(kRedZone, alignment(variable)));
   if (variable.bytes > kMaxWindowBytes || at > kMaxWindowBytes) {
     refuse(fmt::format("shared variable '{}' is too large", variable.name));
@@ -95,7 +96,7 @@ uint32_t Decoder::add_local(const ptx::Variable& variable) {
   return at;
 }
 
-// Bytes of a .param variable, lane after lane.
+// The bytes of a .param variable, lane after lane.
 uint32_t Decoder::frame(uint32_t bytes_per_lane) {
   const uint32_t at = next_;
   if (bytes_per_lane > kMaxFrameBytes) {
@@ -106,8 +107,8 @@ uint32_t Decoder::frame(uint32_t bytes_per_lane) {
   return at;
 }
 
-// The file the kernel itself is written in: that of its first line that was not inlined from
-// elsewhere.
+// Finds the file of the kernel itself: that of its first line that was not inlined from another
+// file.
 void Decoder::choose_user_file() {
   for (const ptx::Instruction& instruction : module_.functions[entry_].instructions) {
     if (instruction.line <= 0) continue;
@@ -119,8 +120,8 @@ void Decoder::choose_user_file() {
   }
 }
 
-// The innermost position in the user's own file; compiler-made instructions take the line before
-// them.
+// Returns the innermost position in the user's own file. Compiler-made instructions take the line
+// of the instruction before them.
 SourcePlace Decoder::place_of(const ptx::Function& f, const ptx::Instruction& instruction) {
   SourcePlace place{instruction.file, instruction.line, instruction.ptx_line};
   if (instruction.line <= 0) {

@@ -1,3 +1,9 @@
+// Decodes loads, stores, atomics and address conversions. A MemOp holds everything the warp loop
+// needs: space, order, widths, slots and the two move functions. Modifiers are checked against a
+// list; an unknown one is refused, because it could change the result. Cache hints are accepted and
+// have no effect. A .param of a call is memory in PTX but bytes of the register file here, so it
+// gets instructions of its own. note_access collects facts about the whole kernel: whether blocks
+// must run in order, and the smallest shared unit.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -27,8 +33,8 @@ Order order_of(const Instruction& in) {
   return Order::Weak;
 }
 
-// Anything a load or store may say besides its type, vector, space and ordering without changing
-// the result.
+// Modifiers of a load or store, besides its type and space, that are supported or do not change the
+// result.
 bool known_modifier(const std::string& m) {
   static constexpr std::array kKnown = {
       "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio",  "cta",
@@ -75,7 +81,8 @@ bool Decoder::data_slots(const Operand& operand, MemOp& mem) {
     list.push_back(&operand);
   }
   if (list.size() != mem.count) return false;
-  // Registers may be wider than the data; immediates and discards follow the first register.
+  // Registers may be wider than the data. Immediates and discards take the width of a register in
+  // the list.
   int width = std::max<int>(2, mem.width);
   for (const Operand* one : list) {
     if (one->kind == Operand::Kind::Register)
@@ -92,7 +99,7 @@ bool Decoder::data_slots(const Operand& operand, MemOp& mem) {
   return true;
 }
 
-// What the run needs to know about all accesses of a kernel before it starts.
+// Collects facts about all accesses of a kernel that the run needs before it starts.
 void Decoder::note_access(const MemOp& mem, bool orders) {
   const bool shared = mem.space == Space::Shared || mem.space == Space::Generic;
   const bool global = mem.space == Space::Global || mem.space == Space::Generic;
@@ -160,8 +167,8 @@ bool Decoder::store(const Instruction& in) {
   return true;
 }
 
-// A .param of a call or of this function: bytes inside the register file, at a distance of the
-// variable's size.
+// A .param of a call or of this function: bytes inside the register file. The distance between
+// lanes is the variable's size.
 bool Decoder::frame_access(const Instruction& in, const Operand& where, MemOp mem) {
   if (in.operands.size() != 2 || where.reg >= 0) return false;
   uint32_t at = 0;
@@ -229,7 +236,8 @@ bool Decoder::atomic(const Instruction& in) {
   return true;
 }
 
-// Global and constant addresses are generic already; the other spaces are windows at a fixed place.
+// Global and constant addresses are generic already; the other spaces are windows at fixed
+// addresses.
 bool Decoder::cvta(const Instruction& in) {
   if (in.operands.size() != 2 || in.types.empty()) return false;
   const int width = ptx::type_size(in.types.back());

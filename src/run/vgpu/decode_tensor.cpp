@@ -1,3 +1,8 @@
+// Decodes wmma, mma.sync, ldmatrix and stmatrix. The shape and the types are in the modifiers, and
+// only some combinations exist, so they are checked against the tables below. The number of
+// registers must match the size of the fragment. mma.sync and ldmatrix use the layouts that the ISA
+// defines; wmma leaves the layout open, so we choose one. Other shapes and types, such as sparse
+// products, are refused.
 #include <algorithm>
 #include <cstdio>
 
@@ -24,7 +29,7 @@ bool shape_of(const Instruction& in, Shape3& shape) {
   return false;
 }
 
-// Shapes that exist for a multiplicand type.
+// The wmma shapes that exist for a multiplicand type.
 bool exists(const Shape3& s, Type type) {
   const bool square = s.m == 16 && s.n == 16, tall = s.m == 32 && s.n == 8,
              wide = s.m == 8 && s.n == 32;

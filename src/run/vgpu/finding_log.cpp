@@ -9,7 +9,7 @@ bool same_place(const record::Place& a, const record::Place& b) {
   return a.line == b.line && a.file == b.file;
 }
 
-// An unrolled loop has many instructions for one line: its reader sees one finding.
+// An unrolled loop has many instructions for one line. The user gets one finding for them.
 bool same_to_the_reader(const record::Finding& a, const record::Finding& b) {
   return a.at.line > 0 && a.kind == b.kind && a.certainty == b.certainty && a.launch == b.launch &&
          a.buffer == b.buffer && same_place(a.at, b.at) &&
@@ -21,15 +21,16 @@ bool same_buffer(const record::Finding& a, const record::Finding& b) {
   return a.launch == b.launch && a.buffer == b.buffer;
 }
 
-// Either of two racing accesses may be the one that is met second.
+// Either of two racing accesses may be the one that runs second.
 bool same_two_lines(const record::Finding& a, const record::Finding& b) {
   if (!a.other_at || !b.other_at || a.at.line == 0) return false;
   return (same_place(a.at, b.at) && same_place(*a.other_at, *b.other_at)) ||
          (same_place(a.at, *b.other_at) && same_place(*a.other_at, b.at));
 }
 
-// A missing barrier shows inside warps too, and there first. The barrier mends both: where warps
-// conflict by the same two lines the lanes are not told of, else after the warps.
+// A missing barrier causes races inside warps too, and those are found first. The barrier fixes
+// both. So races of lanes are dropped when warps race by the same two lines, otherwise listed after
+// the warps.
 void tell_of_warps_first(std::vector<record::Finding>& all) {
   using record::FindingKind;
   std::vector<record::Finding> told, later;

@@ -1,3 +1,9 @@
+// wgmma multiplies matrices in shared memory while its threads continue, so a kernel may overwrite
+// the matrices too early. The product is computed when it is issued. A copy of the bytes it read is
+// kept until the wait. If memory differs at the wait, that is a race. Stamps alone miss it when the
+// reading thread writes, because its own accesses count as ordered. A write of equal bytes is
+// missed, and so are products beyond 1024 pending ones per warp. The address of a 16-byte unit
+// follows the descriptor and the swizzle that the ISA defines.
 #include "vgpu/group_products.h"
 
 #include <fmt/core.h>
@@ -17,20 +23,20 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint32_t kUnit = 16;            // bytes that stay together wherever they lie
-constexpr size_t kMaxProducts = 1 << 10;  // under way, of one warp
+constexpr uint32_t kUnit = 16;            // bytes that stay contiguous in every layout
+constexpr size_t kMaxProducts = 1 << 10;  // pending, per warp
 
 uint64_t wide_value(const Warp& w, uint32_t slot) {
   uint64_t value = 0;
-  std::memcpy(&value, w.regs + slot, 8);  // of lane 0: it is the same in all
+  std::memcpy(&value, w.regs + slot, 8);  // of lane 0: all lanes have the same
   return value;
 }
 
-/// Where a matrix lies, as its descriptor says: a 64-bit number of the ISA's.
+/// The layout of a matrix in memory, from the 64-bit descriptor that the ISA defines.
 struct Place {
   uint32_t start, leading, stride;  // bytes
-  uint32_t swizzle;  // units of a line whose order changes from line to line; 1: none
-  bool turned;       // k goes from line to line
+  uint32_t swizzle;  // units per line that are permuted from line to line; 1: none
+  bool turned;       // k advances from line to line
 };
 
 Place place_of(uint64_t descriptor, bool turned) {
@@ -39,7 +45,7 @@ Place place_of(uint64_t descriptor, bool turned) {
   return {field(0), field(16), field(32), kUnits[descriptor >> 62], turned};
 }
 
-// Byte address of the unit with element (line, k): eight lines and eight of k make a piece.
+// The byte address of the unit with element (line, k). Eight lines by eight k form a piece.
 uint32_t unit_address(const Place& p, int line, int k, int size) {
   const int per_unit = static_cast<int>(kUnit) / size;
   const auto width = static_cast<int>(p.swizzle);
@@ -58,11 +64,12 @@ uint32_t unit_address(const Place& p, int line, int k, int size) {
           static_cast<uint32_t>(line / 8) * p.stride +
           static_cast<uint32_t>(unit) * (width == 1 ? p.leading : kUnit);
   }
-  // Lines of 128 bytes: their number changes the place of the unit inside them.
+  // Memory is divided into lines of 128 bytes. The line number changes the place of the unit inside
+  // the line.
   return at ^ ((at >> 7 & (p.swizzle - 1)) << 4);
 }
 
-/// A matrix of a product, by line and k.
+/// One matrix of a product, indexed by line and k.
 struct Values {
   std::vector<double> value;
   std::vector<uint8_t> undefined;
@@ -176,7 +183,7 @@ class Product {
   PendingProduct pending_;
 };
 
-// What it reads must be there until it is waited for.
+// The memory that the product reads must not change until the wait.
 void check_unchanged(Machine& m, Warp& w, uint32_t pc, const PendingProduct& product) {
   const std::byte* const shared = m.block->shared;
   for (size_t i = 0; i < product.pieces.size(); ++i) {

@@ -10,8 +10,8 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr size_t kMaxEntries = size_t{1} << 20;  // later writes to other places are not followed
-constexpr size_t kMaxSeen = 64;                  // flags of one block
+constexpr size_t kMaxEntries = size_t{1} << 20;  // then writes to new places are not followed
+constexpr size_t kMaxSeen = 64;                  // flags per block
 
 uint64_t key_of(uint32_t region, uint64_t offset) { return uint64_t{region} << 40 | offset >> 2; }
 
@@ -29,7 +29,7 @@ void Handovers::wrote(const Machine& m, const LaneAccess& a, uint32_t region, ui
     }
     Cell& cell = found->second;
     const bool atomic = a.kind == AccessKind::Atomic;
-    // An atomic passes on what it found; a store does not.
+    // An atomic keeps the earlier writers of the cell; a store replaces them.
     if (!atomic) {
       entries_ -= cell.writers.size();
       cell.writers.clear();
@@ -77,7 +77,7 @@ void Handovers::check(Machine& m, const LaneAccess& a, uint32_t region, uint64_t
   const auto by_writer = flags->second.writers.find(cell.block);
   if (by_writer == flags->second.writers.end()) return;
   const Write& set = by_writer->second;
-  // Seen, later than the data, and no fence of the writer in between.
+  // The flag was seen, it is later than the data, and its writer made no fence in between.
   if (set.at > flag.at || set.at <= data.at || set.fenced >= data.at) return;
   const Actor other{cell.block, data.thread, data.pc};
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);

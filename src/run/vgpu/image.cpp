@@ -1,3 +1,8 @@
+// Loads a PTX text: parses it, decodes every kernel and lists the problems together (at most 20),
+// so that an author can fix them in one round. Problems name the line of the source, because few
+// users read PTX. A failed parse gives no module, so SourceLines reads the .loc lines of the text
+// itself. Limits on instructions and file bytes hold for all kernels together: each kernel has a
+// copy of the functions it calls.
 #include "vgpu/image.h"
 
 #include <algorithm>
@@ -18,7 +23,7 @@ namespace kw::vgpu {
 namespace {
 
 constexpr size_t kMaxListed = 20;
-// Of all kernels together: each has a copy of the functions it calls.
+// Limits for all kernels together: each has a copy of the functions it calls.
 constexpr uint64_t kMostInstructions = uint64_t{1} << 23;
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 28;
 
@@ -34,7 +39,7 @@ std::vector<std::string> words_of(std::string_view line) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// Finds the source line of lines of a PTX text by its .loc and .file lines.
+/// Finds the source line of a PTX line by the .loc and .file lines.
 class SourceLines {
  public:
   explicit SourceLines(std::string_view text) : lines_(split_lines(text)) {
@@ -66,7 +71,7 @@ class SourceLines {
   std::map<std::string, std::string> files_;
 };
 
-// "ptx line N: what" of the parser, told with the line of the source that led there.
+// Adds the source line to each "ptx line N: …" of the parser's error.
 Error unreadable(std::string_view text, const Error& error) {
   const SourceLines source(text);
   std::string message = "the virtual GPU cannot read this PTX:";
@@ -84,8 +89,8 @@ Error unreadable(std::string_view text, const Error& error) {
                      "\n  hint: inline assembly gets here as it is written; look for it there");
 }
 
-// Addresses inside an initialiser; those of shared variables would depend on the kernel and are
-// left zero.
+// Fills in addresses inside an initialiser. Addresses of shared variables depend on the kernel and
+// stay zero.
 void patch(const ptx::Module& module, const ptx::Variable& variable, std::byte* data) {
   for (const ptx::Variable::Patch& p : variable.patches) {
     uint64_t address = static_cast<uint64_t>(p.offset);
@@ -165,7 +170,7 @@ uint32_t first_buffer_region(const Image& image) {
 }
 
 uint64_t variable_bytes(const Image& image) {
-  constexpr uint64_t kCopies = 4;  // content, content before the run, a stamp for every word
+  constexpr uint64_t kCopies = 4;  // content, content before the run, a stamp of two words per word
   uint64_t total = 0;
   for (const int index : used_variables(image))
     total += kCopies * static_cast<uint64_t>(image.module.variables[index].bytes);

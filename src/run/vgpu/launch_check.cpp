@@ -7,9 +7,9 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint64_t kMaxBlocks = 0xffffffff;      // what stamps can tell apart
-constexpr uint64_t kMaxLocalBytes = 512 * 1024;  // of one thread, on every architecture
-constexpr int64_t kMaxConstantBytes = 64 * 1024;  // as ptxas has it
+constexpr uint64_t kMaxBlocks = 0xffffffff;      // block numbers have 32 bits
+constexpr uint64_t kMaxLocalBytes = 512 * 1024;  // per thread, on every architecture
+constexpr int64_t kMaxConstantBytes = 64 * 1024;  // as ptxas limits it
 
 std::string dims(const kernel::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 std::string dims(const int (&d)[3]) {

@@ -24,7 +24,7 @@ double element_value(Type type, const std::byte* p) {
     case Type::F32: {
       uint32_t bits = 0;
       std::memcpy(&bits, p, 4);
-      if (type == Type::Tf32) bits &= 0xffffe000;  // the unit reads the upper 19 bits
+      if (type == Type::Tf32) bits &= 0xffffe000;  // tensor cores read the upper 19 bits
       return static_cast<double>(std::bit_cast<float>(bits));
     }
     case Type::F64: {

@@ -1,5 +1,8 @@
-// Compiled once per x86-64 level. Register slots hold 32 lanes of 2, 4, 8 or 16 bytes; memory
-// elements may be narrower.
+// Moves between registers and memory; compiled once per x86-64 level. Register slots hold 32 lanes
+// of 2, 4, 8 or 16 bytes; memory elements may be narrower. The decoder picks one function per
+// combination, so the loop has no branch on widths. Rows of neighbouring lanes become plain vector
+// loops; other addresses use a gather or one lane at a time. The cost is code size: one instance
+// per width, register width and vector length.
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
@@ -122,7 +125,7 @@ void load_lanes(std::byte* file, const MemOp& op, std::byte* base, const uint32_
 template <class M, class R>
 void store_lanes(std::byte* file, const MemOp& op, std::byte* base, const uint32_t* offsets,
                  uint32_t mask) {
-  // Lane by lane, so that the highest lane wins where two store to one place.
+  // Lane by lane, so that the highest lane wins when two lanes store to one place.
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int i = __builtin_ctz(rest);
     for (int k = 0; k < op.count; ++k) {

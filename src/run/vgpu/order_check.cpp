@@ -11,7 +11,7 @@ namespace kw::vgpu {
 namespace {
 
 constexpr double kRounding = 1e-2;   // relative; sums of many terms in half precision stay below
-constexpr double kCancelled = 1e-4;  // of the largest element: what is left of terms that cancel
+constexpr double kCancelled = 1e-4;  // of the largest element: the rest after terms cancel
 
 double largest_of(const tensor::HostTensor& tensor) {
   double largest = 0;
@@ -22,7 +22,8 @@ double largest_of(const tensor::HostTensor& tensor) {
   return largest;
 }
 
-/// Sums that are taken in the order in which blocks and warps come: atomics, locks, look-back.
+/// Sums whose order depends on blocks and warps (atomics, locks, look-back) differ by rounding
+/// only.
 bool is_rounding(double a, double b, double largest) {
   return std::fabs(a - b) <= kRounding * std::fmax(std::fabs(a), std::fabs(b)) ||
          std::fabs(a - b) <= kCancelled * largest;

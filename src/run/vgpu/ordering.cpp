@@ -1,3 +1,10 @@
+// Decides whether one access is ordered before another. Inside a block each warp has a vector clock
+// over the other warps; each synchronisation advances a block time, and every access is stamped
+// with it. Full clocks per thread would need 1024 x 1024 entries. So lanes get clocks only after
+// some of them synchronised without the others. Between blocks, a fence and a strong write publish;
+// a strong read acquires everything published so far. That is more than CUDA guarantees, since the
+// address is ignored: it may miss a race but never invents one. When history exceeds its limits,
+// accesses count as ordered, for the same reason.
 #include "vgpu/ordering.h"
 
 #include <algorithm>
@@ -11,10 +18,10 @@ namespace kw::vgpu {
 namespace {
 
 constexpr size_t kMaxSegments = size_t{1} << 26;
-constexpr size_t kMaxReleases = size_t{1} << 16;  // of one block
+constexpr size_t kMaxReleases = size_t{1} << 16;  // per block
 
-// The block's clock ran out between two of its barriers: forget who did what, keep what is
-// initialised.
+// The block's clock reached its limit between two barriers. Forgets who accessed what, keeps which
+// units are initialised.
 void restart_clock(ResidentBlock& block) {
   namespace st = shared_stamp;
   const uint32_t units = block.shared_bytes >> block.unit_log2;
@@ -33,15 +40,15 @@ void restart_clock(ResidentBlock& block) {
   block.released_time = block.device_released_time = 0;
 }
 
-// Makes room by joining neighbours. A joined release covers as much as the later one from the time
-// of the earlier one on: some unordered accesses then look ordered, never the other way round.
+// Makes room by joining neighbours. A joined release covers as much as the later one, from the time
+// of the earlier one. Some unordered accesses then count as ordered, never the reverse.
 void join_releases(std::vector<BlockSync::Release>& releases) {
   for (size_t i = 0; i < releases.size() / 2; ++i)
     releases[i] = {releases[2 * i + 1].covers, releases[2 * i].at};
   releases.resize(releases.size() / 2);
 }
 
-// Kept for those warps only in which some lanes have synchronised without the others.
+// Made only for warps in which some lanes have synchronised without the others.
 LaneClocks& lane_clocks(ResidentBlock& block, Warp& warp) {
   if (warp.lane_clocks != nullptr) return *warp.lane_clocks;
   block.lane_clocks.resize(block.warp_count);
@@ -60,7 +67,7 @@ void open_segment(Machine& m) {
     m.segments.push_back({static_cast<uint32_t>(block.linear), block.time});
     block.segment = m.next_segment++;
   } else {
-    // More history than can be kept: from here on this block's accesses look ordered.
+    // The history is full: from here on, this block's accesses count as ordered.
     block.segment = m.launch_segment > 1 ? m.launch_segment - 1 : 1;
   }
 }
@@ -80,7 +87,7 @@ void sync_warp(Machine& m, Warp& warp, uint32_t lanes) {
     m.block->clocks[warp.index][warp.index] = now;
     return;
   }
-  // Some of its lanes: each of them now knows what any of them knew, and nobody else anything new.
+  // Some lanes only: each of them now knows what any of them knew. The other lanes learn nothing.
   LaneClocks& clocks = lane_clocks(running(m), warp);
   uint32_t joined[kLanes] = {};
   for (uint32_t rest = lanes; rest != 0; rest &= rest - 1) {

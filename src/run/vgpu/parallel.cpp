@@ -1,3 +1,9 @@
+// Runs the blocks of one launch on several host threads. Most kernels' blocks are independent, but
+// only a run can show it. So each thread works on the same data with its own stamps, and the stamps
+// are merged afterwards. If two threads touched the same unit and one wrote, or if anything was
+// found, the result is discarded. Then the program runs again serially. Locks on shared stamps
+// would slow down every access; this costs one merge per region, and a second run for wrong
+// kernels. Findings always come from the serial run, so they are reproducible.
 #include "vgpu/parallel.h"
 
 #include <algorithm>
@@ -18,8 +24,8 @@ struct Worker {
   bool done = false;
 };
 
-// Blocks are handed out in small runs; which thread gets which does not matter when the result is
-// clean.
+// Threads take blocks in small runs. Which thread gets which block does not matter when the result
+// is clean.
 void work(Worker& worker, BlockOrder order, std::atomic<uint64_t>& next, uint64_t step,
           std::atomic<bool>& failed) {
   try {
@@ -46,14 +52,14 @@ void same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
   for (Worker& worker : workers) worker.memory.refine(worker.memory.row(r), finest);
 }
 
-constexpr uint64_t kMergeUnits = 4096;  // looked at together, so that what is noted stays in cache
+constexpr uint64_t kMergeUnits = 4096;  // merged together, so that the arrays stay in cache
 
-/// Who touched the units [begin, end) of a region. False when two threads did and at least one
-/// wrote: only a serial run can say whether that is a race.
+/// Merges the stamps of units [begin, end) of a region. Returns false when two threads used a unit
+/// and at least one wrote it: only a serial run can decide whether that is a race.
 bool merge_units(Region& region, const std::vector<const Region*>& parts, uint64_t fresh,
                  uint64_t begin, uint64_t end) {
   uint8_t writers[kMergeUnits] = {};
-  uint8_t readers[kMergeUnits] = {};  // beside the writer itself
+  uint8_t readers[kMergeUnits] = {};  // other than the writer itself
   uint8_t conflict = 0;
   const uint64_t count = end - begin;
   for (const Region* part : parts) {
@@ -96,7 +102,7 @@ bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
   return true;
 }
 
-// What earlier launches wrote must look written to this one.
+// Units that earlier launches wrote must count as written in this one.
 void inherit(Regions& memory, Worker& worker) {
   for (uint32_t r = 0; r < memory.count(); ++r) {
     Region& from = memory.row(r);
@@ -140,11 +146,11 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const
     result.clean = result.clean && worker.done && worker.log.empty();
     if (result.late.empty()) result.late = worker.machine->late;
   }
-  // What was found in time is worth a look of the serial run.
+  // A finding before the deadline must be checked by the serial run.
   if (std::any_of(workers.begin(), workers.end(),
                   [](const Worker& worker) { return !worker.log.empty(); }))
     result.late.clear();
-  // Each thread had all of it; which blocks it took must not decide.
+  // Each thread had the whole budget; which blocks it took must not decide the result.
   result.clean = result.clean && result.executed <= budget;
   for (uint32_t r = 0; r < memory.count() && result.clean; ++r) {
     if (memory.row(r).tracked) result.clean = merge_region(memory, workers, r, first_segment);

@@ -8,14 +8,14 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint32_t kSpinAfter = 8;  // equal looks before a warp counts as waiting
+constexpr uint32_t kSpinAfter = 8;  // equal polls before a warp counts as waiting
 
 uint64_t hash_bytes(const void* data, size_t bytes, uint64_t seed) {
   return hash64(std::string_view(static_cast<const char*>(data), bytes), seed);
 }
 
-// Whether this look is the one remembered. A loop may look at several places before it looks at the
-// first again, so the remembered look is replaced after 1, 2, 4, 8 … others.
+// Whether this poll equals the remembered one. A loop may poll several places before it polls the
+// first again. So the remembered poll is replaced after 1, 2, 4, 8 … others.
 bool repeats(Poll& p, const Look& look, uint64_t progress) {
   if (p.progress != progress || p.power == 0) {
     p.power = 1;
@@ -74,7 +74,7 @@ bool still_waits(const ResidentBlock& block) {
 
 uint64_t state_of(const ResidentBlock& block, const Warp& w, uint32_t file_bytes) {
   uint64_t hash = hash_bytes(w.regs, file_bytes, w.live);
-  uint64_t groups = 0;  // a sum: they are the same in any order
+  uint64_t groups = 0;  // a sum, so that the order of groups does not matter
   for (uint32_t g = 0; g < w.group_count; ++g) {
     const uint32_t parts[3] = {w.groups[g].pc, w.groups[g].mask,
                                static_cast<uint32_t>(w.groups[g].state)};

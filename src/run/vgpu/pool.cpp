@@ -1,3 +1,9 @@
+// Storage of resident blocks. A grid may have millions of blocks but only a few are resident, so
+// storage is created once and reused. Creating fills everything that is the same for all blocks:
+// constants and most special registers. A reset touches only what the next block can see; shared
+// memory is not cleared. Instead the block time advances, and stamps of earlier blocks then mean
+// "undefined". Clearing all stamps would add work to every block. They are cleared only when the
+// clock has used half of its range.
 #include "vgpu/pool.h"
 
 #include <algorithm>
@@ -15,7 +21,7 @@ void fill_lane(std::byte* slot, int width, int lane, uint64_t value) {
   std::memcpy(slot + lane * width, &value, width);
 }
 
-// Lane-dependent registers and those that are the same for the whole launch.
+// The value of a register that depends on the lane or is the same for the whole launch.
 uint64_t launch_value(const LaunchContext& context, const SpecialSlot& slot, uint32_t warp,
                       int lane) {
   const kernel::Dim3& block = context.launch->block;
@@ -83,7 +89,7 @@ uint64_t launch_value(const LaunchContext& context, const SpecialSlot& slot, uin
   }
 }
 
-// Registers that change with the block; false for all others.
+// The value of a register that changes with the block. Returns false for all others.
 bool block_value(const LaunchContext& context, const SpecialSlot& slot, const Block& block,
                  uint64_t& value) {
   switch (slot.special) {
@@ -116,7 +122,7 @@ uint32_t shared_end(const LaunchContext& context) {
   return (code.shared_static_end + context.dynamic_shared + 2 * kRedZone + 15) & ~15u;
 }
 
-// Units that lie wholly inside a variable can be accessed; all others are guards.
+// Only units that are wholly inside a variable can be accessed; all others are guards.
 void mark_red_zones(const LaunchContext& context, ResidentBlock& block) {
   const uint32_t unit = 1u << block.unit_log2;
   const uint32_t units = block.shared_bytes >> block.unit_log2;
@@ -201,8 +207,8 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.origins.clear();
   block.fence_time = block.device_fence_time = 0;
   block.released_time = block.device_released_time = 0;
-  if (block.time >
-      shared_stamp::kMaxTime / 2) {  // far from the end of the clock for any block to come
+  // Restarts the clock at half of its range, so that it does not run out inside a block.
+  if (block.time > shared_stamp::kMaxTime / 2) {
     const uint32_t units = block.shared_bytes >> block.unit_log2;
     std::fill(block.shared_reads, block.shared_reads + 2 * size_t{units}, 0);
     mark_red_zones(context_, block);

@@ -1,3 +1,8 @@
+// printf inside kernels. The format string and the arguments come from an untrusted kernel, so the
+// host's printf never gets that string. Each conversion is parsed, its width is limited and its
+// length is replaced by one that fits the value. A new format is built from these parts. Arguments
+// are read through resolve(), so bad pointers become findings. Output is limited to 1 MiB for the
+// whole run.
 #include "vgpu/print.h"
 
 #include <algorithm>
@@ -14,7 +19,7 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint64_t kPrintCost = 4096;  // of a warp's budget: what a GPU spends on one call
+constexpr uint64_t kPrintCost = 4096;  // instructions that one call adds to the warp's count
 constexpr size_t kMaxPrinted = 1 << 20;
 constexpr int kMaxText = 4096;   // of one format or string
 constexpr int kMaxWidth = 1000;  // of one conversion
@@ -47,14 +52,14 @@ uint64_t argument(const Machine& m, const Warp& w, const Inst& in, size_t index,
   return value;
 }
 
-/// One conversion of a format: flags and width kept, length rewritten for the host.
+/// One conversion of a format: flags and width are kept, the length is rewritten for the host.
 struct Conversion {
   std::string flags;
   bool wide = false;  // ll, l, z, j, t
   char letter = 0;
 };
 
-// Reads "%-8.3lld" from `at` (behind the '%'); stars take an int from the argument buffer.
+// Formats a string like "%-8.3lld"; a star takes an int from the argument buffer.
 class Formatter {
  public:
   Formatter(const Reader& reader, uint64_t arguments) : reader_(reader), at_(arguments) {}
@@ -104,7 +109,7 @@ class Formatter {
     return value(c, format.substr(start, j - start + 1));
   }
 
-  // Digits or a star at `j`, bounded: the host's printf would obey any width.
+  // Reads digits or a star at `j`. The result is limited: the host's printf would accept any width.
   std::optional<int> number(const std::string& format, size_t& j) {
     if (j < format.size() && format[j] == '*') {
       ++j;
@@ -149,7 +154,7 @@ class Formatter {
     }
   }
 
-  // The format is rebuilt from checked pieces above, never taken from the kernel as it stands.
+  // The format is rebuilt from the checked parts above, never taken from the kernel unchanged.
   template <class T>
   static std::string print(const std::string& conversion, T value) {
     char buffer[kMaxText + 512];

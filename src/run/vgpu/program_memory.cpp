@@ -1,3 +1,9 @@
+// Builds the memory of one call and checks it afterwards. Dense inputs are used in place and dense
+// outputs are computed in the result itself: a copy would cost as much as a light kernel. Buffers
+// with strides are spread out first, with poison in the gaps. Each buffer has its own region, at an
+// address that a candidate cannot predict. After the last launch it checks that every output
+// element was written, scratch declared "= 0 kept" is zero again, and no module variable changed.
+// The stamps give the instruction that changed it.
 #include "vgpu/program_memory.h"
 
 #include <unistd.h>
@@ -19,7 +25,7 @@ using kernel::Role;
 constexpr uint64_t kWorkspaceBytes = 1024;
 constexpr int kPoison = 0xff;  // NaN in every float format
 
-// The usual case, quickly: no unit without a stamp.
+// Fast check for the usual case: every unit has a stamp.
 bool all_written(const Region& region) {
   if (region.writes == nullptr) return region.size == 0;
   const uint64_t count = unit_count(region);
@@ -133,8 +139,9 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
   return Done{};
 }
 
-// The least aligned address that the buffer's declaration and the wish to misalign allow, somewhere
-// in its region: as far apart as a device's allocator puts them, and never twice the same.
+// Returns the least aligned address that the buffer's declaration and misalign_bytes allow. With
+// `places` it is a random place in the region, at multiples of 512 bytes as a device's allocator
+// gives.
 uint64_t ProgramMemory::shift_of(size_t buffer) const {
   constexpr uint64_t kStep = 512, kPlaces = uint64_t{1} << 27;
   const uint64_t align =
@@ -145,10 +152,9 @@ uint64_t ProgramMemory::shift_of(size_t buffer) const {
   return from_aligned + (places_ == 0 || align > kStep ? 0 : place % kPlaces * kStep);
 }
 
-// An output is computed where the caller will find it: copying it would cost as much as a light
-// kernel.
+// An output is computed in the result itself: a copy would cost as much as a light kernel.
 std::byte* ProgramMemory::make_result(size_t i, size_t bytes) {
-  constexpr size_t kSlack = 64;  // what vector loads may read beyond the end
+  constexpr size_t kSlack = 64;  // bytes that vector loads may read beyond the end
   results_.resize(program_.buffers.size());
   tensor::Bytes& data = results_[i];
   data.resize(bytes + kSlack);
@@ -248,7 +254,7 @@ void ProgramMemory::judge_variable(uint32_t number, const std::vector<LaunchSegm
   log.add(std::move(finding), pc);
 }
 
-// Elements nobody wrote look like what a real device would be given: a pattern that stands out.
+// Elements that were never written get a poison value, as they do on a real device.
 void ProgramMemory::poison_unwritten(size_t i) {
   Region& region = region_of_buffer(i);
   if (region.defined || all_written(region)) return;

@@ -1,3 +1,9 @@
+// Runs all launches of a program in order. Launches without ordering between blocks run first on
+// several host threads. If that pass is not clean, it is discarded. One serial pass gives the
+// findings, so that they are the same on every run. The work limit is counted in warp instructions:
+// an endless loop must be found on every machine. A time limit only says that this machine was too
+// slow. Memory is checked before it is allocated, because running out of it later could kill the
+// process. With check_order, two more runs show results that depend on the order of blocks.
 #include "vgpu/program_run.h"
 
 #include <algorithm>
@@ -25,15 +31,15 @@ using ports::RunStatus;
 
 constexpr uint64_t kMaxResidentBytes = uint64_t{4} << 30;
 
-// What the blocks that run at once may take together.
+// The most bytes that the resident blocks may use together.
 uint64_t resident_limit() { return std::min(kMaxResidentBytes, physical_bytes() / 2); }
 
-// Warp instructions that no kernel for such buffers and launches needs, were it one thread that
-// compares every element with its whole row: counted, not timed, so that an endless loop is one on
-// every machine.
+// More warp instructions than a kernel for such buffers and launches needs, even if one thread
+// compares every element with its whole row. It is counted, not timed, so that an endless loop is
+// found on every machine.
 uint64_t default_budget(const kernel::Program& program) {
   constexpr double kLeast = 0x1p28, kMost = 0x1p62, kPerWarp = 0x1p16, kPerByte = 0x1p10;
-  constexpr double kPerPair = 0x1p4;  // of a byte and a place along the longest dim
+  constexpr double kPerPair = 0x1p4;  // of a byte and a position along the longest dim
   double budget = kLeast;
   for (const kernel::Buffer& buffer : program.buffers) {
     int64_t longest = 0;
@@ -47,14 +53,14 @@ uint64_t default_budget(const kernel::Program& program) {
   return static_cast<uint64_t>(std::min(budget, kMost));
 }
 
-/// Where buffers lie is nothing that a candidate can know. Runs that are counted, or of a schedule
-/// that somebody chose, can be repeated.
+/// A seed for buffer addresses, which a candidate must not know. Runs with counters or a schedule
+/// seed do not use it, so they can be repeated.
 uint64_t unguessed_places() {
   std::random_device system;
   return uint64_t{system()} << 32 | system();
 }
 
-/// One pass over all launches, serial or with several host threads.
+/// One pass over all launches, serial or on several host threads.
 class Attempt {
  public:
   Attempt(const RunRequest& request, int threads, uint64_t seed, double deadline)
@@ -89,7 +95,7 @@ class Attempt {
       outcome.message = outcome.findings.empty() ? "stopped" : outcome.findings.back().message;
     return outcome;
   }
-  /// The parallel pass met something that only a serial pass can tell about reproducibly.
+  /// True when the parallel pass was not clean: only a serial pass gives reproducible findings.
   bool must_run_serially() const { return dirty_parallel_; }
 
   static RunOutcome out_of_memory(const std::string& why) {
@@ -189,10 +195,10 @@ class Attempt {
   uint64_t budget_ = 0;
   uint32_t next_segment_ = 1;
   bool dirty_parallel_ = false;
-  std::string late_;  // where the time limit ended it
+  std::string late_;  // where it was at the time limit
 };
 
-// All launches are judged before the first one runs.
+// Checks all launches before the first one runs.
 std::vector<record::Finding> launch_findings(const RunRequest& request) {
   std::vector<record::Finding> findings;
   const kernel::Program& program = *request.program;
@@ -214,7 +220,7 @@ std::vector<record::Finding> launch_findings(const RunRequest& request) {
   return findings;
 }
 
-// The first launch whose blocks cannot be held, or "".
+// The first launch whose blocks do not fit into memory, or "".
 std::string resident_problem(const RunRequest& request) {
   for (const kernel::Launch& launch : request.program->launches) {
     LaunchContext c;
@@ -245,7 +251,7 @@ Result<RunOutcome> run_once(const RunRequest& request, uint64_t seed, double dea
   return Attempt(request, 1, seed, deadline).run();
 }
 
-// Runs the program twice more, backwards and shuffled.
+// Runs the program twice more: in reverse order and shuffled.
 Status check_order(const RunRequest& request, double deadline, RunOutcome& outcome) {
   for (const uint64_t seed : {kReverseSeed, uint64_t{0x5eed}}) {
     const RunOutcome other = KW_TRY(run_once(request, seed, deadline));

@@ -1,3 +1,10 @@
+// Exact race checks on stamps. Each unit of memory has the stamps of its last writer, of its first
+// reader and, if several read it, of one more. Two readers bound the memory; a conflict with a
+// third is missed only when partial synchronisation orders exactly those two. Two accesses race
+// when they are unordered, at least one writes, and they are not both strong. A store of the value
+// that is already there by the same instruction is accepted, since flags are often set so. In a
+// kernel with synchronisation between blocks, a global race may be only suspected; then it is a
+// warning.
 #include "vgpu/races.h"
 
 #include <cstring>
@@ -30,7 +37,7 @@ struct Conflict {
   bool other_strong = false;
 };
 
-// Storing the value that is already there, by the same instruction: harmless, and common for flags.
+// The same instruction stores the value that is already there: harmless, and common for flags.
 bool same_value(const LaneAccess& a, uint32_t other_pc) {
   return a.kind == AccessKind::Write && a.pc == other_pc && a.value != nullptr &&
          std::memcmp(a.value, a.present, a.bytes) == 0;
@@ -58,8 +65,8 @@ void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Confl
   });
 }
 
-// Whether the earlier access in `stamp` races with this one. Reads do not race with reads, strong
-// not with strong.
+// Whether the earlier access in `stamp` is unordered with this one. The caller has excluded two
+// reads and two strong accesses.
 bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
   namespace st = shared_stamp;
   if (st::time(stamp) < block.start_time) return false;
@@ -153,7 +160,8 @@ bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
          ordered_in_block(*m.block, *a.warp, a.lane, st::thread(stamp), other.time);
 }
 
-// Whether some other warp of this block, or another block, may not know of this access yet.
+// Whether some other warp of this block, or another block, may not be ordered after this access
+// yet.
 bool unordered_for_some(const Machine& m, uint64_t stamp) {
   namespace st = global_stamp;
   const uint32_t number = st::segment(stamp);
@@ -192,7 +200,7 @@ void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t 
   if (weak == 0) first &= ~st::kStrong;
 }
 
-// Strong accesses do not race with each other, unless one is meant for its own block only.
+// Strong accesses do not race with each other, unless the scope of one is only its own block.
 bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t written) {
   namespace st = global_stamp;
   if (!strong || (written & st::kStrong) == 0) return false;
@@ -253,7 +261,7 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
       note_shared_read(block, a, unit, mine);
     } else {
       check_shared_write(m, a, unit, at, strong);
-      // A plain write stays on record through later atomics of its interval: they race with it, not
+      // A plain write stays recorded through later atomics of its interval: they race with it, not
       // with each other.
       const bool keep = strong && !never && (written & st::kStrong) == 0 &&
                         st::time(written) >= block.barrier_time;

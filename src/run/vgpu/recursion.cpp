@@ -11,7 +11,7 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr size_t kMaxSaved = 256 * 1024;  // bytes of one lane
+constexpr size_t kMaxSaved = 256 * 1024;  // bytes per lane
 
 std::vector<std::byte>& stack_of(Machine& m, const Warp& w, int lane) {
   auto& block = static_cast<ResidentBlock&>(*m.block);
@@ -25,7 +25,7 @@ void too_deep(Machine& m, const Warp& w, int lane, uint32_t pc, size_t bytes) {
   });
 }
 
-// One slot of one lane, appended to or taken from the end of the stack.
+// Appends one slot of one lane to the stack; pop takes it from the end.
 void push(std::vector<std::byte>& stack, const std::byte* file, const SavedSlot& slot, int lane) {
   if (slot.width == 0) {
     uint32_t mask = 0;
@@ -76,7 +76,7 @@ void restore_frame(Machine& m, Warp& w, const ActivationFrame& frame, uint32_t m
     std::vector<std::byte>& stack = stack_of(m, w, lane);
     size_t bytes = 0;
     for (const SavedSlot& slot : frame.saved) bytes += slot.width == 0 ? 1 : slot.width;
-    if (stack.size() < bytes + 1) continue;  // only a text that jumps here by itself
+    if (stack.size() < bytes + 1) continue;  // only when the PTX text jumps here directly
     const bool had_shadow = stack.back() != std::byte{0} && stack.size() >= 2 * bytes + 1;
     stack.pop_back();
     std::vector<std::byte> none(had_shadow || !w.tainted ? 0 : bytes);

@@ -12,8 +12,8 @@ namespace {
 constexpr uint64_t kLargePages = uint64_t{1} << 21;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 
-// Units begin with the region, accesses lie at multiples of their size: no unit may be larger than
-// what divides the region's address.
+// Units start at the region's base, and accesses are at multiples of their size. So no unit may be
+// larger than the alignment of the region's address.
 uint8_t coarsest_unit(const Region& region) {
   return static_cast<uint8_t>(std::countr_zero(region.base | 16));
 }
@@ -33,7 +33,7 @@ void want_large_pages(void* begin, uint64_t bytes) {
 Regions::Regions() : infos_(std::make_shared<std::vector<RegionInfo>>()) { skip_to(kFirstRegion); }
 
 Regions::Pages::Pages(uint64_t bytes) : bytes_(bytes) {
-  // Large pages need an aligned start; address space costs nothing.
+  // Large pages need an aligned start; unused address space costs nothing.
   const uint64_t slack = bytes >= kLargePages ? kLargePages : 0;
   bytes_ += slack;
   mapped_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
@@ -68,7 +68,7 @@ void Regions::add(RegionInfo info, uint64_t bytes) {
 }
 
 void Regions::add_view(RegionInfo info, const std::byte* bytes, uint64_t size) {
-  // Not writable: nothing ever stores there.
+  // Not writable: no kernel stores there.
   add_borrowed(std::move(info), const_cast<std::byte*>(bytes), size);
 }
 

@@ -1,3 +1,10 @@
+// Assigns registers to slots. NVVM gives every value a register of its own, thousands per kernel; a
+// file with a slot for each would not fit the cache. So lifetimes are computed by the usual
+// backward analysis over basic blocks, and slots are reused per width. A lifetime is one interval
+// of instruction indices, without holes: simpler than graph colouring, and a little larger. A
+// guarded write does not end a lifetime, because lanes may keep the old value. The same analysis
+// finds registers that may be read before they are written. Texts beyond the limits get a slot per
+// register.
 #include "vgpu/registers.h"
 
 #include <algorithm>
@@ -5,7 +12,7 @@
 namespace kw::vgpu {
 namespace {
 
-// Beyond these a text is not a compiler's: every register then gets bytes of its own.
+// No compiler writes a text beyond these limits; every register then gets its own bytes.
 constexpr uint64_t kMaxLivenessBits = uint64_t{1} << 28;
 constexpr int kMaxRounds = 100;
 
@@ -96,7 +103,7 @@ struct Liveness {
   Bits live_at_entry;
 };
 
-// The condition code comes behind the last register.
+// The index of the condition code is after the last register.
 int carry_of(const ptx::Function& function) { return static_cast<int>(function.registers.size()); }
 
 void transfer(const ptx::Function& function, std::span<const RegisterUse> uses,
@@ -105,7 +112,7 @@ void transfer(const ptx::Function& function, std::span<const RegisterUse> uses,
   for (int i = block.end - 1; i >= block.first; --i) {
     const ptx::Instruction& instruction = function.instructions[i];
     const int destinations = uses[i].destinations;
-    // A guarded write may leave the old value: it ends no lifetime.
+    // A guarded write may keep the old value, so it does not end a lifetime.
     if (instruction.guard < 0) {
       each_definition(instruction, destinations, [&](int r) { clear(live, r); });
       if (uses[i].writes_carry) clear(live, carry);
@@ -157,8 +164,8 @@ void cover_mentions(const ptx::Function& function, std::vector<Lifetime>& lifeti
   }
 }
 
-// Registers of one width, in order of birth: each takes the slot that became free longest ago, or a
-// new one.
+// Places registers of one width in the order in which their lifetimes start. Each takes the slot
+// that has been free longest, or a new one.
 void place_width(const ptx::Function& function, const std::vector<Lifetime>& lifetimes, int width,
                  RegisterPlan& plan) {
   std::vector<int> order;
@@ -173,7 +180,7 @@ void place_width(const ptx::Function& function, const std::vector<Lifetime>& lif
     uint32_t offset;
     bool operator>(const Busy& other) const { return last > other.last; }
   };
-  std::vector<Busy> heap;  // the slot that is free first on top
+  std::vector<Busy> heap;  // on top: the slot that becomes free first
   for (const int r : order) {
     uint32_t offset = plan.end;
     if (!heap.empty() && heap.front().last < lifetimes[r].first) {
@@ -189,7 +196,8 @@ void place_width(const ptx::Function& function, const std::vector<Lifetime>& lif
   }
 }
 
-// Of the registers in `live`, those that are read at all, and where the first of them is.
+// Lists the registers in `live` that are read at all, and finds the first instruction that reads
+// one.
 void list_undefined(const ptx::Function& function, std::span<const RegisterUse> uses,
                     const Bits& live, RegisterPlan& plan) {
   if (std::all_of(live.begin(), live.end(), [](uint64_t word) { return word == 0; })) return;

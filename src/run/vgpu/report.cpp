@@ -5,7 +5,7 @@
 namespace kw::vgpu {
 namespace {
 
-// Bytes of what one lane moves there, or of one element of the vector it moves.
+// Bytes that one lane moves there, or of one element if it moves a vector.
 int64_t width_at(const Code& code, uint32_t pc) {
   if (pc >= code.insts.size()) return 1;
   const Inst& inst = code.insts[pc];
@@ -24,15 +24,15 @@ int64_t width_at(const Code& code, uint32_t pc) {
   }
 }
 
-// An object of `size` bytes declared with elements of `element` bytes, seen at `bytes` from its
-// start.
+// An object of `size` bytes, declared with elements of `element` bytes, accessed at `bytes` from
+// its start.
 Subject counted(std::string name, int64_t bytes, int64_t size, int64_t element, int64_t width) {
   if (element == 1 && size % width == 0 && bytes % width == 0) element = width;
   return {std::move(name), bytes >= 0 ? bytes / element : (bytes - element + 1) / element,
           size / element, element == 1};
 }
 
-// The last variable that starts at or before `offset`; the first one when none does.
+// The last variable that starts at or before `offset`; the first variable if none does.
 Subject window_subject(const std::vector<WindowVariable>& variables, int64_t offset,
                        int64_t width) {
   const WindowVariable* found = nullptr;

@@ -1,3 +1,8 @@
+// Turns an address into bytes of the host. Every address names its region in its upper bits. So the
+// finding of a bad access can name the buffer, even far out of bounds. Shared and local variables
+// have guard zones between them, so that an index past one variable does not silently hit the next.
+// A refused access reports one finding with the element and the distance past the end; the run
+// continues without the access. The cost is that addresses differ from those of a real device.
 #include "vgpu/resolve.h"
 
 #include <cstring>

@@ -1,3 +1,9 @@
+// Runs blocks so that every legal wait ends and every endless wait is found. A block runs until it
+// ends or waits. Running all resident blocks in turn would also be correct, but it needs more
+// memory and time: most blocks never wait. When a block waits, the next one starts, because it may
+// be what the first waits for. When no more fit, the resident blocks alternate. A deadlock is
+// reported only when nothing outside the blocks changed and all their states repeat. States that
+// never repeat, such as counters of polls, end after 20000 rounds.
 #include "vgpu/scheduler.h"
 
 #include <algorithm>
@@ -18,9 +24,9 @@ namespace {
 
 using record::FindingKind;
 
-constexpr uint32_t kStepsPerLook = 64;  // slow steps between two looks at the clock
-// Full rounds in which every block waited and nothing changed before states that never repeat are
-// taken for counters of a wait rather than for work.
+constexpr uint32_t kStepsPerLook = 64;  // slow steps between two reads of the clock
+// Full rounds in which every block waited and nothing changed. After this many, a state that never
+// repeats is taken for a counter of polls, not for work.
 constexpr uint64_t kIdleRounds = 20000;
 
 using Resident = std::deque<ResidentBlock*>;
@@ -60,17 +66,18 @@ uint32_t most_groups(const Resident& resident) {
   return most;
 }
 
-/// Tells waiting that must end from waiting for ever: nothing outside the blocks changes, all of
-/// them wait, and after every group of every warp had its turn they are exactly as before.
+/// Distinguishes a wait that ends from one that never ends. It never ends when all blocks wait,
+/// nothing outside them changes, and their states repeat. Between two equal states every group of
+/// every warp has run.
 class IdleWatch {
  public:
   explicit IdleWatch(const Machine& m) : m_(m), outside_(m.outside) {}
 
   void worked() { in_row_ = rounds_ = 0; }
-  /// A block may be passed over while what it looks at is unchanged. Once all wait, they run again:
-  /// some count how often they look.
+  /// A block may be skipped while what it polls is unchanged. When all blocks wait, they run again:
+  /// some count their polls.
   bool may_skip() const { return rounds_ == 0; }
-  /// The block that ran last waits; true when all will for ever.
+  /// To be called when the block that ran last waits. Returns true when all wait forever.
   bool waited(const Resident& resident) {
     if (m_.outside != outside_) worked();
     outside_ = m_.outside;
@@ -102,8 +109,8 @@ class IdleWatch {
 
   const Machine& m_;
   uint64_t outside_;
-  size_t in_row_ = 0;    // blocks that waited one after the other
-  uint64_t rounds_ = 0;  // of all blocks
+  size_t in_row_ = 0;    // consecutive blocks that waited
+  uint64_t rounds_ = 0;  // full rounds of all blocks
   uint64_t remembered_ = 0;
   uint32_t turns_ = 1;
   std::vector<uint64_t> states_;
@@ -137,12 +144,11 @@ double now_seconds() {
 }
 
 bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end) {
-  Resident resident;  // those that gave way, the longest waiting first
+  Resident resident;  // blocks that yielded, the longest waiting first
   IdleWatch watch(m);
   uint64_t next = begin;
   while (next < end || !resident.empty()) {
-    // A new block may be what the others wait for; a round of the old ones comes only when no more
-    // fit.
+    // A new block may be what the others wait for. So the old ones run again only when no more fit.
     const bool admit = next < end && resident.size() < m.launch.resident_blocks;
     ResidentBlock* block = admit ? &m.pool->start(order[next++]) : resident.front();
     if (!admit) resident.pop_front();

@@ -1,3 +1,8 @@
+// Undefined values. Reporting every read of them would flag correct kernels: compilers copy and
+// shuffle values that are never used. So undefined bits are followed through registers and reported
+// only where they matter: in an output, an address, a branch, a mask. Following them is slow. So a
+// warp gets a shadow file at its first undefined read and drops it when all bits are clear. One
+// origin per warp is kept for the message; with several it may name the wrong one.
 #include "vgpu/taint.h"
 
 #include <algorithm>
@@ -56,7 +61,7 @@ std::string origin_text(const Machine& m, const UndefinedOrigin& origin, const S
                          : "nothing was written to it yet");
 }
 
-/// A thread and the lane of its warp it reads, as an UndefinedOrigin keeps them.
+/// A thread and the lane that it reads, packed into an UndefinedOrigin.
 struct InactiveRead {
   uint32_t thread = 0;
   int from = 0;
@@ -70,7 +75,7 @@ InactiveRead unpacked(uint64_t offset) {
           static_cast<int>(offset >> kThreadBits)};
 }
 
-// What came undefined into shared memory keeps its origin there.
+// Undefined bytes in shared memory keep the origin of the warp that stored them.
 void carry_origin(ResidentBlock& block, const Warp* by, uint32_t offset, uint32_t bytes) {
   constexpr size_t kMost = 4096;
   const bool known = by != nullptr && by->tainted && by->origin.region != kRegisterFile &&
@@ -171,7 +176,7 @@ void mark_global(Machine& m, const LaneAccess& access, uint32_t number, uint64_t
 void mark_shared(Machine& m, const Warp* by, uint32_t offset, uint32_t bytes,
                  const std::byte* bits) {
   auto& block = static_cast<ResidentBlock&>(*m.block);
-  if (bits == nullptr) return;  // the new stamp already says "defined"
+  if (bits == nullptr) return;  // the new stamp already means "defined"
   carry_origin(block, by, offset, bytes);
   if (block.shared_undefined == nullptr) {
     block.shared_bits.resize(block.shared_bytes);
@@ -194,7 +199,7 @@ bool undefined_address(Machine& m, Warp& w, uint32_t pc, const MemOp& op, int la
 
 namespace {
 
-// Named where the shuffle stands: that is the line to mend.
+// Reported at the shuffle, because that line must be fixed.
 void report_inactive_lane(Machine& m, const Warp& w, uint32_t pc, int lane,
                           const std::string& what) {
   const InactiveRead read = unpacked(w.origin.offset);

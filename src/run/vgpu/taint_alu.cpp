@@ -1,6 +1,9 @@
-// How undefined bits go through register instructions (isa::TaintRule), lane by lane. Only warps
-// that have met undefined data come here; most of what they compute is defined all the same, which
-// is seen for whole registers at a time.
+// How undefined bits pass through ALU instructions (isa::TaintRule), lane by lane. Only warps that
+// have read undefined data come here, and most of their values are defined. So whole registers are
+// checked first, and only lanes with undefined sources are computed one by one. Copies, shifts and
+// selects run the instruction itself on the shadow file. Bitwise instructions hide bits exactly: x
+// & 0 is defined. All others make the whole result undefined, which may report too much but never
+// too little.
 #include <cstring>
 
 #include "vgpu/machine.h"
@@ -25,7 +28,7 @@ Wide get(const std::byte* file, uint32_t slot, int width, int lane) {
   Wide value;
   if (width == 0) {
     value.part[0] = (word(file + slot) >> lane & 1) != 0 ? ~uint64_t{0} : 0;
-  } else if (width == 4) {  // read as it was written, which processors do much faster
+  } else if (width == 4) {  // same width as it was written: faster on the CPU
     value.part[0] = word(file + slot + lane * 4);
   } else {
     std::memcpy(&value, file + slot + lane * width, static_cast<size_t>(width));
@@ -124,8 +127,8 @@ void bitwise(const AluCall& c, int lane, isa::TaintRule rule) {
   c.set_all(lane, bits);
 }
 
-// Runs the instruction itself on the shadow, with one operand (shift amount, selector) taken from
-// the real registers.
+// Runs the instruction itself on the shadow. One operand (shift amount, selector) is taken from the
+// real registers.
 void through_function(const AluCall& c, uint32_t lanes, int real_source) {
   isa::AluArgs args = c.in.args;
   const uint32_t slot = real_source >= 0 ? args.src[real_source] : 0;
@@ -154,7 +157,7 @@ void through_function(const AluCall& c, uint32_t lanes, int real_source) {
   }
 }
 
-// Predicates select one bit each; run on whole masks.
+// Predicates select one bit each, so they run on whole masks.
 bool selects(const isa::Alu& alu) { return alu.taint == isa::TaintRule::Select && alu.srcs == 3; }
 
 }  // namespace
@@ -171,7 +174,7 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
     through_function(c, mask, -1);
     per_lane = 0;
   } else if (real >= 0) {
-    per_lane = c.undefined_lanes(real, mask);  // an undefined amount or selector spoils the lane
+    per_lane = c.undefined_lanes(real, mask);  // an undefined amount or selector: all undefined
     through_function(c, mask & ~per_lane, real);
   }
   const uint32_t spoiled = c.undefined_lanes(per_lane);
@@ -185,7 +188,7 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
       c.set_all(lane, kUndefined);
   }
   c.clear_all(per_lane & ~spoiled);
-  // Whether the instruction happened is undefined itself.
+  // If the guard is undefined, it is undefined whether the instruction ran.
   for (uint32_t rest = unsure; rest != 0; rest &= rest - 1)
     c.set_all(__builtin_ctz(rest), kUndefined);
 }

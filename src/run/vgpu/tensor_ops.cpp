@@ -1,3 +1,9 @@
+// Matrix instructions of one warp. A fragment is spread over the registers of 32 lanes; it is
+// collected into a row-major matrix, computed in double and distributed again. That is simple and
+// exact, but slower than working in the registers. Products are exact in double and a sum is
+// rounded once, because the ISA does not define the order and width of accumulation. A matrix load
+// or store is split into pieces of at most 16 bytes, each checked as an access of one lane. Which
+// lane really does it is not defined, so the lane in a finding is only an example.
 #include "vgpu/tensor_ops.h"
 
 #include <fmt/core.h>
@@ -23,9 +29,9 @@ using ptx::Type;
 
 constexpr int kMaxElements = 32 * 16;
 
-// Calls visit(element, offset) for every element of a row-major matrix that mma.sync takes or
-// gives: eight rows of a left operand or of sums, eight columns of a right one, belong to four
-// neighbouring lanes each. kHeld: neighbours in one register.
+// Calls visit(element, offset) for every element of a row-major mma.sync matrix. Eight rows of a
+// left operand or of sums, or eight columns of a right one, form a part. In it, four neighbouring
+// lanes hold each row or column. kHeld: neighbouring elements in one register.
 template <int kHeld, typename Visit>
 void each_held(const Fragment& f, const Visit& visit) {
   const int size = ptx::type_size(f.type), width = size * kHeld;
@@ -57,7 +63,7 @@ void each_defined(const Fragment& f, const Visit& visit) {
   }
 }
 
-// Where element `place` of a fragment (in lane order) lies in the register file.
+// The offset in the register file of element `place` of a fragment, in lane order.
 uint32_t fragment_offset(const Fragment& f, int place) {
   const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
   const int per_register = width / size, per_lane = f.registers * per_register;
@@ -114,8 +120,8 @@ void read_fragment(const Warp& w, const Fragment& f, Matrix& out) {
   }
 }
 
-// Products are exact in double; their sum is rounded once to the result's type. The hardware's
-// order and width of accumulation are not specified; for f64 it is a chain of fused multiply-adds.
+// Products are exact in double; their sum is rounded once to the result's type. The order and width
+// of accumulation on hardware are not specified. f64 uses a chain of fused multiply-adds.
 void multiply(Warp& w, const TensorInst& t) {
   Matrix a, b, c, d;
   read_fragment(w, t.a, a);
@@ -148,8 +154,8 @@ void multiply(Warp& w, const TensorInst& t) {
   put_matrix(w.shadow, t.d, d.raw);
 }
 
-/// The matrix in memory: `lines` lines of `length` elements, each `pitch` bytes after the one
-/// before.
+/// The matrix in memory: `lines` lines of `length` elements. Each line starts `pitch` bytes after
+/// the one before.
 struct Lines {
   int lines, length, size;
   uint64_t address, pitch;
@@ -168,9 +174,8 @@ Lines lines_of(const Warp& w, const TensorInst& t) {
   return l;
 }
 
-// Calls visit(lane, address, first element, bytes) for every piece of at most 16 bytes. Line i
-// counts as lane i's work: which lane really does it is not specified, so only the warp matters to
-// the checks.
+// Calls visit(lane, address, first element) for every piece of at most 16 bytes. Line i counts as
+// lane i's access. The real lane is not specified, so only the warp matters to the checks.
 template <typename Visit>
 void each_piece(const Lines& l, uint32_t piece, const Visit& visit) {
   for (int line = 0; line < l.lines; ++line) {
@@ -180,7 +185,7 @@ void each_piece(const Lines& l, uint32_t piece, const Visit& visit) {
   }
 }
 
-// Row-major element index of the e-th element in memory order.
+// The row-major index of the e-th element in memory order.
 int logical(const TensorInst& t, const Lines& l, int e) {
   return t.column_major ? (e % l.length) * t.d.columns + e / l.length : e;
 }
@@ -230,10 +235,10 @@ void store_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   ++m.outside;
 }
 
-constexpr int kRowBytes = 16;  // of an 8 x 8 matrix of halves
+constexpr int kRowBytes = 16;  // a row of an 8 x 8 matrix of halves
 
-// Lane 8 i + r names row r of matrix i, whose elements go where mma.sync wants them, or the
-// transposed matrix's.
+// Lane 8 i + r names row r of matrix i. Its elements go where mma.sync expects them, or where it
+// expects those of the transposed matrix.
 void load_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   std::byte values[4][kLanes * 4] = {}, bits[4][kLanes * 4] = {};
   for (int lane = 0; lane < 8 * t.by_rows; ++lane) {
@@ -260,7 +265,7 @@ void load_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   }
 }
 
-// The same backwards: what mma.sync leaves in registers, or its transpose.
+// The reverse: stores what mma.sync leaves in registers, or its transpose.
 void store_rows(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   for (int lane = 0; lane < 8 * t.by_rows; ++lane) {
     std::byte data[kRowBytes] = {}, unknown[kRowBytes] = {};

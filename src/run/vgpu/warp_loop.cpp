@@ -1,9 +1,10 @@
-// The interpreter's inner loop, compiled once per x86-64 level and for three ways of running.
-//
-// A warp is a set of groups: lanes at the same instruction. The group with the lowest pc runs until
-// it branches, waits, or meets another group, which it then joins; so lanes that part at a branch
-// meet again where their paths do, without any analysis of the control flow. A group that spins or
-// has run very long lets another one go first.
+// The interpreter's inner loop, compiled once per x86-64 level and for three modes: with checks,
+// with undefined bits, with counters. A warp is a set of groups: lanes at the same instruction. The
+// group with the lowest pc runs until it branches, waits, or reaches the pc of another group, which
+// it then joins. So lanes that diverge at a branch converge where their paths meet, without any
+// analysis of the control flow. Hardware uses convergence barriers of the compiler instead; PTX has
+// none. A group that spins or has used its share lets another one run first. So a lock between
+// lanes of one warp does not hang.
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
@@ -19,16 +20,16 @@ namespace {
 
 enum class Mode { Checked, Tainted, Counted };
 
-constexpr uint32_t kGroupShare = 20000;  // instructions before another group may run
+constexpr uint32_t kGroupShare = 20000;  // regroupings before another group may run
 constexpr uint32_t kNoLimit = ~0u;
 
-/// The group that runs now, taken out of the warp's list.
+/// The group that runs now. It is removed from the warp's list.
 struct Running {
   uint32_t pc = 0, mask = 0;
-  uint32_t limit = kNoLimit;  // nearest pc above at which another group waits
+  uint32_t limit = kNoLimit;  // nearest higher pc of another group
 };
 
-// Takes the next group to run together with all groups at the same place; false when all wait.
+// Takes the next group to run, joined with all groups at the same pc. Returns false when all wait.
 bool take_group(Warp& w, Running& run) {
   int best = -1;
   for (uint32_t g = 0; g < w.group_count; ++g) {
@@ -63,7 +64,7 @@ KW_LANE void put_back(Warp& w, uint32_t pc, uint32_t mask, GroupState state) {
   w.groups[w.group_count++] = {pc, mask, w.turn, state};
 }
 
-/// Changes that make waiting groups look again.
+/// Makes waiting groups check again, after a change.
 KW_LANE void wake_waiting(Warp& w) {
   for (uint32_t g = 0; g < w.group_count; ++g) {
     if (w.groups[g].state != GroupState::Arrived) w.groups[g].state = GroupState::Runnable;
@@ -78,7 +79,7 @@ KW_LANE void address_shift(std::byte* regs, const Inst& in, uint32_t mask, bool 
   for (int i = 0; i < kLanes; ++i) d[i] = (mask & kLaneBit64[i]) != 0 ? s[i] + shift : d[i];
 }
 
-/// Generic accesses whose first lane points into shared memory go through its window.
+/// A generic access whose first lane points into shared memory uses the shared window.
 template <bool kStore, bool kTrack>
 KW_LANE bool access_generic(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
   if (op.space != ptx::Space::Generic || !op.address64) return false;
@@ -89,7 +90,7 @@ KW_LANE bool access_generic(Machine& m, Warp& w, uint32_t pc, const MemOp& op, u
   return access_global<kStore, kTrack>(m, w, pc, op, mask);
 }
 
-/// Others may wait for what is stored, unless it is a lane's own.
+/// Other threads may wait for a store, unless it is to local memory.
 KW_LANE void note_store(Machine& m, Warp& w, Op kind, const MemOp& op, uint32_t mask) {
   uint32_t region = kSharedRegion;
   if (kind == Op::StoreOther)
@@ -145,7 +146,7 @@ KW_LANE void frame_access(Warp& w, const MemOp& op, uint32_t mask, bool tainted)
   if (tainted) op.lanes(w.shadow, op, w.shadow + op.address, offsets, mask);
 }
 
-/// Source lanes of one kind of shuffle, and which lie inside the reader's segment.
+/// The source lanes of one kind of shuffle. Returns which are inside the reader's segment.
 template <ShuffleMode kShuffle>
 KW_LANE uint32_t shuffle_sources(const U32* b, const U32* c, uint32_t* from) {
   uint32_t inside = 0;
@@ -177,7 +178,7 @@ KW_LANE void permute_lanes(U32* d, const U32* a, const uint32_t* from) {
 #endif
 }
 
-/// A shuffle all 32 lanes take part in, each reading a lane of its own segment.
+/// A shuffle in which all 32 lanes take part, so every source lane exists.
 KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
   std::byte* regs = w.regs;
   const U32* members = lanes32(regs, in.args.src[3]);
@@ -250,10 +251,10 @@ class Loop {
 
  private:
   enum class Step {
-    Next,     // go on with the instruction after
+    Next,     // continue with the next instruction
     Stay,     // pc is set
     Regroup,  // pc and mask are set, groups may have changed
-    Gone,     // the running group has no lanes left to run
+    Gone,     // the running group has no runnable lanes left
     Leave,
   };
 
@@ -263,7 +264,7 @@ class Loop {
   }
   Leave idle() { return w_.live == 0 ? Leave::Done : Leave::Blocked; }
 
-  // Other lanes of this warp may hold what it waits for.
+  // Other lanes of this warp may have to run before the wait ends.
   Leave spin() {
     w_.rotate = true;
     return leave(Leave::Spin);
@@ -290,7 +291,7 @@ class Loop {
     return Step::Regroup;
   }
 
-  // `mask` went away (exited, called, returned); the others go on.
+  // `mask` has left (exited, called, returned, waits); the other lanes continue.
   Step without(uint32_t mask) {
     run_.mask &= ~mask;
     if (run_.mask == 0) return Step::Gone;
@@ -367,7 +368,7 @@ class Loop {
       case Op::CallIndirect:
       case Op::Return:
       case Op::BranchIndexed: {
-        // These put the lanes where they go; what is left continues below.
+        // move_lanes puts these lanes into groups; the others continue.
         move_lanes(m_, w_, run_.pc, mask);
         return without(mask);
       }
@@ -377,7 +378,7 @@ class Loop {
       case Op::GroupMma:
       case Op::GroupCommit:
       case Op::GroupWait:
-        if (mask != w_.live) {  // the rest of the warp has to come
+        if (mask != w_.live) {  // the rest of the warp must arrive
           put_back(w_, run_.pc, mask, GroupState::Collective);
           return without(mask);
         }
