@@ -1,5 +1,5 @@
-// Shuffles, votes, matches, reductions and barriers: results, and what is told when lanes or
-// threads do not meet.
+// Shuffles, votes, matches, reductions and barriers: results, and the findings when lanes or
+// threads do not all arrive.
 #include "vgpu/testing.h"
 
 namespace kw::vgpu {
@@ -173,16 +173,16 @@ TEST(BarrierTest, ExitedThreadsDoNotHoldUpOthers) {
   const int y = bench.output("y", 71, tensor::DType::Int32);
   bench.launch("k", {1}, {128}).params = {Bench::pointer(y)};
   bench.run();
-  // Threads 41 to 70 leave before the second barrier: legal once they have exited.
+  // Threads 41 to 70 do not reach the second barrier; they have exited, so it opens.
   EXPECT_EQ(bench.outcome.status, ports::RunStatus::Completed) << bench.findings();
   EXPECT_EQ(bench.read<int>(y)[70], 3);
 }
 
-// Undefined in CUDA, but every device does what was meant: told, and no reason to stop.
+// Undefined in CUDA, but every device does what the kernel meant: reported, and the run continues.
 TEST(BarrierTest, WhatDevicesAllowIsAWarning) {
   struct Allowed {
     const char* body;
-    const char* message;  // "": nothing to tell
+    const char* message;  // "": no finding
   };
   const Allowed cases[] = {
       {"setp.lt.u32 %p1, %r1, 32; @%p1 bra A; bar.sync 0; bra E; A: bar.sync 0; E:",

@@ -72,7 +72,7 @@ constexpr const char* kFibonacci = R"(
 OUT: st.param.b32 [r], %r2; ret;
 }
 )";
-// Adds up its own local array and what deeper activations return; local addresses differ per
+// Sums its own local array and the results of deeper activations. Local addresses differ per
 // activation.
 constexpr const char* kLocalStack = R"(
 .func (.param .b32 r) deep(.param .b32 a, .param .b64 p)

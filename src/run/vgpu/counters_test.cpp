@@ -1,4 +1,4 @@
-// Counters against numbers worked out by hand.
+// Compares counters with numbers computed by hand.
 #include "vgpu/testing.h"
 
 namespace kw::vgpu {
@@ -10,8 +10,8 @@ using testing::entry;
 
 struct CountersCase {
   const char* name;
-  const char*
-      body;  // %r1 = tid, %rd1 = x, %rd2 = y, %rd3 = 4 * tid, %r4 = shared address of s[tid]
+  // %r1 = tid, %rd1 = x, %rd2 = y, %rd3 = 4 * tid, %r4 = shared address of s[tid]
+  const char* body;
   uint64_t CounterValues::*counter;
   uint64_t want;
 };

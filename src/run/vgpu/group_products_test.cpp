@@ -1,4 +1,4 @@
-// wgmma: matrices lie in shared memory as their descriptors say, sums in the registers that the PTX
+// wgmma: matrices are in shared memory as their descriptors say, sums in the registers that the PTX
 // ISA names.
 #include "numeric/small_float.h"
 #include "vgpu/testing.h"
@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kTile = 16384, kRight = 8192, kColumns = 16, kDepth = 16;
 
-/// How a matrix lies: bytes of a line whose units are shuffled (16: none), and the two distances.
+/// The layout of a matrix: bytes of a line whose units are permuted (16: none), and the two
+/// distances.
 struct Lying {
   uint64_t mode;
   int width, leading, stride;
@@ -21,7 +22,7 @@ struct ProductCase {
   bool bf16 = false, keep = true;
 };
 
-// Eight lines of eight values are a core; in a turned matrix k goes from line to line.
+// Eight lines of eight values form a core. In a turned matrix, k advances from line to line.
 constexpr Lying kPlain{0, 16, 128, 256, false}, kPlainTurned{0, 16, 1024, 128, true};
 constexpr ProductCase kProducts[] = {
     {"no swizzle", kPlain, kPlain},
@@ -39,7 +40,8 @@ float left_value(int row, int k) { return static_cast<float>((row * 7 + k * 3) %
 float right_value(int k, int column) { return static_cast<float>((k * 5 + column) % 7 - 3); }
 float start_value(int row, int column) { return static_cast<float>(row - 2 * column); }
 
-// The ISA's pictures: cores of eight lines of 16 bytes, `width` / 16 of them side by side.
+// As in the pictures of the ISA: cores of eight lines of 16 bytes, `width` / 16 of them side by
+// side.
 int byte_of(const Lying& l, int line, int k) {
   const int along = l.turned ? line : k, across = l.turned ? k : line;
   const int unit = along / 8, units = l.width / 16;
@@ -75,7 +77,7 @@ std::vector<int32_t> tile_of(const ProductCase& c) {
   return words;
 }
 
-/// Copies the tile to shared memory and takes eight sums of the thread's own.
+/// Copies the tile to shared memory and loads the thread's own eight sums.
 const char* const kHead = R"(
 ld.param.u64 %rd0, [x];
 mov.u32 %r0, %tid.x;

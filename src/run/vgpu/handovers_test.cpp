@@ -1,5 +1,5 @@
-// Data handed from block to block by strong stores and a flag: a warning without a fence, nothing
-// with one.
+// Data passed from block to block by strong stores and a flag: a warning without a fence, no
+// finding with one.
 #include "vgpu/handovers.h"
 
 #include "vgpu/testing.h"
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
             "st.relaxed.gpu.global.u32 [%rd1], 7; atom.release.gpu.global.exch.b32 %r5, [%rd1+4], "
             "1; ",
             kTakeByAtomic.c_str(), false},
-        // Both words were written under a lock that was passed on with a fence.
+        // Both words were written under a lock that was released with a fence.
         HandoversCase{
             "UnderALock",
             "st.volatile.global.u32 [%rd1], 7; st.volatile.global.u32 [%rd1+8], 1; membar.gl; "
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
             "W: atom.global.add.u32 %r3, [%rd1+4], 0; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; "
             "membar.gl; ld.volatile.global.u32 %r5, [%rd1+8]; ld.volatile.global.u32 %r4, [%rd1]; ",
             false},
-        // A flag that is set after the one seen first promises nothing.
+        // A flag that is set after the one seen first orders nothing.
         HandoversCase{
             "TwoFlags", "st.volatile.global.u32 [%rd1+4], 1; st.volatile.global.u32 [%rd1+8], 7; ",
             "W: ld.volatile.global.u32 %r3, [%rd1+4]; setp.eq.s32 %p2, %r3, 0; @%p2 bra W; "
@@ -106,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
             "W: ld.volatile.global.u32 %r4, [%rd1]; setp.eq.s32 %p2, %r4, 0; @%p2 bra W; ", false}),
     [](const auto& c) { return std::string(c.param.name); });
 
-// The last block to count itself reads what all others stored; the counter passes every write on.
+// The last block to increment the counter reads what all others stored. The counter keeps all its
+// writers.
 TEST(Handovers, CountersPassOnAllTheirWriters) {
   for (const bool fence : {false, true}) {
     Bench bench(

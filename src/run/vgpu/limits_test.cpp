@@ -1,4 +1,4 @@
-// What a hostile text may try: more memory, time or output than anyone would give it.
+// What a hostile PTX text may try: use more memory, time or output than allowed.
 #include <sys/resource.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// mma.sync, ldmatrix and stmatrix: elements lie in the lanes and registers that the PTX ISA names.
+// mma.sync, ldmatrix and stmatrix: elements are in the lanes and registers that the PTX ISA names.
 #include <cmath>
 
 #include "numeric/small_float.h"
@@ -7,7 +7,7 @@
 namespace kw::vgpu::testing {
 namespace {
 
-/// Lane and register words of one matrix, as the ISA's pictures have them.
+/// Lane and register words of one matrix, as in the pictures of the ISA.
 using Words = std::vector<int32_t>;
 
 struct MmaCase {
@@ -41,7 +41,7 @@ std::string registers(const char* prefix, int count, int first = 0) {
   return text + "}";
 }
 
-/// Loads `count` words of the thread's own from parameter `which` into `prefix`first….
+/// Loads the thread's own `count` words from parameter `which` into registers `prefix`first….
 std::string load_own(const char* which, const char* prefix, const char* type, int count,
                      int first) {
   std::string text = "ld.param.u64 %rd0, [" + std::string(which) +
@@ -134,7 +134,7 @@ TEST(Matrix, RowsComeFromTheLanesThatNameThem) {
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < 4; ++i) {
         const int line = lane / 4, along = lane % 4 * 2;
-        // Row r of matrix i is named by lane 8 i + r.
+        // Lane 8 i + r names row r of matrix i.
         const auto held = [&](int r, int column) { return element(31 - (8 * i + r), column); };
         const int low = c.turned ? held(along, line) : held(line, along);
         const int high = c.turned ? held(along + 1, line) : held(line, along + 1);

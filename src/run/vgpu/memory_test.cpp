@@ -10,8 +10,8 @@ using testing::FindingKind;
 
 struct WrongAccess {
   const char* name;
-  const char*
-      body;  // %r1 = tid, %rd1 = x (input, 32 ints), %rd2 = y (output, 32 ints), %rd3 = 4 * tid
+  // %r1 = tid, %rd1 = x (input, 32 ints), %rd2 = y (output, 32 ints), %rd3 = 4 * tid
+  const char* body;
   const char* kind;
   const char* message;
 };
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Memory, LanesMayMixSpaces) {
-  // Even lanes read shared memory, odd ones the input, through generic addresses.
+  // Even lanes read shared memory and odd lanes the input, through generic addresses.
   Bench bench(entry(
       ".param .u64 x, .param .u64 y",
       R"(ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;
@@ -193,12 +193,12 @@ TEST(Memory, ModuleVariablesMustNotChange) {
       EXPECT_EQ(f->buffer, "v");
       EXPECT_EQ(f->element, 1);
     }
-    bench.run();  // every call starts from the image's own values
+    bench.run();  // every call starts with the initial values of the image
     EXPECT_EQ(bench.found(FindingKind::StateAcrossCalls) != nullptr, back == 0);
   }
 }
 
-// x and y may rely on 4 bytes only: reading four at once is wrong where that is all they have.
+// x and y are aligned to 4 bytes only: reading four elements at once is then misaligned.
 TEST(Memory, BuffersStandWhereTheirDeclarationAllows) {
   const char* const kSingles =
       "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; "
@@ -239,7 +239,7 @@ TEST(Memory, BuffersStandWhereTheirDeclarationAllows) {
   }
 }
 
-// A kernel that looks at its pointers gets along with any of them.
+// A kernel may use the bits of its pointers; shifted buffers must work.
 TEST(Memory, ShiftedBuffersAreCheckedLikeOthers) {
   Bench bench(entry(".param .u64 y",
                     "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; and.b64 %rd2, %rd1, 15; "

@@ -15,7 +15,7 @@ using testing::FindingKind;
 struct RaceCase {
   const char* name;
   const char* body;
-  const char* kind;  // finding_name, or "" when nothing may be reported
+  const char* kind;  // finding_name; "": no finding is allowed
 };
 void PrintTo(const RaceCase& c, std::ostream* out) { *out << c.name; }
 
@@ -33,7 +33,7 @@ class SharedRace : public ::testing::TestWithParam<RaceCase> {};
 
 TEST_P(SharedRace, IsToldByBarriersAlone) {
   const RaceCase& c = GetParam();
-  // Both orders of warps: the verdict must not depend on the schedule.
+  // Both orders of warps: the findings must not depend on the schedule.
   for (const uint64_t seed : {0, 1}) {
     Bench bench(entry(".param .u64 y", std::string(kProlog) + c.body + "st.global.u32 [%rd4], 1;",
                       kShared));
@@ -59,7 +59,7 @@ std::vector<std::string> kinds_at_lines(const Bench& bench) {
   return told;
 }
 
-// Each element is read by its neighbour, who is in the same warp or in the next.
+// Each element is read by a neighbouring thread, in the same warp or in the next.
 TEST(SharedRaces, OfWarpsAreToldBeforeThoseOfLanes) {
   const std::string written = ".loc 1 4 1\nst.shared.u32 [%r4], %r1;\n";
   const std::string read =
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
             "xor.b32 %r5, %r3, 32; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];",
             ""},
         RaceCase{
-            "LanesInAChain",  // 0 with 1, then 1 with 2: 2 knows what 0 did
+            "LanesInAChain",  // 0 with 1, then 1 with 2: 2 is ordered after 0
             "st.shared.u32 [%r4], %r1; and.b32 %r5, %r1, 31; setp.gt.u32 %p1, %r5, 1; @%p1 bra A; "
             "bar.warp.sync 3; A: setp.eq.u32 %p2, %r5, 0; @%p2 bra E; setp.gt.u32 %p3, %r5, 2; "
             "@%p3 bra E; bar.warp.sync 6; setp.eq.u32 %p3, %r5, 1; @%p3 bra E; "

@@ -1,4 +1,4 @@
-// Blocks that wait for each other, deadlocks, orders and host threads.
+// Blocks that wait for each other, deadlocks, block orders and host threads.
 #include "vgpu/scheduler.h"
 
 #include "vgpu/testing.h"
@@ -122,7 +122,7 @@ const Wait kWaits[] = {
 INSTANTIATE_TEST_SUITE_P(Schedule, WaitForNobody, ::testing::ValuesIn(kWaits),
                          [](const auto& c) { return std::string(c.param.name); });
 
-// Who gives up after some looks waits for nobody for ever.
+// A warp that stops polling after some time does not wait forever.
 TEST(Schedule, BoundedWaitsEnd) {
   const Wait bounded{"",
                      "mov.u32 %r2, 0; W: add.s32 %r2, %r2, 1; ld.volatile.global.u32 %r1, [%rd1]; "
@@ -137,7 +137,7 @@ TEST(Schedule, BoundedWaitsEnd) {
   EXPECT_EQ(bench.read<int>(y)[0], 3 * 64 * 5000);
 }
 
-// A plain load in a loop is no way to wait, but on the device it may well end.
+// Waiting by plain loads is wrong, but on a device the wait may end.
 TEST(Schedule, PlainPollingLetsOthersRun) {
   const Wait plain{"",
                    "mov.u32 %r4, %ctaid.x; setp.eq.s32 %p2, %r4, 1; @%p2 bra SET; "

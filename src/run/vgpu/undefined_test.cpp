@@ -1,4 +1,4 @@
-// Undefined data: where it comes from, how it travels, and that it is told only where it is used.
+// Undefined data: where it comes from, how it propagates, and that it is reported only when used.
 #include "vgpu/testing.h"
 
 namespace kw::vgpu {
@@ -11,7 +11,7 @@ using testing::FindingKind;
 struct UndefinedCase {
   const char* name;
   const char* body;
-  const char* message;  // part of the finding's, or "" when nothing may be reported
+  const char* message;  // part of the finding's message; "": no finding is allowed
 };
 void PrintTo(const UndefinedCase& c, std::ostream* out) { *out << c.name; }
 
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
             ""}),
     [](const auto& row) { return row.param.name; });
 
-// A second call must not take over what the first left in the callee's registers.
+// A second call must not see values that the first left in the callee's registers.
 TEST(UndefinedTest, EachCallStartsWithUndefinedRegisters) {
   for (const int second : {0, 1}) {
     Bench bench(entry(".param .u64 y, .param .u32 v", R"(
@@ -202,7 +202,7 @@ TEST(UndefinedTest, EachCallStartsWithUndefinedRegisters) {
   }
 }
 
-// Tracked warps give up running blocks side by side; the result must not depend on it.
+// A tainted warp ends the parallel pass; the result must not depend on it.
 TEST(UndefinedTest, HarmlessRegistersChangeNothing) {
   for (const int threads : {1, 2}) {
     Bench bench(entry(".param .u64 y",
