@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kRoundingBits = 0x6000;  // MXCSR.RC
 
-// The lane loops are separate functions called through a pointer, so no operation moves across the
-// mode change.
+// The lane loops are separate functions called through a pointer, so the compiler cannot move an
+// operation across the mode change.
 template <uint32_t kMode>
 void run_rounded(std::byte* file, const AluArgs& args, uint32_t mask) {
   const uint32_t saved = _mm_getcsr();
@@ -30,9 +30,8 @@ constexpr uint32_t kAuxAt = kRowIndexBits, kSrcAt = kAuxAt + kCvtAuxBits, kDstAt
                    kSignAt = kNaturalDstAt + 2;
 static_assert(kSignAt < 32);
 
-uint32_t width_code(uint32_t bytes) {
-  return static_cast<uint32_t>(std::countr_zero(bytes)) - 1;
-}  // 2, 4, 8, 16
+// The two-bit code of a width of 2, 4, 8 or 16 bytes.
+uint32_t width_code(uint32_t bytes) { return static_cast<uint32_t>(std::countr_zero(bytes)) - 1; }
 uint32_t code_width(uint32_t code) { return 2u << (code & 3); }
 
 template <class T>
@@ -41,7 +40,7 @@ void load_lanes(const std::byte* slot, uint64_t* out) {
   std::memcpy(raw, slot, sizeof(raw));
   for (int i = 0; i < 32; ++i) out[i] = raw[i];
 }
-/// The low `width` bytes of each lane.
+/// Reads the low `width` bytes of each lane.
 void load_lanes(const std::byte* slot, uint32_t width, uint64_t* out) {
   if (width == 2) return load_lanes<uint16_t>(slot, out);
   if (width == 4) return load_lanes<uint32_t>(slot, out);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kSlotBytes = 512;
 constexpr uint32_t kOdd = 0xaaaa5555u;  // the partial mask
-constexpr uint8_t kOld = 0xc3;          // what unwritten destination lanes hold
+constexpr uint8_t kOld = 0xc3;          // initial bytes of the destination
 
 Result<ptx::Module> parse_one(const std::string& text) {
   return ptx::parse(

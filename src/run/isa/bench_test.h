@@ -1,6 +1,6 @@
-// Test bench for one instruction: PTX text in, 32 lanes of source bits in, 32 lanes of result bits
-// out, run on every x86-64 level this CPU has and required to agree bit for bit, with the full mask
-// and with a partial one. Tests only.
+// Test bench for one instruction: takes PTX text and 32 lanes of source bits, returns 32 lanes of
+// result bits. It runs on every x86-64 level of this CPU, with the full mask and with a partial
+// one. All results must agree bit for bit. Tests only.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct BenchResult {
 BenchResult run_instruction(const std::string& text, const std::vector<Lanes>& sources,
                             uint32_t carry_in = 0);
 
-/// The decoded instruction alone, or the error text.
+/// Returns the decoded instruction, or the error text.
 Result<Alu> decode_instruction(const std::string& text);
 
 }  // namespace kw::isa

@@ -1,4 +1,8 @@
-// Logic, shifts, bit fields, byte permutes and packed dot products.
+// Logic, shifts, bit fields, byte permutes and packed dot products. The ISA leaves some operands
+// undefined, such as fields beyond 255; here they give what hardware gives. Functions work on one
+// lane and avoid branches that depend on data, so the compiler can vectorise the loop over lanes.
+// popc and brev use bit tricks for the same reason: the lower levels have no vector instruction for
+// them. The cost is more instructions per lane than one scalar builtin.
 #include <limits>
 #include <type_traits>
 
@@ -76,7 +80,7 @@ void lop3_pred(std::byte* file, const AluArgs& args, uint32_t mask) {
   set_predicate(file, args.dst[1], combine<kLogic>(nonzero, q), mask);
 }
 
-// Shift amounts are unsigned 32-bit; beyond the width everything is shifted out.
+// Shift amounts are unsigned 32-bit; an amount beyond the width shifts everything out.
 template <class T>
 KW_LANE T shl(T a, uint32_t n) {
   return n < kWidth<T> ? static_cast<T>(a << (n & (kWidth<T> - 1))) : T(0);
@@ -107,8 +111,8 @@ template <class T>
 KW_LANE uint32_t clz(T x) {
   return static_cast<uint32_t>(std::countl_zero(x));
 }
-/// Position of the highest bit that is not a copy of the sign; with kShift, how far it is from the
-/// top.
+/// The position of the highest bit that is not a copy of the sign. With kShift: its distance from
+/// the top.
 template <class T, bool kShift>
 KW_LANE uint32_t bfind(T a) {
   using U = std::make_unsigned_t<T>;
@@ -128,7 +132,7 @@ KW_LANE uint64_t brev64(uint64_t x) {
          brev32(static_cast<uint32_t>(x >> 32));
 }
 /// The n-th set bit of `bits` counted from `base` upwards (offset > 0) or downwards, or ~0. The
-/// offset without a positive counterpart gives 0 in hardware.
+/// smallest offset, which has no positive counterpart, gives 0 on hardware.
 KW_LANE uint32_t fns(uint32_t bits, uint32_t base, int32_t offset) {
   const int64_t step = offset < 0 ? -1 : 1;
   int64_t left = offset == 0 ? 1 : step * offset;
@@ -147,8 +151,8 @@ KW_LANE U low_ones(uint32_t count) {
   return count >= kWidth<U> ? static_cast<U>(~U(0))
                             : static_cast<U>((U(1) << (count & (kWidth<U> - 1))) - 1);
 }
-/// Position and length of a bit field lie in 0..255. Beyond that hardware looks at the low byte for
-/// 32-bit fields and at all bits for 64-bit ones.
+/// Position and length of a bit field are in 0..255. For larger values hardware uses the low byte
+/// for 32-bit fields and all bits for 64-bit ones.
 template <class T>
 KW_LANE uint32_t field_operand(uint32_t x) {
   if constexpr (sizeof(T) == 4) return x & 0xff;
@@ -162,7 +166,7 @@ KW_LANE T bfe(T a, uint32_t b, uint32_t c) {
   const U shifted = position > top ? U(0) : static_cast<U>(bits >> (position & top));
   const uint32_t sign_at = position + length - 1 < top ? position + length - 1 : top;
   const bool sign = std::is_signed_v<T> && length != 0 && ((bits >> (sign_at & top)) & 1) != 0;
-  // Fields that reach over the top are filled with the sign from there on.
+  // Above the top bit, a field is filled with the sign.
   const uint32_t inside =
       position > top ? 0 : (length < top + 1 - position ? length : top + 1 - position);
   const U ones = low_ones<U>(inside);
@@ -190,7 +194,7 @@ KW_LANE T szext(T a, uint32_t b) {
   return width == 0 ? T(0) : extended;
 }
 
-/// One selector nibble per result byte.
+/// The selector has one nibble per result byte.
 KW_LANE uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
   const uint64_t both = static_cast<uint64_t>(b) << 32 | a;
   uint32_t result = 0;
@@ -203,7 +207,7 @@ KW_LANE uint32_t permute(uint32_t a, uint32_t b, uint32_t selector) {
   return result;
 }
 KW_LANE uint32_t prmt(uint32_t a, uint32_t b, uint32_t c) { return permute(a, b, c & 0xffff); }
-/// The named modes are four selectors, chosen by the two low bits of c.
+/// Each named mode has four selectors; the two low bits of c choose one.
 template <uint64_t kSelectors>
 KW_LANE uint32_t prmt_mode(uint32_t a, uint32_t b, uint32_t c) {
   return permute(a, b, static_cast<uint32_t>(kSelectors >> (16 * (c & 3))) & 0xffff);
@@ -229,7 +233,7 @@ KW_LANE uint32_t dp2a(uint32_t a, uint32_t b, uint32_t c) {
   return c + static_cast<uint32_t>(sum);
 }
 
-/// The absolute difference of each pair of bytes: as bytes, or summed onto c.
+/// The absolute difference of each pair of bytes: as bytes, or added to c.
 template <class A, class B, bool kSum>
 KW_LANE uint32_t absolute_differences(uint32_t a, uint32_t b, uint32_t c) {
   uint32_t result = kSum ? c : 0;

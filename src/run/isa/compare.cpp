@@ -1,4 +1,9 @@
-// setp, set, testp: comparisons of 32 lanes into a predicate mask, combined with another predicate.
+// setp, set and testp: comparisons of 32 lanes into a predicate mask, combined with another
+// predicate. A predicate is a mask, so 32 results must become bits; shifting each into place does
+// not vectorise. So the loop writes 0 or -1 per lane and one instruction per vector collects the
+// signs. Sources differ only in how their bits become values, so a Read type gives that and the
+// loop is the same. Half types are widened to float, which keeps every comparison exact. The cost
+// is one instance per comparison and type.
 #include <immintrin.h>
 
 #include <type_traits>
@@ -11,7 +16,7 @@
 namespace kw::isa::KW_SIMD_LEVEL {
 namespace {
 
-/// 32 values of 0 or -1 as one mask.
+/// Turns 32 values of 0 or -1 into one mask.
 KW_LANE uint32_t to_mask(const int32_t* truth) {
   uint32_t mask = 0;
 #if defined(__AVX512DQ__)
@@ -120,7 +125,7 @@ void setp(std::byte* file, const AluArgs& args, uint32_t mask) {
   set_predicate(file, args.dst[0], p, mask);
   if (args.aux & kTwoResults) set_predicate(file, args.dst[1], q, mask);
 }
-/// The halves of a packed pair give one predicate each: low first.
+/// Each half of a packed pair gives one predicate, the low half first.
 template <Cmp kCmp, class Low, class High>
 void setp_pair(std::byte* file, const AluArgs& args, uint32_t mask) {
   const uint32_t p = combine(file, args, compare_lanes<kCmp, Low>(file, args));

@@ -1,4 +1,4 @@
-// How the decoder tells a comparison what to do with its truth values (AluArgs::aux). Internal to
+// How the decoder says what a comparison does with its truth values (AluArgs::aux). Internal to
 // this module.
 #pragma once
 

@@ -1,5 +1,9 @@
-// cvt among integers, f16, bf16, f32 and f64, one value per register. Registers have the natural
-// width of their type here (8-bit types in 16 bits); isa/widths.cpp adapts wider ones.
+// cvt between integers, f16, bf16, f32 and f64, one value per register. Modifiers and rounding
+// modes multiply the number of forms, so a row exists per pair of types only. aux holds the
+// modifiers, which are tested once per instruction, outside the lane loops. Registers have the
+// natural width of their type here (8-bit types in 16 bits); adapters.cpp handles wider ones.
+// Results for NaN follow hardware, which differs between f64 and the others. Rounding to nearest
+// uses the host's own conversions where it can; the other modes use the slower rounding of numeric.
 #include <limits>
 
 #include "isa/half_lanes.h"
@@ -38,12 +42,12 @@ KW_LANE LaneOf<D> integer_sat(LaneOf<S> x) {
   return static_cast<LaneOf<D>>(clamp_integer<D, S>(static_cast<S>(x)));
 }
 
-/// Integer to integer without saturation between registers of any width: aux says how many low bits
-/// count, and their sign, first for the source and then for the result.
+/// Integer to integer without saturation, between registers of any width. aux gives the number of
+/// unused high bits of 64 and the sign, first for the source and then for the result.
 template <class W, class R>
 void fit(std::byte* file, const AluArgs& args, uint32_t mask) {
-  const uint32_t source = args.aux & 63,
-                 result = args.aux >> 8 & 63;  // how far to shift up and down again
+  // Bits to shift up and down again.
+  const uint32_t source = args.aux & 63, result = args.aux >> 8 & 63;
   const bool source_signed = (args.aux & 64) != 0, result_signed = (args.aux >> 8 & 64) != 0;
   const auto* a = lanes<R>(file, args.src[0]);
   alignas(64) int64_t x[kLanes];
@@ -62,8 +66,8 @@ void fit(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_lanes<W>(lanes<W>(file, args.dst[0]), mask, [&](int i) { return static_cast<W>(x[i]); });
 }
 
-/// Out of range saturates. NaN gives 0, or the integer with only the top bit set where f64 or 64
-/// bits are involved.
+/// Values out of range saturate. NaN gives 0, or only the top bit set if f64 or a 64-bit integer is
+/// involved.
 template <class D, class S>
 void float_to_integer(std::byte* file, const AluArgs& args, uint32_t mask) {
   using V = typename S::Value;
@@ -131,7 +135,7 @@ void integer_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
     negative[i] = std::is_signed_v<S> ? extended >> 63 : 0;
     magnitude[i] = negative[i] != 0 ? 0 - extended : extended;
   }
-  if (args.aux & kCvtSat) {  // into [0, 1]: negative numbers are 0, positive ones 1
+  if (args.aux & kCvtSat) {  // into [0, 1]: negative numbers give 0, positive ones 1
     for (int i = 0; i < kLanes; ++i) magnitude[i] = magnitude[i] != 0 && negative[i] == 0 ? 1 : 0;
     for (int i = 0; i < kLanes; ++i) negative[i] = 0;
   }
@@ -141,7 +145,7 @@ void integer_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_lanes<U>(lanes<U>(file, args.dst[0]), mask, [&](int i) { return static_cast<U>(out[i]); });
 }
 
-/// NaN lanes of f64 narrowed to `F`: sign and upper payload bits kept, quiet.
+/// NaN lanes of f64 narrowed to `F`: keeps the sign and the upper payload bits, and makes it quiet.
 template <class F>
 KW_LANE void narrow_nans(const double* x, uint32_t* out) {
   constexpr uint32_t kQuietNan = (uint32_t(1) << (F::exponent + 1)) - 1;  // exponent and quiet bit
@@ -154,8 +158,8 @@ KW_LANE void narrow_nans(const double* x, uint32_t* out) {
   }
 }
 
-// NaN, as hardware does it: f64 sources keep sign and payload; a conversion that changes no bits is
-// a copy; everything that computes in binary32 gives the canonical one.
+// NaN as on hardware. f64 sources keep sign and payload. A conversion that changes no bits is a
+// copy. All that compute in binary32 give the canonical NaN.
 template <class D, class S>
 void float_to_float(std::byte* file, const AluArgs& args, uint32_t mask) {
   using V = typename S::Value;

@@ -1,6 +1,6 @@
-// Pieces of conversions: reading a register into 32 floats or doubles, what the modifiers do to
-// them, and rounding them to a narrower format. The modifiers are the same for all lanes, so they
-// are tested once per piece, outside the loops.
+// Parts of conversions: reads a register into 32 floats or doubles, applies the modifiers, and
+// rounds to a narrower format. The modifiers are the same for all lanes, so they are tested once
+// per part, outside the loops.
 #pragma once
 
 #include <immintrin.h>
@@ -13,7 +13,7 @@
 
 namespace kw::isa::KW_SIMD_LEVEL {
 
-/// A float type as it lies in a register, and the host type its values are held in.
+/// A float type as it is stored in a register, and the host type of its values.
 struct TypeF16 {
   using Lane = uint16_t;
   using Value = float;
@@ -56,7 +56,7 @@ template <class V, numeric::Round kRound>
 KW_LANE void integral_lanes(V* x) {
   for (int i = 0; i < kLanes; ++i) x[i] = integral(x[i], kRound);
 }
-/// Every value rounded to an integral one.
+/// Rounds every value to an integral one.
 template <class V>
 __attribute__((noinline)) inline void make_integral(V* x, uint32_t aux) {
   switch (static_cast<numeric::Round>(aux & kCvtRoundMask)) {
@@ -71,8 +71,9 @@ __attribute__((noinline)) inline void make_integral(V* x, uint32_t aux) {
   }
 }
 
-/// The source register as values, with .ftz, integer rounding, .sat and .relu applied. Clamping
-/// before the final rounding gives the same as after it, because rounding never crosses 0 or 1.
+/// read_values reads the source register and applies .ftz; modify_values applies integer rounding,
+/// .sat and .relu. Clamping before the final rounding gives the same result as after it, because
+/// rounding never crosses 0 or 1.
 template <class S>
 KW_LANE void read_values(std::byte* file, uint32_t offset, uint32_t aux, typename S::Value* x) {
   const auto* a = lanes<typename S::Lane>(file, offset);
@@ -101,7 +102,7 @@ KW_LANE void narrow_loop(const V* x, uint32_t aux, uint32_t* out) {
       out[i] = numeric::narrow<To, kRound, numeric::Overflow::Infinity>(x[i]);
   }
 }
-/// 32 values rounded to `To`'s bits in the mode of `aux`.
+/// Rounds 32 values to bits of format `To`, in the mode of `aux`.
 template <class To, class V>
 __attribute__((noinline)) inline void narrow_values(const V* x, uint32_t aux, uint32_t* out) {
   switch (static_cast<numeric::Round>(aux & kCvtRoundMask)) {

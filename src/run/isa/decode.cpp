@@ -1,3 +1,8 @@
+// Decodes register-only instructions. PTX has thousands of forms, and a missing check would execute
+// one with the wrong meaning. So each opcode's function takes the modifiers that it knows,
+// describes its operands and names a row; finish() then refuses every modifier that was not taken
+// and every operand that does not fit. A row name is text, so a form exists exactly when its row
+// exists and no second table can disagree. The cost is string work per instruction, once per load.
 #include "isa/decode.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// Reads one instruction's modifiers and operands and builds its Alu: each opcode has a small
-// function that takes the modifiers it knows and describes its operands; what is left over is
+// Reads one instruction's modifiers and operands and builds its Alu. Each opcode has a small
+// function that takes the modifiers it knows and describes its operands. Anything left over is
 // "unsupported". Internal to this module.
 #pragma once
 
@@ -17,11 +17,11 @@ class Decoder {
       : level_(level), instruction_(instruction), function_(function) {}
 
   std::string_view opcode() const { return instruction_.opcode; }
-  /// True when the instruction has `modifier`; it then counts as understood.
+  /// True when the instruction has `modifier`; it is then marked as taken.
   bool take(std::string_view modifier);
   /// The first of `modifiers` that is present, or "".
   std::string_view take_one_of(std::initializer_list<std::string_view> modifiers);
-  /// .rn .rz .rm .rp; `given` tells whether there was one.
+  /// .rn .rz .rm .rp; `given` is set to whether there was one.
   numeric::Round take_rounding(bool* given = nullptr);
 
   /// The n-th type modifier, or None.
@@ -42,7 +42,7 @@ class Decoder {
   Alu& alu() { return alu_; }
   Level level() const { return level_; }
 
-  /// The finished Alu for the row `name`, after checking that every modifier was taken and every
+  /// Returns the finished Alu for the row `name`. Checks that every modifier was taken and every
   /// operand fits.
   Result<Alu> finish(const std::string& name, AluClass cls, TaintRule taint = TaintRule::AnyToAll,
                      int flops = 0);
@@ -65,9 +65,9 @@ class Decoder {
   uint64_t taken_ = 0;
 };
 
-/// Bytes a register of this type takes per lane: 8-bit types are kept in 2; 0 for predicates.
+/// Bytes per lane of a register of this type: 8-bit types use 2 bytes, predicates 0.
 int lane_width(ptx::Type type);
-/// "u32" -> "b32"; types without such a form stay.
+/// "u32" -> "b32": the untyped name of the same size.
 std::string bits_name(ptx::Type type);
 bool is_integer(ptx::Type type);  // u8 … s64
 bool is_signed(ptx::Type type);
@@ -83,8 +83,7 @@ struct DecodeRow {
 std::span<const DecodeRow> integer_decoders();
 std::span<const DecodeRow> float_decoders();
 std::span<const DecodeRow> move_decoders();
-/// The opcodes integers and floats share: add, sub, mul, mad, min, max, abs, neg, div are sent to
-/// one of these.
+/// Decoders of opcodes that integers and floats share: add, sub, mul, mad, min, max, abs, neg, div.
 Result<Alu> decode_integer_arithmetic(Decoder& d);
 Result<Alu> decode_float_arithmetic(Decoder& d);
 Result<Alu> decode_cvt(Decoder& d);

@@ -1,4 +1,8 @@
-// Decoder of cvt. Scalar conversions may use registers wider than their types; packed ones may not.
+// Decodes cvt. Scalar conversions may use registers wider than their types, packed ones may not.
+// There are rows for natural widths only; wider registers run the row through resize(), which
+// copies all lanes. Integer conversions without saturation are the common wide case, so they have
+// their own rows, `fit`, without that cost. A form without the rounding mode that PTX requires is
+// refused.
 #include <fmt/core.h>
 
 #include "isa/convert_aux.h"
@@ -48,12 +52,13 @@ bool narrows(Type to, Type from) {
   return to == Type::F32 && from == Type::F64;
 }
 
-/// The low bits that count in a 64-bit value, as `fit` rows take them.
+/// The number of unused high bits of a 64-bit value, and the sign, in the form that `fit` rows
+/// read.
 uint32_t fit_field(Type t) {
   return static_cast<uint32_t>(64 - 8 * ptx::type_size(t)) | (is_signed(t) ? 64u : 0u);
 }
 
-/// Builds the Alu for the row `name`, adapting registers wider than the types.
+/// Builds the Alu for the row `name` and adapts registers wider than the types.
 Result<Alu> finish_scalar(Decoder& d, const std::string& name, uint32_t aux, TaintRule taint) {
   const Type to = d.type(0), from = d.type(1);
   if (d.operand_count() != 2) return d.unsupported("cvt has one destination and one source here");
@@ -69,7 +74,7 @@ Result<Alu> finish_scalar(Decoder& d, const std::string& name, uint32_t aux, Tai
   if (!fits) return d.unsupported("register narrower than its type");
   d.dst_width(widths.dst, to);
   d.src_width(widths.src, from);
-  if (!natural && taint == TaintRule::Copy) {  // integer to integer: one loop does any widths
+  if (!natural && taint == TaintRule::Copy) {  // integer to integer: one loop for all widths
     d.alu().aux = fit_field(from) | fit_field(to) << 8;
     return d.finish(fmt::format("fit.{}.{}", 8 * widths.dst, 8 * widths.src), AluClass::Convert,
                     taint);
@@ -106,12 +111,12 @@ Result<Alu> decode_scalar(Decoder& d, Modifiers m) {
     return d.unsupported("a rounding mode is missing");
   }
   if ((m.aux & kCvtRoundMask) == static_cast<uint32_t>(Round::NearestAway)) return d.unsupported();
-  // Hardware flushes nothing on the way to f16, which shows when rounding away from zero.
+  // Hardware does not flush conversions to f16; this is visible when rounding away from zero.
   if (to == Type::F16) m.aux &= ~kCvtFtz;
   return finish_scalar(d, "cvt." + pair, m.aux, TaintRule::AnyToAll);
 }
 
-/// The packed forms: rows are named by both types; how many sources there are follows from them.
+/// The packed forms. The row name has both types, and they give the number of sources.
 Result<Alu> decode_packed(Decoder& d, const Modifiers& m) {
   const Type to = d.type(0), from = d.type(1);
   const bool two = from == Type::F32 && to != Type::Tf32;
@@ -125,7 +130,7 @@ Result<Alu> decode_packed(Decoder& d, const Modifiers& m) {
   return alu;
 }
 
-/// cvt.pack.sat.u8.s32.b32 d, a, b, c: saturates a and b, puts them below the low half of c.
+/// cvt.pack.sat.u8.s32.b32 d, a, b, c: saturates a and b and puts them below the low half of c.
 Result<Alu> decode_cvt_pack(Decoder& d) {
   d.take("sat");
   const Type to = d.type(0), from = d.type(1), merged = d.type(2);

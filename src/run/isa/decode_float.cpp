@@ -1,4 +1,9 @@
-// Decoders of floating-point arithmetic and comparisons.
+// Decodes floating-point arithmetic and comparisons. Many opcodes share the same pattern of
+// modifiers, so one function serves a group: add and fma, div and sqrt, the approximate ones. Row
+// names list modifiers in a fixed order, independent of the order in the text. Rounding modes are
+// not part of the name: a directed mode runs the row under another MXCSR. So one row serves four
+// modes; the half types support only nearest. Each function also gives the flops per lane for the
+// counters.
 #include <fmt/core.h>
 
 #include "isa/compare_aux.h"
@@ -16,7 +21,7 @@ AluClass class_of(Type t) {
   return is_half(t) ? AluClass::Float16 : AluClass::Float32;
 }
 
-/// Modifiers in the order row names use.
+/// Takes the allowed modifiers, in the order that row names use.
 std::string flags(Decoder& d, std::initializer_list<std::string_view> allowed) {
   std::string out;
   for (const std::string_view flag : allowed)
@@ -50,7 +55,7 @@ Result<Alu> decode_fma_like(Decoder& d, std::string_view op, int sources) {
                           class_of(t), flops);
 }
 
-/// add, sub and fma that take f16 or bf16 sources and an f32 result: op.f32.f16.
+/// add, sub and fma with f16 or bf16 sources and an f32 result: op.f32.f16.
 Result<Alu> decode_mixed(Decoder& d, std::string_view op, int sources) {
   const Type narrow = d.type(1);
   if (d.type(0) != Type::F32 || (narrow != Type::F16 && narrow != Type::Bf16))
@@ -133,8 +138,8 @@ struct Comparison {
   bool is_float = false;
 };
 
-/// The comparison operator, flushing and source type as a row name; the boolean operator goes into
-/// aux.
+/// The comparison operator, flushing and source type as a row name. The boolean operator is stored
+/// in aux.
 Result<Comparison> take_comparison(Decoder& d, Type t) {
   Comparison out;
   out.is_float = t == Type::F32 || t == Type::F64 || is_half(t);
@@ -177,7 +182,7 @@ Result<Alu> decode_setp(Decoder& d) {
   return d.finish("setp." + comparison.row, compare_class(t, comparison.is_float));
 }
 
-/// What `set` writes for true; 0 when the pair of types is not one PTX has.
+/// What `set` writes for true; 0 when PTX does not have this pair of types.
 uint32_t set_value(Type result, Type source) {
   if (is_pair(source)) {
     if (result == Type::F16x2) return kSetF16Pair;

@@ -1,4 +1,8 @@
-// Decoders of integer and bit instructions.
+// Decodes integer and bit instructions. Each function serves the opcodes with the same operand
+// pattern. Signedness is part of a row name only if it changes the result: shr.u32 uses the row
+// shr.b32, shr.s32 has its own. The condition code of add.cc is not an operand in PTX, so the Alu
+// says that it reads or writes it. The taint rule is chosen here too: logic follows single bits,
+// shifts follow the real amount, all others make the whole result undefined.
 #include <fmt/core.h>
 
 #include "isa/decode.h"
@@ -32,7 +36,7 @@ Type double_width(Type type) {
   }
 }
 
-/// u16x2 and s16x2 are plain 32-bit registers to the parser.
+/// The parser sees u16x2 and s16x2 operands as plain 32-bit registers.
 Result<Alu> decode_packed16(Decoder& d, std::string_view pair) {
   const bool relu = d.take("relu");
   for (int i = 0; i < 2; ++i) d.src(Type::B32);
@@ -77,7 +81,7 @@ Result<Alu> decode_multiply(Decoder& d) {
                   AluClass::Integer);
 }
 
-/// sad, rem and the like: all operands of the instruction's type.
+/// sad, rem and similar: all operands have the instruction's type.
 template <int kSources>
 Result<Alu> decode_plain(Decoder& d) {
   const Type t = d.type();
@@ -160,7 +164,7 @@ Result<Alu> decode_prmt(Decoder& d) {
                   AluClass::Integer, TaintRule::Shift);
 }
 
-/// popc, clz, brev, bfind: one source of the type, and except for brev a 32-bit count.
+/// popc, clz, brev, bfind: one source of the type. The result is a 32-bit count, except for brev.
 Result<Alu> decode_count(Decoder& d) {
   const Type t = d.type();
   const bool shift = d.opcode() == "bfind" && d.take("shiftamt");
@@ -210,7 +214,7 @@ Result<Alu> decode_dot(Decoder& d) {
                   AluClass::Integer);
 }
 
-/// The one SIMD video instruction compilers still emit, in its plain form.
+/// The only SIMD video instruction that compilers still emit, in its plain form.
 Result<Alu> decode_vabsdiff4(Decoder& d) {
   const bool sums = d.take("add");
   const Type a = d.type(1), b = d.type(2);

@@ -1,4 +1,4 @@
-// Decoders of mov, selp, slct and cvt.
+// Decodes mov, selp, slct and cvt.
 #include <fmt/core.h>
 
 #include "isa/convert_aux.h"

@@ -1,4 +1,5 @@
-// What is understood, how operands are described to the machine, and what is refused by name.
+// Which instructions are supported, how operands are described to the machine, and what is refused
+// by name.
 #include <gtest/gtest.h>
 
 #include "isa/bench_test.h"
@@ -6,7 +7,7 @@
 namespace kw::isa {
 namespace {
 
-// One of every form compilers emit or inline assembly uses; values are checked elsewhere.
+// One of every form that compilers emit or inline assembly uses. Other tests check the values.
 const char* const kForms[] = {
     "add.s32 %r0, %r1, 5;",
     "add.u64 %d0, %d1, %d2;",

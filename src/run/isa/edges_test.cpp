@@ -1,5 +1,4 @@
-// Values at the edges, written out by hand from the ISA: NaN, infinities, signed zeros, subnormals,
-// limits.
+// Edge values, written by hand from the ISA: NaN, infinities, signed zeros, subnormals, limits.
 #include <gtest/gtest.h>
 
 #include "isa/bench_test.h"
@@ -32,15 +31,15 @@ const Edge kFloatEdges[] = {
     {"mul.f32 %r0, %r1, %r2;", {0, kInf}, {kNan}},
     {"mul.f32 %r0, %r1, %r2;", {kMinNormal, 0x3f000000}, {0x00400000}},
     {"mul.ftz.f32 %r0, %r1, %r2;", {kMinNormal, 0xbf000000}, {kNegZero}},
-    // Below the smallest normal number after rounding to 24 bits, whatever the exponent: flushed,
-    // although a subnormal has so few bits that rounding lifts it.
+    // Flushed: the result is below the smallest normal number after rounding to 24 bits with any
+    // exponent. A subnormal has so few bits that rounding would raise it.
     {"mul.f32 %r0, %r1, %r2;", {0x3f7fffff, kMinNormal}, {kMinNormal}},
     {"mul.ftz.f32 %r0, %r1, %r2;", {0x3f7fffff, kMinNormal}, {0}},
     {"mul.ftz.sat.f32 %r0, %r1, %r2;", {0x80800000, 0xbf7fffff}, {0}},
     {"mul.rp.ftz.f32 %r0, %r1, %r2;", {0x3f7fffff, kMinNormal}, {0}},
     {"fma.rn.ftz.f32 %r0, %r1, %r2, %r3;", {0xbf7fffff, kMinNormal, kNegZero}, {kNegZero}},
     {"div.rm.ftz.f32 %r0, %r1, %r2;", {0x80800000, 0x3f800001}, {kNegZero}},
-    // (1 + 2^-23) * (2 - 2^-22) * 2^-127: 2 - 2^-45, which 24 bits round up and a subnormal too.
+    // (1 + 2^-23) * (2 - 2^-22) * 2^-127: 2 - 2^-45, which rounds up at 24 bits and as a subnormal.
     {"mul.ftz.f32 %r0, %r1, %r2;", {0x1f800001, 0x207ffffe}, {kMinNormal}},
     {"mul.rz.ftz.f32 %r0, %r1, %r2;", {0x1f800001, 0x207ffffe}, {0}},
     {"fma.rn.f32 %r0, %r1, %r2, %r3;", {0x3f800001, 0x3f800001, 0xbf800002}, {0x28800000}},
@@ -88,7 +87,7 @@ const Edge kDoubleEdges[] = {
     {"add.f64 %d0, %d1, %d2;", {0x7ff0000000000001, 0x3ff0000000000000}, {0x7ff8000000000001}},
     {"add.f64 %d0, %d1, %d2;", {0x7ff0000000000000, 0xfff0000000000000}, {0xfff8000000000000}},
     {"min.f64 %d0, %d1, %d2;", {0x7ff8000000000000, 0x3ff0000000000000}, {0x3ff0000000000000}},
-    // Of two NaN an H200 passes on the second, in fma the second, third, first; in div the first.
+    // Of two NaN an H200 returns the second; in fma the second, third, first; in div the first.
     {"min.f64 %d0, %d1, %d2;", {0x7fffffffffffffff, 0x7ff8000000000000}, {0x7ff8000000000000}},
     {"sub.f64 %d0, %d1, %d2;", {0x7ff0000000000001, 0xfff0000000000001}, {0xfff8000000000001}},
     {"fma.rn.f64 %d0, %d1, %d2, %d3;",
@@ -112,8 +111,8 @@ const Edge kHalfEdges[] = {
     {"add.f16 %h0, %h1, %h2;", {0x7bff, 0x7bff}, {0x7c00}},
     {"add.f16 %h0, %h1, %h2;", {0x7e01, 0x3c00}, {0x7fff}},
     {"add.ftz.f16 %h0, %h1, %h2;", {0x0001, 0x0001}, {0}},
-    // 11 bits hold the first product, just below the smallest normal number, and flushing comes
-    // before a subnormal's rounding; the second rounds up to it at 11 bits already.
+    // The first product fits 11 bits and is just below the smallest normal number; it is flushed
+    // before a subnormal's rounding. The second rounds up to it at 11 bits already.
     {"mul.ftz.f16 %h0, %h1, %h2;", {0x0400, 0xbbff}, {0x8000}},
     {"mul.ftz.sat.f16 %h0, %h1, %h2;", {0x9380, 0xac44}, {0x0400}},
     {"mul.ftz.f16 %h0, %h1, %h2;", {0x9380, 0x2c44}, {0x8400}},
@@ -124,7 +123,7 @@ const Edge kHalfEdges[] = {
     {"mul.sat.f16 %h0, %h1, %h2;", {0xfe00, 0x3c00}, {0}},
     {"fma.rn.relu.f16 %h0, %h1, %h2, %h3;", {0xbc00, 0x3c00, 0x0000}, {0}},
     {"fma.rn.relu.f16 %h0, %h1, %h2, %h3;", {0x7e00, 0x3c00, 0x0000}, {0x7fff}},
-    // 1 + 2^-11 + 2^-25: beyond a tie of f16 by a bit that binary32 would lose.
+    // 1 + 2^-11 + 2^-25: above a tie of f16 by a bit that binary32 would lose.
     {"fma.rn.f16 %h0, %h1, %h2, %h3;", {0x2888, 0x2310, 0x3c00}, {0x3c01}},
     {"fma.rn.bf16 %h0, %h1, %h2, %h3;", {0x3b80, 0x3f80, 0x3f80}, {0x3f80}},
     {"fma.rn.bf16 %h0, %h1, %h2, %h3;", {0x3b81, 0x3f80, 0x3f80}, {0x3f81}},
@@ -202,7 +201,7 @@ const Edge kIntegerEdges[] = {
     {"bfe.s32 %r0, %r1, %r2, %r3;", {0x80000000, 31, 4}, {0xffffffff}},
     {"bfe.u32 %r0, %r1, %r2, %r3;", {0xffffffff, 40, 8}, {0}},
     {"bfi.b32 %r0, %r1, %r2, %r3, 8;", {0xff, 0, 28}, {0xf0000000}},
-    // Beyond 255: the low byte for 32 bits, everything for 64.
+    // Beyond 255: the low byte for 32 bits, all bits for 64.
     {"bfe.u32 %r0, %r1, %r2, %r3;", {0xff0, 0x104, 4}, {0xf}},
     {"bfe.s64 %d0, %d1, %r2, %r3;", {0x8000000000000001, 0xe876c439, 0x3a}, {0xffffffffffffffff}},
     {"bfi.b64 %d0, %d1, %d2, %r3, %r4;", {0xff, 0, 60, 0x10000000}, {0xf000000000000000}},
@@ -262,7 +261,7 @@ TEST(Edges, ConditionCodeIsPerLane) {
   EXPECT_EQ(used.carry, carried.carry) << "addc without .cc leaves the flag";
 }
 
-// Every 16-bit pattern through the conversions that have so few.
+// For conversions with a 16-bit source: every bit pattern.
 Lanes from(uint32_t first) {
   Lanes out{};
   for (uint32_t i = 0; i < 32; ++i) out[i] = first + i;

@@ -1,6 +1,5 @@
-// binary32 arithmetic. Written for round to nearest; other rounding modes run the same loops under
-// another MXCSR (isa/rounding.cpp), so every expression here is a single IEEE operation per
-// rounding.
+// binary32 arithmetic. Written for round to nearest. Other rounding modes run the same loops under
+// another MXCSR (adapters.cpp), so every expression here is a single IEEE operation per rounding.
 #include <cmath>
 
 #include "isa/float_lanes.h"
@@ -44,7 +43,7 @@ KW_LANE float square_root(float a) {
 }
 
 KW_LANE float magnitude(float a) { return as_float(bits(a) & 0x7fffffffu); }
-// abs and neg are additions in hardware: NaN becomes the canonical one.
+// abs and neg are additions on hardware: a NaN becomes the canonical one.
 template <bool kFtz>
 KW_LANE float absolute(float a) {
   return canonical(magnitude(input<kFtz>(a)));
@@ -66,12 +65,12 @@ KW_LANE float extreme3(float a, float b, float c) {
   const float ab = extreme2<kMax, kFtz, kRule>(a, b);
   return extreme2<kMax, kFtz, kRule>(ab, c);
 }
-/// .abs with three operands: of the magnitudes.
+/// .abs with three operands: the extreme of the magnitudes.
 template <bool kMax, bool kFtz, NanRule kRule>
 KW_LANE float extreme3_abs(float a, float b, float c) {
   return extreme3<kMax, kFtz, kRule>(magnitude(a), magnitude(b), magnitude(c));
 }
-/// .xorsign.abs: the extreme of the magnitudes, with the product's sign.
+/// .xorsign.abs: the extreme of the magnitudes, with the sign of the product.
 template <bool kMax, bool kFtz, NanRule kRule>
 KW_LANE float extreme_xorsign(float a, float b) {
   const uint32_t sign = (bits(a) ^ bits(b)) & 0x80000000u;
@@ -79,7 +78,7 @@ KW_LANE float extreme_xorsign(float a, float b) {
   return result != result ? as_float(kNan32) : as_float(bits(result) | sign);
 }
 
-// f32x2: both halves of a 64-bit register.
+// f32x2: applies the function to both halves of a 64-bit register.
 template <float (*kFn)(float, float)>
 KW_LANE uint64_t pair2(uint64_t a, uint64_t b) {
   const uint64_t low =

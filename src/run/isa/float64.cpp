@@ -1,6 +1,6 @@
-// binary64 arithmetic. A NaN result is a NaN operand made quiet, sign and payload kept; which one
-// of several is the hardware's choice (measured on an H200). Written for round to nearest, run
-// under another MXCSR for the other modes (isa/rounding.cpp).
+// binary64 arithmetic. A NaN result is a NaN operand made quiet, with its sign and payload. Which
+// one of several is the hardware's choice (measured on an H200). Written for round to nearest;
+// other modes run under another MXCSR (adapters.cpp).
 #include <cmath>
 
 #include "isa/float_lanes.h"
@@ -12,8 +12,8 @@ namespace {
 inline constexpr uint64_t kQuiet = 0x0008000000000000u;
 inline constexpr uint64_t kDefaultNan = 0xfff8000000000000u;
 
-// The host picks a payload by operand order, which a compiler may swap: choose explicitly, the
-// first NaN of those listed.
+// The host picks a payload by operand order, which a compiler may swap. So this picks explicitly:
+// the first NaN of those listed.
 KW_LANE double with_nan(double result, double a) {
   const double nan = as_double(a != a ? bits(a) | kQuiet : kDefaultNan);
   return result != result ? nan : result;
@@ -39,7 +39,7 @@ KW_LANE double fma(double a, double b, double c) {
 KW_LANE double div(double a, double b) { return with_nan(a / b, a, b); }
 KW_LANE double rcp(double a) { return with_nan(1.0 / a, a); }
 KW_LANE double square_root(double a) { return with_nan(__builtin_sqrt(a), a); }
-// abs and neg are additions in hardware: the sign of a NaN stays.
+// abs and neg are additions on hardware: the sign of a NaN stays.
 KW_LANE double absolute(double a) {
   const uint64_t x = bits(a);
   return as_double(a != a ? x | kQuiet : x & 0x7fffffffffffffffu);

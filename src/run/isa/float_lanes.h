@@ -1,4 +1,4 @@
-// What the f32 handlers share: flushing subnormals, saturation, the canonical NaN, ordering.
+// Shared by the f32 handlers: flushing subnormals, saturation, the canonical NaN, ordering.
 // Per-level code only.
 #pragma once
 
@@ -16,7 +16,7 @@ KW_LANE uint64_t bits(double x) { return std::bit_cast<uint64_t>(x); }
 KW_LANE float as_float(uint32_t x) { return std::bit_cast<float>(x); }
 KW_LANE double as_double(uint64_t x) { return std::bit_cast<double>(x); }
 
-/// Subnormals become zero of the same sign.
+/// Subnormals become zero with the same sign.
 KW_LANE float flush(float x) {
   const uint32_t u = bits(x);
   return as_float((u & 0x7f800000u) == 0 ? u & 0x80000000u : u);
@@ -25,7 +25,7 @@ template <bool kFtz>
 KW_LANE float input(float x) {
   return kFtz ? flush(x) : x;
 }
-/// Into [0, 1]; NaN and negative zero become +0.
+/// Clamps to [0, 1]; NaN and negative zero become +0.
 KW_LANE float saturate(float x) {
   const float low = x > 0.0f ? x : 0.0f;
   return low < 1.0f ? low : 1.0f;
@@ -36,20 +36,21 @@ KW_LANE double saturate(double x) {
 }
 KW_LANE float canonical(float x) { return x != x ? as_float(kNan32) : x; }
 
-/// The result of an f32 operation as PTX writes it.
+/// The result of an f32 operation as PTX defines it.
 template <bool kFtz, bool kSat>
 KW_LANE float output(float x) {
   const float flushed = kFtz ? flush(x) : x;
   return kSat ? saturate(flushed) : canonical(flushed);
 }
 
-/// Whether `product` or quotient, computed with a factor of 2^64, lies below the smallest normal
+/// Whether a product or quotient, computed with a factor of 2^64, is below the smallest normal
 /// number. Hardware flushes a result that is still below it after rounding to 24 bits with an
-/// exponent of any size; a subnormal has fewer bits, and rounding there may have lifted it.
+/// unlimited exponent. A subnormal has fewer bits, so rounding there may have raised it to the
+/// normal number.
 KW_LANE bool is_tiny(float scaled) { return (scaled < 0.0f ? -scaled : scaled) < 0x1p-62f; }
 inline constexpr float kTinyScale = 0x1p64f;
 
-/// The result of a multiplication, division or fma as PTX writes it.
+/// The result of a multiplication, division or fma as PTX defines it.
 template <bool kFtz, bool kSat>
 KW_LANE float output(float x, bool tiny) {
   const float flushed = kFtz && tiny ? as_float(bits(x) & 0x80000000u) : x;
@@ -66,9 +67,9 @@ KW_LANE int64_t order(double x) {
   return i ^ ((i >> 63) & 0x7fffffffffffffff);
 }
 
-enum class NanRule { Other, Propagate };  // min/max: the operand that is a number, or NaN
+enum class NanRule { Other, Propagate };  // min/max of a number and NaN: the number, or NaN
 
-/// The smaller or larger of two; two NaN, or one with Propagate, give the canonical NaN.
+/// The smaller or larger of two. Two NaN, or one with Propagate, give `nan`.
 template <bool kMax, NanRule kRule, class T>
 KW_LANE T extreme(T a, T b, T nan) {
   const bool first = kMax ? order(a) > order(b) : order(a) < order(b);

@@ -1,6 +1,9 @@
-// f16, f16x2, bf16 and bf16x2 arithmetic, and f32 arithmetic with one half-width source. Everything
-// is computed in wider host floats and rounded once at the end; fma goes through round-to-odd,
-// which makes the second rounding harmless.
+// f16, f16x2, bf16 and bf16x2 arithmetic, and f32 arithmetic with half-width sources. Not every
+// level has half arithmetic, so values are computed in wider floats and rounded once at the end.
+// For one add or multiply the second rounding never changes the result, since binary32 has twice
+// the bits plus two. For fma it could, so the sum is rounded to odd first, which makes the second
+// rounding correct. bf16 has binary32's range, so its exact product needs binary64. That is slow,
+// so it is used only if the binary32 result of some lane is a tie.
 #include "isa/half_lanes.h"
 #include "isa/rows.h"
 
@@ -14,7 +17,7 @@ KW_LANE float add(float a, float b) { return a + b; }
 KW_LANE float sub(float a, float b) { return a - b; }
 KW_LANE float mul(float a, float b) { return a * b; }
 
-/// Moves a rounded sum to the neighbour with an odd last bit when `error` says that it was inexact.
+/// Moves a rounded sum to the neighbour with an odd last bit if `error` shows that it was inexact.
 template <class T>
 KW_LANE T to_odd(T sum, T error) {
   using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -24,7 +27,7 @@ KW_LANE T to_odd(T sum, T error) {
   const bool adjust = (error < T(0)) | (error > T(0));  // false for NaN
   return std::bit_cast<T>(adjust && (raw & 1) == 0 ? moved : raw);
 }
-/// a + b and what rounding lost, exactly.
+/// a + b rounded to odd; the rounding error is computed exactly.
 template <class T>
 KW_LANE T sum_to_odd(T a, T b) {
   const T sum = a + b;
@@ -32,11 +35,11 @@ KW_LANE T sum_to_odd(T a, T b) {
   const T error = (a - (sum - back)) + (b - back);
   return to_odd(sum, error);
 }
-// f16: the product of two 11-bit significands is exact in binary32, and nothing overflows there.
+// f16: the product of two 11-bit significands is exact in binary32 and does not overflow.
 KW_LANE float fma_f16(float a, float b, float c) { return sum_to_odd<float>(a * b, c); }
-// bf16 has binary32's range, so the exact product needs binary64; the sum is then rounded to odd
-// once more on its way to binary32 (infinities and values beyond its range end as the right
-// infinity when rounded to bf16).
+// bf16 has binary32's range, so the exact product needs binary64. The sum is then rounded to odd
+// again on its way to binary32. Infinities and values beyond its range become the right infinity
+// when rounded to bf16.
 KW_LANE float fma_bf16(float a, float b, float c) {
   const double sum = sum_to_odd<double>(static_cast<double>(a) * b, c);
   const float nearest = static_cast<float>(sum);
@@ -66,8 +69,8 @@ void binary(std::byte* file, const AluArgs& args, uint32_t mask) {
   for (int i = 0; i < kCount; ++i) a[i] = kFn(a[i], b[i]);
   store_halves<F, kCount, kFtz, kClamp>(file, args.dst[0], a, mask);
 }
-/// A single fused operation in binary32, rounded again to bf16, is right unless it landed on a tie:
-/// then do it exactly.
+/// One fused operation in binary32, rounded again to bf16, is right unless it gave a tie. Then all
+/// lanes are computed exactly.
 template <int kCount>
 KW_LANE void fma_bf16_all(float* a, const float* b, const float* c) {
   alignas(64) float sum[kCount];
@@ -95,7 +98,7 @@ void ternary(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_halves<F, kCount, kFtz, kClamp>(file, args.dst[0], a, mask);
 }
 
-/// neg and abs touch only the sign bit (and flush), but give the canonical NaN.
+/// neg and abs change only the sign bit (and flush), but give the canonical NaN.
 template <class F, int kCount, bool kFtz, bool kAbs>
 void sign(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) uint16_t result[kCount];
@@ -108,7 +111,7 @@ void sign(std::byte* file, const AluArgs& args, uint32_t mask) {
   blend_halves<kCount>(file, args.dst[0], result, mask);
 }
 
-// op.f32.f16: the half source is widened exactly, the rest is an f32 operation.
+// op.f32.f16: the half source is widened exactly; the rest is an f32 operation.
 template <class F, bool kSat>
 KW_LANE float add_mixed(uint16_t a, float c) {
   return output<false, kSat>(numeric::widen<F>(a) + c);

@@ -1,7 +1,6 @@
-// f16 and bf16 registers as arrays of floats: a pair register is just 64 values instead of 32.
-// Loading is exact; storing rounds to nearest even once, so what is stored must be exact,
-// innocuously rounded (24 bits for an 11-bit result of one add or multiply), or rounded to odd.
-// Per-level code only.
+// f16 and bf16 registers as arrays of floats: a pair register has 64 values instead of 32. Loading
+// is exact. Storing rounds once to nearest even. So the stored value must be exact, rounded to odd,
+// or the binary32 result of one add or multiply. Per-level code only.
 #pragma once
 
 #include "isa/convert_lanes.h"
@@ -10,7 +9,7 @@ namespace kw::isa::KW_SIMD_LEVEL {
 
 inline constexpr int kPairLanes = 2 * kLanes;
 
-// Without F16C the conversions are long; one copy of each is enough there.
+// Without F16C the conversions are long, so one copy of each is enough.
 #if defined(__F16C__)
 #define KW_HALF_CONVERSION KW_LANE
 #else
@@ -19,7 +18,7 @@ inline constexpr int kPairLanes = 2 * kLanes;
 
 KW_LANE uint16_t flush16(uint16_t x) { return (x & 0x7c00) == 0 ? x & 0x8000 : x; }
 
-/// `kCount` values of format `F` (numeric::Fp16 or Bf16) from 16-bit elements.
+/// Converts `kCount` 16-bit elements of format `F` (numeric::Fp16 or Bf16) to floats.
 template <class F, int kCount>
 KW_HALF_CONVERSION void widen_all(const uint16_t* in, float* out) {
 #if defined(__F16C__)
@@ -94,8 +93,8 @@ KW_LANE void blend_halves(std::byte* file, uint32_t offset, const uint16_t* resu
 
 enum class Clamp { None, Sat, Relu };
 
-/// With kFtz, what stays below the smallest normal number when rounded with an exponent of any size
-/// becomes zero.
+/// With kFtz, a value becomes zero if it stays below the smallest normal number when rounded with
+/// an unlimited exponent.
 template <class F, int kCount, bool kFtz, Clamp kClamp>
 KW_LANE void store_halves(std::byte* file, uint32_t offset, float* x, uint32_t mask) {
   if constexpr (kClamp == Clamp::Sat)

@@ -1,5 +1,9 @@
-// Integer arithmetic. Unsigned C++ types carry the bits; signedness is in the function (so nothing
-// overflows).
+// Integer arithmetic. PTX integers wrap, but overflow of signed C++ integers is undefined, so all
+// sums and products are computed in unsigned types. Signedness is in the function. Everything must
+// vectorise: a 64-bit high product is four 32-bit ones instead of a 128-bit one, and 32-bit
+// division goes through double, which is exact. Division by zero is undefined in PTX; it gives all
+// ones, as hardware does. Carry chains keep the condition code as a lane mask, since PTX gives it
+// no register.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -51,8 +55,8 @@ using Wide = typename Wider<T>::type;
 
 template <class T>
 KW_LANE T mul_lo(T a, T b) {
-  // 16-bit operands are promoted to int, whose product could overflow: multiply as 32-bit unsigned
-  // at least.
+  // 16-bit operands are promoted to int, whose product could overflow. So they are multiplied as
+  // 32-bit unsigned.
   using U = std::conditional_t<sizeof(T) == 2, uint32_t, Unsigned<T>>;
   return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
 }
@@ -61,7 +65,7 @@ KW_LANE T mul_hi(T a, T b) {
   return static_cast<T>((Wide<T>(a) * Wide<T>(b)) >> (8 * sizeof(T)));
 }
 KW_LANE uint64_t high_part(uint64_t a, uint64_t b) {
-  // Four 32-bit products: stays vectorisable, unlike a 128-bit product.
+  // Four 32-bit products vectorise; a 128-bit product does not.
   const uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
   const uint64_t low = al * bl, cross = ah * bl, other = al * bh;
   const uint64_t middle = (low >> 32) + (cross & 0xffffffffu) + (other & 0xffffffffu);
@@ -128,13 +132,13 @@ KW_LANE T sad(T a, T b, T c) {
   return static_cast<T>(Unsigned<T>(c) + difference);
 }
 
-// Division by zero is undefined in PTX; the hardware's software routines give all ones, for rem
+// Division by zero is undefined in PTX. The software routines for hardware give all ones, for rem
 // too.
 template <class T>
 KW_LANE T quotient(T a, T b) {
   if constexpr (sizeof(T) == 4) {
-    // Exact in binary64: a quotient that is no integer is at least 2^-32 away from one, relatively.
-    // The shifted sum holds the integer in its low bits, also for INT_MIN / -1.
+    // Exact in binary64: a quotient that is not an integer is at least 2^-32 away from one,
+    // relatively. The shifted sum holds the integer in its low bits, also for INT_MIN / -1.
     const double q = __builtin_trunc(static_cast<double>(a) / static_cast<double>(b));
     return static_cast<T>(std::bit_cast<uint64_t>(q + 0x1.8p52));
   } else if constexpr (std::is_signed_v<T>) {
@@ -180,7 +184,7 @@ KW_LANE T max_relu(T a, T b) {
   return maximum<T>(maximum<T>(a, b), T(0));
 }
 
-/// The same function on both 16-bit halves.
+/// Applies the function to both 16-bit halves.
 template <class T, T (*kFn)(T, T)>
 KW_LANE uint32_t halves(uint32_t a, uint32_t b) {
   const uint32_t low = static_cast<uint16_t>(kFn(static_cast<T>(a), static_cast<T>(b)));
@@ -189,7 +193,7 @@ KW_LANE uint32_t halves(uint32_t a, uint32_t b) {
   return low | high << 16;
 }
 
-// Carry chains: the condition code is a lane mask. Carry out of subtraction is a borrow.
+// Carry chains: the condition code is a lane mask. The carry of a subtraction is a borrow.
 enum class Carry { Out, In, InOut };
 
 template <class T, Carry kCarry, bool kSubtract>
@@ -218,7 +222,7 @@ void carry_add(std::byte* file, const AluArgs& args, uint32_t mask) {
   for (int i = 0; i < kLanes; ++i) b[i] = lanes<T>(file, args.src[1])[i];
   add_with_carry<T, kCarry, kSubtract>(file, args, mask, a, b);
 }
-/// S gives the signedness of the product (it matters for hi), T carries the bits.
+/// S gives the signedness of the product, which matters for hi. T holds the bits.
 template <class S, Carry kCarry, bool kHigh>
 void carry_mad(std::byte* file, const AluArgs& args, uint32_t mask) {
   using T = Unsigned<S>;

@@ -34,7 +34,7 @@ std::string reg(int bits, int n) {
   return std::string(bits == 16 ? "%h" : bits == 32 ? "%r" : "%d") + std::to_string(n);
 }
 
-/// Edge values and random ones, of every magnitude.
+/// Edge values and random ones of every magnitude.
 Lanes sample(std::mt19937_64& random, int bits) {
   const uint64_t top = uint64_t(1) << (bits - 1);
   const uint64_t edges[] = {

@@ -1,6 +1,6 @@
 // Lane loops: turn a function of one lane's values into an AluFn over 32 lanes. Only for the
-// sources compiled once per x86-64 level; everything here lives in that level's namespace so that
-// the linker never mixes levels.
+// sources compiled once per x86-64 level. Everything here is in that level's namespace, so that the
+// linker never mixes levels.
 #pragma once
 
 #include <bit>
@@ -18,8 +18,8 @@ namespace kw::isa::KW_SIMD_LEVEL {
 
 inline constexpr int kLanes = 32;
 
-/// Bit of each lane in a mask, as a table: testing against it vectorises on every level, variable
-/// shifts do not.
+/// The bit of each lane in a mask, as a table. Testing against it vectorises on every level;
+/// variable shifts do not.
 alignas(64) inline constexpr uint32_t kLaneBit[kLanes] = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -33,7 +33,7 @@ struct Aliased {
 template <>
 struct Aliased<bool> {};
 
-/// The lanes of one register seen as values of type T.
+/// The lanes of one register as values of type T.
 template <class T>
 KW_LANE typename Aliased<T>::type* lanes(std::byte* file, uint32_t offset) {
   using Value = typename Aliased<T>::type;
@@ -56,7 +56,7 @@ KW_LANE void set_predicate(std::byte* file, uint32_t offset, uint32_t value, uin
   p = (p & ~mask) | (value & mask);
 }
 
-/// Destination and sources never overlap partly: they are the same register or disjoint, so lanes
+/// Destination and sources are the same register or disjoint, never partly overlapping. So lanes
 /// are independent.
 template <class T, class Fn>
 KW_LANE void store_lanes(typename Aliased<T>::type* d, uint32_t mask, Fn&& value) {
@@ -67,8 +67,8 @@ KW_LANE void store_lanes(typename Aliased<T>::type* d, uint32_t mask, Fn&& value
     alignas(64) T result[kLanes];
 #pragma GCC ivdep
     for (int i = 0; i < kLanes; ++i) result[i] = value(i);
-    // g++ 12 fails internally when it merges a 16-bit minimum or maximum with the blend: keep them
-    // apart.
+    // g++ 12 has an internal error when it merges a 16-bit minimum or maximum with the blend. This
+    // separates them.
     if constexpr (sizeof(T) == 2) asm("" : "+m"(result));
 #pragma GCC ivdep
     for (int i = 0; i < kLanes; ++i)

@@ -37,8 +37,8 @@ KW_LANE T choose_ftz(T a, T b, float c) {
   return flush(c) >= 0.0f ? a : b;
 }
 
-/// `kCount` elements of `kBits` each into one register, the first in the low bits. Register types
-/// carry the elements.
+/// Packs `kCount` elements of `kBits` each into one register, the first in the low bits. Elements
+/// are in registers of type S.
 template <class D, class S, int kBits, int kCount>
 void pack(std::byte* file, const AluArgs& args, uint32_t mask) {
   const auto *a = lanes<S>(file, args.src[0]), *b = lanes<S>(file, args.src[1]);
@@ -68,7 +68,7 @@ void unpack(std::byte* file, const AluArgs& args, uint32_t mask) {
   }
 }
 
-// 128-bit registers are pairs of 64-bit halves per lane.
+// A 128-bit register has two 64-bit halves per lane.
 template <class S, int kCount>
 void pack128(std::byte* file, const AluArgs& args, uint32_t mask) {
   auto* d = lanes<S>(file, args.dst[0]);

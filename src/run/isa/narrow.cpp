@@ -1,5 +1,9 @@
-// cvt to and from packed and 8-bit-and-less formats: f16x2 and bf16x2 from two f32, tf32, fp8, fp4,
-// e8m0, and cvt.pack. The first source goes to the upper part of the result.
+// cvt to and from packed formats and formats of 8 bits or less: f16x2 and bf16x2 from two f32,
+// tf32, fp8, fp4, e8m0, and cvt.pack. The first source goes to the upper part of the result. Float
+// formats go through binary32, which holds every source exactly, so each value is rounded once. A
+// path per pair of formats would need many more functions. Nearest rounding to 16 bits uses the
+// host's instruction if it has one; other modes use the slower code of numeric. NaN follows
+// hardware, which truncates it like a number in tf32 with .rna.
 #include <limits>
 
 #include "isa/half_lanes.h"
@@ -18,7 +22,7 @@ KW_LANE void load_f32(std::byte* file, uint32_t offset, uint32_t aux, float* x) 
     for (int i = 0; i < kLanes; ++i) x[i] = x[i] <= 0.0f ? 0.0f : x[i];
 }
 
-/// Two f32 into a pair of 16-bit floats.
+/// Two f32 to a pair of 16-bit floats.
 template <class F>
 void pair_from_f32(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) float high[kLanes], low[kLanes];
@@ -39,8 +43,8 @@ void pair_from_f32(std::byte* file, const AluArgs& args, uint32_t mask) {
                         [&](int i) { return upper[i] << 16 | lower[i]; });
 }
 
-/// A NaN as hardware writes it: canonical, but .rna cuts it off like a number, and its .satfinite
-/// then takes the step that makes an infinity the largest number.
+/// A NaN as hardware writes it: canonical, except with .rna, which truncates it like a number. Its
+/// .satfinite then takes the step that turns an infinity into the largest number.
 KW_LANE uint32_t tf32_nan(uint32_t source, bool away, bool saturates) {
   const uint32_t cut = (source & 0xffffe000u) - (saturates ? 0x2000u : 0u);
   return away ? cut : numeric::Tf32::nan << 13;
@@ -62,7 +66,7 @@ KW_LANE uint32_t narrow8(float x) {
   return numeric::narrow<F, Round::Nearest, Overflow::Saturate>(x);
 }
 
-/// Two f32 into two elements of kBits each.
+/// Two f32 to two elements of kBits each.
 template <class F, int kBits>
 void small_from_f32(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) float high[kLanes], low[kLanes];
@@ -73,7 +77,7 @@ void small_from_f32(std::byte* file, const AluArgs& args, uint32_t mask) {
   });
 }
 
-/// A pair of 16-bit floats into two fp8; both formats hold an f16 or bf16 exactly in binary32.
+/// A pair of 16-bit floats to two fp8. binary32 holds an f16 or bf16 exactly.
 template <class F, class From>
 void small_from_pair(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) float x[kPairLanes];
@@ -85,7 +89,7 @@ void small_from_pair(std::byte* file, const AluArgs& args, uint32_t mask) {
   });
 }
 
-/// Two elements of kBits into an f16x2. Exact.
+/// Two elements of kBits to an f16x2. Exact.
 template <class F, int kBits>
 void pair_from_small(std::byte* file, const AluArgs& args, uint32_t mask) {
   const auto* a = lanes<uint16_t>(file, args.src[0]);
@@ -143,8 +147,8 @@ KW_LANE uint32_t bf16_from_scales(uint16_t a) {
   return high << 16 | low;
 }
 
-/// cvt.pack: both sources saturated to kBits, a above b; the rest of the register is the low part
-/// of c.
+/// cvt.pack: both sources are saturated to kBits, a above b. The rest of the register is the low
+/// part of c.
 template <class D, int kBits>
 KW_LANE uint32_t saturated(int32_t x) {
   constexpr int32_t kLow = std::is_signed_v<D> ? -(1 << (kBits - 1)) : 0;

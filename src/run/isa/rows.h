@@ -1,5 +1,5 @@
-// The table that joins the decoder with the lane loops: canonical instruction name -> handler. Each
-// source listed as SIMD in the build gives one list of rows per x86-64 level. Internal to this
+// The table that connects the decoder with the lane loops: canonical instruction name -> handler.
+// Each source listed as SIMD in the build gives one list of rows per x86-64 level. Internal to this
 // module.
 #pragma once
 
@@ -10,8 +10,7 @@
 
 namespace kw::isa {
 
-/// `name`: opcode, then modifiers in the fixed order the decoder writes them, then types:
-/// "add.ftz.sat.f32".
+/// `name`: opcode, then modifiers in the fixed order of the decoder, then types: "add.ftz.sat.f32".
 struct Row {
   const char* name;
   AluFn fn;
@@ -31,7 +30,7 @@ struct Row {
   std::span<const Row> narrow_rows();  \
   }
 KW_ISA_DECLARE_LEVEL(v2)
-#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds, where the others would take too long to compile
+#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds: the other levels take too long to compile
 namespace v3 = v2;
 namespace v4 = v2;
 #else

@@ -1,4 +1,4 @@
-// The approximate instructions: their values come from numeric/approx.h, special cases and flushing
+// The approximate instructions. Their values come from numeric/approx.h, special cases and flushing
 // from the ISA.
 #include "isa/half_lanes.h"
 #include "isa/rows.h"
@@ -19,7 +19,7 @@ template <bool kFtz>
 KW_LANE float div_full(float a, float b) {
   return output<kFtz, false>(input<kFtz>(a) / input<kFtz>(b));
 }
-/// a * (1 / b), where the reciprocal of a |b| beyond 2^126 counts as zero.
+/// a * (1 / b), with a reciprocal of zero for |b| above 2^126.
 template <bool kFtz>
 KW_LANE float div_approx(float a, float b) {
   const float x = input<kFtz>(a), y = input<kFtz>(b);
@@ -29,8 +29,8 @@ KW_LANE float div_approx(float a, float b) {
   return output<kFtz, false>(huge ? x * zero : x / y);
 }
 
-/// sin and cos: the loop is right up to numeric::kTurnLimit; lanes beyond it are done again, one by
-/// one.
+/// sin and cos: the loop is right up to numeric::kTurnLimit. Lanes beyond it are computed again,
+/// one by one.
 template <int kShift, bool kFtz>
 void turn(std::byte* file, const AluArgs& args, uint32_t mask) {
   alignas(64) float x[kLanes], y[kLanes];
@@ -62,8 +62,8 @@ void half_special(std::byte* file, const AluArgs& args, uint32_t mask) {
   store_halves<F, kCount, false, Clamp::None>(file, args.dst[0], x, mask);
 }
 
-// The f64 seeds look only at the upper word (also to see a NaN), flush subnormals, and give a
-// result whose lower word is zero.
+// The f64 seeds use only the upper word (also to detect a NaN) and flush subnormals. The lower word
+// of the result is zero.
 KW_LANE double seed_input(double x) {
   const uint64_t upper = bits(x) & 0xffffffff00000000u;
   return as_double((upper & 0x7ff0000000000000u) == 0 ? upper & 0x8000000000000000u : upper);

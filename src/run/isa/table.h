@@ -1,5 +1,5 @@
-// All rows of all x86-64 levels, found by level and name or by index. Internal to this module;
-// tests use it to run one instruction on every level this CPU has.
+// All rows of all x86-64 levels, found by level and name or by index. Internal to this module.
+// Tests use it to run one instruction on every level of this CPU.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@ namespace kw::isa {
 
 enum class Level : uint8_t { V2, V3, V4 };
 
-/// The levels this CPU can run, lowest first.
+/// The levels that this CPU can run, lowest first.
 std::vector<Level> supported_levels();
-/// The highest of them, decided once.
+/// The highest supported level, determined once.
 Level best_level();
 
-/// Position of a row in the whole table; fits in kRowIndexBits.
+/// The index of a row in the whole table; it fits in kRowIndexBits.
 std::optional<uint32_t> find_row(Level level, std::string_view name);
 const Row& row_at(uint32_t index);
 inline constexpr uint32_t kRowIndexBits = 13;
 
-/// Names of one level's rows, in table order.
+/// The names of one level's rows, in table order.
 std::vector<std::string_view> row_names(Level level);
 
 /// find_alu for a given level.
