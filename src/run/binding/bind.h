@@ -1,5 +1,5 @@
-// The user's words for a module's free names, checked against the module and turned into
-// kernel::Bindings.
+// Checks the user's values for a module's dims, tunables and scalars, and makes kernel::Bindings of
+// them.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct BindingRequest {
   std::set<std::string> absent;
 };
 
-/// `files` contribute dims by their shapes; what the user says explicitly must agree with them.
+/// The shapes of `files` also set dims. A dim that the user gives must agree with them.
 Result<kernel::Bindings> bind_names(const kernel::Module& module, const BindingRequest& request,
                                     const NamedTensors& files, const arch::Target& target,
                                     const ports::DeviceInfo& device);

@@ -1,3 +1,8 @@
+// A program needs contents for every buffer that it reads. The user names an .npy file, or a family
+// with a seed, or neither. Then floats become Normal and integers Uniform, with a seed derived from
+// the run's seed and the buffer's position, so that a run can be repeated.
+// Random inputs without a seed would be simpler, but then a failure could not be shown again. The
+// cost: adding a buffer changes the seeds of the buffers after it.
 #include "binding/inputs.h"
 
 #include <fmt/core.h>

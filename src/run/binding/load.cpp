@@ -12,7 +12,7 @@ namespace kw::binding {
 
 namespace {
 
-// As messages and reports show it: a name may hold any byte.
+// A file name may hold any byte; messages and reports need printable text.
 std::string shown_name(const std::string& path) {
   std::string name = printable(path.substr(path.rfind('/') + 1));
   std::replace(name.begin(), name.end(), '\n', '?');

@@ -1,5 +1,5 @@
-// A kernel module from a file or a text, ready for the stories. Text that is no module is an input
-// Error that carries every diagnostic.
+// Reads a kernel module from a file or a text. If the text does not parse, an input Error lists
+// every problem.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace kw::binding {
 
-/// Errors: the file cannot be read, is binary or too large, or does not parse (all problems,
-/// rendered with carets).
+/// Errors: the file cannot be read, is binary, is too large, or does not parse (all problems, with
+/// carets).
 Result<kernel::Module> load_module(const std::string& path);
 
 /// The same for a text in memory.

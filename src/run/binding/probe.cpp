@@ -8,7 +8,7 @@ namespace kw::binding {
 
 namespace {
 
-// Everyday powers of two first, so that examples look natural; then what guards usually exclude.
+// Common powers of two first, so that examples look natural; then sizes that guards often exclude.
 constexpr int64_t kSizes[] = {1024, 64, 4096,  256, 128, 32,   1,     1000, 33,
                               7,    3,  16384, 2,   100, 8192, 65536, 12,   5};
 constexpr size_t kRandomTries = 400;

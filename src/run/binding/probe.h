@@ -1,4 +1,4 @@
-// Which dims fall under which launch group: found by trying likely ones, since guards are arbitrary
+// Finds dims for each launch group of a module. It tries likely dims, because guards are arbitrary
 // expressions.
 #pragma once
 
@@ -12,15 +12,14 @@
 
 namespace kw::binding {
 
-/// For one assignment of tunables: the first dims found for each group that any tried dims select.
+/// The first dims that select one launch group, with this selection. Tunables have one assignment.
 struct Probe {
   kernel::Bindings bindings;
   kernel::Selection selection;
 };
 
-/// `fixed` gives the dims the user named; all others are tried over sizes that real shapes have and
-/// over awkward ones. Dims that no guard admits are skipped. When nothing is selected at all, the
-/// last reason is the Error.
+/// `fixed` holds the dims that the user gave. The others are tried over common and unusual sizes.
+/// Dims that no guard accepts are skipped. If no dims select a group, the last reason is the Error.
 Result<std::vector<Probe>> probe_groups(const kernel::Module& module,
                                         const kernel::Bindings& fixed);
 
