@@ -41,7 +41,7 @@ kw::clock_library::Baseline baseline_of(const kw_baseline& from) {
   return made;
 }
 
-/// Nothing may be thrown through the interface; what is becomes the error.
+/// No exception may cross the C interface; a thrown one becomes the error text.
 template <typename Work>
 auto guarded(std::string& error, Work work) -> decltype(work()) {
   try {

@@ -1,5 +1,5 @@
-// What stands behind the C interface: one context, its images, one timing at a time. Candidates and
-// foreign graphs become subjects of the same clock.
+// The implementation behind the C interface of the clock: one context, its images, one timing at a
+// time. Candidates and graphs captured elsewhere are timed by the same clock.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace kw::clock_library {
 
-/// Work captured elsewhere.
+/// A graph that another library captured.
 struct Baseline {
   std::string name;
   std::vector<cuda::ForeignCall> calls;
@@ -30,7 +30,7 @@ class ClockSession {
   /// Environment Error when the device cannot be used.
   static Result<std::unique_ptr<ClockSession>> open(int ordinal);
 
-  /// Answers Load and Time; a reply carries what went wrong.
+  /// Answers Load and Time. When it fails, the reply carries the error.
   gpu::Reply ask(const gpu::Request& request, const std::vector<cuda::DeviceSpan>& inputs,
                  std::vector<Baseline> baselines);
   bool lost() const { return context_->lost(); }
