@@ -8,7 +8,7 @@ namespace kw::machine {
 namespace {
 
 constexpr size_t kRemembered = 1024;  // answers, each a few tens of kilobytes
-constexpr size_t kSources = 64;       // read last, some tens of kilobytes each
+constexpr size_t kSources = 64;       // the sources read last, each some tens of kilobytes
 
 std::string key_of(const ports::CompileRequest& request) {
   std::string key = fmt::format("{}\n{}\n{}\n{}\n", request.file_name, request.target,
@@ -104,7 +104,7 @@ std::vector<compile::Slice> AheadCompiler::slices_of(const ports::CompileRequest
   return compile::slices_of(request, *texts);
 }
 
-// What is wrong with a kernel is said by the compiler of the whole, in its lines and words.
+// When compiling apart fails, the whole module is compiled: its diagnostics have the right lines.
 Result<std::optional<ports::Compiled>> AheadCompiler::compile_apart(
     const ports::CompileRequest& request) {
   const std::vector<compile::Slice> slices = slices_of(request);
@@ -130,7 +130,7 @@ Result<ports::CompileOutcome> AheadCompiler::compile_one(const ports::CompileReq
     changed_.wait(lock, [&] { return slot->answer.has_value(); });
     return *slot->answer;
   }
-  // Nobody has begun: quicker done here than waited for.
+  // No thread has started on it: compiling here is faster than waiting.
   slot->started = true;
   std::erase_if(waiting_, [&](const auto& item) { return item.first == key; });
   lock.unlock();
@@ -139,7 +139,7 @@ Result<ports::CompileOutcome> AheadCompiler::compile_one(const ports::CompileReq
   if (answer) {
     note_answer(key, *slot, answer);
   } else {
-    // Told to those who wait, then forgotten: the machine may be better when it is asked again.
+    // Waiting callers get this error, but it is not remembered: a later attempt may succeed.
     slot->answer.emplace(answer);
     slots_.erase(key);
     changed_.notify_all();

@@ -1,7 +1,7 @@
-// A Compiler that can be told what will be asked next: compiles that in other threads (each keeping
-// a worker process of the inner compiler busy) while its owner runs and measures, and answers from
-// memory when the question comes. Where kernels may be compiled apart, it does so: what many
-// modules share is compiled once, and the kernels of one keep all threads busy.
+// A Compiler that compiles in advance. The caller announces the next requests; other threads
+// compile them, each with a worker process of the inner compiler. compile() then answers from
+// memory. When kernels may be compiled apart, code that many modules share is compiled once, and
+// the kernels of one module use all threads.
 #pragma once
 
 #include <condition_variable>
@@ -19,20 +19,20 @@
 
 namespace kw::machine {
 
-/// How requests that allow either are compiled.
+/// How to compile requests that allow both ways.
 enum class Kernels : uint8_t { Together, Apart };
 
 class AheadCompiler : public ports::Compiler {
  public:
-  /// `inner` must be safe to use from several threads and outlive this.
+  /// `inner` must be safe to use from several threads and must outlive this.
   AheadCompiler(ports::Compiler& inner, int threads, Kernels kernels = Kernels::Together);
   ~AheadCompiler() override;
 
-  /// Starts on this as soon as a thread is free; what is known already is not compiled again.
+  /// Compiles this as soon as a thread is free, unless the answer is known already.
   void ahead(ports::CompileRequest request);
 
   std::string name() const override { return inner_.name(); }
-  /// From what was compiled ahead (waits while it is under way), else now.
+  /// Answers with what was compiled ahead, and waits if it is under way. Otherwise compiles now.
   Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
   std::vector<std::string> notes() const override { return inner_.notes(); }
 
@@ -43,11 +43,11 @@ class AheadCompiler : public ports::Compiler {
   };
   void work();
   void announce(ports::CompileRequest request);
-  /// Empty when it has to be compiled whole.
+  /// Empty when the module must be compiled whole.
   std::vector<compile::Slice> slices_of(const ports::CompileRequest& request);
-  /// As the request is, whatever it allows.
+  /// Compiles the request as one piece, even if it allows compiling apart.
   Result<ports::CompileOutcome> compile_one(const ports::CompileRequest& request);
-  /// Nothing when it has to be compiled whole.
+  /// Empty when the module must be compiled whole.
   Result<std::optional<ports::Compiled>> compile_apart(const ports::CompileRequest& request);
   void note_answer(const std::string& key, Slot& slot, Result<ports::CompileOutcome> answer);
 
@@ -58,7 +58,7 @@ class AheadCompiler : public ports::Compiler {
   std::map<std::string, std::shared_ptr<Slot>> slots_;
   std::deque<std::pair<std::string, ports::CompileRequest>> waiting_;
   std::deque<std::string> answered_;  // oldest first
-  // The last sources read: each is asked for in several shapes, and as PTX and machine code.
+  // The sources read last: each is requested in several shapes, and as PTX and machine code.
   std::deque<std::pair<std::string, std::shared_ptr<const compile::KernelTexts>>> texts_;
   std::vector<std::thread> threads_;
   bool ending_ = false;

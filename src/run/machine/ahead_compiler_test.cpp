@@ -70,7 +70,7 @@ TEST(AheadCompiler, PassesErrorsOn) {
   EXPECT_EQ(outcome.error().message, "no disk");
 }
 
-/// Two kernels of enough code; `second` is what the second does.
+/// A module of two kernels, large enough to compile apart; `second` is the body of the second.
 ports::CompileRequest of_two_kernels(const std::string& second) {
   std::string body;
   while (body.size() < 5000) body += "  x[threadIdx.x] += 1;\n";

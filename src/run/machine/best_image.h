@@ -1,6 +1,5 @@
-// Compiles to a cubin where something here can make one, to PTX otherwise. Only a cubin tells
-// registers and spills, and it loads faster; but clang without ptxas makes PTX alone, which every
-// device takes.
+// Compiles to a cubin if a compiler here can, otherwise to PTX. Only a cubin tells registers and
+// spills, and it loads faster. But clang without ptxas makes PTX alone, which every device accepts.
 #pragma once
 
 #include <string>
@@ -16,9 +15,9 @@ class BestImage {
       : compiler_(compiler), kind_(wanted) {}
 
   ports::Compiler& compiler() { return compiler_; }
-  /// request.image is set here.
+  /// Sets request.image itself.
   Result<ports::CompileOutcome> compile(ports::CompileRequest request);
-  /// Why there is no cubin; "" when there is, or none was wanted.
+  /// Why there is no cubin; "" when there is one, or when PTX was asked for.
   const std::string& note() const { return note_; }
 
  private:

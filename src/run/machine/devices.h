@@ -1,4 +1,4 @@
-// Opens what the ports stand for on this machine: a compiler by name or preference, a device by
+// Opens the compiler and the device of this machine: a compiler by name or preference, a device by
 // kind.
 #pragma once
 
@@ -13,14 +13,15 @@
 
 namespace kw::machine {
 
-/// "nvrtc", "nvcc", "clang", or "" for the first of these that is found. Cached on disk.
+/// `name`: "nvrtc", "nvcc", "clang", or "" for the first of these that is found. Results are cached
+/// on disk.
 Result<std::unique_ptr<ports::Compiler>> open_compiler(const std::string& name);
 
 struct DeviceRequest {
   std::string kind = "auto";     // "gpu", "vgpu", or "auto": a GPU when there is one
-  std::string target;            // what the virtual GPU pretends to be; "" = sm_90
+  std::string target;            // the target that the virtual GPU imitates; "" = sm_90
   double patience_seconds = 60;  // how long to wait for a GPU that another process uses
-  std::function<void(const std::string&)> notice;  // told when we wait for it; may be empty
+  std::function<void(const std::string&)> notice;  // called when we wait for the GPU; may be empty
 };
 Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request);
 

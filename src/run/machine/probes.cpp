@@ -1,5 +1,9 @@
-// Each probe is short and honest: a program counts as found when it answers, not when a file of its
-// name exists.
+// `doctor` must say which tools this machine has and what their absence costs. A file of the right
+// name proves little: libraries fail to load, counters are forbidden, an nvidia-smi has no driver.
+// So each probe runs its program, and the tool counts as found when it answers.
+// The alternative, to look only for files, takes milliseconds. Running them costs up to 20 s per
+// program, and up to 60 s for the trial profile, when they hang. Facts that several probes share
+// are found once, in Examination.
 #include "machine/probes.h"
 
 #include <fmt/core.h>
@@ -22,8 +26,7 @@ constexpr double kAskSeconds = 20;
 constexpr double kProfileSeconds = 60;
 constexpr char kTrialMetric[] = "sm__cycles_elapsed.max";
 
-// Standard output and error of a program, or nullopt when it did not run or answered with a
-// failure.
+// Returns standard output and error of a program; nullopt when it did not run or failed.
 std::optional<std::string> ask(const std::vector<std::string>& argv, double seconds = kAskSeconds) {
   os::ProcessLimits limits;
   limits.timeout_seconds = seconds;
@@ -121,7 +124,7 @@ void probe_cuobjdump(Examination&, Tool& tool) { probe_program(tool, "cuobjdump"
 void probe_nvdisasm(Examination&, Tool& tool) { probe_program(tool, "nvdisasm"); }
 void probe_sanitizer(Examination&, Tool& tool) { probe_program(tool, "compute-sanitizer"); }
 
-// Counters are often forbidden although ncu is installed, so one real kernel is profiled.
+// The driver often forbids counters although ncu is installed, so one real kernel is profiled.
 void probe_counters(Examination& examination, Tool& tool) {
   const std::string ncu = compile::find_cuda_program("ncu");
   if (ncu.empty() || !examination.gpu()) {

@@ -1,4 +1,4 @@
-// Which tools this machine has: one row per tool, one function per way of looking.
+// Finds the tools of this machine: one row per tool, one probe function per kind of tool.
 #pragma once
 
 #include <memory>
@@ -17,32 +17,32 @@ enum class ToolState : uint8_t { Found, Limited, Missing };
 
 struct Tool {
   std::string name;   // stable: "nvrtc", "ncu-counters", …
-  std::string title;  // for people
+  std::string title;  // shown to users
   ToolState state = ToolState::Missing;
   std::string version, path;
   std::string note;    // what limits it, or why it was not found
-  std::string cost;    // what its absence costs
-  std::string remedy;  // how to get it
+  std::string cost;    // what the user cannot do without it
+  std::string remedy;  // how to install it
 };
 
 const char* tool_state_name(ToolState state);
-/// Only the named tool; nullopt when no tool has this name.
+/// Examines only the named tool; nullopt when no tool has this name.
 std::optional<Tool> examine_one(const std::string& name);
-/// The names examine_one() knows.
+/// The names that examine_one() knows.
 std::vector<std::string> tool_names();
 
 struct DriverFacts {
   std::string version, path;
 };
 
-/// What several probes share, looked up when first needed.
+/// Facts that several probes share, found at first use.
 class Examination {
  public:
   const compile::Toolbox& compilers();
   const Result<DriverFacts>& driver();
   /// The first GPU's description, or why there is none.
   const Result<ports::DeviceInfo>& gpu();
-  /// The Python that references are executed with.
+  /// The Python that executes references.
   const torch_worker::FoundPython& torch_python();
 
  private:
@@ -62,11 +62,11 @@ struct ToolRow {
 std::span<const ToolRow> tool_rows();
 Tool examine_row(const ToolRow& row, Examination& examination);
 
-/// The version in what a tool prints for --version: "V13.0.88" before any other dotted number; ""
+/// Finds the version in a tool's --version output: "V13.0.88" before any other dotted number; ""
 /// when there is none.
 std::string find_version(const std::string& text);
 
-/// Why a trial profile by ncu could not read the counters, from what it printed; "" when it could.
+/// Why a trial profile by ncu could not read the counters, from its output; "" when it could.
 std::string counters_problem(const std::string& said);
 
 }  // namespace kw::machine
