@@ -6,8 +6,8 @@ namespace kw::gpu {
 namespace {
 
 constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
-// Memory more than this, and more than four times what is needed, is given back, if nothing needed
-// it for so many requests: finding and pinning the pages again takes longer than copying.
+// Memory is freed when it is over kKeepBytes and over four times the need for kPatience requests.
+// Otherwise it is kept: finding and pinning pages again takes longer than copying.
 constexpr uint64_t kKeepBytes = uint64_t{256} << 20;
 constexpr int kPatience = 1000;
 

@@ -1,5 +1,4 @@
-// The shared memory through which tensors travel to the worker and back. Laid out anew for every
-// request.
+// The shared memory that carries tensors to the worker and back. Every request lays it out anew.
 #pragma once
 
 #include <optional>
@@ -12,16 +11,16 @@ namespace kw::gpu {
 
 class Arena {
  public:
-  /// Starts a new layout; ranges given out before are void.
+  /// Starts a new layout; ranges returned before become invalid.
   void clear() { used_ = 0; }
-  /// Reserves bytes at a 256-byte boundary. Nothing is backed until commit().
+  /// Reserves bytes at a 256-byte boundary. There is no memory behind them until commit().
   Range reserve(uint64_t bytes);
-  /// Makes the reserved bytes exist. Keeps the memory of earlier requests when it fits and has not
+  /// Allocates the reserved bytes. Keeps the memory of earlier requests when it fits and has not
   /// been far too large for long.
   Status commit();
 
   const os::SharedMemory& memory() const { return *memory_; }
-  /// Changes whenever the memory is another one; never 0 after commit().
+  /// Changes whenever the memory is replaced; never 0 after commit().
   uint64_t generation() const { return generation_; }
   std::byte* at(const Range& range) const { return memory_->data() + range.offset; }
 
@@ -29,7 +28,7 @@ class Arena {
   std::optional<os::SharedMemory> memory_;
   uint64_t used_ = 0;
   uint64_t generation_ = 0;
-  int wasted_ = 0;  // requests in a row that needed far less
+  int wasted_ = 0;  // consecutive requests that needed far less
 };
 
 }  // namespace kw::gpu

@@ -1,3 +1,11 @@
+// A candidate can hang a kernel, corrupt the context or kill its process, and the next candidate
+// must not suffer. So all device work happens in a worker process. It is kept from candidate to
+// candidate, because a new context costs 0.1 s or more, and it is replaced when a run lost it.
+// After a loss a canary kernel must succeed before the next candidate runs; otherwise the call is
+// an environment Error.
+// One worker per candidate would be simpler, but would cost a new context and new uploads each
+// time. The cost here: inputs that the worker keeps may be overwritten, so it checks them and asks
+// for lost ones again.
 #include "gpu/gpu_device.h"
 
 #include <fmt/core.h>
@@ -21,13 +29,12 @@ using ports::RunStatus;
 
 constexpr double kLoadSeconds = 120;
 constexpr double kCanarySeconds = 60;
-// What a run may take beside its own time limit: copying at 100 MB/s is slow even for a busy
-// machine.
+// Time added to a run's own limit. Copying at 100 MB/s is slow even on a busy machine.
 constexpr double kSlackSeconds = 30;
 constexpr double kSlowestBytesPerSecond = 1e8;
 constexpr uint64_t kMaxOneImage = uint64_t{256} << 20;
 constexpr uint64_t kMaxImageBytes = uint64_t{1} << 30;  // of all images together
-// The part of the device's memory for one input that the worker keeps.
+// An input larger than 1/16 of the device's memory is not kept by the worker.
 constexpr uint64_t kKeptInputPart = 16;
 
 double patience(double limit_seconds, uint64_t bytes) {
@@ -45,7 +52,7 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::open(int ordinal, GpuOptions optio
 GpuDevice::~GpuDevice() = default;
 
 Status GpuDevice::ensure_worker() {
-  // Who killed it while it did nothing was not the next candidate.
+  // The worker died while idle, so the next candidate is not the cause.
   if (worker_ != nullptr && !worker_->alive()) drop_worker("the loss of an idle worker");
   if (worker_ != nullptr) return Done{};
   worker_ = KW_TRY(WorkerLink::start(ordinal_));
@@ -80,7 +87,7 @@ Status GpuDevice::ensure_healthy() {
   if (suspicion_.empty()) return Done{};
   Status status = canary();
   if (!status && !os::interrupted()) {
-    // A device that was just reset may need a moment.
+    // A device that was just reset may need a second.
     std::this_thread::sleep_for(std::chrono::seconds(1));
     status = canary();
   }
@@ -249,7 +256,7 @@ Result<RunStatus> GpuDevice::serve(const Question& question, Request& request, d
                                    Reply& reply, std::string& message) {
   const auto memory = static_cast<uint64_t>(info_.memory_bytes);
   if (question.bytes > memory) {
-    // What cannot fit the device is not worth making room for on the host.
+    // Tensors that do not fit the device need no memory on the host.
     message = fmt::format("the tensors need {}, {} has {}", human_bytes(question.bytes), info_.name,
                           human_bytes(memory));
     return RunStatus::OutOfMemory;
@@ -264,7 +271,7 @@ Result<RunStatus> GpuDevice::serve(const Question& question, Request& request, d
     const RunStatus status =
         KW_TRY(converse(request, patience(limit_seconds, question.bytes), reply, message));
     if (status != RunStatus::Completed || reply.lost.empty()) return status;
-    // Something overwrote what the worker kept, or memory was short: it is sent again.
+    // A kept input was overwritten, or memory was short: send it again.
     if (worker_ != nullptr) {
       for (InputKey key : reply.lost) worker_->forget(key);
     }

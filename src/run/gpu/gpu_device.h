@@ -1,6 +1,5 @@
-// A real GPU behind the Device port. All device work happens in a worker process that is kept from
-// candidate to candidate and replaced when one has ruined it; a canary kernel proves the device
-// sound before the next one runs.
+// A real GPU behind the Device port. All device work happens in a worker process. It is kept from
+// candidate to candidate and replaced after a loss; then a canary kernel must succeed first.
 #pragma once
 
 #include <sys/types.h>
@@ -26,15 +25,15 @@ namespace kw::gpu {
 
 struct GpuOptions {
   double lock_timeout_seconds =
-      600;                 // how long to wait for another process to be done with this GPU
-  Notice notice;           // told when we wait for it
-  uint64_t kept_part = 4;  // the worker keeps inputs in at most this part of the device's memory
+      600;                 // how long to wait until another process releases this GPU
+  Notice notice;           // called when we wait for the GPU
+  uint64_t kept_part = 4;  // kept inputs take at most 1/kept_part of the device's memory
 };
 
 /// Safe to use from several threads; calls are served one after another.
 class GpuDevice : public ports::Device {
  public:
-  /// Environment Error when there is no driver or no such GPU; it says what was tried.
+  /// Environment Error when there is no driver or no such GPU; it lists what was tried.
   static Result<std::unique_ptr<GpuDevice>> open(int ordinal, GpuOptions options = {});
   ~GpuDevice() override;
 
@@ -48,12 +47,12 @@ class GpuDevice : public ports::Device {
   Status health() override;
   void recycle(std::vector<tensor::HostTensor> buffers) override;
 
-  /// Measures what the GPU can do. Takes a few seconds, under the lock.
+  /// Measures the rates of the GPU. Takes a few seconds and holds the lock.
   Result<record::Calibration> calibrate(double timeout_seconds);
-  /// Ends the worker; the next call starts a fresh one.
+  /// Ends the worker; the next call starts a new one.
   void renew();
 
-  /// The worker's process id, 0 when there is none at the moment.
+  /// The worker's process id; 0 when no worker runs.
   pid_t worker_pid() const { return worker_pid_; }
 
  private:
@@ -65,35 +64,34 @@ class GpuDevice : public ports::Device {
   };
 
   GpuDevice(int ordinal, GpuOptions options) : ordinal_(ordinal), options_(std::move(options)) {}
-  /// A worker that is there; a new one if need be.
+  /// Starts a worker if none runs.
   Status ensure_worker();
-  /// The same, proven healthy. The GPU's lock must be held.
+  /// The same, and the device is proven healthy. The caller must hold the GPU's lock.
   Status ensure_healthy();
   Status canary();
-  /// Drops the worker; the next one must show that the device is well.
+  /// Ends the worker. Before the next candidate, the device must pass the canary.
   void drop_worker(const std::string& why);
   Status ensure_image(ports::ImageId id);
   Status share_arena();
   void forget_old_images(ports::ImageId keep);
-  /// What has to be written to the arena once it is there.
+  /// Bytes to write to the arena after it is allocated.
   struct ArenaFill {
     Range range;
     const tensor::Bytes* from;
   };
-  /// Where the worker finds an input; sends it along unless it is kept there.
+  /// Returns where the worker finds an input. Uploads it unless the worker keeps it already.
   InputRef place_input(InputKey key, const tensor::Bytes& data, const std::set<InputKey>& needed,
                        Request& request, std::vector<ArenaFill>& fills);
-  /// Lays the request's tensors out: which inputs the worker keeps already, which it is sent, where
-  /// outputs go. The worker must be there.
+  /// Lays out the request's tensors: inputs that the worker keeps, inputs to send, places for
+  /// outputs. A worker must be running.
   Status lay_out(const Question& question, Request& request);
-  /// Everything about a run or a timing but the verb: tensors there, lock taken, device healthy,
-  /// question asked. A status other than Completed says what became of the worker, and `message`
-  /// how.
+  /// Serves a run or a timing: takes the lock, ensures a healthy device, lays out tensors, asks. A
+  /// status other than Completed says what happened to the worker; `message` says how.
   Result<ports::RunStatus> serve(const Question& question, Request& request, double limit_seconds,
                                  Reply& reply, std::string& message);
   Result<ports::RunStatus> converse(const Request& request, double limit_seconds, Reply& reply,
                                     std::string& message);
-  /// What a call returned, out of the arena.
+  /// Copies the outputs of a call out of the arena.
   std::vector<tensor::HostTensor> fetch(const kernel::Program& program,
                                         const std::vector<Range>& ranges);
 
@@ -104,9 +102,9 @@ class GpuDevice : public ports::Device {
   std::mutex mutex_;
   ports::DeviceInfo info_;
   std::unique_ptr<WorkerLink> worker_;
-  std::atomic<pid_t> worker_pid_ = 0;  // for those who watch a run from another thread
+  std::atomic<pid_t> worker_pid_ = 0;  // atomic: other threads read it during a run
   std::string
-      suspicion_;  // why the device must prove itself before the next candidate; "" = no reason
+      suspicion_;  // why the device must pass the canary before the next candidate; "": no reason
   std::map<ports::ImageId, Image> images_;
   ports::ImageId next_image_ = 1;
   uint64_t clock_ = 0;

@@ -19,7 +19,7 @@ cuda::Went KeptInputs::keep(InputKey key, std::span<const std::byte> bytes) {
   if (!memory) return std::move(memory).error();
   KW_TRY(context_.upload(memory->address(), bytes.data(), bytes.size(), "uploading an input"));
   kept_[key] = std::move(memory).value();
-  proven_[key] = true;  // fresh from the host
+  proven_[key] = true;  // just copied from the host
   return cuda::Went(Done{});
 }
 

@@ -19,15 +19,15 @@
 namespace kw::gpu {
 namespace {
 
-/// Opens what is there, or makes it for everyone. In two steps: the kernel refuses to open another
-/// user's file in a sticky folder when creation is asked for at the same time.
+/// Opens the lock file, or creates it for all users. Two steps: in a sticky folder Linux refuses
+/// O_CREAT on another user's file.
 int open_lock_file(const std::string& path) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
   int fd = ::open(path.c_str(), kFlags);
   if (fd >= 0 || errno != ENOENT) return fd;
   fd = ::open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0666);
   if (fd >= 0) {
-    ::fchmod(fd, 0666);  // past the umask: the GPU is everybody's
+    ::fchmod(fd, 0666);  // despite the umask: all users share the GPU
     return fd;
   }
   return errno == EEXIST ? ::open(path.c_str(), kFlags) : fd;
@@ -48,7 +48,7 @@ Result<int> open_somewhere(const std::string& name) {
   return environment_error("the GPU's lock file cannot be opened: " + join(tried, "; "));
 }
 
-/// "process 123", or "another process" when the file does not tell.
+/// "process 123", or "another process" when the file does not say.
 std::string holder(int fd) {
   char text[32] = {};
   const ssize_t got = ::pread(fd, text, sizeof(text) - 1, 0);
@@ -58,7 +58,7 @@ std::string holder(int fd) {
 
 void sign(int fd) {
   const std::string pid = fmt::format("{}\n", ::getpid());
-  // Only a courtesy to those who wait: the lock itself holds without it.
+  // Only information for waiting processes: the lock holds without it.
   if (::ftruncate(fd, 0) == 0 && ::pwrite(fd, pid.data(), pid.size(), 0) < 0) return;
 }
 

@@ -1,5 +1,5 @@
-// One lock per physical GPU, shared by all processes of this machine: two programs timed at once
-// are both timed wrong.
+// One lock per physical GPU for all processes of this machine: two programs timed at once disturb
+// each other's times.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace kw::gpu {
 
-/// Told why we are waiting, in one sentence.
+/// Called with one sentence that says why we wait.
 using Notice = std::function<void(const std::string&)>;
 
 class GpuLock {
  public:
-  /// Waits up to `timeout_seconds`; says through `notice` (once) whom for. Environment Error when
-  /// it stays busy. The file lies in $KERNELWRIGHT_RUNTIME_DIR, else /run/lock, else /tmp, and
-  /// holds the owner's process id.
+  /// Waits up to `timeout_seconds` and calls `notice` once with the holder. Environment Error when
+  /// the GPU stays busy. The file is in $KERNELWRIGHT_RUNTIME_DIR, otherwise /run/lock, otherwise
+  /// /tmp. It holds the owner's process id.
   static Result<GpuLock> take(const std::string& uuid, double timeout_seconds,
                               const Notice& notice);
   GpuLock(GpuLock&& other) noexcept;

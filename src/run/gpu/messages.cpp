@@ -1,3 +1,10 @@
+// The engine and its GPU worker exchange nested structures, and the worker may be corrupted by a
+// candidate. So each field is written by hand with Writer and read by Reader, which rejects bad
+// lengths and enum values. A generated format such as protobuf would add a dependency and a build
+// step.
+// The cost: every field appears twice and the two must agree. put() and get…() stand together, in
+// the same order of fields. kProtocol rises with every change, so that a worker of another build is
+// refused.
 #include "gpu/messages.h"
 
 #include "gpu/wire.h"
@@ -10,7 +17,7 @@ using ports::RunOutcome;
 using ports::TimeOutcome;
 using record::Finding;
 
-// Every type has its put() and its get…(), one below the other, in the same order of fields.
+// put() and get…() of a type stand together, with the same order of fields.
 
 void put(Writer& w, const Dim3& d) {
   w.number(d.x);
@@ -150,7 +157,7 @@ ProgramMessage get_program(Reader& r) {
   return m;
 }
 
-// Of the run options only what a real GPU heeds travels.
+// Only the run options that a real GPU uses are sent.
 void put(Writer& w, const ports::RunOptions& o) {
   w.number(o.timeout_seconds);
   w.number<int32_t>(o.misalign_bytes);
@@ -230,7 +237,7 @@ ports::DeviceInfo get_info(Reader& r) {
   return i;
 }
 
-// Of a finding only what a real GPU can know travels: no threads, no second place.
+// Only what a real GPU can know of a finding is sent: no threads, no second place.
 void put(Writer& w, const Finding& f) {
   w.number(f.kind);
   w.number(f.certainty);

@@ -150,7 +150,7 @@ TEST(Messages, DamagedOnesNeverHarm) {
       std::string damaged = request;
       damaged[at] = value;
       auto got = decode_request(damaged);
-      // Whatever was understood can be said again.
+      // A request that was decoded can be encoded again.
       EXPECT_TRUE(!got || decode_request(encode(*got)).has_value());
     }
   }

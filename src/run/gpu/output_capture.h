@@ -1,5 +1,4 @@
-// Catches what is written to standard output and error while it lives: a kernel's printf reaches us
-// only there.
+// Captures standard output and error during its lifetime: a kernel's printf is written there.
 #pragma once
 
 #include <string>
@@ -13,7 +12,7 @@ class OutputCapture {
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
-  /// Ends the capture; what was written, cut after 1 MiB.
+  /// Ends the capture. Returns what was written, at most 1 MiB.
   std::string finish();
 
  private:

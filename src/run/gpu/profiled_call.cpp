@@ -41,7 +41,7 @@ cuda::Went call_marked(const cuda::Context& context, cuda::LoadedImage& image,
     KW_TRY(buffers.upload(inputs));
     KW_TRY(call_once(context, launches, buffers, timeout_seconds));
   }
-  // What it writes into its inputs would be another call's.
+  // Undo what the warm-up call wrote into its inputs.
   KW_TRY(buffers.upload(inputs));
   KW_TRY(context.check(context.api().profiler_start(), "telling the profiler to start"));
   KW_TRY(call_once(context, launches, buffers, timeout_seconds));
@@ -54,7 +54,7 @@ Result<os::SharedMemory> open_memory(const std::string& path, uint64_t bytes) {
   return os::SharedMemory::attach(fd, bytes);
 }
 
-/// Lays out inputs one after another; the ranges are parallel to the buffers.
+/// Lays out the inputs one after another; the ranges are parallel to the buffers.
 Result<std::vector<InputRef>> lay_out_inputs(const kernel::Program& program,
                                              const ports::InputViews& inputs, Arena& arena) {
   std::vector<InputRef> refs(program.buffers.size());
@@ -93,7 +93,7 @@ Result<ProfiledCall> ProfiledCall::write(const ports::Compiled& compiled,
 }
 
 std::vector<std::string> ProfiledCall::words() const {
-  // Whoever starts it may not hand descriptors on, so the memory is named by where we hold it.
+  // The profiler may not pass descriptors on, so the memory is named by our own /proc path.
   return {kProfiledCallCommand, file_,
           fmt::format("/proc/{}/fd/{}", ::getpid(), inputs_.memory().fd())};
 }

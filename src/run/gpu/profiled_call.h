@@ -1,6 +1,6 @@
-// One call of a program in a process of its own, for a profiler to look at: inputs laid out, warmed
-// up, and exactly one call between the driver's marks for profilers. No framework, no other kernels
-// in between.
+// One call of a program in its own process, for a profiler. Inputs are laid out, the program is
+// warmed up, and exactly one call runs between the driver's profiler marks. No other kernel runs
+// between them.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace kw::gpu {
 
-/// The hidden subcommand behind which profiled_call() is.
+/// The hidden subcommand that runs profiled_call().
 inline constexpr const char* kProfiledCallCommand = "profiled-call";
 
-/// What such a process is given. Must outlive it.
+/// The data that such a process needs. Must outlive it.
 class ProfiledCall {
  public:
-  /// Writes image and program to the file, inputs to shared memory. Blame::Input unless the tensors
-  /// fit the program's buffers.
+  /// Writes the image and the program to the file, and the inputs to shared memory. Blame::Input
+  /// unless the tensors fit the program's buffers.
   static Result<ProfiledCall> write(const ports::Compiled& compiled, const kernel::Program& program,
                                     const ports::InputViews& inputs, const std::string& file,
                                     double timeout_seconds);
@@ -30,7 +30,7 @@ class ProfiledCall {
   Arena inputs_;
 };
 
-/// The process's side. `memory` is the path of the shared memory that holds the inputs.
+/// Runs in the process. `memory` is the path of the shared memory that holds the inputs.
 Status profiled_call(const std::string& file, const std::string& memory);
 
 }  // namespace kw::gpu

@@ -34,7 +34,7 @@ void add(uint64_t& total, uint64_t more) {
   if (__builtin_add_overflow(total, more, &total)) total = UINT64_MAX;
 }
 
-/// Names tensors by their contents; those that several programs share are read once.
+/// Names tensors by their contents. A tensor that several programs share is hashed once.
 class Namer {
  public:
   explicit Namer(uint64_t most_kept) : most_kept_(most_kept) {}

@@ -1,5 +1,5 @@
-// What the engine asks of the worker, before it is known which of the inputs the worker has
-// already: programs, their pools of inputs and the names of these.
+// What the engine asks of the worker: programs, their pools of inputs and the keys of these. Made
+// before it is known which inputs the worker keeps already.
 #pragma once
 
 #include <vector>
@@ -16,11 +16,11 @@ struct Question {
   const std::vector<ports::TimedProgram>* programs = nullptr;
   std::vector<std::vector<std::vector<InputKey>>> keys;  // [program][set][buffer]; 0: not kept
   int output_places = 0;                                 // per program
-  uint64_t bytes = 0;                                    // of all inputs and outputs, counted once
+  uint64_t bytes = 0;                                    // of all inputs and outputs, once each
 };
 
-/// Checks and names everything. Blame::Input unless the tensors fit the programs' buffers. Inputs
-/// over `most_kept` bytes are not to be kept by the worker.
+/// Checks the tensors and computes their keys. Blame::Input unless they fit the programs' buffers.
+/// Inputs over `most_kept` bytes are not kept by the worker.
 Result<Question> ask_about(const std::vector<ports::TimedProgram>& programs, int output_places,
                            uint64_t most_kept);
 

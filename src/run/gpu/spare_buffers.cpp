@@ -7,7 +7,7 @@
 namespace kw::gpu {
 namespace {
 
-// Smaller ones the allocator keeps itself.
+// The allocator itself reuses smaller buffers.
 constexpr size_t kWorthKeeping = size_t{1} << 20;
 constexpr size_t kMostBytes = size_t{4} << 30;  // of all together
 constexpr size_t kBytesPerThread = size_t{8} << 20;

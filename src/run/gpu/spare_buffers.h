@@ -1,5 +1,5 @@
-// Host memory that is used again: outputs come back for every cell of every candidate, and finding
-// fresh pages for them takes longer than filling them.
+// Reuses host memory for outputs. Every cell of every candidate returns outputs, and finding new
+// pages for them takes longer than filling them.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace kw::gpu {
 
-/// A copy by several threads where it is large.
+/// Copies; large copies use several threads.
 void copy_in_parts(std::byte* to, std::span<const std::byte> from);
 
 /// Safe to use from several threads.
 class SpareBuffers {
  public:
-  /// The bytes in memory of their own, given back before if there is some of the size.
+  /// Copies the bytes into memory of their own, reusing a spare buffer of the size if there is one.
   tensor::Bytes copy_of(std::span<const std::byte> bytes);
-  /// What is not worth keeping is freed.
+  /// Takes buffers for reuse; frees those that are not worth keeping.
   void give(std::vector<tensor::HostTensor> tensors);
 
  private:

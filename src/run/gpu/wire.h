@@ -1,6 +1,6 @@
-// Values to bytes and back, for frames between the engine and its worker: little endian, lengths
-// before content. The reader trusts nothing: past the end, or with a length that cannot be true, it
-// fails and stays failed.
+// Converts values to bytes and back, for frames between the engine and its worker: little endian,
+// lengths before content. The reader fails on an impossible length or past the end, and then stays
+// failed.
 #pragma once
 
 #include <bit>
@@ -88,9 +88,9 @@ class Reader {
     for (uint64_t i = 0; i < count && ok_; ++i) values.push_back(each());
     return values;
   }
-  /// True when everything read so far made sense.
+  /// True when everything read so far was valid.
   bool ok() const { return ok_; }
-  /// True when, besides, nothing is left.
+  /// True when, besides, all bytes were read.
   bool finished() const { return ok_ && rest_.empty(); }
 
  private:

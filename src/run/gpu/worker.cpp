@@ -1,3 +1,9 @@
+// The worker process: owns one CUDA context and serves the engine's requests one after another. A
+// candidate can destroy the context or hang the device, and then CUDA calls fail or never return.
+// So the worker does not repair anything: it reports context_lost and leaves with _exit, without
+// destructors, which could wait forever. A second thread ends the process when the engine is gone,
+// even if the main thread waits for a kernel.
+// A library in the engine's process would save the messages, but a fault would end the whole run.
 #include "gpu/worker.h"
 
 #include <fmt/core.h>
@@ -31,7 +37,7 @@ constexpr double kOwnCanarySeconds = 20;
 
 Error bug(std::string message) { return {Blame::Bug, std::move(message)}; }
 
-/// Per program: its sets of inputs.
+/// For each program, its sets of inputs.
 using Pools = std::vector<std::vector<cuda::Sources>>;
 
 class Worker {
@@ -121,10 +127,11 @@ class Worker {
     return Done{};
   }
 
-  /// What a fault of our own doing means to the engine.
+  /// A fault that no candidate caused; for the engine it is an environment Error.
   static Error trouble(const cuda::Fault& fault) { return environment_error(fault.message); }
 
-  /// Forgets and uploads what the request says, then finds every input. Nothing when some are lost.
+  /// Drops and uploads inputs as the request says, then finds every input. Empty when some are
+  /// lost.
   Result<std::optional<Pools>> find_inputs(const Request& request, Reply& reply) {
     kept_->new_request();
     for (InputKey key : request.drops) kept_->drop(key);
@@ -209,7 +216,7 @@ class Worker {
   Status time(const Request& request, Reply& reply) {
     const auto pools = KW_TRY(find_inputs(request, reply));
     if (!pools) return Done{};
-    // Thrown away: a program that prints is not made to print into our terminal.
+    // Discarded: a timed program must not print to the user's terminal.
     OutputCapture capture;
     std::vector<std::unique_ptr<cuda::ProgramSubject>> subjects;
     std::vector<cuda::TimeRequest> requests;
@@ -314,11 +321,11 @@ int gpu_worker_main() {
   while (os::child_receive(&frame, &fds) == os::ChannelState::Open) {
     const Reply reply = answer(worker, frame, fds);
     if (os::child_send(encode(reply)) != os::ChannelState::Open) break;
-    // Destructors would wait for a device that never answers.
+    // Destructors could wait for a device that never answers.
     if (reply.context_lost) ::_exit(0);
     fds.clear();
   }
-  // Likewise if the engine left while something still runs.
+  // The same if the engine left while a kernel still runs.
   ::_exit(0);
 }
 

@@ -1,5 +1,5 @@
-// The worker process: owns one GPU's context, serves the engine's requests at descriptor 3, and is
-// thrown away when a candidate has ruined the context.
+// The worker process: owns the context of one GPU and serves the engine's requests at descriptor 3.
+// It is replaced when a candidate has destroyed the context.
 #pragma once
 
 namespace kw::gpu {

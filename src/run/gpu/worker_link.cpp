@@ -11,7 +11,7 @@
 namespace kw::gpu {
 namespace {
 
-// Creating a context takes 0.1 s on one GPU, but many seconds on a machine full of them.
+// Creating a context takes 0.1 s on one GPU, but many seconds on a machine with many GPUs.
 constexpr double kHelloSeconds = 120;
 constexpr double kQuickSeconds = 30;
 constexpr size_t kMaxLoadedImages = 256;

@@ -1,5 +1,5 @@
-// The engine's end of the conversation with one worker process: start it, ask it, notice when it
-// dies. Knows which images that worker holds; replacing a worker is the device's decision.
+// The engine's connection to one worker process: starts it, asks it, notices when it dies. It knows
+// which images that worker holds. GpuDevice decides when to replace a worker.
 #pragma once
 
 #include <deque>
@@ -16,39 +16,39 @@
 
 namespace kw::gpu {
 
-/// What came of asking.
+/// The result of one request.
 struct Answer {
   enum class State : uint8_t { Replied, TimedOut, Died } state = State::Replied;
   Reply reply;           // when Replied
-  std::string how_died;  // when Died: "killed by signal 9 (SIGKILL)" and its last words
+  std::string how_died;  // when Died: "killed by signal 9 (SIGKILL)" and its last output
 };
 
 class WorkerLink {
  public:
-  /// Starts $KERNELWRIGHT_WORKER, else this very binary, with the subcommand "worker-gpu", and
-  /// greets it.
+  /// Starts $KERNELWRIGHT_WORKER, otherwise this binary, with the subcommand "worker-gpu", and
+  /// sends Hello.
   static Result<std::unique_ptr<WorkerLink>> start(int ordinal);
 
   const ports::DeviceInfo& info() const { return info_; }
   pid_t pid() const { return child_->pid(); }
   bool alive() { return child_->alive(); }
 
-  /// One request, one reply. After TimedOut, Died or a reply with context_lost the link is of no
-  /// more use.
+  /// Sends one request and returns its reply. After TimedOut, Died or a reply with context_lost,
+  /// the link must not be used.
   Answer ask(const Request& request, double timeout_seconds);
 
-  /// Shares the arena with the worker unless the one of this generation was shared before. An
-  /// Answer only when that failed.
+  /// Shares the arena with the worker, unless this generation is shared already. Returns an Answer
+  /// only on failure.
   std::optional<Answer> share(const os::SharedMemory& arena, uint64_t generation);
 
   bool holds(ports::ImageId image) const;
-  /// Notes that the worker holds the image; names one it should forget when it holds very many.
+  /// Notes that the worker holds the image. Returns an image to unload when it holds too many.
   std::optional<ports::ImageId> note_loaded(ports::ImageId image);
 
-  /// Whether the worker keeps this input; then it becomes the one used last.
+  /// Whether the worker keeps this input; marks it as used last.
   bool keeps(InputKey key);
-  /// Notes that it is about to. Names those to forget, the longest unused first, so that no more
-  /// than `budget` bytes are kept; never one of `needed`.
+  /// Notes that the worker will keep this input. Returns the keys to drop, the longest unused
+  /// first, so that at most `budget` bytes are kept; never one of `needed`.
   std::vector<InputKey> note_kept(InputKey key, uint64_t bytes, uint64_t budget,
                                   const std::set<InputKey>& needed);
   void forget(InputKey key);
