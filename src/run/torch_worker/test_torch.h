@@ -1,5 +1,5 @@
-// The one torch process of a test program: importing torch takes seconds, and tests with texts of
-// our own can share it.
+// One torch process shared by the tests of a program. Importing torch takes seconds, and our own
+// test sources cannot disturb each other.
 #pragma once
 
 #include <cstdint>

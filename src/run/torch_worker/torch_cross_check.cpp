@@ -1,7 +1,10 @@
-// Finding the op: PyTorch's process lists every call of torch the reference makes, with its place
-// and its result. Our graph's nodes carry the place they were written at. The last of the nodes
-// that one expression became holds its result, and the n-th result at a place is compared with the
-// n-th call there; the first pair that parts is to blame, for all before it agreed.
+// When PyTorch and our graph disagree, the user needs the op that is wrong. The torch process lists
+// every call of torch with its place in the source and its result, and our nodes carry the place
+// they were written at. The last node of an expression holds its result. So the n-th result at a
+// place is compared with the n-th call there, and the first pair that differs is blamed, because
+// all before it agreed.
+// Matching ops by name would fail where one call becomes several nodes. The cost: a second
+// evaluation, only after a difference; steps of autograd have no place, so none of them is blamed.
 #include "torch_worker/torch_cross_check.h"
 
 #include <fmt/core.h>
@@ -32,8 +35,8 @@ std::string judged(const CrossCheck& check, const ports::Truth& truth,
 
 using Place = std::pair<int, int>;
 
-/// The results of expressions: of every run of nodes written at one place as one expression, the
-/// last.
+/// The node that holds the result of each expression: the last of the nodes written at one place as
+/// one expression.
 std::map<Place, std::vector<graph::NodeId>> results_by_place(const graph::Graph& graph,
                                                              bool columns) {
   std::map<Place, std::vector<graph::NodeId>> results;
@@ -53,7 +56,7 @@ bool same_type(const graph::Node& node, const tensor::HostTensor& value) {
   return node.dtype == value.dtype && graph::values_of(node.shape) == value.shape;
 }
 
-/// The first parting step of those paired; the parting stays as it is when none parts.
+/// Finds the first pair of steps that differs. Leaves the partings unchanged when no pair does.
 Status blame(const CrossCheck& check, ports::Oracle& oracle, TorchProcess& torch,
              std::vector<Parting>* partings) {
   // The steps of autograd have no place in the reference.
@@ -106,7 +109,7 @@ std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
     const bool one_to_one = found->second.size() == at.size();
     auto next = found->second.begin();
     for (size_t step : at) {
-      // Where the counts differ, the next result that can be it is taken.
+      // If the counts differ, take the next result with the same dtype and shape.
       while (!one_to_one && next != found->second.end() &&
              !same_type(graph[*next], values[step].tensor)) {
         ++next;

@@ -1,5 +1,5 @@
-// Our meaning of a reference against PyTorch's own: both evaluate it on the same inputs, and where
-// they part beyond the bound, the op is named. Judging one tensor is the caller's business.
+// Compares our evaluation of a reference with PyTorch's on the same inputs. If they differ beyond
+// the bound, it names the op. The caller's judge compares the tensors.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace kw::torch_worker {
 
-/// "" when the tensor is right by this truth, else why not, with the worst element.
+/// Returns "" when the tensor is right by this truth, otherwise why not, with the worst element.
 using Judge = std::function<std::string(const ports::Truth& truth, const tensor::HostTensor& got)>;
 
 struct CrossCheck {
@@ -25,19 +25,19 @@ struct CrossCheck {
   double timeout_seconds = 120;
 };
 
-/// Where the two part.
+/// One output in which the two differ, and the step that caused it.
 struct Parting {
   std::string output;  // the output that is wrong
-  std::string why;     // what the judge said of it, or that dtype or shape differ
-  // The first step in the order of evaluation that is wrong; line 0: no step could be blamed.
+  std::string why;     // the judge's reason, or that dtype or shape differ
+  // The first wrong step in the order of evaluation; line 0: no step could be blamed.
   int line = 0, column = 0;
   std::string ours;      // "softmax(x, dim=-1)"
   std::string torchs;    // "torch.nn.functional.softmax"
-  std::string step_why;  // what the judge said of it
+  std::string step_why;  // the judge's reason for the step
 };
 
 struct CrossChecked {
-  TorchOutcome outcome;  // of PyTorch's evaluation; partings mean something when Ok only
+  TorchOutcome outcome;  // of PyTorch's evaluation; partings are valid only when Ok
   std::vector<Parting> partings;
 
   bool agree() const { return outcome.kind == TorchKind::Ok && partings.empty(); }
@@ -47,16 +47,16 @@ struct CrossChecked {
 Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
                                  TorchProcess& torch);
 
-/// "out: y[3] is 2, not 1; they part at line 4, column 9: softmax(x) (torch.softmax): …".
+/// "out: y[3] is 2, not 1; the two part at line 4, column 9: softmax(x) (torch.softmax): …".
 std::string parting_text(const Parting& parting);
 
-/// A step of PyTorch's evaluation and the node of ours that should hold the same.
+/// A step of PyTorch's evaluation and our node that should hold the same value.
 struct StepPair {
   size_t step = 0;
   graph::NodeId node = 0;
 };
-/// Pairs by place in the source, then by order there; only of equal dtype and shape. `steps` is the
-/// body of a "trace" answer, `values` its outputs.
+/// Pairs steps and nodes by place in the source, then by order there; only of equal dtype and
+/// shape. `steps` is the "steps" list of a "trace" answer, `values` its outputs.
 std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
                                  const std::vector<TorchTensor>& values);
 

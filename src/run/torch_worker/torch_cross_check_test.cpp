@@ -1,5 +1,4 @@
-// Our evaluation against a real PyTorch; the oracle here is a table, so that it can be wrong on
-// purpose.
+// Cross-checks with a real PyTorch. The oracle here is a table, so that a test can make it wrong.
 #include "torch_worker/torch_cross_check.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@ graph::Node node_at(const char* origin, int line, int column, DType dtype,
   return node;
 }
 
-/// Gives each output node the values the test says.
+/// Gives each output node the values from the test.
 class TableOracle final : public ports::Oracle {
  public:
   std::map<graph::NodeId, std::vector<double>> values;
@@ -58,7 +57,7 @@ std::string exactly(const ports::Truth& truth, const HostTensor& got) {
   return "";
 }
 
-// y = x * 2 and z = y + y on lines of their own, then both on one.
+// y = x * 2 and z = y + y, first on two lines, then both on one.
 constexpr const char* kSource =
     "def f(x):\n"
     "    y = x * 2\n"

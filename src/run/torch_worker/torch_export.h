@@ -1,5 +1,5 @@
-// What the torch process can say of a reference beside its results: its signature, and its graph as
-// torch.export sees it. The JSON is described in docs/torch-worker.md.
+// Asks the torch process for a reference's signature, and for its graph from torch.export.
+// docs/torch-worker.md describes the JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kw::torch_worker {
 
-/// An extent of an argument that shall stay symbolic, and its name.
+/// An extent of an argument that should stay symbolic, and its name.
 struct TorchDim {
   std::string argument;
   int dim = 0;
@@ -24,8 +24,8 @@ TorchArgument zeros_argument(std::string name, tensor::DType dtype,
 /// body: functions, constants, entry, what, parameters, inputs, init, weights, training.
 TorchAnswer describe(TorchProcess& torch, const TorchSource& source, double timeout_seconds);
 
-/// The core-ATen graph: body["graph"]; outputs: values of the graph's constants, by name. Dims that
-/// cannot stay symbolic are fixed, which the graph's notes say.
+/// body["graph"] is the core-ATen graph. outputs are the graph's constants, by name. A dim that
+/// cannot stay symbolic is fixed; the graph's notes say so.
 TorchAnswer export_graph(TorchProcess& torch, const TorchCall& call,
                          const std::vector<TorchDim>& dims, double timeout_seconds);
 

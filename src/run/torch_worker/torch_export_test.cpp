@@ -1,4 +1,4 @@
-// Signatures and graphs from a real PyTorch, where there is one.
+// Signatures and graphs from a real PyTorch, if one is installed.
 #include "torch_worker/torch_export.h"
 
 #include <gtest/gtest.h>

@@ -26,8 +26,8 @@ bool is_name(std::string_view word) {
   return true;
 }
 
-/// "a.b" as "a/b", seen from `package` for every leading dot but the first; nothing when it is not
-/// the name of a module.
+/// Returns "a/b" for "a.b". Every leading dot but the first goes one folder up from `package`.
+/// Empty when it is not the name of a module.
 std::string path_of(std::string_view dotted, const fs::path& package) {
   fs::path at;
   size_t dots = 0;
@@ -48,8 +48,8 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t;#("));
 }
 
-/// The modules that a file's import statements name, as paths without an ending. Names behind
-/// `from X import` may be modules, too; those that are none have no file.
+/// The modules that a file's import statements name, as paths without an extension. Names after
+/// `from X import` may be modules too; those that are not have no file.
 std::vector<std::string> named_modules(const std::string& text, const fs::path& package) {
   std::vector<std::string> modules;
   for (const std::string_view whole : split_lines(text)) {
@@ -108,7 +108,7 @@ class Collector {
 
   const std::string folder_;
   Json texts_ = Json::object();
-  std::deque<std::string> open_;  // files whose own imports were not looked at yet
+  std::deque<std::string> open_;  // files whose own imports were not read yet
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The Python files beside a reference that it imports. The torch process cannot read the user's
-// files, so it gets the texts.
+// Collects the Python files that a reference imports from its own folder. The torch process cannot
+// read the user's files, so it gets their texts.
 #pragma once
 
 #include "core/json.h"
@@ -7,8 +7,8 @@
 
 namespace kw::torch_worker {
 
-/// {"helper.py": text, "layers/__init__.py": text, …}: what the reference's import statements name
-/// in its own folder, and what those files import. Links that leave the folder are left out.
+/// {"helper.py": text, "layers/__init__.py": text, …}: the files in the reference's folder that it
+/// imports, and the files that those import. Links that leave the folder are skipped.
 Json imported_neighbours(const TorchSource& source);
 
 }  // namespace kw::torch_worker

@@ -1,5 +1,5 @@
-// What became of asking the torch process. A reference that raises, hangs or returns nonsense is an
-// ordinary outcome here, never an Error; so is a machine without torch.
+// The outcome of a request to the torch process. A reference that raises, hangs or returns bad
+// values is an ordinary outcome here, never an Error. So is a machine without torch.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace kw::torch_worker {
 enum class TorchKind : uint8_t {
   Ok,
   NoTorch,        // no Python here can import torch
-  NoCuda,         // torch is there, but sees no such GPU
+  NoCuda,         // torch is installed, but sees no such GPU
   BadSource,      // the reference's file does not compile or raises while it is loaded
-  MissingModule,  // it imports something that is not installed
+  MissingModule,  // it imports a module that is not installed
   NotFound,       // it has no such function
-  BadArguments,   // what was given does not fit its parameters or weights
+  BadArguments,   // the arguments do not fit its parameters or weights
   Raised,         // it raised when called
-  BadReturn,      // it returned something that is not made of tensors
-  OutOfMemory,    // it wanted more memory than there is or than it may have
-  Unsupported,    // this torch cannot do what was asked: a dtype, an export
+  BadReturn,      // it returned a value that is not made of tensors
+  OutOfMemory,    // it needed more memory than there is or than it may use
+  Unsupported,    // this torch cannot do it: a dtype, an export
   TimedOut,       // no answer in time; the process was killed
   Died,           // the process ended before it answered
-  Garbled,        // the process answered something that is not an answer; it was killed
-  Failed,         // we could not: no shared memory, no process, interrupted
+  Garbled,        // the process sent an invalid answer; it was killed
+  Failed,         // kernelwright failed: no shared memory, no process, interrupted
 };
 /// "Ok", "NoTorch", …: as the worker spells them.
 const char* torch_kind_name(TorchKind kind);
@@ -45,17 +45,17 @@ struct TorchTensor {
   tensor::HostTensor tensor;
 };
 
-/// One answer. Everything but the outcome and what was printed is meaningful when Ok only.
+/// One answer. Fields other than `outcome` and `printed` are valid only when Ok.
 struct TorchAnswer {
   TorchOutcome outcome;
-  Json body;                         // the verb's own (docs/torch-worker.md)
+  Json body;                         // of this verb (docs/torch-worker.md)
   std::vector<TorchTensor> outputs;  // in the order returned
   std::string printed;               // by the reference, last 64 KiB
 
   bool ok() const { return outcome.kind == TorchKind::Ok; }
 };
 
-/// "Raised: ValueError: no such mode", for messages.
+/// For messages: "Raised: ValueError: no such mode".
 std::string outcome_text(const TorchOutcome& outcome);
 
 }  // namespace kw::torch_worker

@@ -1,3 +1,10 @@
+// A reference is Python that the user may not have written, and importing torch takes seconds. So
+// one confined process imports torch once and serves many requests. It is replaced when it dies,
+// hangs or answers badly, and when another reference comes, because a reference may change torch
+// itself.
+// One process per request would be simpler, but would cost an import each time. Tensors are passed
+// in shared memory; requests and replies are JSON frames. The cost: each request writes a marker to
+// stderr, so that output printed before it is not shown with it.
 #include "torch_worker/torch_process.h"
 
 #include <fmt/core.h>
@@ -21,7 +28,7 @@ namespace {
 constexpr size_t kTracebackLines = 30;
 constexpr double kEndSeconds = 3;
 
-/// The worker's files as the first frame, and the program that takes it.
+/// boot.py, the program that the process starts with, and the files it receives as the first frame.
 struct Worker {
   std::string boot;
   Json files = Json::object();
@@ -53,7 +60,7 @@ std::string last_lines(const std::string& text, size_t count) {
 
 }  // namespace
 
-/// A request on its way: what its answer is found by, and the memory it may be in.
+/// A request that was sent: the id of its answer, and the memory of its tensors.
 struct TorchProcess::Sent {
   int64_t id = 0;
   os::SharedMemory memory;
@@ -102,7 +109,7 @@ Status TorchProcess::start_confined(std::vector<std::string> command) {
 }
 
 void TorchProcess::begin() {
-  // Why it does not start is for the one who needs it.
+  // A failure to start is reported by the next request.
   if (child_ == nullptr) static_cast<void>(launch());
 }
 
@@ -185,7 +192,7 @@ TorchAnswer TorchProcess::receive(const Sent& sent, double timeout_seconds) {
 
 TorchAnswer TorchProcess::lost(os::ChannelState state, double timeout_seconds) {
   const bool late = state == os::ChannelState::TimedOut;
-  // A process that ends closes its channel a moment before; one that does not end has misbehaved.
+  // A process that ends closes its channel shortly before. One that stays alive has misbehaved.
   const double patience = os::monotonic_seconds() + kEndSeconds;
   while (!late && child_->alive() && os::monotonic_seconds() < patience) ::usleep(2000);
   const bool misbehaved = !late && child_->alive();
@@ -208,7 +215,7 @@ TorchAnswer TorchProcess::lost(os::ChannelState state, double timeout_seconds) {
   return answer;
 }
 
-/// What the process printed since the current request began.
+/// The text printed since the current request began.
 std::string TorchProcess::printed() {
   const std::string tail = child_->stderr_tail();
   const size_t at = tail.rfind(marker_ + "\n");

@@ -1,6 +1,6 @@
-// The one process that has torch: started when first needed, replaced when it dies, hangs or talks
-// nonsense, and for every other reference: what one does to torch must not reach the next. It lives
-// behind the walls of torch_walls.h. The protocol is docs/torch-worker.md; the other side is
+// The process that runs torch: started at the first request, replaced when it dies, hangs or
+// answers badly. Another reference gets another process, because a reference may change torch
+// itself. torch_walls.h confines it. The protocol is in docs/torch-worker.md; the other side is
 // python/torch_worker.
 #pragma once
 
@@ -18,10 +18,10 @@
 namespace kw::torch_worker {
 
 struct TorchOptions {
-  std::vector<std::string> command = {};  // to start instead of a Python with our worker; for tests
-  uint64_t memory_bytes = 0;   // a reference on the CPU may take; 0: three quarters of what is free
+  std::vector<std::string> command = {};  // for tests: started instead of a Python with our worker
+  uint64_t memory_bytes = 0;   // for a reference on the CPU; 0: three quarters of the free memory
   double start_seconds = 180;  // for importing torch
-  bool many_references = false;  // one process for all of them: for tests with texts of our own
+  bool many_references = false;  // one process for all references: for tests with our own sources
 };
 
 class TorchProcess {
@@ -31,20 +31,20 @@ class TorchProcess {
   TorchProcess(const TorchProcess&) = delete;
   TorchProcess& operator=(const TorchProcess&) = delete;
 
-  /// Starts it if need be, without waiting: importing torch takes seconds. The next request waits.
+  /// Starts it if needed and does not wait: importing torch takes seconds. The next request waits.
   void begin();
-  /// Starts it if need be, and waits. body: python, executable, torch, cuda (null without),
+  /// Starts it if needed and waits. body: python, executable, torch, cuda (null if there is none),
   /// devices.
   TorchAnswer hello();
-  /// Calls the reference; its outputs, flattened, come back.
+  /// Calls the reference and returns its outputs, flattened.
   TorchAnswer run(const TorchCall& call, double timeout_seconds);
-  /// Any verb over a call. `extra` are further members of the request; `more` further tensors, the
-  /// place of the first of which the request tells as "more".
+  /// Sends any verb with a call. `extra` holds further members of the request and `more` further
+  /// tensors; the request's "more" is the index of the first of them.
   TorchAnswer ask(const std::string& verb, const TorchCall& call, const Json& extra,
                   double timeout_seconds, const std::vector<const tensor::HostTensor*>& more = {});
   /// Ends it; the next request starts another.
   void stop();
-  /// How many were started so far.
+  /// The number of processes started so far.
   int started() const { return started_; }
 
  private:
@@ -61,8 +61,8 @@ class TorchProcess {
   const TorchOptions options_;
   std::optional<os::ScratchFolder> scratch_;  // the only folder it can write
   std::unique_ptr<os::Child> child_;
-  std::optional<std::string> reference_;  // path and text of the one it has executed
-  std::string program_;                  // a file that one loads: exported_program()
+  std::optional<std::string> reference_;  // path and text of the reference that it has executed
+  std::string program_;                  // the file that the reference loads: exported_program()
   std::unique_ptr<Sent> greeting_sent_;  // to a child that has not answered yet
   Json greeting_;
   std::string marker_;

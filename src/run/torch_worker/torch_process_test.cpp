@@ -1,4 +1,4 @@
-// The torch process with a real torch, where there is one; what needs none is in
+// The torch process with a real torch, if one is installed. Tests without torch are in
 // torch_protocol_test.cpp.
 #include "torch_worker/torch_process.h"
 
@@ -174,7 +174,7 @@ TEST_F(TorchTest, CapturesWhatIsPrintedApart) {
           "    sys.stderr.write('\\x00\\xff garbage\\n')\n"
           "    os.close(1)\n"
           "    return torch.zeros(1)\n");
-  // Descriptor 3 is not the channel, so writing to it either fails or goes elsewhere.
+  // Descriptor 3 is not the channel, so writing to it fails or goes elsewhere.
   EXPECT_THAT(loud.printed, HasSubstr("first words"));
   const TorchAnswer quiet =
       run("import torch\ndef f():\n    print('second'); return torch.ones(1)\n");
@@ -232,7 +232,7 @@ TEST_F(TorchTest, HasNoCudaOnACpuBuild) {
   EXPECT_EQ(shared_process()->run(call, 60).outcome.kind, TorchKind::NoCuda);
 }
 
-/// Raw bytes there and back, for every dtype torch has.
+/// Raw bytes sent and returned, for every dtype that torch has.
 class TorchDtypes : public testing::TestWithParam<DType> {};
 
 TEST_P(TorchDtypes, SurviveTheJourney) {
@@ -264,12 +264,12 @@ struct BadCase {
   const char* name;
   const char* text;
   TorchKind kind;
-  const char* message;  // some part of it
+  const char* message;  // a part of the message
   double seconds = 60;
-  bool replaced = false;  // whether the process must be a new one afterwards
+  bool replaced = false;  // whether a new process must serve the next request
 };
 
-/// References that are no good: each has its own outcome, and the process serves on.
+/// Bad references: each has its own outcome, and the process serves further requests.
 class TorchBadReferences : public testing::TestWithParam<BadCase> {};
 
 TEST_P(TorchBadReferences, HaveTypedOutcomes) {

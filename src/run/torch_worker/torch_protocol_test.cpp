@@ -1,5 +1,5 @@
-// Processes that speak the torch worker's protocol wrongly, without any torch: each is recognised,
-// killed and replaced.
+// Processes that break the torch worker's protocol, without any torch: each is recognised, killed
+// and replaced.
 #include <gtest/gtest.h>
 
 #include "torch_worker/torch_process.h"
@@ -8,7 +8,8 @@
 namespace kw::torch_worker {
 namespace {
 
-// Reads the worker's files and greets properly; `run` is then answered by the case's own lines.
+// Reads the worker's files and answers hello correctly. The lines of the test case then answer
+// `run`.
 constexpr const char* kHead = R"py(
 import json, os, socket, struct, sys, time
 channel = socket.socket(fileno=3)
@@ -54,7 +55,7 @@ TEST_P(FakeTorchAnswers, AreRecognised) {
       << answer.outcome.message;
   EXPECT_FALSE(answer.outcome.message.empty());
   EXPECT_TRUE(answer.outputs.empty());
-  // The next request meets a new process.
+  // The next request starts a new process.
   EXPECT_EQ(process.started(), 1);
   EXPECT_TRUE(process.hello().ok());
   EXPECT_EQ(process.started(), 2);
@@ -179,7 +180,7 @@ TEST(FakeTorch, AnsweringTwiceIsNoticed) {
   EXPECT_EQ(process.run({}, 20).outcome.kind, TorchKind::Garbled);
 }
 
-/// The environment decides which Python is asked, and a wrong one is named.
+/// Environment variables choose the Python, and the message names a wrong one.
 class FakeTorchPython : public testing::Test {
  protected:
   void SetUp() override {

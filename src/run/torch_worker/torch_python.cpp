@@ -11,7 +11,7 @@
 namespace kw::torch_worker {
 namespace {
 
-// Finding the module without importing it takes milliseconds, importing it takes seconds.
+// Finding the module without importing it takes milliseconds; importing it takes seconds.
 constexpr const char* kProbe =
     "import importlib.util, importlib.metadata, sys\n"
     "if not importlib.util.find_spec('torch'): sys.exit(9)\n"
@@ -19,7 +19,7 @@ constexpr const char* kProbe =
     "except importlib.metadata.PackageNotFoundError: pass\n";
 constexpr double kProbeSeconds = 30;
 
-/// "" when this Python has torch, else why not.
+/// Returns "" when this Python has torch, otherwise why not.
 std::string lacks(const std::string& python, std::string* version) {
   const bool relative = !python.starts_with("/") && python.find('/') != std::string::npos;
   if (relative) return "not an absolute path, so it is not run";

@@ -1,4 +1,4 @@
-// Which Python has torch. Looks at files and asks each candidate once; starts nothing that stays.
+// Finds a Python that has torch. Checks files and runs each candidate once; no process stays.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 namespace kw::torch_worker {
 
 struct FoundPython {
-  std::string path;     // "" when there is none, or none may be run
-  std::string version;  // of its torch, as the package says; "" when it does not
+  std::string path;     // "" when no Python has torch, or none may be run
+  std::string version;  // of its torch, from the package's metadata; "" when unknown
   std::vector<std::string> looked_at =
       {};                      // one line per candidate: "/usr/bin/python3: has no module torch"
-  std::string forbidden = {};  // why none may be run (os/permissions.h); "": it may
+  std::string forbidden = {};  // why no Python may be run (os/permissions.h); "": it may
 };
 
-/// $KW_TORCH_PYTHON alone when it is set; else $VIRTUAL_ENV, python3 on PATH, and the torch-venv
-/// that tools/setup makes in the build folder, for binaries that run from there. Relative paths are
-/// not followed: the working directory may be anybody's. Every process that executes a user's
-/// Python is started from what this finds, so what is forbidden is forbidden here.
+/// Only $KW_TORCH_PYTHON when it is set. Otherwise $VIRTUAL_ENV, python3 on PATH, and the
+/// torch-venv that tools/setup makes in the build folder, for binaries that run from there.
+/// Relative paths are not followed: any user may own the working directory. Every process that
+/// executes a user's Python uses this result, so permissions are checked here.
 FoundPython find_torch_python();
 
-/// The outcome when there is none.
+/// The outcome when no Python was found.
 TorchOutcome no_torch(const FoundPython& found);
 
 }  // namespace kw::torch_worker

@@ -1,3 +1,10 @@
+// The torch process executes Python that the user may not have read, so it must not see keys,
+// networks or other files. But Python's packages may be in any folder: virtual environments,
+// editable installs. So the interpreter itself is asked once for its folders. It may read and run
+// those and the system's, and write one temporary folder.
+// A fixed list of folders would miss many installations; a container would need rights that users
+// often lack. The cost: one start of the interpreter, and a folder that Python names is readable as
+// a whole; "/", the home folder and its parent never are.
 #include "torch_worker/torch_walls.h"
 
 #include <fmt/core.h>
@@ -17,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the interpreter and its packages lie. Editable installs lie anywhere.
+// Asks for the folders of the interpreter and its packages. Editable installs can be anywhere.
 constexpr const char* kAskPlaces =
     "import importlib.util, json, os, sys\n"
     "spec = importlib.util.find_spec('torch')\n"
@@ -33,7 +40,7 @@ struct Places {
   std::vector<std::string> folders;
 };
 
-/// "/" and the home folder as a whole are never a place of packages.
+/// "/", the home folder and its parent are never accepted as a folder of packages.
 bool is_narrow(const fs::path& place) {
   std::error_code failed;
   const fs::path home = fs::weakly_canonical(os::env("HOME"), failed);
@@ -57,7 +64,7 @@ Result<Places> ask_places(const std::string& python) {
   return places;
 }
 
-/// Asked once per interpreter: starting one takes as long as all the rest.
+/// Asked once per interpreter: starting it takes as long as everything else.
 Result<Places> places_of(const std::string& python) {
   static std::mutex mutex;
   static std::map<std::string, Places> known;
@@ -68,7 +75,7 @@ Result<Places> places_of(const std::string& python) {
   return known.emplace(python, std::move(places)).first->second;
 }
 
-/// Folders that the user's own settings name.
+/// Adds the folders that the user's environment variables name.
 void add_settings(std::vector<std::string>* folders) {
   for (const char* name : {"LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH"}) {
     for (const std::string& folder : split(os::env(name), ':')) {
@@ -104,7 +111,7 @@ os::Allowed allowed_for(const Places& places, const std::string& scratch) {
   return allowed;
 }
 
-/// A program that has us as a library may run several commands at once.
+/// All listeners: a program that uses our library may run several commands at once.
 struct Listeners {
   std::mutex mutex;
   std::set<ExecutionListener*> all;

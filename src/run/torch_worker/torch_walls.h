@@ -1,6 +1,6 @@
-// The walls around the torch process, which executes Python that people were handed: it reads and
-// runs Python, its packages and the system, writes a temporary folder of its own, and sees none of
-// the user's other files, keys or networks.
+// Confines the torch process, which executes untrusted Python. It may read and run Python, its
+// packages and the system, and write its own temporary folder. It sees no other files, keys or
+// networks of the user.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,19 @@
 namespace kw::torch_worker {
 
 struct TorchWalls {
-  std::string python;  // the interpreter itself, behind the scripts that choose one
+  std::string python;  // the interpreter itself, not a script that selects one
   os::Allowed allowed;
   std::vector<std::string> environment;  // NAME=value
 };
-/// `scratch`: the folder it may write.
+/// `scratch`: the folder that the process may write.
 Result<TorchWalls> torch_walls(const std::string& python, const std::string& scratch);
 
-/// The program that our Python package exported for a reference with this text and that it loads,
-/// a file of the cache named by its hash; "" when it loads none.
+/// The file that our Python package exported for a reference with this text, and that the text
+/// loads. It is in the cache, named by its hash. "" when the text loads none.
 std::string exported_program(const std::string& text);
 
-/// While it lives, `tell` gets a sentence for the user before a file is executed, once per file.
+/// During its lifetime, `tell` gets one sentence for the user before each file is executed, once
+/// per file.
 class ExecutionListener {
  public:
   explicit ExecutionListener(std::function<void(const std::string&)> tell);
@@ -38,7 +39,7 @@ class ExecutionListener {
   const std::function<void(const std::string&)> tell_;
   std::set<std::string> told_;  // files
 };
-/// The file is about to be executed.
+/// Call this before the file is executed.
 void announce_execution(const std::string& path);
 
 }  // namespace kw::torch_worker

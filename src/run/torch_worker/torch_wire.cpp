@@ -1,3 +1,8 @@
+// A call is sent as a JSON frame, and its tensors in shared memory that the frame describes. The
+// answer comes back the same way, from a process that runs untrusted code. So every number in it is
+// checked against the dtype, the shape and the memory's size before it is used.
+// Outputs are read with pread into our own memory, not through a mapping: the process could shorten
+// the memory, and a mapped read would then end us with SIGBUS. The cost is one copy.
 #include "torch_worker/torch_wire.h"
 
 #include <fmt/core.h>
@@ -19,12 +24,13 @@ namespace {
 
 constexpr uint64_t kAlign = 64;
 constexpr uint64_t kMostSourceBytes = 16 << 20;
-// More tensors than this are no answer of ours; their sizes are checked against the shared memory.
+// No valid answer has more tensors. Their sizes are checked against the shared memory.
 constexpr size_t kMaxOutputs = 4096;
 
 uint64_t aligned(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-/// Reads without mapping: a process that shortens the memory meanwhile must not be our SIGBUS.
+/// Reads without mapping: the process may shorten the memory, and a mapped read would then raise
+/// SIGBUS.
 bool read_at(int fd, uint64_t offset, tensor::Bytes* bytes) {
   for (size_t done = 0; done < bytes->size();) {
     const ssize_t n =
@@ -36,7 +42,7 @@ bool read_at(int fd, uint64_t offset, tensor::Bytes* bytes) {
   return true;
 }
 
-/// One output as the reply describes it; nothing when the description makes no sense.
+/// One output as the reply describes it; empty when the description is not valid.
 std::optional<TorchTensor> read_output(const Json& described, int fd, uint64_t memory_bytes) {
   TorchTensor output;
   output.name = described["name"].as_string();
@@ -66,7 +72,7 @@ uint64_t size_of(int fd) {
   return end < 0 ? 0 : static_cast<uint64_t>(end);
 }
 
-/// The outputs a reply describes; Garbled when they cannot be.
+/// Reads the outputs that a reply describes; Garbled when a description is not valid.
 TorchOutcome read_outputs(const Json& list, int fd, std::vector<TorchTensor>* outputs) {
   const uint64_t memory_bytes = size_of(fd);
   if (list.items().size() > kMaxOutputs) {
@@ -88,7 +94,7 @@ TorchOutcome read_outputs(const Json& list, int fd, std::vector<TorchTensor>* ou
   return {};
 }
 
-/// The process cannot read the user's files: it gets the text.
+/// Fills in the text: the process cannot read the user's files.
 TorchSource with_text(TorchSource source) {
   if (!source.text.empty() || source.path.empty()) return source;
   if (Result<std::string> text = os::read_file(source.path, kMostSourceBytes))

@@ -1,4 +1,4 @@
-// A call and its tensors as a request to the torch process, and a frame as its answer
+// Encodes a call and its tensors as a request to the torch process, and decodes its answer
 // (docs/torch-worker.md). For torch_process.cpp only.
 #pragma once
 
@@ -13,15 +13,16 @@
 
 namespace kw::torch_worker {
 
-/// The call's members of the request; its tensors are appended to the list they are counted in.
+/// Sets the call's members of the request and appends its tensors to the list; members name them by
+/// index.
 void put_call(const TorchCall& call, Json* request,
               std::vector<const tensor::HostTensor*>* tensors);
 
-/// Shared memory with the tensors in it, and where each lies.
+/// Shared memory that holds the tensors; `places` gets the place of each.
 Result<os::SharedMemory> lay_out(const std::vector<const tensor::HostTensor*>& tensors,
                                  Json* places);
 
-/// A frame as the answer to the request of this id; trusts nothing in it.
+/// Decodes a frame as the answer to the request with this id. Checks everything in it.
 TorchAnswer read_reply(const std::string& frame, int64_t id, int fd);
 
 }  // namespace kw::torch_worker
