@@ -1,3 +1,9 @@
+// Kernels see storage, which may have strides and gaps; the host works with dense tensors. So each
+// buffer gets its own allocation and begins in it at the declared alignment. Guard zones of 16 KiB
+// lie on both sides, and the whole allocation is filled with poison first. Dense contents are
+// copied directly; others are scattered and gathered on the host. One large allocation for all
+// buffers would be cheaper, but an overrun would then hit a neighbour instead of a guard. The cost
+// is 32 KiB more per buffer, and slow transfers for strided tensors.
 #include "cuda/buffers.h"
 
 #include <fmt/core.h>
@@ -79,7 +85,7 @@ Went BufferSet::add(const Buffer& buffer, int misalign_bytes, uint64_t seed) {
   const uint64_t shift = round_up(static_cast<uint64_t>(std::max(0, misalign_bytes)), align);
   const uint64_t total = round_up(kGuardBytes + align + shift + bytes + kGuardBytes, 4);
   slot.memory = KW_TRY(DeviceMemory::allocate(*context_, total, "buffer '" + buffer.name + "'"));
-  // cuMemAlloc promises 256 bytes; a larger alignment is made here.
+  // cuMemAlloc guarantees 256 bytes; larger alignments are made here.
   slot.offset =
       round_up(slot.memory.address() + kGuardBytes, align) - slot.memory.address() + shift;
   slot.pattern = poison_pattern(buffer.dtype, seed, !is_dense(buffer));

@@ -1,5 +1,5 @@
-// A program's buffers in device memory: guard zones around each, poison where nothing may be relied
-// on, inputs checked for writes afterwards. Knows nothing of launches.
+// A program's buffers in device memory: guard zones around each, poison in all that the caller does
+// not fill, checks after a call.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,34 @@
 
 namespace kw::cuda {
 
-/// Bytes watched before and after every buffer.
+/// Bytes checked before and after every buffer.
 inline constexpr uint64_t kGuardBytes = 16384;
 
-/// Dense host bytes per buffer of a program; empty where a buffer has none to give or take.
+/// Dense host bytes per buffer of a program; empty if a buffer is not copied.
 using ConstBytes = std::vector<std::span<const std::byte>>;
 using MutableBytes = std::vector<std::span<std::byte>>;
 
-/// Where a buffer's dense contents come from: the host, or a copy already on this device.
+/// The source of a buffer's dense contents: the host, or a copy already on this device.
 struct Source {
   std::span<const std::byte> host;
   DeviceSpan device;  // address 0: not on the device
   uint64_t hash = 0;  // audit_hash with seed 0, when on the device
   uint64_t bytes() const { return device.address != 0 ? device.bytes : host.size(); }
 };
-/// One per buffer of a program; empty where a buffer is given nothing.
+/// One per buffer of a program; empty if a buffer is not filled.
 using Sources = std::vector<Source>;
 Sources from_host(const ConstBytes& inputs);
-/// The dense bytes of a source, fetched from the device if need be.
+/// The dense bytes of a source, downloaded if they are on the device.
 Got<std::vector<std::byte>> on_host(const Context& context, const Source& source);
 
-/// Whether a program is given this, or gives it back: there, not empty, and of such a role.
+/// Whether the caller fills this buffer, or gets it back: present, not empty, and of such a role.
 bool is_given(const kernel::Buffer& buffer);
 bool is_returned(const kernel::Buffer& buffer);
 
 class BufferSet {
  public:
   /// Allocates and poisons. Every layout must have passed check_layout. `misalign_bytes` shifts
-  /// each buffer by that much, rounded up to its own alignment.
+  /// each buffer, rounded up to its own alignment.
   static Got<BufferSet> create(const Context& context, const kernel::Program& program,
                                int misalign_bytes, uint64_t seed);
 
@@ -57,7 +57,7 @@ class BufferSet {
   /// True when a buffer's storage is the dense tensor, byte for byte.
   bool is_plain(size_t index) const;
   uint32_t pattern(size_t index) const { return slots_[index].pattern; }
-  /// Queues the "= 0" fills; belongs to the call and inside the clock.
+  /// Queues the "= 0" fills. They are part of the call and are timed.
   Went enqueue_zero_fills();
   /// Copies outputs and inouts to the host.
   Went download(const MutableBytes& outputs);
@@ -65,12 +65,14 @@ class BufferSet {
   Got<std::vector<uint64_t>> hash_outputs(JobKernels& kernels, uint64_t seed,
                                           const Deadline& deadline);
 
-  /// Guard zones that were written to; they are restored, so that the next hit is a new one.
+  /// Findings for guard zones that were written to. The zones are restored, so that the next hit is
+  /// a new one.
   Got<std::vector<record::Finding>> check_guards();
-  /// Inputs changed, "kept" scratch not zero. `inputs` as given to upload().
+  /// Findings for changed inputs and for "kept" scratch that is not zero. `inputs` as given to
+  /// upload().
   Got<std::vector<record::Finding>> check_contents(JobKernels& kernels, const Sources& inputs,
                                                    const Deadline& deadline);
-  /// Outputs that still hold poison, in what download() delivered.
+  /// Findings for outputs that still hold poison, in the bytes from download().
   std::vector<record::Finding> check_written(const MutableBytes& outputs) const;
 
  private:

@@ -1,3 +1,10 @@
+// Estimates and floors need the rates that this GPU really reaches, not those of its data sheet. So
+// kernels of our own are timed by the same clock as candidates. Traffic is measured for four mixes
+// of reads and writes. Each mix runs in six ways (grid, words per thread, cache hints), and the
+// best counts, because the best way differs between GPUs. Arithmetic loops are first timed short,
+// then with enough iterations for about 1 ms.
+// Data sheet numbers would cost nothing, but no kernel reaches them. The cost here is a few seconds
+// and a fifth of the free memory, at most 1 GiB, for each of three buffers.
 #include "cuda/calibrate.h"
 
 #include <algorithm>
@@ -12,9 +19,9 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kBlocksPerSm = 8;
-// Large enough that ramping up and draining do not show.
+// Large enough that the start and the end of a kernel do not matter.
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;
-constexpr double kWantedUs = 1000;  // of an arithmetic loop
+constexpr double kWantedUs = 1000;  // for one arithmetic loop
 constexpr uint32_t kFirstIterations = 64;
 constexpr uint32_t kMostIterations = 1 << 22;
 
@@ -23,7 +30,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// One calibration under way.
+/// Holds the state of one calibration.
 class Bench {
  public:
   Bench(const Context& context, UtilityKernels& utilities, double timeout_seconds)
@@ -96,8 +103,8 @@ class Bench {
         {"kw_copy", {a, b, count}, 2, &record::Calibration::copy},
         {"kw_write", {a, count}, 1, &record::Calibration::write},
     };
-    // Waves of short blocks beat a resident grid on some chips and mixes, and one word per thread
-    // beats four: the best of all counts.
+    // Many short blocks are faster than a resident grid on some GPUs, and one word per thread
+    // faster than four. The best way counts.
     struct Way {
       const char* suffix;
       unsigned threads;
@@ -145,7 +152,7 @@ class Bench {
   Went measure_peaks(const PeakImage& source) {
     if (!suits(source)) return Done{};
     auto image = load(source.ptx);
-    // A driver older than an instruction refuses it: that peak is then unknown, no more.
+    // An older driver refuses new instructions: then only that peak is unknown.
     if (!image) return image.error().context_lost ? Went(image.error()) : Went(Done{});
     for (const PeakKernel& peak : source.kernels) KW_TRY(measure_peak(**image, peak));
     return Done{};
@@ -161,7 +168,7 @@ class Bench {
     protocol.cold_cache = false;
     double us = 0;
     uint32_t iterations = kFirstIterations;
-    // First how long a few iterations take, then as many as are worth timing.
+    // The first attempt times a few iterations; the second runs enough of them to time well.
     for (int attempt = 0; attempt < 2; ++attempt) {
       KernelSubject kernel(context_, *function, blocks, static_cast<unsigned>(peak.threads),
                            {sink.address(), iterations});

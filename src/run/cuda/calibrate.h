@@ -1,6 +1,5 @@
-// Measures what this device can do: bandwidth at four mixes, arithmetic peaks, launch floor, timer
-// overhead. Uses the same clock as everything else. Where the numbers are kept is decided
-// elsewhere.
+// Measures the rates of this device: bandwidth at four mixes, arithmetic peaks, launch time, timer
+// overhead. Uses the same clock as everything else. The caller stores the numbers.
 #pragma once
 
 #include "cuda/clock.h"
@@ -8,7 +7,7 @@
 
 namespace kw::cuda {
 
-/// A few seconds. Peaks whose instructions the device lacks are left out.
+/// Takes a few seconds. Peaks whose instructions the device lacks are left out.
 Got<record::Calibration> calibrate(const Context& context, UtilityKernels& utilities,
                                    double timeout_seconds);
 

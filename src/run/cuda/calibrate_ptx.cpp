@@ -1,3 +1,10 @@
+// Calibration needs loops whose instructions are known exactly. A compiler could remove or reorder
+// them, and users may have no compiler, so they are PTX text made here. The driver compiles it.
+// Results of loops go into a store that almost never happens, so that ptxas keeps the arithmetic.
+// Operands are random: zeros would take less power and let the clock rise.
+// Three images: FMA for every GPU, mma from sm_80, wgmma for sm_90 alone. One image for all would
+// be refused by GPUs that lack one of the instructions. The cost: register names are assigned by
+// hand.
 #include "cuda/calibrate_ptx.h"
 
 #include <fmt/core.h>
@@ -9,8 +16,8 @@ std::string header(const char* version, const char* target) {
   return fmt::format("\n.version {}\n.target {}\n.address_size 64\n", version, target);
 }
 
-/// The thread's number in %at, four times the grid's threads in %step, the grid's threads times 16
-/// bytes in %row.
+/// %at is the thread's index, %step four times the number of threads of the grid, %row 16 bytes
+/// times that number of threads.
 constexpr const char* kPlace = R"(
   .reg .pred %p;
   .reg .b32 %r<24>;
@@ -30,13 +37,13 @@ constexpr const char* kPlace = R"(
 
 struct Traffic {
   const char* entry;
-  const char* parameters;  // beside count
-  int reads;               // buffers read: [from0], [from1]
+  const char* parameters;  // besides count
+  int reads;               // buffers to read: [from0], [from1]
   bool writes;
 };
 
-/// How a loop over 16-byte words goes: four at a time, so that few threads have enough in flight,
-/// or one, for grids with a thread for every word.
+/// How a loop handles 16-byte words: four at a time, so that few threads have enough loads in
+/// flight, or one, for grids with a thread per word.
 struct Manner {
   const char* suffix;
   int words;
@@ -79,7 +86,7 @@ std::string traffic(const Traffic& kind, const Manner& manner) {
   }
   text += loads + uses + "  add.u64 %at, %at, %step;\n  bra loop;\ndone:\n";
   if (!kind.writes) {
-    // Keeps the loads alive; hardly ever true.
+    // Keeps the loads alive; almost never true.
     text +=
         "  setp.ne.u32 %p, %r20, 0x5eed1e55;\n  @%p bra end;\n  ld.param.u64 %rd3, [sink];\n"
         "  st.global.u32 [%rd3], %r20;\nend:\n";
@@ -87,12 +94,12 @@ std::string traffic(const Traffic& kind, const Manner& manner) {
   text += "  ret;\n}\n";
   const std::string registers = "  .reg .b32 %v<32>;\n";
   text.insert(text.find("{\n") + 2, registers);
-  // %rd3 is read by the address of a write that may not be there.
+  // The address of a write uses %rd3 even if there is no write.
   if (!kind.writes) text.insert(text.find("loop:"), "  mov.u64 %rd3, 0;\n");
   return text;
 }
 
-/// Random words, so that neither caches nor power see zeros.
+/// Writes random words: zeros would change caches and power.
 std::string random_words() {
   return std::string(".visible .entry kw_random(.param .u64 to, .param .u64 count)\n{\n") + kPlace +
          R"(  ld.param.u64 %rd1, [to];
@@ -118,7 +125,7 @@ done:
 )";
 }
 
-/// Opens an arithmetic kernel: %r1 iterations, %r5 a random word per thread.
+/// Begins an arithmetic kernel: %r1 holds the iterations, %r5 a random word per thread.
 std::string open_peak(const std::string& entry, const std::string& registers) {
   return fmt::format(R"(.visible .entry {}(.param .u64 sink, .param .u32 iterations)
 {{
@@ -137,7 +144,7 @@ std::string open_peak(const std::string& entry, const std::string& registers) {
                      entry, registers);
 }
 
-/// Closes it: `value` (a b32 register) keeps the arithmetic alive.
+/// Ends it: `value` (a b32 register) keeps the arithmetic alive.
 std::string close_peak(const std::string& value) {
   return fmt::format(R"(  add.s32 %r1, %r1, -1;
   setp.gt.s32 %p, %r1, 0;
@@ -154,7 +161,7 @@ end:
                      value);
 }
 
-/// Random operands of a type: the thread's word shuffled, sign and mantissa kept, exponent that of
+/// A random operand: the thread's word shuffled, with its sign and mantissa, and the exponent of
 /// one.
 std::string operand(const std::string& reg, int number, const char* keep, const char* one) {
   return fmt::format("  mul.lo.u32 %r6, %r5, {};\n  and.b32 %r6, %r6, {};\n  or.b32 {}, %r6, {};\n",
@@ -188,7 +195,7 @@ std::string fma_loop(PeakKernel& kernel, const char* type, int chains, double fl
   }
   kernel.operations = flops_each * chains * kRepeats;
   if (wide) {
-    // The chains are folded into one word only at the end.
+    // The chains are combined into one word only at the end.
     std::string close = close_peak("%r8");
     std::string fold;
     for (int i = 1; i < chains; ++i) fold += fmt::format("  add.rn.f64 %x0, %x0, %x{};\n", i);
@@ -244,7 +251,7 @@ std::string mma_loop(const Mma& mma, PeakKernel& kernel) {
   return text + close.substr(0, at) + fold + close.substr(at);
 }
 
-/// Double precision on the tensor cores: registers are 64 bits wide.
+/// fp64 on the tensor cores: registers are 64 bits wide.
 std::string dmma_loop(PeakKernel& kernel) {
   constexpr int kChains = 8;
   kernel.operations = 512.0 * kChains / 32;
@@ -275,13 +282,13 @@ struct Wgmma {
   const char* keep;
   const char* one;
   double operations;  // per warp group
-  bool transposable;  // 16-bit types say which of their operands are transposed
+  bool transposable;  // 16-bit types state which operands are transposed
   bool integer;
 };
 
 /// Hopper's warp group products, operands in shared memory, four steps deep. Only the rate matters,
-/// so the tiles are random words in the plain layout: 128-byte cores, 128 bytes apart along k and
-/// 256 along m or n.
+/// so the tiles hold random words in the plain layout: cores of 128 bytes, 128 bytes apart along k
+/// and 256 along m or n.
 std::string wgmma_loop(const Wgmma& w, PeakKernel& kernel) {
   constexpr int kSteps = 4;
   kernel.operations = w.operations * kSteps / 128;

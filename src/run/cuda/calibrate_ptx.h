@@ -16,15 +16,15 @@ struct PeakKernel {
   double operations = 0;  // per thread and iteration
 };
 
-/// kw_empty, kw_random(base, count, seed), kw_read(from, count, sink), kw_write(to, count, value),
-/// kw_copy(from, to, count), kw_add(a, b, to, count); counts are of 16-byte words and must be a
-/// multiple of four times the grid's threads. The same as kw_read_one … take one word at a time and
-/// counts that are a multiple of the grid's threads, as kw_read_streamed … with hints that nothing
-/// is used again. Any device takes them.
+/// kw_empty, kw_random(to, count), kw_read(from, sink, count), kw_write(to, count), kw_copy(from,
+/// to, count), kw_add(a, b, to, count). Counts are 16-byte words and must be a multiple of four
+/// times the grid's threads. kw_read_one … handle one word at a time; their counts are multiples of
+/// the grid's threads. kw_read_streamed … do the same with cache hints for data that is used once.
+/// Every device accepts them.
 std::string traffic_ptx();
 
-/// An image with arithmetic kernels that take (sink, iterations), for devices of at least `least`
-/// (90: only for sm_90 itself, whose instructions no other device has).
+/// An image of arithmetic kernels that take (sink, iterations), for devices of compute capability
+/// `least` or newer. With `exactly`, only for `least` itself.
 struct PeakImage {
   int least = 0;
   bool exactly = false;

@@ -1,3 +1,10 @@
+// A GPU's clock and temperature drift while subjects are timed, so times taken one after another
+// cannot be compared. So one pass takes a sample of every subject, in turn forwards and backwards
+// (ABBA). A pass counts for all subjects or for none: it is discarded when a gate gave up or the SM
+// clock was low.
+// Timing each subject alone would be shorter, and would charge the drift to the later ones. The
+// cost: the slowest subject sets the length of a pass, and all stop when one has used its
+// max_seconds. At least 4 passes are taken. clock.h describes a sample.
 #include "cuda/clock.h"
 
 #include <algorithm>
@@ -21,7 +28,7 @@ Fault named(const std::string& name, Fault fault) {
   return fault;
 }
 
-/// Microseconds between two events with nothing between them, both queued behind the gate.
+/// Microseconds between two events with no work between them, both queued behind the gate.
 Got<double> event_overhead(const Context& context, UtilityKernels& utilities,
                            const Deadline& deadline) {
   EventPair events = KW_TRY(EventPair::create(context));
@@ -38,7 +45,7 @@ Got<double> event_overhead(const Context& context, UtilityKernels& utilities,
   return times[times.size() / 2];
 }
 
-/// The session of one timing call.
+/// Holds the state of one timing call.
 class Session {
  public:
   Session(const Context& context, UtilityKernels& utilities,
@@ -81,14 +88,14 @@ class Session {
   bool done() const {
     if (passes_ >= std::max(1, protocol_.max_samples)) return true;
     if (passes_ < kMinPasses) return false;
-    // Late is not hung: with samples in hand, stop before the deadline makes it look so.
+    // Stop before the deadline if there are samples: a slow subject must not be reported as hung.
     if (deadline_in(deadline_.seconds / 4).at >= deadline_.at) return true;
     return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
       return lane->accumulated_us() >= protocol_.max_seconds * 1e6;
     });
   }
 
-  /// One sample of every lane, or of none.
+  /// Takes one sample of every lane; all of them count, or none.
   Went pass(bool forwards, ClockWatch& watch) {
     bool good = true;
     for (size_t n = 0; n < lanes_.size(); ++n) {

@@ -1,13 +1,14 @@
-// Times subjects on the device, in this process. Returns raw samples, hashes and copies; what they
-// mean is decided elsewhere (bench). docs/clock.md tells the whole story.
+// Times subjects on the device, in this process. Returns raw samples, hashes and copies; bench
+// interprets them. docs/clock.md explains the method.
 //
-// From graph_below_us on, each call stands between two events while a gate kernel holds the stream
-// until the whole call is queued, so that launch latency is not measured. Shorter calls would drown
-// in the events' own cost: there, one sample is a CUDA graph of several copies of the call, each
-// with its own buffers, divided by the copies. Before every sample the inputs are refilled from the
-// pool, the outputs poisoned and the L2 swept (write, then read: no dirty lines left to be paid
-// for); after it the outputs are hashed. Subjects are interleaved forwards and backwards (ABBA), so
-// that drift of clocks and temperature meets all of them alike.
+// A call of at least graph_below_us is timed between two events. A gate kernel holds the stream
+// until the whole call is queued, so that launch latency is not measured. For shorter calls the
+// cost of the events is too large. There one sample is a CUDA graph of several copies of the call,
+// each with its own buffers, divided by the number of copies. Before every sample the inputs are
+// refilled from the pool, the outputs are poisoned and the L2 is swept. The sweep writes, then
+// reads, so that no dirty lines remain. After the sample the outputs are hashed. Subjects are
+// interleaved forwards and backwards (ABBA), so that drift of clocks and temperature affects all of
+// them alike.
 #pragma once
 
 #include <vector>
@@ -18,7 +19,7 @@
 
 namespace kw::cuda {
 
-/// Which call of a subject was copied to one of TimeRequest::copy_to.
+/// The call of a subject that was copied to one of TimeRequest::copy_to.
 struct CopiedSlot {
   bool filled = false;
   int sample = 0, entry = 0;
@@ -26,12 +27,12 @@ struct CopiedSlot {
 
 struct TimeRequest {
   Subject* subject = nullptr;
-  /// Where outputs are copied: protocol.copies_out places for calls drawn at random, then one for
-  /// the last call. Empty: nowhere.
+  /// Places for outputs: protocol.copies_out places for calls drawn at random, then one for the
+  /// last call. Empty: no outputs are copied.
   std::vector<MutableBytes> copy_to;
 };
 
-/// One subject's part.
+/// The result of one subject.
 struct LaneResult {
   record::TimingSamples samples;
   std::vector<record::CallAudit> audits;
@@ -47,7 +48,7 @@ struct TimeReport {
 };
 
 /// Every subject must be prepared. Takes passes over all of them until one has max_samples or has
-/// used max_seconds; the i-th samples of all were taken in the same pass.
+/// used max_seconds. The i-th samples of all subjects come from the same pass.
 TimeReport time_subjects(const Context& context, UtilityKernels& utilities,
                          const std::vector<TimeRequest>& requests,
                          const ports::TimeProtocol& protocol);

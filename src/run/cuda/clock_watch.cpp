@@ -20,7 +20,7 @@ ClockWatch::ClockWatch(const Context& context)
 
 bool ClockWatch::reject() {
   if (limit_mhz_ == 0) return false;
-  // While it is low every pass is looked at; while it is well 20 times a second is enough.
+  // While the clock is low, every pass is checked; otherwise 20 times a second is enough.
   if (!was_low_ && Clock::now() < next_) return false;
   next_ = Clock::now() + kEvery;
   const int mhz = context_.sm_clock_mhz();

@@ -1,5 +1,4 @@
-// Looks at the SM clock while samples are taken, at 20 Hz, and says when they must not count. Knows
-// nothing of what is timed.
+// Reads the SM clock at 20 Hz while samples are taken, and says when they must not count.
 #pragma once
 
 #include <chrono>
@@ -12,12 +11,12 @@ class ClockWatch {
  public:
   explicit ClockWatch(const Context& context);
 
-  /// True when the pass just taken should be thrown away: the clock is below three quarters of its
-  /// default. Waits a moment then, for the device to recover. Gives up (see low()) when it stays
-  /// there.
+  /// True when the last pass must be discarded: the clock is below three quarters of its default.
+  /// Then it waits briefly for the device to recover. It gives up (see low()) when the clock stays
+  /// low.
   bool reject();
   int lowest_mhz() const { return lowest_; }
-  /// It stayed low: samples have been accepted since.
+  /// The clock stayed low: samples are accepted since then.
   bool low() const { return gave_up_; }
 
  private:

@@ -1,5 +1,6 @@
-// One GPU in this process: its primary context, one stream, what it is. A fault in it is final for
-// the process; that is why only the worker process makes one.
+// One GPU in this process: its primary context, one stream, its description. A fault cannot be
+// undone within a process, so the engine makes none: its workers do, and our shared libraries in
+// their host process.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@
 
 namespace kw::cuda {
 
-/// A point in time, with the span it was given as for messages.
+/// A point in time, and the seconds it was made from, for messages.
 struct Deadline {
   std::chrono::steady_clock::time_point at;
   double seconds = 0;
@@ -37,25 +38,24 @@ class Context {
   const ports::DeviceInfo& info() const { return info_; }
   bool can_cooperate() const { return attribute(kAttrCooperativeLaunch) != 0; }
   bool can_cluster() const { return attribute(kAttrClusterLaunch) != 0; }
-  /// A device attribute, 0 when the driver does not know it.
+  /// A device attribute; 0 when the driver does not know it.
   int attribute(int id) const;
   uint64_t free_bytes() const;
   /// Clocks and temperature now; zeros without the management library.
   NvmlReading telemetry() const { return nvml_ == nullptr ? NvmlReading{} : nvml_->read(); }
-  /// Likewise, alone and quick.
+  /// The SM clock alone, which is faster to read; 0 without the library.
   int sm_clock_mhz() const { return nvml_ == nullptr ? 0 : nvml_->sm_clock_mhz(); }
 
-  /// True once the context was lost. From then on nothing may wait for the device any more, so
-  /// owners of driver objects leave them to the end of the process.
+  /// True once the context was lost. From then on no code may wait for the device, so owners of
+  /// driver objects do not free them.
   bool lost() const { return lost_; }
-  /// Turns the driver's answer into a Fault unless it is success.
+  /// Turns the driver's result into a Fault unless it is success.
   Went check(CuResult code, const std::string& doing) const;
-  /// Copies on our stream, so behind all that is queued there, and waits. (The driver's synchronous
-  /// copies would be ordered with no stream but their own, and may return before the bytes are on
-  /// the device.)
+  /// Copies on our stream, after all queued work, and waits. (The driver's synchronous copies are
+  /// not ordered with our stream, and may return before the bytes are on the device.)
   Went upload(CuDevicePtr to, const void* from, uint64_t bytes, const std::string& doing) const;
   Went download(void* to, CuDevicePtr from, uint64_t bytes, const std::string& doing) const;
-  /// Waits for all that was queued. Past the deadline: Hung, and the context is lost.
+  /// Waits for all queued work. After the deadline: Hung, and the context is lost.
   Went wait(const Deadline& deadline, const std::string& doing) const;
 
  private:
@@ -73,8 +73,8 @@ class Context {
   mutable bool lost_ = false;
 };
 
-/// Host memory the device copies to and from at full speed while this lives. Where that cannot be
-/// had it is merely slower.
+/// Pins host memory during its lifetime, so that the device copies at full speed. If pinning fails,
+/// copies are only slower.
 class PinnedRange {
  public:
   PinnedRange(const Context& context, void* address, uint64_t bytes);

@@ -20,7 +20,7 @@ constexpr uint32_t kMemset = 2;
 constexpr uint32_t kKernel = 3;
 constexpr uint32_t kConcurrentKernel = 10;
 constexpr uint32_t kWanted[] = {kConcurrentKernel, kMemset, kMemcpy};
-// In every version's records of these kinds the stamps stand here.
+// The timestamps are at these offsets in the records of every version.
 constexpr size_t kStartOffset = 16;
 constexpr size_t kEndOffset = 24;
 constexpr size_t kBufferBytes = size_t{1} << 20;
@@ -38,7 +38,7 @@ struct Functions {
   int (*next)(uint8_t* buffer, size_t valid, void** record) = nullptr;
 };
 
-// The library's callbacks carry nothing of ours: what they gather has to lie here.
+// The library's callbacks take no user data, so the results are collected here.
 struct Gathered {
   std::mutex mutex;
   Functions functions;
@@ -68,7 +68,7 @@ void take_buffer(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
     uint64_t end = 0;
     std::memcpy(&start, static_cast<char*>(record) + kStartOffset, sizeof(start));
     std::memcpy(&end, static_cast<char*>(record) + kEndOffset, sizeof(end));
-    if (start == 0 || end < start) continue;  // it could not be stamped
+    if (start == 0 || end < start) continue;  // it has no timestamps
     state.first = std::min(state.first, start);
     state.last = std::max(state.last, end);
   }
@@ -76,7 +76,7 @@ void take_buffer(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
 }
 
 std::vector<std::string> cupti_candidates() {
-  // A driver chosen by name may bring its own.
+  // A driver chosen by name may contain the profiling library.
   if (std::string chosen = os::env("KERNELWRIGHT_LIBCUDA"); !chosen.empty()) return {chosen};
   std::vector<std::string> paths = {"libcupti.so.13", "libcupti.so.12"};
   for (const char* pattern :
@@ -109,7 +109,7 @@ std::unique_ptr<Cupti> Cupti::open() {
     auto library = os::Library::open(path);
     Functions functions;
     if (!library || !bind(*library, functions)) continue;
-    // The driver goes on calling into the library once it is there: it must never be unloaded.
+    // The driver keeps calling into the library after it is loaded: it must never be unloaded.
     static auto& loaded = *new std::vector<os::Library>;
     loaded.push_back(std::move(library).value());
     gathered().functions = functions;

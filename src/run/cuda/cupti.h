@@ -1,6 +1,5 @@
-// A second opinion about times: NVIDIA's profiling library stamps kernels, copies and fills itself.
-// Optional; only for processes whose own times are not the ones that count, since it slows
-// launches.
+// A second measurement of times: NVIDIA's profiling library (CUPTI) timestamps kernels, copies and
+// fills itself. Optional. It slows launches, so only processes whose own times do not count use it.
 #pragma once
 
 #include <memory>
@@ -11,16 +10,16 @@ namespace kw::cuda {
 
 class Cupti {
  public:
-  /// nullptr when there is no such library, or it does not want to.
+  /// nullptr when there is no such library, or it refuses to start.
   static std::unique_ptr<Cupti> open();
   ~Cupti();
   Cupti(const Cupti&) = delete;
   Cupti& operator=(const Cupti&) = delete;
 
-  /// What is queued from now on is stamped.
+  /// Work that is queued from now on gets timestamps.
   bool begin();
-  /// Microseconds from the first start to the last end of what was queued since begin() and has
-  /// ended; nothing when nothing was seen.
+  /// Microseconds from the first start to the last end of the work that was queued since begin()
+  /// and has ended; empty when there was none.
   std::optional<double> end();
 
  private:

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Driver>> Driver::open() {
   for (const std::string& path : driver_candidates()) {
     auto library = os::Library::open(path);
     if (!library) {
-      // A file that is not there is named; one that is there but broken is explained.
+      // For a missing file the path is enough; for a broken one the loader's message is needed.
       const bool absent = library.error().message.find("No such file") != std::string::npos;
       tried.push_back(absent ? path : library.error().message);
       continue;

@@ -1,5 +1,4 @@
-// The CUDA driver, loaded at run time: entry points, version, names of its errors. Knows no device
-// and no context.
+// The CUDA driver, loaded at run time: entry points, version, names of its errors.
 #pragma once
 
 #include <memory>
@@ -13,8 +12,8 @@ namespace kw::cuda {
 
 class Driver {
  public:
-  /// Loads and initialises $KERNELWRIGHT_LIBCUDA, else libcuda.so.1 from the usual places.
-  /// The environment Error says what was tried and what answered.
+  /// Loads and initialises $KERNELWRIGHT_LIBCUDA, otherwise libcuda.so.1 from the usual places. The
+  /// environment Error lists what was tried and what failed.
   static Result<std::unique_ptr<Driver>> open();
 
   const Api& api() const { return api_; }

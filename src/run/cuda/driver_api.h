@@ -1,7 +1,6 @@
 // The part of the CUDA driver's C interface that kernelwright calls: handles, constants and entry
-// points, declared here so that no CUDA header is needed to build. Symbol names carry the version
-// whose signature stands beside them. Not for use outside src/cuda (and the fake driver that stands
-// in for it in tests).
+// points. They are declared here so that no CUDA header is needed to build. Symbol names carry the
+// version whose signature is given. Only for src/run/cuda and the fake driver in tests.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@ struct CuUuid {
   unsigned char bytes[16];
 };
 
-// Results that are treated one by one; all others are known by the driver's own name for them.
+// Results that are handled one by one; for all others the driver's name is used.
 inline constexpr CuResult kSuccess = 0;
 inline constexpr CuResult kInvalidValue = 1;
 inline constexpr CuResult kOutOfMemory = 2;
@@ -94,9 +93,9 @@ struct CuLaunchConfig {
 };
 static_assert(sizeof(CuLaunchConfig) == 56);
 
-// One row per entry point: our name, the driver's symbol, its parameters. A driver without one of
-// the required rows is too old for us (CUDA 11.8 has them all); without an optional one something
-// is merely not checked.
+// One row per entry point: our name, the driver's symbol, its parameters. A driver without a
+// required row is too old for us (CUDA 11.8 has them all). Without an optional row, only some check
+// is missing.
 #define KW_CUDA_REQUIRED(X)                                                                        \
   X(init, "cuInit", (unsigned flags))                                                              \
   X(driver_version, "cuDriverGetVersion", (int* version))                                          \

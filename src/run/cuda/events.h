@@ -5,7 +5,7 @@
 
 namespace kw::cuda {
 
-/// Destroyed with their owner.
+/// The events are destroyed with their owner.
 class EventPair {
  public:
   static Got<EventPair> create(const Context& context);

@@ -17,7 +17,7 @@ struct Row {
   bool device_lost;
 };
 
-// Codes not listed here are refusals: the driver said no before anything ran.
+// Codes not listed here are refusals: the driver failed before a kernel ran.
 constexpr Row kRows[] = {
     {2, RunStatus::OutOfMemory, false, false},  // OUT_OF_MEMORY
     {4, RunStatus::Faulted, true, true},        // DEINITIALIZED
@@ -40,7 +40,7 @@ constexpr Row kRows[] = {
     {802, RunStatus::Faulted, true, true},      // SYSTEM_NOT_READY
     {810, RunStatus::Faulted, true, false},     // MPS_CLIENT_TERMINATED
     {999, RunStatus::Faulted, true,
-     false},  // UNKNOWN: the canary that follows tells whether the device is lost
+     false},  // UNKNOWN: the canary run afterwards tells whether the device is lost
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What went wrong on a device, told by the driver's answer: whose doing it is, and what is lost
-// with it. Ordinary data about a candidate; Errors (base/result.h) are for what is not the
-// candidate's doing.
+// A failure on a device, classified by the driver's result: who caused it, and what is lost. A
+// Fault is ordinary data about a candidate. Errors (core/result.h) are for failures that no
+// candidate caused.
 #pragma once
 
 #include <string>
@@ -17,18 +17,18 @@ class Driver;
 
 struct Fault {
   ports::RunStatus status = ports::RunStatus::Refused;
-  bool context_lost = false;  // this process can use the device no more
-  bool device_lost = false;   // nor, it seems, can any other: not the candidate's doing
+  bool context_lost = false;  // this process cannot use the device any more
+  bool device_lost = false;   // probably no process can: the candidate is not the cause
   CuResult code = 0;
   std::string message;
 };
 
-/// Sorts the driver's answer. `doing` reads before a colon: "running k<2>".
+/// Classifies the driver's result. `doing` is put before a colon: "running k<2>".
 Fault make_fault(const Driver& driver, CuResult code, const std::string& doing);
-/// The device does not take this; nothing was lost.
+/// The device cannot do this; the context is still usable.
 Fault refusal(std::string why);
 
-/// A value, or the Fault instead of it. Works with KW_TRY.
+/// A value, or a Fault instead. Works with KW_TRY.
 template <typename T>
 class [[nodiscard]] Got {
  public:

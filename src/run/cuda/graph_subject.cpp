@@ -15,7 +15,7 @@ GraphSubject::GraphSubject(const Context& context, std::string name, std::vector
       execs_(calls_.size(), nullptr) {
   KW_CHECK(!calls_.empty(), "a graph subject has a call");
   for (const ForeignCall& call : calls_) {
-    // Without a pool nothing is refilled, so nothing is listed.
+    // Without a pool no input is refilled, so none is listed.
     buffers_.push_back({pool_.empty() ? std::vector<DeviceSpan>{} : call.inputs, call.outputs, {}});
   }
   if (pool_.empty()) pool_.emplace_back();

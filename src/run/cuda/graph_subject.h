@@ -1,5 +1,5 @@
-// Somebody else's captured graphs on the clock, e.g. torch's: their memory is theirs, they are only
-// replayed, refilled and hashed.
+// Times graphs that another library captured, such as torch's. That library owns their memory; here
+// they are only replayed, refilled and hashed.
 #pragma once
 
 #include "cuda/subject.h"
@@ -14,8 +14,8 @@ struct ForeignCall {
 
 class GraphSubject final : public Subject {
  public:
-  /// At least one call. `pool` entries are parallel to every call's inputs; without any, contents
-  /// stay as they are.
+  /// Needs at least one call. Entries of `pool` are parallel to every call's inputs; without
+  /// entries the contents are not changed.
   GraphSubject(const Context& context, std::string name, std::vector<ForeignCall> calls,
                std::vector<std::vector<DeviceSpan>> pool);
   ~GraphSubject() override;

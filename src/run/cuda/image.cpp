@@ -11,7 +11,7 @@ namespace kw::cuda {
 namespace {
 
 constexpr size_t kLogBytes = 16384;
-// Beyond this, comparing a module's globals after every call would cost more than it tells.
+// Above this, comparing a module's globals after every call costs too much.
 constexpr size_t kMaxGlobalBytes = size_t{64} << 20;
 
 int function_attribute(const Context& context, int attribute, CuFunction function) {
@@ -23,7 +23,7 @@ void read_parameters(const Context& context, Function& function) {
   if (context.api().function_parameter == nullptr) return;
   size_t offset = 0;
   size_t bytes = 0;
-  // The driver answers "invalid value" for the first index past the last parameter.
+  // The driver returns "invalid value" for the first index past the last parameter.
   while (context.api().function_parameter(function.handle, function.param_bytes.size(), &offset,
                                           &bytes) == kSuccess) {
     function.param_bytes.push_back(bytes);
@@ -56,7 +56,7 @@ Status LoadedImage::add_module(ports::ImageKind kind, std::string_view image) {
   int options[] = {kJitInfoLog, kJitInfoLogBytes, kJitErrorLog, kJitErrorLogBytes, kJitLineInfo};
   void* values[] = {info.data(), size_value(info.size()), errors.data(), size_value(errors.size()),
                     size_value(1)};
-  // A cubin is not compiled: the line-info option, the last, is for PTX alone.
+  // A cubin is not compiled: the last option, line info, is for PTX only.
   const unsigned count = kind == ports::ImageKind::Ptx ? 5 : 4;
   CuModule module = nullptr;
   CuResult code = context_.api().module_load(&module, text.c_str(), count, options, values);
@@ -104,7 +104,8 @@ void LoadedImage::remember_globals(CuModule module, const std::vector<std::strin
     Global global;
     global.name = name;
     size_t bytes = 0;
-    // Names the driver keeps to itself (string literals, file-local symbols) are simply not found.
+    // The driver does not export some names (string literals, file-local symbols): they are not
+    // found.
     if (context_.api().module_global(&global.address, &bytes, module, name.c_str()) != kSuccess)
       continue;
     total += bytes;

@@ -21,14 +21,14 @@ struct Function {
   int registers = 0;
   int static_shared = 0;
   int local_bytes = 0;
-  int max_dynamic_shared = 0;       // as opted in so far
-  bool params_known = false;        // older drivers do not tell
+  int max_dynamic_shared = 0;       // as set so far
+  bool params_known = false;        // false with older drivers
   std::vector<size_t> param_bytes;  // of each parameter, when known
 };
 
 class LoadedImage {
  public:
-  /// Blame::Input with the driver's log when it does not take the image.
+  /// Blame::Input with the driver's log when the driver rejects the image.
   static Result<std::unique_ptr<LoadedImage>> load(const Context& context, ports::ImageKind kind,
                                                    std::string_view image);
   ~LoadedImage();
@@ -37,8 +37,8 @@ class LoadedImage {
 
   /// The kernel of that name, looked up once.
   Got<Function*> function(const std::string& entry);
-  /// Compares the module's writable globals with what they were after loading; puts back and
-  /// reports each change.
+  /// Compares the module's writable globals with their values after loading. Restores and reports
+  /// each change.
   Got<std::vector<record::Finding>> check_globals();
 
  private:
@@ -57,13 +57,12 @@ class LoadedImage {
   std::vector<Global> globals_;
 };
 
-/// Blame::Input when the bytes are not what they are said to be: the driver believes an ELF file's
-/// own words about its length, so a truncated one must not reach it.
+/// Blame::Input when the bytes are not of this kind. The driver trusts the lengths inside an ELF
+/// file, so a truncated one must not reach it.
 Status check_image(ports::ImageKind kind, std::string_view image);
-/// Names of the variables a cubin holds in its writable global sections. Empty for anything that is
-/// not a cubin.
+/// Names of the variables in a cubin's writable global sections. Empty if it is not a cubin.
 std::vector<std::string> cubin_globals(std::string_view image);
-/// Names of the variables a PTX text declares in the global state space.
+/// Names of the variables that a PTX text declares in the global state space.
 std::vector<std::string> ptx_globals(std::string_view text);
 
 }  // namespace kw::cuda

@@ -1,6 +1,9 @@
-// Reads the symbol table of a cubin, which is an ELF64 file: the driver has no call that lists a
-// module's variables. The bytes may come from anywhere, so every offset is checked before it is
-// followed.
+// A kernel could keep state between calls in a global variable, so the names of all writable
+// globals are needed. The driver has no call that lists a module's variables. So the names are read
+// from the image itself: from the symbol table of a cubin, which is an ELF64 file, or from the PTX
+// text. A library such as libelf would be one more dependency for a few fields.
+// Images are untrusted: every offset is checked before it is used. The cost: the two section names,
+// .nv.global and .nv.global.init, are NVIDIA's and may change.
 #include <elf.h>
 
 #include <algorithm>
@@ -33,7 +36,7 @@ class Elf {
     return text(names_, section.sh_name);
   }
 
-  /// The NUL-terminated text at an offset in a string section, "" when there is none.
+  /// The NUL-terminated text at an offset in a string section; "" when there is none.
   std::string text(const Elf64_Shdr& strings, uint64_t offset) const {
     if (strings.sh_offset > bytes_.size() || strings.sh_size > bytes_.size() - strings.sh_offset)
       return "";
@@ -69,8 +72,7 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
 }
 
-/// The variable declared by one statement at module level, "" when it declares none that is
-/// writable and ours.
+/// The variable that a module-level statement declares; "" when it declares none, or an extern one.
 std::string declared_global(std::string_view statement) {
   if (statement.find(".global") == std::string_view::npos ||
       statement.find(".extern") != std::string_view::npos)
@@ -132,7 +134,7 @@ std::vector<std::string> cubin_globals(std::string_view image) {
 
 std::vector<std::string> ptx_globals(std::string_view text) {
   std::vector<std::string> names;
-  std::string statement;  // of the module level only
+  std::string statement;  // at module level only
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const std::string_view rest = text.substr(i);
@@ -143,7 +145,7 @@ std::vector<std::string> ptx_globals(std::string_view text) {
     } else if (text[i] == '{') {
       ++depth;
     } else if (text[i] == '}') {
-      // A body ends its function; an initialiser's braces end nothing.
+      // A closing brace ends a function, but not an initialiser.
       depth = std::max(0, depth - 1);
       if (depth == 0 && statement.find('=') == std::string::npos) statement.clear();
     } else if (depth == 0 && text[i] == ';') {

@@ -37,7 +37,7 @@ void append(std::string& bytes, const T& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-/// A cubin's skeleton: header, section table, names, one symbol table with three objects.
+/// A minimal cubin: header, section table, names, one symbol table with three objects.
 std::string small_cubin() {
   const std::string names(
       std::string("\0.shstrtab\0.nv.global\0.nv.constant3\0.symtab\0counter\0table\0", 59));
@@ -92,8 +92,7 @@ TEST(CubinGlobals, BrokenFilesAreHarmless) {
   const std::string whole = small_cubin();
   for (size_t size = 0; size < whole.size(); ++size)
     cubin_globals(std::string_view(whole).substr(0, size));
-  // Every byte of header and section table turned to its extremes: nothing may be read outside the
-  // file.
+  // Sets every byte of header and section table to extreme values: no read may leave the file.
   for (size_t at = 4; at < sizeof(Elf64_Ehdr) + 5 * sizeof(Elf64_Shdr); ++at) {
     for (char value : {'\xff', '\x7f', '\0'}) {
       std::string broken = whole;

@@ -1,4 +1,4 @@
-// Trusted kernels that do the same small thing to many pieces of device memory in one launch: copy,
+// Trusted kernels that do one small operation on many pieces of device memory in one launch: copy,
 // fill with a pattern, hash. The clock refills, poisons and audits with them, outside the timed
 // region.
 #pragma once
@@ -16,14 +16,14 @@ struct DeviceSpan {
   uint64_t bytes = 0;
 };
 
-/// One piece of work; which fields mean what depends on the kernel it is given to.
+/// One piece of work; the meaning of a field depends on the kernel.
 struct Job {
-  CuDevicePtr to = 0;  // copy, fill: where; hash: what is read
-  uint64_t from = 0;   // copy: an address; fill: a 4-byte pattern, laid from 4-byte boundaries
+  CuDevicePtr to = 0;  // copy, fill: the destination; hash: the bytes to read
+  uint64_t from = 0;   // copy: an address; fill: a 4-byte pattern, aligned to 4 bytes
   uint64_t bytes = 0;
 };
 
-/// Jobs in device memory, ready to be launched any number of times.
+/// Jobs in device memory, which can be launched many times.
 class JobList {
  public:
   static Got<JobList> create(const Context& context, const std::vector<Job>& jobs);
@@ -42,13 +42,13 @@ class JobKernels {
  public:
   static Result<std::unique_ptr<JobKernels>> load(const Context& context);
 
-  /// All three queue; an empty list is nothing to do.
+  /// These three only queue work; an empty list queues none.
   Went copy(const JobList& jobs);
   Went fill(const JobList& jobs);
   /// Writes ports::audit_hash of each job's bytes to `out`, 8 bytes per job.
   Went hash(const JobList& jobs, uint64_t seed, CuDevicePtr out);
 
-  /// Hashes pieces of memory and waits for the answer.
+  /// Hashes pieces of memory and waits for the result.
   Got<std::vector<uint64_t>> hash_now(const std::vector<DeviceSpan>& spans, uint64_t seed,
                                       const Deadline& deadline);
 
@@ -60,8 +60,9 @@ class JobKernels {
   std::unique_ptr<LoadedImage> image_;
 };
 
-/// The kernels' PTX, so that tests may run it elsewhere. A grid has one row of blocks (y) per job;
-/// the blocks of a row stride over its bytes. Accesses are 16 bytes wide where every address allows.
+/// The kernels' PTX, so that tests can run it elsewhere. A grid has one row of blocks (y) per job;
+/// the blocks of a row stride over its bytes. Accesses are 16 bytes wide if every address allows
+/// it.
 const char* job_kernels_ptx();
 
 }  // namespace kw::cuda

@@ -1,4 +1,4 @@
-// One trusted kernel with fixed parameters on the clock: what a calibration times.
+// One trusted kernel with fixed parameters, timed by the clock; calibration uses it.
 #pragma once
 
 #include "cuda/image.h"
@@ -8,7 +8,7 @@ namespace kw::cuda {
 
 class KernelSubject final : public Subject {
  public:
-  /// `params` are 8-byte slots; a kernel's 4-byte parameter reads the lower half of its slot.
+  /// `params` are 8-byte slots; a 4-byte parameter reads the lower half of its slot.
   KernelSubject(const Context& context, Function& function, unsigned blocks, unsigned threads,
                 std::vector<uint64_t> params);
   ~KernelSubject() override;

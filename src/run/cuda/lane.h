@@ -21,16 +21,17 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Warm-up until steady, choice of the method, graph. `overhead_us` is taken off every sample.
+  /// Warms up until times are steady, chooses the method, builds the graph. `overhead_us` is
+  /// subtracted from every sample.
   Went prepare(double overhead_us);
-  /// Refills, sweeps, times and hashes one sample; pending until kept or dropped. False when the
-  /// launches could not be hidden and the sample must not count.
+  /// Refills, sweeps, times and hashes one sample, which is pending until keep(). False when
+  /// launches could not be hidden; then the sample must not count.
   Got<bool> take();
   /// Adds the pending sample to the result.
   void keep();
-  /// Copies what the pending (or last kept) sample's calls returned, one of them drawn at random.
+  /// Copies the outputs of one call, drawn at random, of the pending or last kept sample.
   Went copy_out(const MutableBytes& to, CopiedSlot& slot);
-  /// Lets the profiling library time some calls.
+  /// Times some calls with the profiling library.
   Went measure_span(Cupti& cupti);
   /// Checks the buffers after the last call.
   Went finish();
@@ -44,7 +45,7 @@ class Lane {
   Went warm_up();
   Went build_graph();
   Went chain_calls(size_t calls, CuGraph graph);
-  /// The lists of jobs for so many copies.
+  /// Makes the lists of jobs for this number of copies.
   Went list_jobs(size_t copies);
   Went refill();
   Went hash_outputs();

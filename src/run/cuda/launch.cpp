@@ -1,3 +1,10 @@
+// The driver refuses a bad launch with a bare code such as "invalid value", and a wrong parameter
+// size makes it read past our memory. So a launch is checked here first, and refused with its line
+// and the numbers. The checks run once per program, outside the clock; queueing a launch only packs
+// its parameters. Relying on the driver would save these checks, but its answer would not tell the
+// author of a kernel what to change. The cost: the limits of grids, blocks and clusters are
+// repeated here. Older drivers do not tell parameter sizes, so slack of 32 KiB follows the
+// parameters.
 #include "cuda/launch.h"
 
 #include <fmt/core.h>
@@ -15,8 +22,7 @@ using kernel::Dim3;
 using kernel::Launch;
 
 // The driver reads as many bytes as the kernel declares. No kernel takes more than 32,764 bytes of
-// parameters, so this much slack keeps its reading inside our memory even where it cannot tell us
-// the sizes.
+// parameters. So this slack keeps the reads inside our memory even if the sizes are unknown.
 constexpr size_t kParamSlack = 32768;
 
 std::string text(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }

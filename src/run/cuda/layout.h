@@ -1,5 +1,5 @@
-// Where a buffer's elements lie in its storage, and copying between dense host tensors and that
-// storage.
+// Computes where a buffer's elements are in its storage, and copies between dense host tensors and
+// that storage.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace kw::cuda {
 bool is_dense(const kernel::Buffer& buffer);
 /// Bytes of the dense host tensor. Call after check_layout.
 uint64_t dense_bytes(const kernel::Buffer& buffer);
-/// Blame::Input unless every element lies inside `bytes` and shape, strides and align make sense.
+/// Blame::Input unless every element is inside `bytes` and shape, strides and align are valid.
 Status check_layout(const kernel::Buffer& buffer);
-/// Spreads dense elements over the storage; bytes between elements stay as they are.
+/// Writes dense elements to their places in the storage; bytes between elements are not changed.
 void scatter(const kernel::Buffer& buffer, std::span<const std::byte> dense,
              std::span<std::byte> storage);
 /// Collects the elements from the storage into a dense tensor.

@@ -23,7 +23,7 @@ kernel::Buffer buffer(std::vector<int64_t> shape, std::vector<int64_t> strides, 
 struct Case {
   const char* name;
   kernel::Buffer buffer;
-  const char* says;  // part of the message; "" = it is fine
+  const char* says;  // part of the message; "" = valid
 };
 
 class Check : public ::testing::TestWithParam<Case> {};
@@ -72,7 +72,7 @@ TEST(Layout, ScatterAndGatherAreInverse) {
   struct Shape {
     std::vector<int64_t> shape, strides;
     int64_t bytes;
-    std::vector<int> want;  // storage, -1 = untouched
+    std::vector<int> want;  // storage, -1 = not changed
   };
   const Shape shapes[] = {
       {{2, 3}, {}, 6, {0, 1, 2, 3, 4, 5}},

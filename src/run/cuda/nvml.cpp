@@ -20,7 +20,7 @@ struct NvmlFunctions {
   int (*clock)(Handle device, unsigned type, unsigned* mhz) = nullptr;
   int (*max_clock)(Handle device, unsigned type, unsigned* mhz) = nullptr;
   int (*temperature)(Handle device, unsigned sensor, unsigned* degrees) = nullptr;
-  // Not every library has these.
+  // Optional: some versions of the library lack these.
   int (*default_clock)(Handle device, unsigned type, unsigned* mhz) = nullptr;
   int (*power)(Handle device, unsigned* milliwatts) = nullptr;
 };
@@ -54,8 +54,8 @@ Nvml::Nvml(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Nvml::~Nvml() { impl_->functions.shutdown(); }
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& uuid) {
-  // A driver chosen by name has no matching management library we could know of, unless it is its
-  // own.
+  // For a driver chosen by name the matching management library is unknown, unless the driver
+  // contains it.
   const std::string chosen = os::env("KERNELWRIGHT_LIBCUDA");
   auto library = os::Library::open(chosen.empty() ? "libnvidia-ml.so.1" : chosen);
   NvmlFunctions functions;

@@ -1,5 +1,4 @@
-// What NVIDIA's management library knows beside the driver: version string, clocks, temperature.
-// Optional everywhere.
+// NVIDIA's management library (NVML): version string, clocks, temperature. Optional everywhere.
 #pragma once
 
 #include <memory>
@@ -7,16 +6,16 @@
 
 namespace kw::cuda {
 
-/// Numbers are 0 where the library does not tell.
+/// A number is 0 when the library does not give it.
 struct NvmlReading {
   int sm_clock_mhz = 0, memory_clock_mhz = 0;  // now
   int max_sm_clock_mhz = 0, max_memory_clock_mhz = 0;
-  int default_sm_clock_mhz = 0;  // what it runs at when nothing holds it back
+  int default_sm_clock_mhz = 0;  // the clock without throttling
   int temperature_c = 0;
   int power_w = 0;
 };
 
-/// One GPU as the library sees it.
+/// One GPU of the library.
 class Nvml {
  public:
   /// The GPU with this UUID ("GPU-…"); nullptr when there is no such library or GPU.
@@ -25,9 +24,9 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  std::string driver_version() const;  // "580.159.04", "" when not told
+  std::string driver_version() const;  // "580.159.04"; "" when unknown
   NvmlReading read() const;
-  /// Only the SM clock: quick enough for every 50 ms.
+  /// Only the SM clock: fast enough to call every 50 ms.
   int sm_clock_mhz() const;
 
  private:

@@ -1,3 +1,9 @@
+// An output that a kernel did not write must be recognised, and an earlier run's result may still
+// be in the memory. So memory is filled with a pattern that is NaN in every float type and differs
+// in every run. Zeros would be simpler, but they are often the right result. For narrow integers
+// any value can be right, so there only runs of 4 or 16 elements count.
+// Reading all outputs takes time: 64 bytes are tested at once, on up to 16 threads. The cost: a
+// kernel that copies poison from uninitialised memory looks as if it had not written.
 #include "cuda/poison.h"
 
 #include <algorithm>
@@ -13,7 +19,7 @@ namespace {
 
 using tensor::DType;
 
-// Below this a thread takes longer to start than to look.
+// For fewer bytes, starting a thread takes longer than the search.
 constexpr size_t kBytesPerThread = size_t{8} << 20;
 constexpr size_t kMostThreads = 16;
 
@@ -26,7 +32,7 @@ uint64_t mix(uint64_t x) {
 }
 
 /// 0x7ff1 … 0x7ffe with either sign: a NaN as fp16, as bf16, and as the top of fp32 and fp64.
-/// 0x7fff is left out: it is the NaN the hardware makes.
+/// 0x7fff is excluded: the hardware itself makes this NaN.
 uint32_t nan_half(uint64_t bits) {
   return static_cast<uint32_t>((0x7ff1 + bits % 14) | ((bits >> 8 & 1) << 15));
 }
@@ -41,16 +47,16 @@ std::array<std::byte, 12> repeated(uint32_t pattern) {
       std::array<uint32_t, 3>{pattern, pattern, pattern});
 }
 
-/// How many neighbouring elements must hold the pattern before it means "not written".
+/// The number of neighbouring elements that must hold the pattern to count as not written.
 int64_t convincing_run(DType dtype) {
   const int size = tensor::dtype_size(dtype);
   if (size >= 4 || (size == 2 && tensor::is_float(dtype))) return 1;
   return size == 2 ? 4 : 16;
 }
 
-constexpr size_t kBlock = 64;  // bytes looked at in one go
+constexpr size_t kBlock = 64;  // bytes tested at once
 
-/// Whether some element of the block may hold the pattern; `expected` is eight bytes of it.
+/// Whether an element of the block may hold the pattern; `expected` is eight bytes of it.
 template <size_t kSize>
 bool block_is_like(const std::byte* block, uint64_t expected) {
   constexpr unsigned kBits = 8 * kSize;
@@ -66,7 +72,7 @@ bool block_is_like(const std::byte* block, uint64_t expected) {
   return found != 0;
 }
 
-/// The same for whole blocks, on several threads when there are many.
+/// The same for many blocks, on several threads when there are enough.
 template <size_t kSize>
 bool any_is_like(std::span<const std::byte> blocks, uint64_t expected) {
   const size_t most =
@@ -95,7 +101,7 @@ Survivors survivors_of(std::span<const std::byte> dense, uint32_t pattern, unsig
   const auto elements = static_cast<int64_t>(dense.size() / kSize);
   uint64_t eight = 0;
   std::memcpy(&eight, &expected[phase % 4], 8);
-  // Nearly always nothing is left, and that is quickly seen.
+  // Almost always no poison is left, and this test is fast.
   const size_t whole = dense.size() / kBlock * kBlock;
   const bool none = whole > 0 && !any_is_like<kSize>(dense.first(whole), eight);
   Survivors found;
@@ -125,8 +131,8 @@ uint32_t poison_pattern(DType dtype, uint64_t seed, bool uniform) {
     return byte * 0x01010101u;
   }
   if (is_eight_bit_float(dtype)) {
-    // 0x7f and 0xff are the NaNs all of them share (e8m0: 0xff alone); both signs occur, so four
-    // equal NaNs differ.
+    // 0x7f and 0xff are NaN in all of these types (in e8m0 only 0xff). Both signs occur, so the
+    // four bytes are not all equal.
     const uint64_t signs = 1 + random % 14;
     uint32_t pattern = 0x7f7f7f7f;
     for (int i = 0; i < 4; ++i) pattern |= static_cast<uint32_t>((signs >> i & 1) << (8 * i + 7));

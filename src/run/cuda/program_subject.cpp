@@ -1,3 +1,10 @@
+// A kernel module's program as the clock times it. A candidate could remember an address or a
+// result and skip its work. So every copy of a call has its own buffers at shifted addresses, and
+// inputs change between samples. Inputs that the worker keeps on the device are used in place; only
+// others are copied into the pool.
+// A single set of buffers would need less memory, but could be recognised and would stay in the L2.
+// Copies take at most half of the free memory. Strided outputs are hashed on the host, so such a
+// program gets at most 10 copies.
 #include "cuda/program_subject.h"
 
 #include <algorithm>
@@ -13,12 +20,12 @@ namespace {
 using kernel::Buffer;
 using kernel::Role;
 
-// Every capture has other addresses; multiples of this keep any alignment a module may ask for.
+// Every copy has other addresses. Multiples of this keep any alignment that a module may need.
 constexpr uint64_t kShiftStep = 4096;
 constexpr uint64_t kShifts = 16;
-// Outputs that are not dense are hashed on the host: rotating over many sets would take for ever.
+// Outputs that are not dense are hashed on the host: with many sets this would take too long.
 constexpr size_t kMaxStridedCopies = 10;
-// The device's queue of pending launches is about a thousand long.
+// The device's queue of pending launches holds about a thousand.
 constexpr size_t kMaxQueuedLaunches = 256;
 
 }  // namespace
@@ -47,7 +54,7 @@ Went ProgramSubject::prepare() {
     const size_t before = owned_.size();
     Went added = add_entry(sources);
     if (added) continue;
-    // One entry is enough to go on with; more are better.
+    // One entry is enough; more are better.
     if (added.error().status != ports::RunStatus::OutOfMemory || spans_.empty()) return added;
     owned_.resize(before);
     break;
@@ -68,7 +75,7 @@ Went ProgramSubject::add_entry(const Sources& sources) {
     owned_.push_back(KW_TRY(DeviceMemory::allocate(context_, bytes, "the pool of inputs")));
     entry.push_back({owned_.back().address(), bytes});
   }
-  // Spreading over strides is the buffers' knowledge: through them, and from there into the pool.
+  // Only the buffers can spread contents over strides: fill them first, then copy into the pool.
   KW_TRY(shape.upload(sources));
   size_t at = 0;
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
@@ -135,7 +142,7 @@ Got<CuGraph> ProgramSubject::graph(size_t copy) {
   KW_TRY(context_.check(context_.api().capture_begin(context_.stream(), kCaptureThreadLocal),
                         "capturing a call"));
   Went queued = enqueue(copy);
-  // The capture must be ended whatever happened in it.
+  // The capture must be ended, even if queueing failed.
   Went ended =
       context_.check(context_.api().capture_end(context_.stream(), &graph), "capturing a call");
   KW_TRY(std::move(queued));

@@ -1,5 +1,5 @@
-// A kernel module's program on the clock: buffer sets with guards and poison, its launches, its
-// inputs in device memory.
+// A kernel module's program as a subject of the clock: buffer sets with guards and poison, its
+// launches, its inputs in device memory.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@ namespace kw::cuda {
 
 class ProgramSubject final : public Subject {
  public:
-  /// Everything referred to must outlive it. Every set of `pool` must have passed check_program.
-  /// `seed` moves the buffers' addresses.
+  /// The arguments must outlive it. Every set of `pool` must have passed check_program. `seed`
+  /// changes the buffers' addresses.
   ProgramSubject(const Context& context, JobKernels& kernels, LoadedImage& image,
                  const kernel::Program& program, const std::vector<Sources>& pool, uint64_t seed);
   ~ProgramSubject() override;
 
-  /// Looks up the launches, uploads the pool, makes the first set. Before anything else.
+  /// Looks up the launches, uploads the pool, makes the first set. Must be called first.
   Went prepare();
 
   const std::string& name() const override { return program_.module_name; }
@@ -50,8 +50,8 @@ class ProgramSubject final : public Subject {
   const uint64_t seed_;
   std::vector<ReadyLaunch> launches_;
   std::vector<Copy> copies_;
-  std::vector<std::vector<DeviceSpan>> spans_;  // of the pool, as it lies in the buffers
-  std::vector<DeviceMemory> owned_;             // what of it is ours
+  std::vector<std::vector<DeviceSpan>> spans_;  // of the pool, in the layout of the buffers
+  std::vector<DeviceMemory> owned_;             // the part of the pool that we allocated
   bool strided_outputs_ = false;
 };
 

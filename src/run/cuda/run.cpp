@@ -1,3 +1,9 @@
+// Runs a program once and checks all that a real GPU allows. The launches run one by one with a
+// wait and a guard check after each, so that a fault or an overrun can name its kernel. On one
+// stream this order is the same for the kernels as queueing all of them at once. Queueing
+// everything would be faster, but a fault would belong to the whole call. The cost is a round trip
+// per launch; time spent on checks is not counted. Uploads do not count towards the candidate's
+// time limit, and checks have their own limit.
 #include "cuda/run.h"
 
 #include <fmt/core.h>
@@ -25,7 +31,7 @@ void append(std::vector<Finding>& to, std::vector<Finding> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-/// Faults whose name alone says which rule was broken become findings, as on the virtual GPU.
+/// Faults whose code says which rule was broken become findings, as on the virtual GPU.
 void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
                 ports::RunOutcome& outcome) {
   struct Known {
@@ -49,8 +55,8 @@ void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
   }
 }
 
-/// Launch by launch with a wait after each, so that a fault or a guard hit has a name. The order on
-/// one stream makes this no different for the kernels.
+/// Runs launch by launch with a wait after each, so that a fault or a guard hit can name its
+/// kernel. On one stream the kernels see no difference.
 Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launches,
                   BufferSet& buffers, Deadline deadline, ports::RunOutcome& outcome) {
   const auto started = std::chrono::steady_clock::now();
@@ -83,7 +89,7 @@ Went run_and_check(const Context& context, JobKernels& kernels, LoadedImage& ima
   BufferSet buffers = KW_TRY(
       BufferSet::create(context, *request.program, request.options.misalign_bytes, request.seed));
   KW_TRY(buffers.upload(request.inputs));
-  // Only now: copying a large input must not eat the kernel's time.
+  // The deadline starts here: copying a large input must not use the kernel's time.
   const Deadline deadline = deadline_in(request.options.timeout_seconds);
   KW_TRY(run_launches(context, launches, buffers, deadline, outcome));
   const Deadline checking = deadline_in(kCheckSeconds);

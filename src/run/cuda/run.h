@@ -1,4 +1,4 @@
-// Runs a program once, in this process, with every check the hardware allows.
+// Runs a program once, in this process, with every check that the hardware allows.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ namespace kw::cuda {
 struct RunRequest {
   const kernel::Program* program = nullptr;
   Sources inputs;        // parallel to the program's buffers
-  MutableBytes outputs;  // likewise: where outputs and inouts are to be written; empty unless
+  MutableBytes outputs;  // the same: places for outputs and inouts; empty unless
                          // options.copy_outputs
   ports::RunOptions options;
   uint64_t seed = 0;  // of the poison patterns
 };
 
-/// What became of it. RunOutcome::buffers stays empty: the bytes are where the request wanted them.
-/// Whether the context outlived it, the context knows.
+/// The result of a run. RunOutcome::buffers stays empty: the outputs are in RunRequest::outputs.
+/// Context::lost() tells whether the context can still be used.
 struct RunReport {
   ports::RunOutcome outcome;
   bool device_lost = false;
 };
 
-/// Checks a program's own consistency: buffer indices, layouts, sizes of what is given and taken.
+/// Checks a program's consistency: buffer indices, layouts, sizes of inputs and outputs.
 /// Blame::Input.
 Status check_program(const kernel::Program& program, const Sources& inputs);
 
@@ -39,7 +39,7 @@ struct ReadyLaunch {
   Function* function = nullptr;
   const kernel::Launch* launch = nullptr;
 };
-/// Looks up and checks every launch; nothing has run yet when one is refused.
+/// Looks up and checks every launch before any of them runs.
 Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
                                              const kernel::Program& program);
 

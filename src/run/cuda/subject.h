@@ -1,6 +1,6 @@
-// What the clock times: a call that exists in several copies, each with buffers of its own, and the
-// pool of contents its inputs are refilled from. Programs of kernel modules and graphs captured by
-// somebody else look the same from here, so they are timed by the same code.
+// The interface of what the clock times: a call with several copies, each with its own buffers, and
+// the pool of contents for its inputs. Programs of kernel modules and graphs captured by other
+// libraries have this same interface, so the same code times both.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct CallBuffers {
   std::vector<DeviceSpan> outputs;  // hashed after every call
   std::vector<Job> poison;          // filled before every sample
   bool strided_in_place = false;    // an output missing above is an input too
-  /// Whether a call changes what it reads: then it must not be repeated without a refill.
+  /// Whether a call changes its inputs: then it must not be repeated without a refill.
   bool in_place() const;
 };
 
@@ -27,31 +27,31 @@ class Subject {
  public:
   virtual ~Subject() = default;
   virtual const std::string& name() const = 0;
-  /// Makes copies until there are `wanted`, or as many as fit; how many there are then, never 0.
+  /// Makes copies until there are `wanted`, or as many as fit. Returns their number, never 0.
   virtual Got<size_t> make_copies(size_t wanted) = 0;
   virtual const CallBuffers& buffers(size_t copy) const = 0;
   /// At least one entry; each is parallel to CallBuffers::inputs.
   virtual const std::vector<std::vector<DeviceSpan>>& pool() const = 0;
   /// Queues one call on the context's stream.
   virtual Went enqueue(size_t copy) = 0;
-  /// False when a call has so many launches that queueing it behind a closed gate would fill the
-  /// device's queue.
+  /// False when a call has so many launches that they would fill the device's queue behind a closed
+  /// gate.
   virtual bool fits_queue() const { return true; }
-  /// The call as a graph, owned by the subject. A refusal when it cannot be one.
+  /// The call as a graph, owned by the subject. A refusal when it cannot be captured.
   virtual Got<CuGraph> graph(size_t copy) = 0;
-  /// The hashes of all a call returned, given those of CallBuffers::outputs. Others than these
-  /// exist only where an output does not lie densely in memory.
+  /// The hashes of all outputs of a call, given those of CallBuffers::outputs. There are others
+  /// only if an output is not dense in memory.
   virtual Got<std::vector<uint64_t>> all_hashes(size_t copy, std::vector<uint64_t> dense,
                                                 uint64_t seed) {
     (void)copy, (void)seed;
     return dense;
   }
-  /// Copies what a call returned to the host, where that makes sense.
+  /// Copies the outputs of a call to the host, if the subject supports it.
   virtual Went copy_out(size_t copy, const MutableBytes& to) {
     (void)copy, (void)to;
     return Done{};
   }
-  /// What the buffers tell after the last call. `entries` says what each copy was last given.
+  /// Findings from the buffers after the last call. `entries` holds the pool entry of each copy.
   virtual Got<std::vector<record::Finding>> check(const std::vector<size_t>& entries,
                                                   const Deadline& deadline) {
     (void)entries, (void)deadline;

@@ -55,7 +55,7 @@ Went UtilityKernels::canary(const Deadline& deadline) {
   DeviceMemory memory = KW_TRY(DeviceMemory::allocate(context_, kCanaryWords * 4, "the canary"));
   CuDevicePtr out = memory.address();
   uint32_t count = kCanaryWords;
-  uint32_t key = kCanaryKey + ++ticket_;  // a stale result of an earlier canary must not pass
+  uint32_t key = kCanaryKey + ++ticket_;  // an old result of an earlier canary must not pass
   void* params[] = {&out, &count, &key};
   KW_TRY(launch("kw_canary", kCanaryWords / 256, 256, params));
   KW_TRY(context_.wait(deadline, "running the canary kernel"));
@@ -80,8 +80,8 @@ Went UtilityKernels::enqueue_sweep() {
     sweep_ = KW_TRY(DeviceMemory::allocate(context_, std::max<uint64_t>(2 * l2, 1 << 20) / 16 * 16,
                                            "the L2 sweep"));
     sink_ = KW_TRY(DeviceMemory::allocate(context_, 256, "the L2 sweep"));
-    // Lines an earlier kernel asked to persist would survive a sweep. Devices without that feature
-    // refuse, rightly.
+    // Lines that an earlier kernel marked as persisting would survive a sweep. Devices without that
+    // feature return an error, which is ignored.
     context_.api().context_set_limit(kLimitPersistingL2, 0);
   }
   context_.api().reset_persisting_l2();

@@ -1,6 +1,6 @@
 // kernelwright's own small kernels: a canary that proves the device computes, the L2 sweeps, and
-// the gate that holds a stream until everything behind it is queued. PTX text, compiled by the
-// driver once per context.
+// the gate that holds a stream until all work behind it is queued. PTX text, compiled by the driver
+// once per context.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace kw::cuda {
 
 class UtilityKernels {
  public:
-  /// Environment Error when the driver does not take our own PTX.
+  /// Environment Error when the driver rejects our own PTX.
   static Result<std::unique_ptr<UtilityKernels>> load(const Context& context);
   ~UtilityKernels();
   UtilityKernels(const UtilityKernels&) = delete;
@@ -24,15 +24,15 @@ class UtilityKernels {
   /// Runs a kernel with a known result and compares every word of it.
   Went canary(const Deadline& deadline);
 
-  /// Queues a write and then a read of twice the L2, so that nothing of ours is left in it and
-  /// nothing is dirty.
+  /// Queues a write and then a read of twice the L2, so that it holds none of our data and no dirty
+  /// lines.
   Went enqueue_sweep();
 
-  /// Queues a kernel that waits for open_gate(), at most 50 ms: a full queue must not become a
+  /// Queues a kernel that waits for open_gate(), at most 50 ms, so that a full queue cannot
   /// deadlock.
   Went enqueue_gate();
   void open_gate();
-  /// True when the last gate gave up waiting: what was measured behind it includes launch latency.
+  /// True when the last gate gave up waiting: then the measured time includes launch latency.
   bool gate_gave_up() const;
 
  private:
@@ -44,7 +44,7 @@ class UtilityKernels {
   std::unique_ptr<JobKernels> jobs_;
   DeviceMemory sweep_;
   DeviceMemory sink_;
-  volatile uint32_t* gate_ = nullptr;  // pinned: [0] ticket let through, [1] ticket given up on
+  volatile uint32_t* gate_ = nullptr;  // pinned: [0] ticket let through, [1] ticket given up
   CuDevicePtr gate_on_device_ = 0;
   uint32_t ticket_ = 0;
 };
