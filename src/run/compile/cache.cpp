@@ -1,3 +1,9 @@
+// A compile takes 30 ms to seconds, and the same source is compiled again in every run. So outcomes
+// are kept on disk, under a hash of everything that decides the result: request, compiler,
+// arguments, headers. Headers count by name, size and time, because hashing their contents would
+// take too long. Failures are not kept. A cache in memory would be simpler, but would end with the
+// process. Files need care: entries carry a checksum, and the oldest are removed above max_bytes.
+// Other processes write too, so the folder's size is only known roughly between scans.
 #include "compile/cache.h"
 
 #include <fcntl.h>
@@ -17,10 +23,10 @@
 namespace kw::compile {
 namespace {
 
-// Changes with the layout of entries and with what is done to a compiler's result.
+// Must change with the layout of entries and with the processing of a compiler's result.
 constexpr std::string_view kFormat = "kernelwright compile cache 4\n";
 constexpr int kUserFolderDepth = 8;
-// Other processes write too: look at the folder again now and then.
+// Other processes write too: scan the folder again after so many writes.
 constexpr int kWritesBetweenLooks = 256;
 constexpr time_t kStaleTemporarySeconds = 3600;
 
@@ -39,7 +45,7 @@ std::vector<Entry> entries_in(const std::string& folder) {
       Entry entry{folder + "/" + shelf + "/" + name, 0, {}};
       struct stat st {};
       if (::stat(entry.path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
-      if (name.find(".tmp-") != std::string::npos) {  // of a process that was killed while writing
+      if (name.find(".tmp-") != std::string::npos) {  // of a process killed while writing
         if (::time(nullptr) - st.st_mtim.tv_sec > kStaleTemporarySeconds)
           ::unlink(entry.path.c_str());
         continue;
@@ -108,7 +114,7 @@ void CachingCompiler::make_room(uint64_t added) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
-  // Down to four fifths, so that the next write does not look again.
+  // Down to four fifths, so that the next write does not scan again.
   const auto goal = static_cast<int64_t>(options_.max_bytes / 5 * 4);
   for (const Entry& entry : entries) {
     if (known_bytes_ <= goal) break;
@@ -136,7 +142,7 @@ Result<ports::CompileOutcome> CachingCompiler::compile(const ports::CompileReque
   const std::string path = path_for(request);
   ports::CompileOutcome outcome;
   if (load(path, &outcome)) {
-    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used just now
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // marks it as used now
     outcome.compiled->from_cache = true;
     outcome.compiled->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,7 +1,6 @@
-// A Compiler that remembers: what was compiled once, by anyone on this machine with the same
-// compiler and headers, is read from disk. Entries are checked when read; a damaged one is made
-// again. Failures are not remembered. When the folder cannot be written the compiler works without
-// it and says so.
+// A Compiler with a cache on disk, shared by all processes with the same compiler and headers.
+// Entries are checked when read; a damaged one is compiled again. Failures are not cached. If the
+// folder cannot be written, it works without the cache and adds a note.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +15,11 @@
 namespace kw::compile {
 
 struct CacheOptions {
-  std::string folder;     // entries go into sub-folders of it
+  std::string folder;     // entries are in sub-folders of it
   std::string salt = {};  // what else results depend on: compiler file, headers
-  /// Everything the compiler is told for a request, so that other options make other entries.
+  /// The full command for a request, so that other options make other entries.
   std::function<std::string(const ports::CompileRequest&)> command = {};
-  uint64_t max_bytes = uint64_t{1} << 30;  // oldest entries go when there is more
+  uint64_t max_bytes = uint64_t{1} << 30;  // above this the oldest entries are removed
 };
 
 struct CacheStats {
@@ -48,7 +47,7 @@ class CachingCompiler : public ports::Compiler {
   CacheStats stats_;
   std::vector<std::string> notes_;
   bool writable_ = true;
-  int64_t known_bytes_ = -1;  // in the folder, as far as we know; -1: not looked yet
+  int64_t known_bytes_ = -1;  // estimated size of the folder; -1: not scanned yet
   int writes_ = 0;
 };
 

@@ -13,7 +13,7 @@
 namespace kw::compile {
 namespace {
 
-/// Counts its calls; its image says what it was asked.
+/// Counts its calls; its image repeats the request.
 class FakeCompiler : public ports::Compiler {
  public:
   explicit FakeCompiler(int* calls) : calls_(calls) {}

@@ -22,9 +22,9 @@ std::string_view section_bytes(std::string_view file, const Elf64_Shdr& section)
   return file.substr(section.sh_offset, section.sh_size);
 }
 
-/// The product of the three sizes in a MAX_THREADS or REQNTID attribute; 0 when there is none.
-/// Attributes are a format byte, a code byte and a 16-bit value, which for one format is the length
-/// of what follows.
+/// The product of the three sizes in a MAX_THREADS or REQNTID attribute; 0 when there is none. An
+/// attribute is a format byte, a code byte and a 16-bit value. For one format the value is the
+/// length of the data that follows.
 int threads_in(std::string_view info) {
   constexpr uint8_t kSized = 4, kMaxThreads = 0x05, kRequiredThreads = 0x10;
   uint64_t at = 0;

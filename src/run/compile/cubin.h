@@ -1,5 +1,5 @@
-// What a cubin says about its kernels that ptxas does not print: the launch bounds in its .nv.info
-// sections.
+// Reads facts about kernels from a cubin that ptxas does not print: the launch bounds in its
+// .nv.info sections.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace kw::compile {
 
-/// Most threads per block, by entry symbol; kernels without launch bounds are left out. Any bytes
-/// are safe to give.
+/// The most threads per block, by entry symbol; kernels without launch bounds are left out. Safe
+/// for arbitrary bytes.
 std::map<std::string, int> launch_bounds_of(std::string_view cubin);
 
 }  // namespace kw::compile

@@ -28,8 +28,8 @@ std::vector<HeaderFile> files_of(HeaderSet set) {
   return files;
 }
 
-// Files are written whole or not at all, so one of the right size is right; what is missing is
-// added.
+// Files are written as a whole or not at all, so a file of the right size is valid. Missing ones
+// are added.
 Status unpack(HeaderSet set, const std::string& folder) {
   for (const HeaderFile& file : files_of(set)) {
     const std::string path = folder + "/" + std::string(file.name);

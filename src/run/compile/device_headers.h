@@ -1,5 +1,5 @@
-// Headers of our own for compilers that lack them, carried inside the binary and written out when
-// first needed.
+// Our own headers for compilers that lack them. They are stored inside the binary and written to
+// disk at first use.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,10 @@ enum class HeaderSet : uint8_t {
   Nvrtc,  // device_nvrtc/: the standard library's headers, which NVRTC does not have
 };
 
-/// A folder that holds them: in the cache folder under a name that follows from their content, so
-/// versions do not meet; or, when nothing can be written there, in a temporary folder of this
-/// process.
+/// The folder that holds them. It is in the cache folder and named by their content, so that
+/// versions do not mix. If that cannot be written, it is a temporary folder of this process.
 Result<std::string> own_header_folder(HeaderSet set);
-/// Changes with the content of any of them.
+/// Changes with the content of any header.
 std::string own_header_hash(HeaderSet set);
 
 }  // namespace kw::compile

@@ -11,14 +11,14 @@
 namespace kw::compile {
 namespace {
 
-/// The folder a toolkit's program lives in, links followed, as far up as the toolkit's root.
+/// The root folder of the toolkit that a program belongs to, with links resolved.
 std::string toolkit_of(const std::string& program) {
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::canonical(program, failed);
   return failed ? "" : real.parent_path().parent_path().string();
 }
 
-/// The PTX version a target needs at least; older drivers and our interpreter like it low.
+/// The lowest PTX version that a target needs: it suits older drivers and our interpreter.
 int ptx_version_for(const std::string& target) {
   const int sm = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
   return sm >= 103 && sm < 110 ? 88 : sm >= 120 ? 87 : sm >= 100 ? 86 : 83;
@@ -72,8 +72,8 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
   dialect.header_folders = {headers};
   dialect.allowed.running = {toolkit_of(clang.path)};
   if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
-  // As NVRTC's -default-device: what has no annotation is the device's. Else clang would take it
-  // for the host's, refuse calls of it, and pass over everything else in it.
+  // As with NVRTC's -default-device: code without annotation is device code. Otherwise clang treats
+  // it as host code, rejects calls to it, and ignores its content.
   dialect.before =
       "#pragma clang force_cuda_host_device begin\n"
       "#pragma clang attribute push(__attribute__((device)), apply_to = variable(is_global))\n";
@@ -83,18 +83,18 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
   dialect.command = [path = clang.path, headers](const ports::CompileRequest& request,
                                                  const std::string& input,
                                                  const std::string& output) {
-    // Neither an installed CUDA toolkit nor the host's headers may show through. A value that only
-    // the leader of a group has is passed to a shuffle by all: to CUDA that is no mistake.
+    // Neither an installed CUDA toolkit nor the host's headers may be used. All lanes pass a value
+    // to a shuffle that only the leader of a group has: in CUDA this is allowed.
     std::vector<std::string> command = {
         path, "-x", "cuda", "-Xclang", "-no-enable-noundef-analysis", "--cuda-device-only",
         "--cuda-gpu-arch=" + request.target, "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib",
         "-nostdinc", "-nostdinc++", "-std=c++20",
         fmt::format("--cuda-feature=+ptx{}", ptx_version_for(request.target)), "-O3",
-        // Loops with shuffles or barriers in them are peeled all the same, and then the lanes of a
-        // warp wait for each other at different instructions.
+        // LLVM peels loops even if they contain shuffles or barriers. Then the lanes of a warp wait
+        // at different instructions.
         "-mllvm", "-unroll-allow-peeling=false",
-        // A store to null stays where it is, to be found, rather than making all that leads to it
-        // impossible.
+        // Keep a store to null, so that it is found. Otherwise all code that leads to it is treated
+        // as unreachable.
         "-fno-delete-null-pointer-checks", "-gline-tables-only", "-Wno-unknown-cuda-version",
         "-Wno-deprecated-volatile", "-fno-caret-diagnostics", "-fno-color-diagnostics", "-isystem",
         headers, "-include", "kernelwright_device.h", "-S", input, "-o", output};

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kMostText = uint64_t{256} << 20;
 constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 
-/// The first line that says something; tools print warnings about themselves before it.
+/// The first meaningful line; tools print warnings about themselves before it.
 std::string first_words(const std::string& text) {
   constexpr size_t kMostWords = 200;
   for (const std::string_view line : split_lines(text)) {
@@ -26,12 +26,12 @@ std::string first_words(const std::string& text) {
   return "";
 }
 
-/// Both programs begin every function's code like this.
+/// Both programs print one of these before every function's code.
 bool holds_code(const std::string& text) {
   return text.find(".text.") != std::string::npos || text.find("Function : ") != std::string::npos;
 }
 
-/// The text, or why there is none: an Error means that no tool can help.
+/// The text; or `why` there is none. An Error means that no other tool can help.
 Result<std::string> run_disassembler(const std::vector<std::string>& argv, double timeout_seconds,
                                      std::string* why) {
   os::ProcessLimits limits;
@@ -91,7 +91,7 @@ Result<std::string> disassemble(std::string_view cubin, const Disassembler& tool
 
 namespace {
 
-/// So that the compile cache can keep what the programs print: the cubin is the source.
+/// A Compiler whose source is a cubin, so that the compile cache can keep the printed text.
 class Printer : public ports::Compiler {
  public:
   explicit Printer(const Disassembler& tools) : tools_(tools) {}

@@ -1,4 +1,4 @@
-// Machine code of a cubin as text, by NVIDIA's own programs. Reading the text is done elsewhere.
+// Prints the machine code of a cubin as text, with NVIDIA's own programs.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace kw::compile {
 
-/// Paths; "": not here.
+/// Paths; "": not installed.
 struct Disassembler {
   std::string nvdisasm, cuobjdump;
   bool found() const { return !nvdisasm.empty() || !cuobjdump.empty(); }
 };
 Disassembler find_disassembler(const SearchOptions& options = {});
 
-/// What nvdisasm prints, or where it is missing or fails on this file, cuobjdump. Environment
-/// Errors: neither is here (with the way out), or none could (with what each said).
+/// The output of nvdisasm; if it is missing or fails on this file, of cuobjdump. Environment
+/// Errors: neither is installed (with what to do), or both failed (with what each printed).
 Result<std::string> disassemble(std::string_view cubin, const Disassembler& tools,
                                 double timeout_seconds = 60);
 
-/// The same, read from the compile cache where these programs have printed this cubin before.
+/// The same, but from the compile cache if these programs have printed this cubin before.
 Result<std::string> disassemble_once(std::string_view cubin, const Disassembler& tools,
                                      double timeout_seconds = 60);
 

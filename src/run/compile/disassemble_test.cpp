@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kListing = "echo '.section .text.k,\"ax\"'\n";
 
-/// Programs that are shell scripts.
+/// The programs are shell scripts here.
 class Disassemble : public ::testing::Test {
  protected:
   void SetUp() override {

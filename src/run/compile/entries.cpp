@@ -14,8 +14,7 @@ constexpr std::string_view kVariable = "kw_entry_";
 std::string with_entries(std::string source, const std::vector<std::string>& kernels) {
   source += fmt::format("\n#line 1 \"{}\"\n", kEntriesFile);
   for (size_t i = 0; i < kernels.size(); ++i) {
-    // `used`: clang drops a variable nothing refers to; nvcc keeps it anyway and ignores the
-    // attribute.
+    // `used`: clang removes an unused variable; nvcc keeps it anyway and ignores the attribute.
     source += fmt::format("__device__ __attribute__((used)) auto {}{} = &{};\n", kVariable, i,
                           kernels[i]);
   }

@@ -1,3 +1,10 @@
+// Every compiler prints diagnostics in its own form, and some of them concern code that is not the
+// author's: lines we added, headers, PTX. The author of a kernel needs the line of the module. So a
+// log is split at lines that begin a diagnostic, in the forms of NVRTC, nvcc, clang and ptxas. Each
+// message is mapped to the module's line if possible. Common mistakes get a hint: a missing header,
+// a name that nvcc provides by itself. Structured output (clang has it, NVRTC has not) would be
+// safer. The cost: texts of compilers may change; an unknown form is dropped here but stays in the
+// log.
 #include "compile/messages.h"
 
 #include <cxxabi.h>
@@ -18,7 +25,7 @@ namespace {
 using ports::CompileMessage;
 using Severity = CompileMessage::Severity;
 
-/// What the first line of a message says.
+/// The first line of a message, parsed.
 struct Head {
   std::string file;
   int line = 0, column = 0;
@@ -49,7 +56,7 @@ bool split_severity(std::string_view rest, Head* head) {
   return true;
 }
 
-/// "m.cu(5): error: text", as NVRTC and nvcc write.
+/// "m.cu(5): error: text", the form of NVRTC and nvcc.
 std::optional<Head> edg_head(std::string_view line) {
   const size_t close = line.find("): ");
   const size_t open = close == std::string_view::npos ? close : line.rfind('(', close);
@@ -62,7 +69,7 @@ std::optional<Head> edg_head(std::string_view line) {
   return head;
 }
 
-/// "m.cu:5:12: error: text", as clang writes.
+/// "m.cu:5:12: error: text", the form of clang.
 std::optional<Head> clang_head(std::string_view line) {
   const std::vector<std::string> parts = split(line, ':');
   for (size_t i = 1; i + 2 < parts.size() && i < 4; ++i) {
@@ -112,11 +119,11 @@ std::optional<Head> head_of(std::string_view line) {
 
 bool is_noise(const Head& head) {
   if (head.file == "ptxas" && head.severity == Severity::Note) {
-    // Resource lines are read elsewhere; only advice such as "(C7508) Potential Performance Loss"
-    // is a message.
+    // parse_ptxas_report() reads the resource lines. Only advice such as "(C7508) Potential
+    // Performance Loss" is a message.
     return !head.text.starts_with("(C");
   }
-  // <math.h> of ours before libcu++'s <cmath>: the same values in other words.
+  // Our <math.h> before libcu++'s <cmath>: the same values, written differently.
   if (head.text.starts_with("incompatible redefinition of macro") &&
       head.text.find("/nvrtc-") != std::string::npos) {
     return true;
@@ -129,7 +136,7 @@ bool is_noise(const Head& head) {
   return false;
 }
 
-/// The last N of "at line N of m.cu" in the lines that follow a header's complaint.
+/// The last N of "at line N of m.cu" in the lines after a message about a header.
 int line_that_led_there(const std::vector<std::string_view>& tail, std::string_view file_name) {
   int line = 0;
   for (std::string_view text : tail) {
@@ -152,7 +159,7 @@ bool same_file(std::string_view shown, std::string_view file_name) {
   return shown == file_name || base_name(shown) == base_name(file_name);
 }
 
-// The header of a name that nvcc brings along without being asked; "" for any other name.
+// The header of a name that nvcc provides by default; "" for any other name.
 std::string_view header_of(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kHeaders[] = {
       {"INFINITY", "cmath"},
@@ -200,7 +207,7 @@ std::string_view header_of(std::string_view name) {
   return "";
 }
 
-// What stands between the first two quotes.
+// The text between the first two quotes.
 std::string_view first_quoted(std::string_view text) {
   const size_t begin = text.find_first_of("\"'");
   if (begin == std::string_view::npos) return {};
@@ -234,7 +241,7 @@ std::string with_hint(std::string text) {
   return text;
 }
 
-// The compilers speak of a variable or pragma of ours, and each in its own way.
+// The messages name our own variable or pragma, and each compiler words them differently.
 std::string name_problem(std::string_view text) {
   constexpr std::string_view kSeveral[] = {"overloaded function type", "deduce \"auto\" type",
                                            "which instance of"};
@@ -244,7 +251,7 @@ std::string name_problem(std::string_view text) {
   return has("non-__global__") ? "it is not a __global__ function" : std::string(text);
 }
 
-/// A complaint about a launched name, which NVRTC reports against a file of its own.
+/// A problem with a launched name, which NVRTC reports against a file of its own.
 std::string name_map_text(const Head& head, const std::vector<std::string_view>& tail) {
   constexpr std::string_view kPragma = "nv_mangled_name ";
   std::string expression;
@@ -255,7 +262,7 @@ std::string name_map_text(const Head& head, const std::vector<std::string_view>&
   return fmt::format("launched kernel '{}': {}", expression, name_problem(head.text));
 }
 
-/// What a compiler that is a program says about such a name.
+/// The same problem as nvcc and clang report it.
 std::string entry_text(const Head& head, const std::vector<std::string>& kernels) {
   const auto index = static_cast<size_t>(head.line) - 1;
   const std::string& name = index < kernels.size() ? kernels[index] : head.file;
@@ -275,7 +282,7 @@ CompileMessage message_from(const Head& head, const std::vector<std::string_view
   } else if (same_file(head.file, file_name)) {
     message.line = head.line;
     message.column = head.column;
-    // The caret stands under the source line, which is printed two columns in.
+    // The caret is below the source line, which is printed two columns to the right.
     if (message.column == 0 && tail.size() >= 2) {
       const size_t caret = tail[1].find_first_not_of(" \t");
       if (caret != std::string_view::npos && tail[1][caret] == '^' && caret >= 2) {
@@ -320,7 +327,7 @@ std::string quotable(std::string file_name) {
   for (size_t at = 0; at < file_name.size();) {
     char& c = file_name[at];
     const size_t length = utf8_length(std::string_view(file_name).substr(at));
-    const bool option = at == 0 && c == '-';  // as NVRTC would take it
+    const bool option = at == 0 && c == '-';  // NVRTC would read it as one
     if (length == 0 || option || static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' ||
         c == 0x7f)
       c = '_';

@@ -220,7 +220,7 @@ TEST(Wire, RefusesDamage) {
   for (size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
     bad[i] = '\xff';
-    decode(bad, &back);  // any answer, no crash, no giant allocation
+    decode(bad, &back);  // any result is fine: no crash, no huge allocation
   }
 }
 

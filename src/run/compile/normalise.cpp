@@ -1,3 +1,10 @@
+// The same source should give the same PTX on every machine, so that results can be compared. But
+// compilers write folders of this machine into .file, and names with internal linkage contain a
+// name of the translation unit that depends on the process. Such a name is mangled with its length,
+// and a digit may precede the length, so one name alone is ambiguous; all names vote. Only tokens
+// found by the PTX lexer are edited, the rest stays byte for byte. Compiler options that avoid this
+// do not exist for NVRTC. The cost: the text is read by the lexer once more. If two names would
+// become equal, all names stay as they are.
 #include "compile/normalise.h"
 
 #include <algorithm>
@@ -17,7 +24,7 @@ using ptx::Token;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// What stands before the name of the translation unit, and the number it gets.
+/// The text before the name of the translation unit, and the number that replaces both.
 struct Mark {
   std::string_view text;
   int number = 0;
@@ -30,7 +37,7 @@ bool has_mark(std::string_view text) {
       kMarks, [&](const Mark& mark) { return text.find(mark.text) != std::string_view::npos; });
 }
 
-/// How long the name of a translation unit is at least: "00000000_4_m_cu_" and one character. 0
+/// The shortest possible name of a translation unit here: "00000000_4_m_cu_" and one character. 0
 /// when none begins here.
 size_t shortest_unit(std::string_view text) {
   size_t at = 0;
@@ -45,9 +52,9 @@ size_t shortest_unit(std::string_view text) {
   return at + 2 <= text.size() && text[at] == '_' ? at + 2 : 0;
 }
 
-/// Names of things with internal linkage have the translation unit's name in them, mangled as
-/// length and text: "42_GLOBAL__N__00000000_4_m_cu_e6b0a624_20430". The length may follow another
-/// digit at once ("3__4" and "42_GLOBAL…"), so what it says is only sure from all names together.
+/// Names with internal linkage contain the translation unit's name, mangled as length and text:
+/// "42_GLOBAL__N__00000000_4_m_cu_e6b0a624_20430". A digit may precede the length ("3__4" and
+/// "42_GLOBAL…"), so only all names together tell which digits belong to it.
 class InternalNames {
  public:
   void see(std::string_view name) {
@@ -60,7 +67,7 @@ class InternalNames {
     }
   }
 
-  /// The unit most places agree on first; of equal ones the shortest.
+  /// Chooses the unit that most places agree on first; among equals the shortest.
   void choose() {
     while (!places_.empty()) {
       std::map<std::string, size_t> votes;
@@ -82,7 +89,7 @@ class InternalNames {
   }
 
  private:
-  /// Every unit that a length in front of the mark can mean.
+  /// Every unit that the digits in front of the mark can mean.
   static std::set<std::string> units_at(std::string_view name, size_t at, size_t mark) {
     std::set<std::string> units;
     const size_t shortest = shortest_unit(name.substr(at + mark));
@@ -111,7 +118,7 @@ class InternalNames {
   int units_ = 0;
 };
 
-/// A path as it should stand in a .file line.
+/// The form of a path for a .file line.
 std::string plain_path(std::string_view path, std::string_view file_name,
                        const std::vector<std::string>& folders) {
   if (path.ends_with("/" + std::string(file_name))) return std::string(file_name);
@@ -123,13 +130,13 @@ std::string plain_path(std::string_view path, std::string_view file_name,
   return std::string(path.substr(longest));
 }
 
-/// One string of .debug_str: its bytes, and the text behind its label.
+/// One string of .debug_str: its bytes, and the text after its label.
 struct DebugString {
   std::string_view text;
   std::string bytes;
 };
 
-/// What of a PTX text may have to change.
+/// The parts of a PTX text that may have to change.
 struct Places {
   std::vector<std::string_view> paths, names, comments;
   std::vector<DebugString> strings;
@@ -164,7 +171,7 @@ class PlaceFinder {
     return token;
   }
 
-  /// What stands before a token: "// _ZN…E4tile has been demoted".
+  /// The text before a token: "// _ZN…E4tile has been demoted".
   void take_comments(size_t end) {
     const std::string_view between = text_.substr(after_, end - after_);
     if (has_mark(between)) places_.comments.push_back(between);
@@ -207,7 +214,7 @@ class PlaceFinder {
 
   std::string_view text_;
   ptx::Lexer lexer_;
-  size_t after_ = 0;  // the token that was taken last
+  size_t after_ = 0;  // the last token taken
   Places places_;
 };
 
@@ -220,7 +227,7 @@ std::string byte_lines(std::string_view bytes) {
   return text;
 }
 
-/// Of the identifiers in the text to their new names; nothing when two would become one.
+/// Maps the identifiers of the text to their new names; empty when two would become equal.
 std::optional<std::map<std::string_view, std::string>> renaming(const Places& places,
                                                                 const InternalNames& internal) {
   std::map<std::string_view, std::string> renamed;
@@ -240,7 +247,7 @@ std::string normalise_ptx(std::string_view ptx, std::string_view file_name,
                           const std::vector<std::string>& header_folders,
                           std::vector<std::string>* names) {
   const Places places = PlaceFinder(ptx).find();
-  std::map<const char*, std::pair<size_t, std::string>> edits;  // by where they begin
+  std::map<const char*, std::pair<size_t, std::string>> edits;  // by their start
   for (const std::string_view path : places.paths)
     edits[path.data()] = {path.size(), plain_path(path, file_name, header_folders)};
   InternalNames internal;

@@ -1,4 +1,4 @@
-// PTX that depends on nothing but its source.
+// Makes PTX depend only on its source.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace kw::compile {
 
-/// No folder of this machine in .file (the module's name alone, headers as they are included from
-/// `header_folders`), no process number in the names of things with internal linkage, in the code
-/// and in .debug_str. `names` (entry symbols) are changed alike. Whole identifiers are renamed, and
-/// only when no two of them become one; all else stays as it is, byte for byte.
+/// Removes folders of this machine from .file: the module's name alone, headers relative to
+/// `header_folders`. Removes process numbers from names with internal linkage, in code and in
+/// .debug_str. `names` (entry symbols) are changed the same way. Whole identifiers are renamed, and
+/// only when no two become equal. All other bytes stay the same.
 std::string normalise_ptx(std::string_view ptx, std::string_view file_name,
                           const std::vector<std::string>& header_folders,
                           std::vector<std::string>* names);

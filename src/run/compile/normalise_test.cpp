@@ -14,7 +14,7 @@
 namespace kw::compile {
 namespace {
 
-/// Normalises and checks that the program is the same but for its names.
+/// Normalises, and checks that only names of the program changed.
 std::string same_program(const std::string& text, std::vector<std::string> names = {}) {
   const std::string changed = normalise_ptx(text, "m.cu", {}, &names);
   EXPECT_EQ(program_text(changed), program_text(text));
@@ -37,8 +37,7 @@ TEST(NormalisePtx, ForgetsFoldersAndProcesses) {
   EXPECT_EQ(names[1], "plain");
 }
 
-// libcu++'s namespace __4 stands before the length of "(anonymous namespace)": 4 and 31 are not
-// 431.
+// libcu++'s namespace __4 precedes the length of "(anonymous namespace)": 4 and 31 are not 431.
 TEST(NormalisePtx, ReadsALengthBehindAnotherDigit) {
   std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
   text +=
@@ -76,7 +75,7 @@ TEST(NormalisePtx, LeavesAllElseAlone) {
            ".visible .entry _Z29_INTERNAL_not_hexa_6_mod_cu_kv()",
            "_ZN29_INTERNAL_00000000_6_mod_cu",  // cut short
            "_ZN29_INTERNAL_00000000_999999999999999999999_mod_cu_k",
-           ".pragma \"_ZN29_INTERNAL_00000000_6_mod_cu_k4cudaE\";",  // a string is no code
+           ".pragma \"_ZN29_INTERNAL_00000000_6_mod_cu_k4cudaE\";",  // a string is not code
            "_ZN12_GLOBAL__N_11kE\n\n\r\n  \x01 \"open",
            ".file 1 \"/opt/.file 2 \\\" x\"",
            ".section .debug_str { a: .b8 1,2, }",
@@ -106,7 +105,7 @@ TEST(NormalisePtx, NeverMakesTwoNamesOne) {
 }
 
 TEST(NormalisePtx, TakesTheLengthMostNamesAgreeOn) {
-  // The first name is so long that 431 fits into it too.
+  // The first name is so long that a length of 431 is possible too.
   const std::string ignore = "_ZN4cuda3std3__431_GLOBAL__N__00000000_6_mod_cu_k6ignoreE";
   const std::string text =
       ignore + std::string(500, 'x') + " _ZN31_GLOBAL__N__00000000_6_mod_cu_k1aE";

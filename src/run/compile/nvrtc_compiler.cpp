@@ -1,8 +1,10 @@
-// Workers are started when needed and chosen most-recently-used first, preferring one that has
-// already precompiled the same headers: one thread that compiles variants of one module stays on
-// one warm worker. A worker's precompiled headers live in a folder of ours (NVRTC removes them only
-// on a clean exit), named by our process so that what a killed engine left behind can be swept by
-// the next.
+// A compile may hang, exhaust memory or crash NVRTC, so it runs in worker processes. A new worker
+// costs more than a small compile, so workers stay. The one used last is chosen first, and one that
+// has precompiled the same headers is preferred. So a thread that compiles variants of one module
+// keeps one warm worker. A worker is replaced after recycle_after compiles.
+// A call of NVRTC in our process would save the messages, but one bad source would end the run.
+// NVRTC removes precompiled headers only on a clean exit. So they are in a folder named by our
+// process, and the next engine deletes what a killed one left.
 #include "compile/nvrtc_compiler.h"
 
 #include <fmt/core.h>
@@ -30,7 +32,7 @@ namespace kw::compile {
 namespace {
 
 constexpr double kStartSeconds = 60;
-// NVRTC maps the files it precompiles into: a full disk is a bus error, not an error code.
+// NVRTC maps its precompiled headers into memory: a full disk raises SIGBUS instead of an error.
 constexpr uint64_t kSpaceToPrecompile = uint64_t{1} << 30;
 
 std::string headers_key(const ports::CompileRequest& request) {
@@ -55,7 +57,7 @@ struct NvrtcCompiler::Worker {
   std::unique_ptr<os::Child> child;
   std::optional<os::ScratchFolder> scratch;
   std::vector<std::string> extra_folders;  // it may read these too
-  std::set<std::string> precompiled;       // header sets it has seen
+  std::set<std::string> precompiled;       // header sets it has precompiled
   int compiles = 0;
   bool wants_rest = false;
   bool precompiles = false;
@@ -137,7 +139,7 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
 Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::acquire(
     const ports::CompileRequest& request) {
   const std::string key = headers_key(request);
-  std::unique_ptr<Worker> unfit;  // destroyed after the lock is gone
+  std::unique_ptr<Worker> unfit;  // destroyed after the lock is released
   {
     std::unique_lock<std::mutex> lock(mutex_);
     freed_.wait(lock, [&] { return !idle_.empty() || started_ < options_.workers; });
@@ -202,7 +204,7 @@ ports::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state
   if (failed.timed_out) {
     text = fmt::format("compiling took more than {} s and was stopped", request.timeout_seconds);
   } else {
-    // Its channel is closed, so it is at its end; the kill only hurries it.
+    // Its channel is closed, so it is ending; kill() only makes it faster.
     for (int i = 0; i < 100 && worker.child->alive(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const bool alive = worker.child->alive();
@@ -240,7 +242,7 @@ Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest
     ports::CompileOutcome outcome = lost(*worker, state, request);
     const std::string ended = worker->child->how_it_ended();
     const bool disk_full = worker->precompiles && ended.find("SIGBUS") != std::string::npos;
-    // Nothing in a source sends this signal; the machine or a person did, and may do so once.
+    // No source can cause SIGKILL. The machine or a user sent it, so retry once.
     const bool killed = state != os::ChannelState::TimedOut &&
                         ended.find("SIGKILL") != std::string::npos && !was_killed;
     worker.reset();
@@ -253,8 +255,8 @@ Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest
     }
     was_killed = was_killed || killed;
     if (killed) continue;
-    // A worker that served others before may have died of them; only a fresh one convicts the
-    // source.
+    // A used worker may have been damaged by earlier sources. Only a new one proves that this
+    // source is the cause.
     if (fresh || state == os::ChannelState::TimedOut) return outcome;
   }
 }

@@ -1,6 +1,5 @@
-// The Compiler port over NVRTC, in worker processes: a compile that hangs, eats memory or kills the
-// compiler costs one worker, never us. Safe to use from several threads, which then compile in
-// parallel.
+// The Compiler port with NVRTC in worker processes: a compile that hangs, exhausts memory or
+// crashes costs one worker only. Safe to use from several threads, which then compile in parallel.
 #pragma once
 
 #include <atomic>
@@ -18,7 +17,7 @@
 namespace kw::compile {
 
 struct NvrtcOptions {
-  int workers = 0;                            // at most this many; 0 = as many as cores, 16 at most
+  int workers = 0;                            // at most this many; 0 = one per core, at most 16
   int recycle_after = 1000;                   // compiles of one worker
   uint64_t memory_bytes = uint64_t{8} << 30;  // of one worker's address space
   bool precompile = true;

@@ -1,5 +1,5 @@
-// NVRTC in this process: one source in, PTX or cubin out. Runs inside a compile worker, which
-// bounds its time, memory and reading; use NvrtcCompiler elsewhere.
+// NVRTC in this process: compiles one source to PTX or a cubin. Runs inside a compile worker, which
+// limits its time, memory and file access. All other code uses NvrtcCompiler.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace kw::compile {
 
-/// What NVRTC is told for a request, precompiled headers apart.
+/// The arguments of NVRTC for a request, except those for precompiled headers.
 std::vector<std::string> nvrtc_arguments(const ports::CompileRequest& request,
                                          const std::vector<std::string>& header_folders);
 
@@ -31,7 +31,7 @@ class NvrtcCore {
   ~NvrtcCore();
 
   Result<ports::CompileOutcome> compile(const ports::CompileRequest& request);
-  /// Size of all precompiled headers it has written.
+  /// The size of all precompiled headers that it has written.
   uint64_t precompiled_bytes() const;
 
  private:

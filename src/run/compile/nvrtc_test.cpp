@@ -105,7 +105,7 @@ TEST_F(Nvrtc, CompilesToCubinForEveryTarget) {
     EXPECT_EQ(resources.static_shared, 256 + (resources.static_shared > 1024 ? 1024 : 0)) << target;
     EXPECT_EQ(resources.spill_store_bytes, 0);
     EXPECT_EQ(resources.max_threads, 128) << target;
-    // Any damage is survived.
+    // Damaged images must not crash the reader.
     std::string image = outcome.compiled->image;
     for (size_t cut = 0; cut < image.size(); cut += 97) launch_bounds_of(image.substr(0, cut));
     for (size_t i = 0; i < image.size(); i += 3) {
@@ -244,7 +244,7 @@ template <int N> __global__ void all(const float* x, float* y) {
 }
 )";
 
-// Their headers declare hundreds of things with internal linkage.
+// Their headers declare hundreds of names with internal linkage.
 TEST_F(Nvrtc, GroupsAndCubStayPrograms) {
   need_headers();
   const struct {
@@ -453,7 +453,7 @@ TEST_F(Nvrtc, NothingIsLeftInTheTemporaryFolder) {
   const auto left = [] {
     return os::glob("/tmp/kernelwright-compile-" + std::to_string(::getpid()) + "-*").size();
   };
-  const size_t before = left();  // other tests of this process may have made one that stays
+  const size_t before = left();  // other tests of this process may have left one
   {
     auto nvrtc = compiler();
     must_run(nvrtc, request("__global__ void k() {}", {"k"}));

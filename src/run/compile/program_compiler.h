@@ -1,6 +1,5 @@
-// The Compiler port over a compiler that is a program: nvcc or clang makes PTX, ptxas makes a cubin
-// of it. Every run has a time and a memory limit and, where the kernel has Landlock, sees only its
-// own folders.
+// The Compiler port with a compiler program: nvcc or clang makes PTX, ptxas makes a cubin of it.
+// Every run has a time and a memory limit. If Linux has Landlock, it sees only its own folders.
 #pragma once
 
 #include <functional>
@@ -15,13 +14,13 @@
 
 namespace kw::compile {
 
-/// What differs between the programs.
+/// The differences between the programs.
 struct Dialect {
   std::string shown_as;  // "clang 19.1.7"
   std::string path;
   std::optional<FoundProgram> ptxas;
-  std::vector<std::string> header_folders;  // its own: left out of file names in PTX
-  os::Allowed allowed;        // beside the scratch folder and the request's include folders
+  std::vector<std::string> header_folders;  // its own: removed from file names in PTX
+  os::Allowed allowed;        // besides the scratch folder and the request's include folders
   std::string before, after;  // lines around every source
   /// The command that turns `input` into PTX at `output`.
   std::function<std::vector<std::string>(const ports::CompileRequest&, const std::string& input,
@@ -33,7 +32,7 @@ class ProgramCompiler : public ports::Compiler {
  public:
   explicit ProgramCompiler(Dialect dialect) : dialect_(std::move(dialect)) {}
   std::string name() const override;
-  /// The commands a request leads to, but for the names of temporary files.
+  /// The commands for a request, without the names of temporary files.
   std::string command_text(const ports::CompileRequest& request) const;
   Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override;
 
@@ -56,8 +55,8 @@ class ProgramCompiler : public ports::Compiler {
 /// nvcc, with the toolkit it belongs to.
 std::unique_ptr<ProgramCompiler> make_nvcc_compiler(const FoundProgram& nvcc,
                                                     std::optional<FoundProgram> ptxas);
-/// clang with our own device headers and no CUDA toolkit. Fails when those headers can be written
-/// nowhere.
+/// clang with our own device headers and no CUDA toolkit. Fails when those headers cannot be
+/// written.
 Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram& clang,
                                                              std::optional<FoundProgram> ptxas);
 

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(64) add(const T* x, T* y, int n) {
 __global__ void plain(int* p) { *p = AMOUNT; }
 )";
 
-/// What both programs must do; each test below runs it with one of them.
+/// Requirements for both programs; each test below runs it with one of them.
 void check_compiler(ports::Compiler& compiler, bool cubins) {
   CompileRequest asked = request(kSource, {"inner::add<32, float>", "plain"}, ImageKind::Ptx);
   asked.defines = {{"AMOUNT", 3}};
@@ -194,7 +194,7 @@ TEST_F(Clang, MakesNoCubinsWithoutPtxas) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().blame, Blame::Environment);
 }
-// As NVRTC has it: what has no annotation is device code, and is judged as that.
+// As with NVRTC: code without annotation is device code, and is checked as such.
 TEST_F(Clang, TakesWhatHasNoAnnotationForTheDevice) {
   const auto outcome_of = [&](const std::string& rest) {
     return compiler_->compile(
@@ -230,8 +230,8 @@ TEST_F(Clang, TakesWhatHasNoAnnotationForTheDevice) {
     EXPECT_EQ(bad->failed->messages.front().line, 11);
   }
 }
-// Only the leader has a value for the shuffle. That the others pass something undefined must not
-// lead the optimiser to believe that there is only the leader.
+// Only the leader has a value for the shuffle. The undefined values of the others must not make the
+// optimiser assume that only the leader exists.
 TEST_F(Clang, LanesMayPassUndefinedValues) {
   const auto outcome =
       compiler_->compile(request("__global__ void k(int* y) {\n"
@@ -248,7 +248,7 @@ TEST_F(Clang, LanesMayPassUndefinedValues) {
   EXPECT_NE(ptx.find("%tid.x"), std::string::npos) << "every lane adds:\n" << ptx;
   EXPECT_NE(ptx.find("@%p"), std::string::npos) << "every lane adds:\n" << ptx;
 }
-// The virtual GPU is to find it: not even what stands before it may be dropped.
+// The virtual GPU must find the error, so the code before it must be kept too.
 TEST_F(Clang, KeepsWhatGoesWrong) {
   const auto outcome =
       compiler_->compile(request("__global__ void k(int* y) {\n"

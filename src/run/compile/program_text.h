@@ -1,4 +1,4 @@
-// For tests: what a PTX text says once it is parsed, with names left out.
+// For tests: a PTX text as parsed, without names.
 #pragma once
 
 #include <fmt/core.h>
@@ -57,7 +57,7 @@ inline std::string function_text(const ptx::Function& f) {
   return text + "\n";
 }
 
-/// The problem instead when it does not parse.
+/// Returns the problem instead when it does not parse.
 inline std::string program_text(std::string_view ptx) {
   const Result<ptx::Module> module = ptx::parse(ptx);
   if (!module) return module.error().message;

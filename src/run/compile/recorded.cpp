@@ -12,7 +12,7 @@ Result<ports::CompileOutcome> RecordedCompiler::compile(const ports::CompileRequ
   if (!kernel::is_recorded(request.source)) return behind_->compile(request);
   ports::CompileOutcome outcome;
   ports::Compiled compiled;
-  compiled.kind = ports::ImageKind::Ptx;  // whatever was asked for: every device takes it
+  compiled.kind = ports::ImageKind::Ptx;  // for every request: each device accepts PTX
   compiled.image = kernel::recorded_ptx(request.source);
   compiled.target = request.target;
   compiled.compiler = "as recorded";

@@ -1,5 +1,5 @@
-// Recorded modules bring their PTX along: what compiling them gives is already in their text. Every
-// other request goes to the compiler behind.
+// Serves recorded modules from the PTX that their text contains. All other requests go to the inner
+// compiler.
 #pragma once
 
 #include <memory>

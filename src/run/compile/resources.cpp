@@ -1,3 +1,9 @@
+// The judge needs each kernel's registers, shared memory and spills. For a cubin, ptxas -v prints
+// them. For PTX there is no such report, so the text is scanned: declarations of shared and local
+// memory, launch bounds, and which functions a kernel can reach by name. Registers stay unknown
+// there, because only ptxas assigns them.
+// The full PTX parser would be exact, but it rejects text that it does not know; this scan works on
+// any text. The cost: it can count too much, since a name that occurs in a body counts as a use.
 #include "compile/resources.h"
 
 #include <algorithm>
@@ -15,7 +21,7 @@ bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
 }
 
-/// The number in front of `what`, as in "28 bytes smem"; -1 when it is not there.
+/// The number in front of `what`, as in "28 bytes smem"; -1 when it is missing.
 int64_t number_before(std::string_view line, std::string_view what) {
   const size_t at = line.find(what);
   if (at == std::string_view::npos || at == 0) return -1;
@@ -116,7 +122,7 @@ std::vector<PtxFunction> functions_of(std::string_view ptx) {
   return functions;
 }
 
-/// Bytes of "... .shared .align 4 .b8 name[28];"; the name goes to `name`. Unsized (dynamic) arrays
+/// Bytes of "... .shared .align 4 .b8 name[28];"; `name` gets the name. Unsized (dynamic) arrays
 /// give 0.
 int64_t shared_declaration(std::string_view line, std::string* name) {
   static constexpr struct {
@@ -142,8 +148,7 @@ int64_t shared_declaration(std::string_view line, std::string* name) {
   return 0;
 }
 
-/// Shared variables by name. Those inside a function count too: their names are unique in what
-/// compilers emit.
+/// Shared variables by name. Those inside a function count too: compilers emit unique names.
 std::map<std::string, int64_t> shared_variables(std::string_view ptx) {
   std::map<std::string, int64_t> variables;
   for (std::string_view line : split_lines(ptx)) {
@@ -180,7 +185,7 @@ int64_t local_bytes(std::string_view body) {
   return total;
 }
 
-/// Everything a function can reach by name, itself included.
+/// All functions that a function can reach by name, itself included.
 std::set<size_t> reachable(const std::vector<PtxFunction>& functions, size_t start) {
   std::set<size_t> seen{start};
   std::vector<size_t> open{start};

@@ -1,4 +1,4 @@
-// What a compiler's output says about each kernel: ptxas' report, and what PTX text declares.
+// Reads each kernel's resources from a compiler's output: ptxas' report, or the PTX text.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@ namespace kw::compile {
 /// By entry symbol, from the log of `ptxas -v`.
 std::map<std::string, ports::KernelResources> parse_ptxas_report(std::string_view log);
 
-/// By entry symbol, from PTX: static shared memory it can reach, local depot, launch bounds.
-/// Registers stay unknown. Works on any text; what is not understood is left out.
+/// By entry symbol, from PTX: static shared memory it can reach, local memory, launch bounds.
+/// Registers stay unknown. Works on any text; parts that it does not understand are left out.
 std::map<std::string, ports::KernelResources> scan_ptx(std::string_view ptx);
 
 }  // namespace kw::compile

@@ -1,3 +1,10 @@
+// CUDA can be installed in many ways: toolkits, wheels, conda, distribution packages. kernelwright
+// should work with any of them without settings. So files are searched for in a fixed order:
+// variables of the user, toolkits, the loader's folders, Python packages, and only then the loader
+// and python3 itself. Headers are taken first from where NVRTC was found, because versions should
+// agree. Every place is recorded, so that the message for a missing compiler can list them. Asking
+// python3 first would find more wheels, but would start an interpreter every time. Relative paths
+// are ignored: any user may own the working directory.
 #include "compile/search.h"
 
 #include <dlfcn.h>
@@ -41,14 +48,14 @@ int leading_number(std::string_view text) {
       parse_int(text.substr(begin, std::min<size_t>(end - begin, 9))).value_or(0));
 }
 
-/// "13.0.88" of "…/libnvrtc.so.13.0.88", links followed; "" when the name has no version.
+/// "13.0.88" of "…/libnvrtc.so.13.0.88", links resolved; "" when the name has no version.
 std::string version_suffix(const std::string& library) {
   const std::string name = file_of(real_path(library));
   const size_t at = name.find(".so.");
   return at == std::string::npos ? "" : name.substr(at + 4);
 }
 
-/// The built-ins that belong to a library: of the same version as far as both names tell.
+/// The built-ins of a library: of the same version, as far as both names tell.
 std::string builtins_for(const std::string& library) {
   const std::string wanted = version_suffix(library) + ".";
   for (const std::string& builtins :
@@ -183,8 +190,8 @@ std::vector<std::string> Finder::python_folders() const {
 }
 
 std::string Finder::nvrtc_version(const std::string& library, const std::string& builtins) const {
-  // A toolkit's file says it all: libnvrtc.so.13.0.88. A wheel says it in the folder beside
-  // nvidia/.
+  // A toolkit's file name has the full version: libnvrtc.so.13.0.88. For a wheel it is in the name
+  // of the folder beside nvidia/.
   const std::string suffix = version_suffix(library);
   if (std::count(suffix.begin(), suffix.end(), '.') >= 2) return suffix;
   const std::string from_builtins = builtins.empty() ? suffix : version_suffix(builtins);
@@ -216,8 +223,8 @@ bool Finder::try_nvrtc_file(const std::string& library) {
 
 bool Finder::try_nvrtc_folder(const std::string& folder) {
   std::vector<std::string> candidates = os::glob(folder + "/libnvrtc.so*");
-  // Newest major first; among the same the shortest name that has a version, which is the one
-  // programs ask for.
+  // Newest major first; among equals the shortest name that has a version, which is the one that
+  // programs load.
   std::sort(candidates.begin(), candidates.end(), [](const std::string& a, const std::string& b) {
     return std::pair(leading_number(file_of(a)), b.size()) >
            std::pair(leading_number(file_of(b)), a.size());
@@ -312,7 +319,7 @@ void Finder::add_wheel_headers(const std::string& packages) {
 }
 
 void Finder::find_headers() {
-  // What belongs to the NVRTC that was found fits it best.
+  // Headers from the place of this NVRTC fit it best.
   if (box_.nvrtc) {
     const std::string lib = folder_of(box_.nvrtc->library);
     const std::string packages = folder_of(folder_of(folder_of(lib)));
@@ -341,7 +348,7 @@ void Finder::find_headers() {
     looked("CUDA headers", "cub, cuda/std", "nowhere (pip install nvidia-cuda-cccl)");
 }
 
-/// What follows `before` in the program's answer to --version, up to a blank or comma.
+/// The text after `before` in the program's --version output, up to a blank or comma.
 std::string version_of(const std::string& program, std::string_view before) {
   os::ProcessLimits limits;
   limits.timeout_seconds = 20;
@@ -392,7 +399,7 @@ std::string Finder::cuda_program(const std::string& name) const {
   folders.clear();
   for (auto at = toolkits_.rbegin(); at != toolkits_.rend(); ++at) {
     folders.push_back(*at + "/bin");
-    // Where toolkits and conda keep the profiler.
+    // Toolkits and conda have the profiler here.
     const std::vector<std::string> inner = os::glob(*at + "/nsight-compute*/*");
     folders.insert(folders.end(), inner.rbegin(), inner.rend());
   }
@@ -413,7 +420,7 @@ void Finder::find_clang() {
   std::vector<std::string> names;
   for (int major = 30; major >= kOldestClang; --major)
     names.push_back(fmt::format("clang-{}", major));
-  // The oldest that will do is the one all is tested with.
+  // The oldest accepted version comes first: everything is tested with it.
   std::reverse(names.begin(), names.end());
   names.emplace_back("clang");
   for (const std::string& name : names) {

@@ -15,7 +15,7 @@
 namespace kw::compile {
 namespace {
 
-/// A machine made of empty files beneath a folder, with a clean environment.
+/// A machine made of empty files in a folder, with a clean environment.
 class Search : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -77,7 +77,7 @@ class Search : public ::testing::Test {
   std::map<std::string, std::string> saved_;
 };
 
-// Each place is better than those before it.
+// Each place has priority over those before it.
 TEST_F(Search, FindsProgramsOfCudaWhereverTheyAre) {
   EXPECT_EQ(cuda_program("nvdisasm"), "");
   for (const char* path :
@@ -158,7 +158,7 @@ TEST_F(Search, EnvironmentGoesFirst) {
                                    "/nowhere ($KERNELWRIGHT_NVRTC): no such file");
 }
 
-// The working directory may be anybody's: what is seen from there is not loaded.
+// Any user may own the working directory: files found through it are not loaded.
 TEST_F(Search, LooksForNothingInTheWorkingDirectory) {
   char before[4096];
   ASSERT_NE(::getcwd(before, sizeof(before)), nullptr);
@@ -192,7 +192,7 @@ TEST_F(Search, LooksForNothingInTheWorkingDirectory) {
   ASSERT_EQ(::chdir(before), 0);
 }
 
-// Neither nvcc nor clang takes the place of an NVRTC that was named but does not work.
+// Neither nvcc nor clang replaces an NVRTC that the user named but that does not work.
 TEST_F(Search, AWrongNvrtcIsAnErrorUnlessAnotherIsNamed) {
   ::setenv("KERNELWRIGHT_NVRTC", (root_ + "/nowhere").c_str(), 1);
   Toolbox box = find();

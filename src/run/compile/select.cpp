@@ -32,9 +32,9 @@ std::string wanted_name(const SelectOptions& options) {
   return options.name.empty() ? os::env("KERNELWRIGHT_COMPILER") : options.name;
 }
 
-/// A compiler, and what its results depend on beside the request.
+/// A compiler, and what its results depend on besides the request.
 struct Candidate {
-  std::unique_ptr<ports::Compiler> compiler;  // null: this machine does not have it
+  std::unique_ptr<ports::Compiler> compiler;  // null: not installed on this machine
   std::string salt;
   std::function<std::string(const ports::CompileRequest&)> command;
 };
@@ -87,7 +87,7 @@ Result<std::unique_ptr<ports::Compiler>> select_compiler(const Toolbox& tools,
     return input_error(fmt::format("unknown compiler '{}'{}; known: nvrtc, nvcc, clang", name,
                                    did_you_mean(name, known)));
   }
-  // Another compiler in place of the one that was named would go unnoticed.
+  // Without this error, another compiler would silently replace the named one.
   if (name.empty() && !tools.wrong_nvrtc.empty())
     return environment_error(tools.wrong_nvrtc +
                              "\nUnset it, or name another compiler with --compiler.");

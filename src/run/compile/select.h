@@ -1,4 +1,4 @@
-// Which compiler to use on this machine.
+// Selects the compiler to use on this machine.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@ namespace kw::compile {
 
 struct SelectOptions {
   std::string name =
-      {};  // "nvrtc", "nvcc", "clang"; "" = $KERNELWRIGHT_COMPILER, else the first of these found
+      {};  // "nvrtc", "nvcc", "clang"; "" = $KERNELWRIGHT_COMPILER, otherwise the first one found
   bool cache = true;  // in os::cache_directory()
   NvrtcOptions nvrtc = {};
 };
 
-/// The compiler asked for, or the best there is. When there is none the one environment Error says
-/// every place looked at and the ways to get one.
+/// The compiler asked for, or the best one. If there is none, the environment Error lists every
+/// place searched and the ways to install one.
 Result<std::unique_ptr<ports::Compiler>> select_compiler(const SelectOptions& options = {});
-/// The same from what was found before.
+/// The same with the results of an earlier search.
 Result<std::unique_ptr<ports::Compiler>> select_compiler(const Toolbox& tools,
                                                          const SelectOptions& options);
 

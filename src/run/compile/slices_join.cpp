@@ -1,6 +1,10 @@
-// PTX is joined as text. Every part has its own table of files and its own strings of debug
-// information; its lines are those of the slice. What stands beside the kernels (tables of the
-// mathematical functions, declarations) comes with every part that needs it and is kept once.
+// Kernels compiled apart must become one image again. Cubins are put into a pack, which the driver
+// loads one by one. PTX is joined as text: each part has its own table of files, its own debug
+// strings, and lines of its slice, and all of these are renumbered. Declarations beside the kernels
+// (tables of mathematical functions) come with every part that needs them and are kept once.
+// Linking with nvlink would need one more tool and relocatable code. The cost: text that is not
+// understood, a .func, or two different declarations of one name mean that the module is compiled
+// whole.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -124,8 +128,8 @@ class PtxJoiner {
     return known == file_of_.end() ? file : known->second;
   }
 
-  /// `.loc FILE LINE COLUMN[, function_name LABEL[+N], inlined_at FILE LINE COLUMN]`, and the
-  /// labels it speaks of.
+  /// Rewrites `.loc FILE LINE COLUMN[, function_name LABEL[+N], inlined_at FILE LINE COLUMN]` and
+  /// the labels it uses.
   std::string rewritten(std::string_view line, std::string_view plain) const {
     if (plain.starts_with(".loc")) {
       std::vector<std::string> words = line_words(plain);

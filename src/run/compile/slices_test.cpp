@@ -9,7 +9,7 @@
 namespace kw::compile {
 namespace {
 
-/// Enough code for slices to be worth it.
+/// Enough code that slices are made.
 std::string long_body(const std::string& statement) {
   std::string body;
   while (body.size() < 4000) body += "  " + statement + "\n";
@@ -205,7 +205,7 @@ TEST(Joined, CubinsAreAPack) {
   EXPECT_EQ(ports::images_in(made->image), (std::vector<std::string_view>{"one", "two"}));
 }
 
-/// Instructions of every kernel, without what tells of lines and labels of debug information.
+/// The instructions of every kernel, without line and debug labels.
 std::map<std::string, std::string> code_by_kernel(const std::string& ptx) {
   std::map<std::string, std::string> kernels;
   std::string name;

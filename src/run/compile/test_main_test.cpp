@@ -1,4 +1,4 @@
-// The test program serves as its own compile worker, like the real binary does.
+// The test program is also its own compile worker, like the real binary.
 #include <gtest/gtest.h>
 
 #include <string_view>

@@ -1,4 +1,9 @@
-// One list of fields per type serves both directions, so reader and writer cannot drift apart.
+// Requests and outcomes must cross a process boundary and be stored in cache entries. One list of
+// fields per type serves both directions, so reader and writer always agree. Numbers take 8 bytes
+// and lengths precede content. JSON would be readable, but it would escape every cubin; protobuf
+// would be one more dependency.
+// The cost: no versions. A reader of another build must refuse the bytes, so the cache key has a
+// format number. Lengths are checked before memory is allocated.
 #include "compile/wire.h"
 
 #include <bit>
@@ -126,7 +131,7 @@ class Reader {
   template <typename T>
   void get(std::vector<T>& values) {
     const uint64_t count = number();
-    // Every element takes at least eight bytes, so a lying count cannot make us allocate much.
+    // Every element takes at least eight bytes, so a wrong count cannot cause a large allocation.
     if (count > bytes_.size() / 8) return fail();
     values.resize(count);
     for (T& value : values) get(value);

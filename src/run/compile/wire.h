@@ -1,5 +1,5 @@
-// Requests and outcomes as bytes: for the compile workers' frames and for cache entries. Not meant
-// for other versions of this program; a reader refuses what it does not understand.
+// Encodes requests and outcomes as bytes, for the compile workers' frames and for cache entries.
+// Other versions of this program need not read them; a reader refuses what it does not understand.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace kw::compile {
 
-/// What a worker is told once, before its first request.
+/// Sent to a worker once, before its first request.
 struct WorkerSetup {
   std::string library, builtins;            // NVRTC's two files
   std::string version;                      // shown in outcomes: "NVRTC 13.0.88"
   std::vector<std::string> header_folders;  // the compiler's own
-  std::vector<std::string> readable;        // all it may read
-  std::string scratch_folder;               // the only place it may write to
+  std::vector<std::string> readable;        // all that it may read
+  std::string scratch_folder;               // the only place that it may write
   bool precompile = true;                   // headers, into that folder
   uint64_t memory_bytes = 0;
 };
 
-/// What it answers.
+/// The worker's answer to the setup.
 struct WorkerHello {
   std::string error;  // why it cannot work, or ""
   bool confined = false;
   std::string unconfined_reason;
 };
 
-/// What it answers to each request.
+/// The worker's answer to each request.
 struct WorkerReply {
   ports::CompileOutcome outcome;
   std::string error;        // an environment Error instead of an outcome
-  bool wants_rest = false;  // it holds so many precompiled headers that it should be replaced
+  bool wants_rest = false;  // replace it: too many precompiled headers, or a crash
 };
 
 std::string encode(const WorkerSetup& value);
@@ -41,7 +41,7 @@ std::string encode(const WorkerHello& value);
 std::string encode(const WorkerReply& value);
 std::string encode(const ports::CompileRequest& value);
 std::string encode(const ports::CompileOutcome& value);
-/// False when the bytes are not exactly one such value; it is then unspecified.
+/// False when the bytes are not exactly one such value; `value` is then unspecified.
 bool decode(std::string_view bytes, WorkerSetup* value);
 bool decode(std::string_view bytes, WorkerHello* value);
 bool decode(std::string_view bytes, WorkerReply* value);

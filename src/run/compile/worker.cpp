@@ -12,7 +12,7 @@
 namespace kw::compile {
 namespace {
 
-// cooperative_groups alone is 100 MB precompiled; a worker that has written more than this is
+// Precompiled, cooperative_groups alone takes 100 MB; a worker that has written more than this is
 // replaced.
 constexpr uint64_t kMaxPrecompiled = uint64_t{500} << 20;
 
@@ -29,7 +29,7 @@ WorkerReply serve(NvrtcCore& core, const std::string& frame) {
   } else {
     reply.error = outcome.error().message;
   }
-  // After running out of memory the library is in a state nobody has described.
+  // After running out of memory the state of the library is undefined.
   const bool shaken = reply.outcome.failed && reply.outcome.failed->crashed;
   reply.wants_rest = shaken || core.precompiled_bytes() >= kMaxPrecompiled;
   return reply;
@@ -41,7 +41,7 @@ int compile_worker_main() {
   std::string frame;
   WorkerSetup setup;
   if (os::child_receive(&frame) != os::ChannelState::Open || !decode(frame, &setup)) return 2;
-  // PTX names the folder the compiler ran in: it must be the same everywhere.
+  // PTX names the folder that the compiler ran in: it must be the same everywhere.
   if (::chdir("/") != 0) return 2;
   WorkerHello hello;
   auto core = NvrtcCore::load({setup.library, setup.builtins, setup.version, setup.header_folders,

@@ -1,5 +1,5 @@
-// The compile worker's main loop: the same binary started with a hidden subcommand, speaking frames
-// on descriptor 3.
+// The main loop of the compile worker: the same binary, started with a hidden subcommand, which
+// exchanges frames on descriptor 3.
 #pragma once
 
 namespace kw::compile {
@@ -7,8 +7,7 @@ namespace kw::compile {
 /// The hidden subcommand's name.
 inline constexpr const char* kWorkerCommand = "worker-compile";
 
-/// Serves until the parent is gone; returns the process's exit code. Confines itself before the
-/// first request.
+/// Confines itself, then serves until the parent is gone. Returns the process's exit code.
 int compile_worker_main();
 
 }  // namespace kw::compile
