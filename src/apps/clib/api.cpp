@@ -1,4 +1,9 @@
-// The C interface: handles around the classes, Errors as text, nothing thrown.
+// The C interface, for Python and other languages. Handles own the C++ objects. An exception must
+// not cross into C, so every call that can fail goes through guarded(). It stores the error as JSON
+// text, per thread, and returns a null pointer or -1. A struct of error codes would be usual in C,
+// but callers need the message and whether the input, the machine or the candidate is to blame.
+// The cost: a caller must read kw_last_error() before its next call on the same thread. Texts
+// returned by a handle are valid until the handle changes or is freed.
 #include <exception>
 #include <new>
 #include <string>
@@ -42,7 +47,7 @@ void blame(const char* who, const std::string& message) {
 
 void blame(const kw::Error& error) { blame(kw::blame_name(error.blame), error.message); }
 
-/// The value of `work`, or `otherwise` with the error kept.
+/// Returns the value of `work`. On failure stores the error and returns `otherwise`.
 template <typename T, typename Work>
 T guarded(T otherwise, Work work) {
   try {

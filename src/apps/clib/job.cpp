@@ -22,7 +22,7 @@ std::mutex& turn() {
   return mutex;
 }
 
-/// Commands that end in a document and ask nobody.
+/// Commands that end in a document and do not talk to the user.
 bool is_job(const options::Command& command) {
   for (const char* other : {"help", "version", "demo", "mcp"})
     if (command.name == other) return false;
@@ -91,7 +91,7 @@ void Job::execute(commands::Listener& listener) {
 
 void Job::end(std::string result) {
   const std::lock_guard lock(mutex_);
-  os::reset_interrupt();  // a request to stop ends with the job it was meant for
+  os::reset_interrupt();  // a request to stop ends with its job
   result_ = std::move(result);
   state_ = State::Ended;
   changed_.notify_all();
@@ -99,7 +99,7 @@ void Job::end(std::string result) {
 
 void Job::tell(const char* kind, const std::string& text) {
   const std::lock_guard lock(mutex_);
-  // Nobody may be listening for minutes: of what is merely going on, the last word is enough.
+  // The caller may not listen for minutes: only the last of several progress lines is kept.
   if (!told_.empty() && told_.back().first == "progress") told_.pop_back();
   told_.emplace_back(kind, text);
 }

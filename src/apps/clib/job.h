@@ -1,5 +1,5 @@
-// One command in a thread of its own. Jobs wait for each other: they share the machine, and the
-// flag that asks work to stop belongs to the process.
+// One command in its own thread. Jobs run one after another: they share the machine, and the flag
+// that stops work belongs to the process.
 #pragma once
 
 #include <condition_variable>
@@ -17,12 +17,12 @@ namespace kw::clib {
 
 class Job {
  public:
-  /// Input Error for a command that is not there or options that are none.
+  /// Input Error when the command does not exist or the options are not valid.
   static Result<std::shared_ptr<Job>> start(const std::string& command, const std::string& options);
 
   /// True once it has ended.
   bool wait(int milliseconds);
-  /// What happened since this was last asked: kind and text.
+  /// The events since the last call: kind and text.
   std::vector<std::pair<std::string, std::string>> told();
   void stop();
   /// The document, when it has ended.

@@ -1,3 +1,10 @@
+// A caller from Python has tensors, not dims. So dims are inferred from the shapes, and dims that
+// only strides name from the strides; what remains must be passed by name. Then the launch group is
+// selected, compiled once per set of defines and target, and turned into a Plan for these shapes.
+// Plans are cheap to run; making one takes a compile the first time.
+// Compiling at open() would fail earlier, but the shapes decide which group and which tunables are
+// used. The cost: the first call with new shapes may wait for a compiler. One mutex per kernel
+// serialises this.
 #include "clib/kernel.h"
 
 #include <fmt/core.h>
@@ -52,7 +59,7 @@ std::string log_of(const ports::CompileFailed& failed) {
   return "the module does not compile: " + failed.log.substr(0, 2000);
 }
 
-/// Everything an image depends on beside the module's text.
+/// Everything that an image depends on besides the module's text.
 std::string image_key(const kernel::Selection& selection, const std::string& target,
                       ports::ImageKind kind) {
   std::string key = fmt::format("{} {}", target, static_cast<int>(kind));
@@ -98,7 +105,7 @@ void Kernel::describe() {
   description_ = json.dump();
 }
 
-/// Dims that only strides name are what the tensors' strides are.
+/// A dim that only strides name gets its value from the tensors' strides.
 Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names) const {
   const std::vector<std::string> dims = module_.dims(names.absent);
   for (const auto& [name, strides] : lists(request["strides"])) {

@@ -1,4 +1,4 @@
-// A kernel module as something to call: parsed once, compiled for what its callers' shapes select.
+// A kernel module that can be called: parsed once, compiled for what the callers' shapes select.
 #pragma once
 
 #include <map>
@@ -19,12 +19,12 @@ namespace kw::clib {
 
 class Kernel {
  public:
-  /// `options` as kw_kernel_open takes them. Input Error for text that is no module.
+  /// `options` as for kw_kernel_open. Input Error for text that is not a module.
   static Result<std::unique_ptr<Kernel>> open(const Json& options);
 
   const std::string& description() const { return description_; }
-  /// `request` as kw_kernel_plan takes it. A module that does not compile is "not this call's
-  /// fault" to the caller: `fault` gets the compiler's words, and the plan is null.
+  /// `request` as for kw_kernel_plan. If the module does not compile, the caller is not to blame:
+  /// `fault` gets the compiler's message, and the plan is null.
   Result<std::unique_ptr<Plan>> plan(const Json& request, std::string* fault);
 
  private:

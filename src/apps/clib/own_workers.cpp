@@ -21,7 +21,7 @@ std::string folder_of_library() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<const void*>(&kw_abi_version), &info) == 0) return "";
   const std::string path = info.dli_fname == nullptr ? "" : info.dli_fname;
-  // Named as seen from the working directory, which may be another by now.
+  // A relative path depends on the working directory, which may have changed.
   return path.starts_with("/") ? path.substr(0, path.rfind('/')) : "";
 }
 

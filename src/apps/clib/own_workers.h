@@ -1,12 +1,12 @@
-// Finds the program our workers are started from: `kernelwright` beside this library. Never the
-// running binary, which is somebody else's.
+// Finds the program that our workers are started from: `kernelwright` beside this library. It is
+// never the running binary, which belongs to the caller.
 #pragma once
 
 #include "core/result.h"
 
 namespace kw::clib {
 
-/// Once per process; the same answer ever after. Environment Error: it is missing, or of another
+/// Searches once per process and keeps the answer. Environment Error: it is missing, or of another
 /// version.
 Status find_workers();
 

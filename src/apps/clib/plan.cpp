@@ -1,3 +1,9 @@
+// A program at fixed shapes, run on the caller's own tensors. On a GPU the tensors are used in
+// place, and the launches go to the caller's stream. So a call costs only its launches, and CUDA
+// graphs can capture it. On the virtual GPU, tensors are copied to dense inputs and back, and every
+// access is checked. A call must not trust its tensors: place, dtype, shape, strides and alignment
+// are compared with the plan each time, which is cheap. Guards and poison, as in the judge, would
+// need copies. The cost: on the GPU a faulty kernel can damage the caller's context.
 #include "clib/plan.h"
 
 #include <fmt/core.h>
@@ -51,7 +57,8 @@ bool is_empty(const Buffer& buffer) {
   return std::find(buffer.shape.begin(), buffer.shape.end(), 0) != buffer.shape.end();
 }
 
-/// Nothing in, nothing out is done without a launch; anything else out of nothing was never judged.
+/// Empty outputs need no launch. Outputs computed from empty inputs were never judged, so they are
+/// refused.
 Status settle_empty(kernel::Program& program) {
   const auto returned = [](const Buffer& buffer) {
     return buffer.role == Role::Output || buffer.role == Role::Inout;
@@ -90,8 +97,8 @@ class CudaPlan : public Plan {
     const Seated here(seat_);
     const cuda::Went went = queue(addresses, static_cast<cuda::CuStream>(stream));
     if (went) return std::string();
-    // Launches that were refused when they were prepared never get here; what is left is a device
-    // that an earlier fault has lost, or one without memory.
+    // prepare() has refused bad launches already. The rest is a device that an earlier fault has
+    // lost, or that has no memory.
     return environment_error(went.error().message);
   }
 

@@ -1,4 +1,4 @@
-// A kernel module at given shapes on one device, ready to be run on tensors of the caller's.
+// A kernel module at given shapes on one device, ready to run on the caller's tensors.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace kw::clib {
 
-/// What the candidate did wrong, in words; "" when it did not. Errors are the caller's or the
-/// machine's.
+/// What the candidate did wrong, as text; "" when nothing. Errors are caused by the caller or the
+/// machine.
 using Ran = Result<std::string>;
 
 class Plan {
@@ -29,7 +29,8 @@ class Plan {
 
  protected:
   Plan(kernel::Program program, const ports::DeviceInfo& device, Room room);
-  /// The caller's tensors against the buffers; `needs_scratch` where the caller brings it.
+  /// Checks the caller's tensors against the buffers; `needs_scratch` when the caller provides
+  /// scratch.
   Status check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const;
   const kernel::Program& program() const { return program_; }
 
@@ -39,10 +40,10 @@ class Plan {
   std::string description_;
 };
 
-/// On the GPU of that number, in the context the CUDA runtime uses.
+/// On the GPU with this number, in the context that the CUDA runtime uses.
 Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
                                              int ordinal);
-/// On the virtual GPU, every access checked.
+/// On the virtual GPU, with every access checked.
 Result<std::unique_ptr<Plan>> make_virtual_plan(kernel::Program program,
                                                 const ports::Compiled& image,
                                                 std::shared_ptr<ports::Device> device);

@@ -15,13 +15,13 @@ std::mutex& seats_mutex() {
   return mutex;
 }
 
-// Never destroyed: at the end of the process the driver may be gone before us.
+// Never destroyed: at the end of the process the driver may be unloaded before us.
 std::map<int, Seat*>& seats() {
   static auto* all = new std::map<int, Seat*>();
   return *all;
 }
 
-/// The context this thread had, put back at the end.
+/// Remembers the thread's current context and restores it at the end.
 class KeepCurrent {
  public:
   explicit KeepCurrent(const cuda::Api& api) : api_(api) {

@@ -1,6 +1,6 @@
-// A GPU this process uses together with whoever else uses it (PyTorch, as a rule): the primary
-// context, retained once, and the images loaded into it. Both stay to the end of the process: CUDA
-// graphs that others captured hold our kernels.
+// A GPU that this process shares with other libraries (usually PyTorch): the primary context,
+// retained once, and the images loaded into it. Both stay until the process ends, because CUDA
+// graphs captured by others contain our kernels.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace kw::clib {
 
 class Seat {
  public:
-  /// The one of this device, made when first asked for. Environment Error without such a device.
+  /// The one of this device, made at first use. Environment Error without such a device.
   static Result<Seat*> of(int ordinal);
 
   const cuda::Context& context() const { return *context_; }
   int ordinal() const { return ordinal_; }
-  /// The image in this context, loaded when first asked for.
+  /// The image in this context, loaded at first use.
   Result<cuda::LoadedImage*> image(const ports::Compiled& compiled);
 
  private:
@@ -33,10 +33,10 @@ class Seat {
   int ordinal_ = 0;
   std::unique_ptr<cuda::Driver> driver_;
   std::unique_ptr<cuda::Context> context_;
-  std::shared_ptr<Images> images_;  // shared for the deleter's sake alone
+  std::shared_ptr<Images> images_;  // shared only because of the deleter
 };
 
-/// Makes the seat's context current for this thread, and the caller's again at the end.
+/// Makes the context current for this thread; restores the caller's context at the end.
 class Seated {
  public:
   explicit Seated(const Seat& seat);

@@ -15,7 +15,7 @@ using tensor::DType;
 
 constexpr int kCpu = 1, kCuda = 2, kPinned = 3, kManaged = 13;
 
-/// DLPack's words for a dtype.
+/// A dtype in DLPack's terms.
 struct TypeRow {
   DType dtype;
   uint8_t code, bits;

@@ -1,5 +1,5 @@
-// What a caller's tensor must be for a buffer of a plan: place, dtype, shape, strides, alignment.
-// Every refusal is an input Error that says what would do.
+// Checks a caller's tensor against a buffer of a plan: place, dtype, shape, strides, alignment. A
+// refusal is an input Error that says what is needed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace kw::clib {
 
-/// Where a plan's tensors lie.
+/// Where a plan's tensors must be.
 struct Room {
   bool cuda = false;
   int ordinal = 0;
@@ -21,7 +21,7 @@ struct Room {
 
 /// Checks one tensor that is not scratch. Host tensors need no alignment: they are copied.
 Status check_tensor(const kernel::Buffer& buffer, const kw_tensor& given, const Room& room);
-/// Scratch is bytes in the right place, aligned, and enough of them.
+/// Scratch must be bytes in the right place, aligned, and large enough.
 Status check_scratch(const kernel::Buffer& buffer, const kw_tensor& given, const Room& room);
 
 /// The first byte.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kShape[] = {2, 3};
 
-/// A buffer x: fp32[2, 3] and a tensor that fits it; every case spoils one thing.
+/// A buffer x: fp32[2, 3] and a tensor that fits it; every case makes one thing wrong.
 struct Fitting {
   kernel::Buffer buffer;
   std::vector<int64_t> shape{kShape, kShape + 2}, strides;

@@ -30,7 +30,7 @@ bool takes_one(const options::Command& command, const std::string& name) {
   return row != nullptr && !row->repeats();
 }
 
-/// The values an option is given, in order.
+/// The values that an option gets, in order.
 Result<std::vector<std::string>> values_of(const std::string& key, const Json& value) {
   std::vector<std::string> values;
   if (value.is_object()) {

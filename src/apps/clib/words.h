@@ -1,5 +1,5 @@
-// A command's options as JSON, turned into the words a person would have typed. What the command
-// line understands, every caller of the library can say.
+// Turns a command's options in JSON into command-line words, so that callers of the library can use
+// every option.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace kw::clib {
 
-/// The words behind the command's name. Input Errors: not an object, a value that is neither text,
-/// number nor a list of them.
+/// The words after the command's name. Input Errors: not an object, or a value that is not text, a
+/// number or a list of them.
 Result<std::vector<std::string>> words_of(const options::Command& command, const Json& options);
 
 }  // namespace kw::clib
