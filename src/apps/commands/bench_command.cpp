@@ -1,3 +1,9 @@
+// bench, compare and calibrate: commands that time. The time of a wrong kernel means nothing. So
+// bench puts the candidate through the gate first, and then times it on the same devices. compare
+// does the same when it has a reference; without one it only compares outputs and says so. A file
+// that is not a module is imported or recorded first, which needs the task and a device. Without a
+// GPU, bench gives an estimate and says that it is one; compare and calibrate are errors. This file
+// only turns options into requests and reports into text and exit codes.
 #include <fmt/core.h>
 
 #include "binding/load.h"
@@ -18,7 +24,7 @@ namespace {
 constexpr const char* kModes[] = {"eager", "compile", "max-autotune-no-cudagraphs",
                                   "reduce-overhead", "max-autotune"};
 
-/// --versus: commas between modes of torch, modules and py: names.
+/// Reads --versus: torch modes, modules and py: names, separated by commas.
 Status read_versus(const Args& args, timing::BenchRequest& request) {
   for (const std::string& given : args.all("--versus")) {
     for (const std::string& word : split(given, ',')) {

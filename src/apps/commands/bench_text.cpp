@@ -1,3 +1,9 @@
+// The report of bench, compare and calibrate as text. A time without its conditions misleads, so
+// each line has the interval, the noise and the number of samples. Below are how it was measured,
+// the distance to the floor, and device, driver, clock and compiler. A comparison names its least
+// detectable difference.
+// A shorter text would be easier to read; readers who need only a number have --json. Functions are
+// pure, so tests compare text without a GPU.
 #include "commands/bench_text.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,4 @@
-// Timings as text for people: one table, the verdict, where and how it was measured. Pure
-// functions.
+// Timings as text for users: one table, the verdict, where and how it was measured. Pure functions.
 #pragma once
 
 #include <string>

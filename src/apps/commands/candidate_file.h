@@ -1,5 +1,5 @@
-// A file that a command was given as a candidate: a module, a CUDA file that becomes one, or one
-// whose host code has to be recorded.
+// Reads a file that the user gave as a candidate: a module, a CUDA file that can be imported, or
+// one whose host code must be recorded.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace kw::commands {
 
-/// Whether the file is no module, so that it needs the task and a device to become one.
+/// Whether the file is not a module: then the task and a device are needed to make one of it.
 bool needs_reading(const std::string& path, const std::string& text);
 
 /// Folders named by --include and $KW_CUTLASS, made absolute.
 Result<std::vector<std::string>> include_folders(const Args& args);
 
-/// The task's own words among --input; what only a launcher needs ("rows=B") is left out.
+/// The values of --input that belong to the task; those only a launcher needs ("rows=B") are left
+/// out.
 std::vector<std::string> task_inputs(const std::vector<std::string>& inputs);
 
-/// `device` will judge. Notes are shown.
+/// `device` is the one that will judge. Notes are shown to the user.
 Result<verification::CandidateText> read_candidate_file(const std::string& path, const Args& args,
                                                         const task::Task& task,
                                                         const task::Dims& dims,

@@ -16,7 +16,7 @@ constexpr size_t kTextWidth = 96;
 
 using catalog::Method;
 
-/// Words filled into lines of the terminal's width.
+/// Breaks text into lines of the terminal's width.
 std::string filled(const std::string& text, const std::string& indent) {
   std::string out, line;
   for (const std::string& word : split(replace_all(text, "\n", " "), ' ')) {
@@ -112,7 +112,7 @@ std::string list_text(const std::vector<const Method*>& methods, const report::S
          "\n* not in a kernel module. 'kernelwright catalog ID' says more about one method.\n";
 }
 
-/// Those a word names: an id, an id without its axis, or an axis; nothing: all.
+/// The methods that a word names: an id, an id without its axis, or an axis. "" names all.
 Result<std::vector<const Method*>> named(const std::string& word) {
   std::vector<const Method*> found;
   for (const Method& method : catalog::methods()) {

@@ -1,4 +1,4 @@
-// What each command of the options' table does.
+// The functions behind the commands of the options table.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace kw::commands {
 using options::Args;
 using options::Command;
 
-/// Runs a command; the user is told of files that it executes.
+/// Runs a command; tells the user about files that it executes.
 int perform(const Command& command, const Args& args, Io& io);
 
 int synthesize_command(const Args& args, Io& io);

@@ -1,6 +1,6 @@
-// The demonstration: a PyTorch function becomes a verified kernel on the virtual GPU; then a kernel
-// with a seeded bug, and what the virtual GPU says about it. Reference and module are compiled into
-// the binary, so it needs no files.
+// The demonstration: a PyTorch function becomes a verified kernel on the virtual GPU. Then a kernel
+// with a planted bug runs, and the virtual GPU reports it. Reference and module are compiled into
+// the binary, so no files are needed.
 #include <fmt/core.h>
 
 #include "binding/load.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kRows = 64, kColumns = 1024;
 
-/// The reference as a file, where repro lines can find it again.
+/// Writes the reference to a file, so that repro lines can name it.
 Result<std::string> write_reference() {
   const std::string folder = os::cache_directory() + "/demo";
   KW_TRY(os::make_directories(folder));

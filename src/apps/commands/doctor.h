@@ -1,5 +1,5 @@
-// The story of `doctor`: what this machine has of all that kernelwright can use, what each missing
-// thing costs, and how to get it. Looks and asks; changes nothing.
+// `doctor`: what this machine has of all that kernelwright can use, what each missing tool costs,
+// and how to install it. Changes nothing.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace kw::commands {
 
-/// Whether the provider of a language model can be called, and where its key is; never the key.
+/// Whether the provider of a model can be called, and where its key is; never the key itself.
 struct ModelProvider {
   std::string name;
   bool ready = false, has_key = false;
@@ -21,8 +21,8 @@ struct ModelProvider {
 struct DoctorReport {
   std::vector<machine::Tool> tools;
   std::optional<ports::DeviceInfo> gpu;
-  std::string compiler;                // the one `run` will use; "" = none
-  std::vector<std::string> looked_at;  // where compilers were looked for
+  std::string compiler;                // the one that `run` will use; "" = none
+  std::vector<std::string> looked_at;  // where compilers were searched
   std::string kernel;                  // of the operating system
   int cores = 0;
   uint64_t memory_bytes = 0;  // available now
@@ -33,7 +33,7 @@ struct DoctorReport {
   const machine::Tool* find(const std::string& name) const;
 };
 
-/// Asks everything; takes a second or two where there is a GPU.
+/// Examines everything; takes one or two seconds if there is a GPU.
 DoctorReport examine();
 
 Json to_json(const DoctorReport& report);

@@ -23,7 +23,7 @@ std::string state_text(const Tool& tool, const report::Style& style) {
   return "";
 }
 
-// The whole note is in the JSON; a table wants one line.
+// The whole note is in the JSON; a table needs one line.
 std::string short_note(const std::string& note) {
   constexpr size_t kWidest = 90;
   return note.size() <= kWidest ? note : note.substr(0, kWidest) + "…";

@@ -1,3 +1,10 @@
+// An evaluation synthesizes a kernel for every task of a suite, which takes hours and may cost
+// money. So results go into a folder row by row, and the command line that continues the evaluation
+// is stored and printed, also after Ctrl-C. Models are asked only if the user names one, and above
+// 5 tasks the user must agree to the estimated cost.
+// A program that keeps all in memory and prints at the end would be simpler, but one interrupt
+// would lose everything. The cost: --resume must find the folder; without --out it takes the newest
+// one of the suite.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -40,10 +47,11 @@ std::string time_stamp() {
   return text;
 }
 
-/// Where results go: --out, else a new folder, else with --resume the newest one of this suite.
+/// The results folder: --out; otherwise with --resume the newest one of this suite; otherwise a new
+/// one.
 Result<std::string> results_folder(const Args& args) {
   const std::string given = args.one("--out");
-  // Rows name folders beneath it, and are read from elsewhere.
+  // Rows name folders below it, and are read from elsewhere.
   if (!given.empty()) return std::filesystem::absolute(given).lexically_normal().string();
   const std::string prefix = short_name(args.one("--suite")) + "-";
   if (!args.has("--resume")) return evaluations_folder() + "/" + prefix + time_stamp();
@@ -58,7 +66,7 @@ Result<std::string> results_folder(const Args& args) {
   return evaluations_folder() + "/" + names.back();
 }
 
-/// The command line that goes on with this evaluation.
+/// The command line that continues this evaluation.
 std::string continue_line(const Args& args, const std::string& folder) {
   std::string text = "kernelwright eval";
   for (const auto& [name, values] : args.values) {
@@ -90,7 +98,7 @@ Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
   each.device = args.one("--device");
   each.compiler = args.one("--compiler");
   each.models = KW_TRY(model_options(args, io));
-  // A suite costs money only for those who say so.
+  // Models, which cost money, are asked only if the user names one.
   const bool named = !each.models.model_id.empty() || !each.models.stage_models.empty();
   each.proposer = args.one("--proposer", named ? "hybrid" : "builtin");
   each.seconds = args.number("--time");
@@ -121,7 +129,7 @@ std::string row_text(const suites::Row& row, const report::Style& style) {
   return text;
 }
 
-/// One line per task on standard output, how far it is on the terminal's status line.
+/// One line per task on standard output; progress on the terminal's status line.
 void show(const RunnerEvent& event, Io& io) {
   const std::string where = fmt::format(
       "[{:>{}}/{}] {}", event.number, std::to_string(event.count).size(), event.count, event.task);
@@ -143,14 +151,14 @@ void show(const RunnerEvent& event, Io& io) {
   std::fflush(stdout);
 }
 
-/// Compared with an earlier evaluation only what got worse counts; else every task must pass.
+/// Against an earlier evaluation only regressions count; otherwise every task must pass.
 int verdict(const suites::Evaluation& evaluation) {
   if (!evaluation.against.empty()) return evaluation.regressions() > 0 ? kCandidateFailed : kOk;
   const bool all = evaluation.totals.passed.count == evaluation.totals.passed.of;
   return all ? kOk : kCandidateFailed;
 }
 
-/// Above a few tasks what models may cost is said, and somebody must agree.
+/// Above a few tasks, shows what models may cost and asks the user to agree.
 Status agree_to_cost(const workflows::EvalRequest& request, const Args& args, Io& io) {
   const auto cost = KW_TRY(workflows::eval_cost(request));
   if (!cost || cost->tasks <= kAskedAbove) return Done{};

@@ -1,3 +1,9 @@
+// evolve is synthesize with generations, so it fills the same request and adds the options of
+// evolution. There are three further forms: --resume continues a run, `compare` compares runs, and
+// --compare runs four evolutions with more and more features on. The four use the seed of the
+// first, so that differences come from the features and not from chance.
+// Four separate commands would be shorter each, but would share most options. The cost: a resumed
+// run accepts only some options again, and the others are refused instead of ignored.
 #include <fmt/core.h>
 
 #include <array>
@@ -19,7 +25,7 @@ namespace {
 
 constexpr uint64_t kMostEnsembleBytes = uint64_t{1} << 16;
 
-/// A file with an arm per line, or the arms themselves.
+/// Reads --ensemble: a file with an arm per line, or the arms themselves.
 Result<std::vector<std::string>> ensemble_option(const Args& args) {
   std::vector<std::string> names;
   const std::string text = args.one("--ensemble");
@@ -39,7 +45,7 @@ Result<workflows::EvolveRequest> generations_option(const Args& args) {
   workflows::EvolveRequest evolve;
   evolve.generations = args.integer("--generations");
   evolve.proposals = args.integer("--proposals");
-  // Half of the proposals, where only those were said.
+  // The default of --hardware is 4, but never more than --proposals.
   const int64_t half = std::max<int64_t>(1, std::min<int64_t>(4, evolve.proposals));
   evolve.hardware = args.integer("--hardware", half);
   evolve.islands = args.integer("--islands");
@@ -79,7 +85,7 @@ Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   request.threads = static_cast<int>(args.integer("--threads"));
   request.version = version();
   request.evolve = KW_TRY(generations_option(args));
-  // Whoever names an ensemble wants it to be asked.
+  // A user who names an ensemble expects its models to be asked.
   if (request.proposer == "auto" && !request.evolve->ensemble.empty()) request.proposer = "hybrid";
   return request;
 }
@@ -130,7 +136,7 @@ int compare_runs(const Args& args, Io& io) {
   return show_comparison(workflows::compare_evolutions(args.one("--out"), names), kOk, Json(), io);
 }
 
-/// What is switched on in each run of a comparison.
+/// The features that are on in each run of a comparison.
 struct ArmsRow {
   const char* name;
   bool verifiers, shape_info, profile_feedback;
@@ -140,7 +146,7 @@ constexpr std::array kArmsRows = {ArmsRow{"base", false, false, false},
                                   ArmsRow{"verifiers+shapes", true, true, false},
                                   ArmsRow{"verifiers+shapes+profile", true, true, true}};
 
-/// The same evolution with more and more switched on.
+/// Runs the same evolution with more and more features on.
 int compare_arms(workflows::SynthesizeRequest request, Io& io) {
   std::vector<workflows::NamedReport> reports;
   Json runs = Json::array();
@@ -148,7 +154,7 @@ int compare_arms(workflows::SynthesizeRequest request, Io& io) {
   const review::SoftVerifyOptions readers = request.evolve->readers;
   for (const ArmsRow& row : kArmsRows) {
     request.evolve->verifiers = row.verifiers;
-    // Readers are verifiers, too: without any nobody reads.
+    // Reviewers are verifiers too: without verifiers no model reviews.
     request.evolve->readers = row.verifiers ? readers : review::SoftVerifyOptions{};
     request.evolve->shape_info = row.shape_info;
     request.evolve->profile_feedback = row.profile_feedback;
@@ -162,7 +168,7 @@ int compare_arms(workflows::SynthesizeRequest request, Io& io) {
                   .set("passed", report->passed));
     if (report_code(*report) != kOk) code = report_code(*report);
     if (report->interrupted) break;
-    // All of them the same way: what one had by chance would not be the arms' doing.
+    // All runs use one seed, so that a difference comes from the features and not from chance.
     if (!request.evolve->seed)
       request.evolve->seed =
           static_cast<uint64_t>(report->document["search"]["order_seed"].as_int());

@@ -1,3 +1,8 @@
+// Runs, candidates and differences as text. All values come from run folders, which may be damaged
+// or come from another machine. So their texts pass printable() before they reach the terminal: a
+// kernel's name must not send control codes. Missing values show as "-", and estimates as "~", so
+// that they are never read as measured. The report as JSON has everything; here long lists are cut
+// and say how many are left. Functions are pure, so tests need no run folder.
 #include "commands/inspect_text.h"
 
 #include <fmt/core.h>
@@ -45,7 +50,7 @@ std::string line(const char* title, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<11}{}\n", title, printable(text));
 }
 
-// One line of possibly many, for tables.
+// The first line of a text, for tables.
 std::string first_line(const std::string& text, size_t most) {
   const std::string one = printable(text.substr(0, text.find('\n')));
   return one.size() <= most ? one : one.substr(0, one.find_last_of(' ', most)) + " …";
@@ -159,7 +164,7 @@ std::string coloured_diff(const std::string& diff, const Style& style) {
   return text;
 }
 
-/// Who was asked, what for, and what that cost; "" where no model was.
+/// The models that were asked, for which stages, and the cost; "" if no model was asked.
 std::string models_lines(const workflows::RunView& view) {
   const Json& models = view.report["models"];
   if (!models.is_object()) return "";

@@ -1,4 +1,4 @@
-// Runs as text for people: lists, one run, one candidate, the difference of two. Pure functions.
+// Runs as text for users: lists, one run, one candidate, the difference of two. Pure functions.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace kw::commands {
 
 std::string runs_text(const std::vector<store::RunRow>& runs, const report::Style& style);
-/// At most `most` candidates are shown, and the events when asked for.
+/// Shows at most `most` candidates, and the events if `events` is set.
 std::string inspect_text(const workflows::RunView& view, size_t most, bool events,
                          const report::Style& style);
 std::string candidate_text(const workflows::CandidateView& view, const report::Style& style);

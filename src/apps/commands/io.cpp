@@ -12,7 +12,7 @@ namespace kw::commands {
 
 namespace {
 
-// NO_COLOR (any value but empty) and TERM=dumb are respected everywhere they are known.
+// Respects NO_COLOR (any value but empty) and TERM=dumb.
 bool wants_colour(int fd) {
   return ::isatty(fd) != 0 && os::env("NO_COLOR").empty() && os::env("TERM") != "dumb";
 }

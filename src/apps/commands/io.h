@@ -1,4 +1,4 @@
-// Where a command's words go: results to standard output, errors and progress to standard error.
+// The output of a command: results to standard output, errors and progress to standard error.
 // Colour and progress appear on terminals only.
 #pragma once
 
@@ -24,10 +24,10 @@ enum Exit : int {
 /// The exit code for an Error of this blame.
 int exit_code(Blame blame);
 
-/// Who hears of a command where no terminal does: a program that has kernelwright as a library.
+/// Receives a command's output when kernelwright is used as a library.
 struct Listener {
   std::function<void(const std::string&)> progress;  // what is being done now
-  std::function<void(const std::string&)> note;      // worth knowing, changes no result
+  std::function<void(const std::string&)> note;      // information that changes no result
   Json document;                                     // as --json prints it, once there is one
 };
 
@@ -40,18 +40,18 @@ class Io {
   bool json() const { return json_; }
   const report::Style& style() const { return style_; }
   void print(std::string_view text);
-  /// Whether a status line can be seen.
+  /// Whether a status line is visible.
   bool live() const { return live_; }
-  /// A line of progress on standard error where no terminal shows a status line; nothing in JSON
+  /// A line of progress on standard error when no terminal shows a status line. Silent in JSON
   /// mode.
   void line(const std::string& what);
   /// Replaces the terminal's status line; "" removes it.
   void progress(const std::string& what);
-  /// Something worth knowing that changes no result, on standard error; nothing in JSON mode.
+  /// Information that changes no result, on standard error. Silent in JSON mode.
   void note(const std::string& what);
-  /// Why a command failed that has a document all the same; nothing in JSON mode.
+  /// Why a command failed that still has a document. Silent in JSON mode.
   void complain(const std::string& what);
-  /// An Error for people or, in JSON mode, as the document. Returns the exit code.
+  /// Shows an Error as text or, in JSON mode, as the document. Returns the exit code.
   int fail(const Error& error);
   /// Ends a command: in JSON mode prints {kernelwright, command, ok, exit_code, …document}. Returns
   /// the code.
@@ -63,7 +63,7 @@ class Io {
 
   std::string command_;
   bool json_;
-  bool live_;  // standard error is a terminal, or somebody listens
+  bool live_;  // standard error is a terminal, or there is a listener
   report::Style style_, error_style_;
   bool status_shown_ = false;
   Listener* listener_ = nullptr;

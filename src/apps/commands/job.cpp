@@ -9,9 +9,9 @@
 namespace kw::commands {
 namespace {
 
-constexpr double kLineSeconds = 2;  // between lines of progress where no terminal shows them
+constexpr double kLineSeconds = 2;  // between lines of progress without a terminal
 
-/// One line, rewritten on a terminal; elsewhere a line per stage and every few seconds.
+/// Progress: one status line on a terminal; otherwise a line per stage and every few seconds.
 class ProgressLines {
  public:
   explicit ProgressLines(Io& io) : io_(io) {}

@@ -1,5 +1,5 @@
-// What commands that make kernels share: naming a reference, showing progress, telling what came of
-// it.
+// Code shared by commands that make kernels: naming a reference, showing progress, printing the
+// result.
 #pragma once
 
 #include <string>
@@ -20,16 +20,16 @@ Status name_reference(const std::string& named, const std::string& function,
 /// "eager,compile" or "none".
 std::vector<std::string> baseline_names(const std::string& list);
 
-/// The job with its progress shown; an interrupt says how to go on with it.
+/// Runs the job and shows its progress; after an interrupt it says how to continue.
 Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeRequest& request, Io& io);
 Result<workflows::SynthesisReport> go_on_with(const workflows::ContinueRequest& request, Io& io);
-/// --time, --budget, --device, --record, --replay, --timeout, --threads of a run that goes on.
+/// --time, --budget, --device, --record, --replay, --timeout, --threads of a continued run.
 Status continue_options(const Args& args, workflows::ContinueRequest& request);
 
 int report_code(const workflows::SynthesisReport& report);
-/// report.json, with the Error that ended the job if one did.
+/// report.json, with the Error that ended the job if there was one.
 Json report_document(const workflows::SynthesisReport& report);
-/// Prints what came of it, `more` behind it, and gives the exit code.
+/// Prints the result and then `more`. Returns the exit code.
 int finish_job(const Result<workflows::SynthesisReport>& report, Io& io,
                const std::string& more = "");
 

@@ -1,5 +1,5 @@
-// The process behind one call of an MCP tool: runs the command it is told over the frames of
-// os/process.h, and says what it does on the same way.
+// The process behind one call of an MCP tool. It receives the command as a frame (os/process.h),
+// runs it, and sends progress and the result back as frames.
 #include <mutex>
 #include <thread>
 
@@ -13,7 +13,7 @@ namespace kw::commands {
 
 namespace {
 
-/// Frames must not be mixed up: progress may come from any thread.
+/// Sends one frame at a time: progress may come from any thread.
 class Channel {
  public:
   void say(const char* key, Json value) {
@@ -26,7 +26,7 @@ class Channel {
   std::mutex mutex_;
 };
 
-/// Anything that comes after the words means: stop. So does a parent that is gone.
+/// Any frame after the words means: stop. So does the end of the parent.
 void wait_for_stop() {
   std::string frame;
   os::child_receive(&frame);

@@ -23,7 +23,7 @@ report::Paint paint_of(const lint::Report& result) {
                                  : report::Paint::Error;
 }
 
-/// Of many tasks: a line each, and beneath it what was found, errors first.
+/// For many tasks: one line each, and below it the findings, errors first.
 std::string row_text(const lint::Report& result, const report::Style& style) {
   std::vector<std::string> rules;
   std::string why;
@@ -79,7 +79,7 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   std::vector<reference::ReferenceRequest> references;
   for (const std::string& path : args.positionals) {
-    // What cannot be read is a finding; what is not there was mistyped.
+    // A file that cannot be read is a finding; a missing file is a typing mistake.
     if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
     references.push_back({path, args.one("--function"), args.all("--input"), bindings.dims});
   }

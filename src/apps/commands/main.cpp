@@ -1,3 +1,10 @@
+// The command line: finds the command, parses its words and runs it. One table connects names with
+// functions, and the workers are hidden commands of the same binary, so that they always have its
+// version. First, keys in the environment are hidden from other processes. Relative paths are
+// dropped from its variables: no library may be loaded from the working directory. Separate worker
+// programs would be smaller, but could be missing or of another build. The cost: the loader has
+// already read its variables, so the program may have to start itself again with execv. Exceptions
+// end here as exit codes.
 #include "commands/main.h"
 
 #include <fmt/core.h>
@@ -26,7 +33,7 @@ namespace kw::commands {
 
 namespace {
 
-/// Those that name folders; os::env_path() takes no others.
+/// Variables that name folders; os::env_path() accepts no others.
 constexpr const char* kFolderVariables[] = {
     "HOME",        "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "KERNELWRIGHT_CACHE",
     "VIRTUAL_ENV", "CONDA_PREFIX",   "CUDA_HOME",       "CUDA_PATH",
@@ -43,14 +50,14 @@ void tell_relative_variables(Io& io) {
 int compile_worker(const Args&, Io&) { return compile::compile_worker_main(); }
 int gpu_worker(const Args&, Io&) { return gpu::gpu_worker_main(); }
 int captive_worker(const Args&, Io&) { return host_recording::captive_worker_main(); }
-/// Runs the GPU's canary kernel once; something small and real for a profiler to look at.
+/// Runs the GPU's canary kernel once: a small real kernel for a profiler.
 int gpu_canary(const Args&, Io& io) {
   const auto device = gpu::GpuDevice::open(0);
   const Status healthy = device ? (*device)->health() : Status(device.error());
   return healthy ? kOk : io.fail(healthy.error());
 }
-/// One call of a program that gpu::ProfiledCall wrote down, marked for a profiler. What its kernels
-/// print is thrown away.
+/// Runs one call of a program that gpu::ProfiledCall wrote, marked for a profiler. Output of its
+/// kernels is discarded.
 int gpu_profiled_call(const Args& args, Io& io) {
   const auto& files = args.positionals;
   if (files.size() != 2) return io.fail(input_error("a call is named by two files"));
@@ -135,7 +142,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
 
 int start(int argc, char** argv) {
   os::hide_keys();
-  // The loader took the variable as it was when we started.
+  // The loader read the variables when we started, so the program must start again.
   if (os::drop_relative_paths()) ::execv("/proc/self/exe", argv);
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) {

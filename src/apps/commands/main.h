@@ -1,4 +1,4 @@
-// The command line: kernelwright COMMAND [options]. The only thing apps/kernelwright.cpp calls.
+// The command line: kernelwright COMMAND [options]. apps/kernelwright.cpp calls only this.
 #pragma once
 
 namespace kw::commands {

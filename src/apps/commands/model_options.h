@@ -7,21 +7,21 @@
 
 namespace kw::commands {
 
-/// --model-id, --stage-model, --retries, --budget, --escalate, --escalation-model, --ask, --record,
-/// --replay, --no-transcripts, --no-store-reference, as far as the command has them.
+/// Reads --model-id, --stage-model, --retries, --budget, --escalate, --escalation-model, --ask,
+/// --record, --replay, --no-transcripts, --no-store-reference, if the command has them.
 Result<stages::ModelOptions> model_options(const Args& args, Io& io);
 
-/// Who looks before hardware does.
+/// What checks kernels before hardware runs them.
 struct VerifierOptions {
   bool on = true;
   review::SoftVerifyOptions readers;
 };
-/// --verifiers, --verifier-model, --verifier-prompts, --verifier-reflect, --verifier-reject.
+/// Reads --verifiers, --verifier-model, --verifier-prompts, --verifier-reflect, --verifier-reject.
 Result<VerifierOptions> verifier_options(const Args& args);
 
-/// One line from a person at the terminal; nothing when there is none or it is closed.
+/// One line from the user at the terminal; empty when there is no terminal or it is closed.
 std::optional<std::string> ask_person(Io& io, const std::string& question);
-/// Whether a person can be asked: input and errors are a terminal.
+/// Whether the user can be asked: standard input and error are a terminal.
 bool person_there();
 
 }  // namespace kw::commands

@@ -1,3 +1,10 @@
+// optimize works in steps (setup, open-iter, close-iter, …), because an agent writes kernels
+// between them, and the state is in the run folder. Each step is a row of a table: it opens the
+// folder, checks that the step is allowed now, and opens devices only if it needs them. Without a
+// step, the whole loop runs with an author: code generation or a model. One long command would be
+// simpler, but an agent could not look at evidence and decide. The cost: each such step opens the
+// devices again, with the settings that setup stored, so that all times come from the same
+// conditions.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -43,15 +50,15 @@ Result<Shop> new_workshop(const Args& args, Io& io) {
   return open_optimize_workshop(request, io);
 }
 
-/// The one a run was set up in.
+/// The workshop with the settings that the run stored at setup.
 Result<Shop> same_workshop(const optimize::State& state, const Args& args, Io& io) {
   const workflows::WorkshopRequest request = KW_TRY(workshop_request(state.settings, args));
   return open_optimize_workshop(request, io);
 }
 
-/// --iter, or the one the step is about.
+/// --iter, or the iteration that the step applies to.
 Result<int> iteration(const Args& args, const Folder& folder, Step step) {
-  // Before the first one a step is about iteration 0, and then says what to do instead.
+  // Before the first iteration this is 0, and the step then says what to do instead.
   const int usual = optimize::default_iteration(folder.state, step);
   return static_cast<int>(args.integer("--iter", usual));
 }
@@ -60,7 +67,7 @@ optimize::Say say_to(Io& io) {
   return [&io](const std::string& what) { io.progress(what); };
 }
 
-/// --baseline or the word behind the command.
+/// --baseline, or the word after the command.
 Result<std::string> kernel_option(const Args& args, size_t at) {
   const std::string named = args.one("--baseline");
   const bool word = args.positionals.size() > at;
@@ -112,7 +119,7 @@ Result<Outcome> roofline_step(const Args& args, Io&) {
 
 using DeviceStep = Result<Outcome> (*)(Folder&, optimize::Workshop&, const optimize::CloseOptions&);
 
-/// A step on the open iteration that needs the machine.
+/// A step on the open iteration that needs the devices.
 Result<Outcome> device_step(const Args& args, Io& io, Step step, DeviceStep run) {
   Folder folder = KW_TRY(open_folder(args));
   const int at = KW_TRY(iteration(args, folder, step));
@@ -179,7 +186,7 @@ constexpr StepRow kSteps[] = {
     {"state", state_step},       {"summary", summary_step},
 };
 
-/// `folder` keeps what a model is told and says; "": nowhere yet.
+/// `folder` stores the exchanges with a model; "": they are not stored yet.
 Result<std::unique_ptr<optimize::Author>> open_author(const std::string& proposer,
                                                       workflows::TaskWorkshop& workshop,
                                                       const std::string& folder, const Args& args,
@@ -204,7 +211,7 @@ Result<Outcome> run_all(Folder& folder, workflows::TaskWorkshop& workshop, const
   return optimize::optimize_all(folder, workshop, *author, options);
 }
 
-/// A run that exists goes on by itself.
+/// Continues an existing run without an agent.
 Result<Outcome> go_on_alone(const Args& args, Io& io) {
   Folder folder = KW_TRY(Folder::open(args.one("--run-dir")));
   if (args.given("--proposer")) folder.state.settings.proposer = args.one("--proposer");
@@ -214,7 +221,7 @@ Result<Outcome> go_on_alone(const Args& args, Io& io) {
   return run_all(folder, *workshop, args, io);
 }
 
-/// Setup and, unless an agent does the rest, everything.
+/// Runs setup and, unless an agent does the rest, the whole loop.
 Result<Outcome> whole_run(const Args& args, Io& io) {
   const std::string proposer = args.one("--proposer");
   const std::string kernel = KW_TRY(kernel_option(args, 0));

@@ -1,3 +1,9 @@
+// Turns options of optimize into requests. A run is worked on in many processes, over days. So
+// everything that decides its numbers (function, dims, target, precision, seed, …) is stored in
+// state.json at setup and read back by later steps. Only --device, --compiler, --threads and
+// --timeout may be given again. Asking for all options at every step would be simpler here, but a
+// forgotten --dim would then compare two different tasks. The baseline is converted to a module
+// once; the original file is kept beside it.
 #include "commands/optimize_run.h"
 
 #include <fmt/core.h>
@@ -22,7 +28,7 @@ std::string absolute_path(const std::string& path) {
   return error ? path : full.lexically_normal().string();
 }
 
-/// --reference, or --ref as others call it; "file.py:function" names both.
+/// --reference, or its other name --ref; "file.py:function" names both.
 Result<std::string> reference_path(const Args& args, std::string& function) {
   std::string path = args.one("--reference", args.one("--ref"));
   if (!args.one("--reference").empty() && !args.one("--ref").empty())
@@ -84,7 +90,7 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
   return optimize::new_run_path(absolute_path(out));
 }
 
-/// What import cannot read is recorded, as verify does it.
+/// Records a file that cannot be imported, as verify does.
 Result<std::string> recorded_text(const std::string& path, const Args& args,
                                   const workflows::WorkshopRequest& machine,
                                   std::vector<std::string>* notes) {
@@ -108,7 +114,7 @@ Result<std::string> recorded_text(const std::string& path, const Args& args,
   return candidate.text;
 }
 
-/// The baseline as a module; another CUDA file is converted, and kept as it was beside it.
+/// Reads the baseline as a module. Another CUDA file is converted, and the original is kept too.
 Status read_kernel(const std::string& path, const Args& args,
                    const workflows::WorkshopRequest& machine, optimize::SetupRequest& request,
                    Io& io) {

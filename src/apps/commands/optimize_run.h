@@ -1,5 +1,5 @@
-// What the optimize command needs from the command line: a new run's request, and the workshop a
-// run is worked on in.
+// Reads the options of optimize: the request for a new run, and the workshop (task, devices, tools)
+// in which a run is worked on.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,16 @@
 
 namespace kw::commands {
 
-/// How a workshop is opened, from options and from what a run keeps about it.
+/// The request for a workshop, from options.
 Result<workflows::WorkshopRequest> workshop_request(const Args& args);
-/// As kept in state.json; options given now (--device, --compiler, --threads, --timeout) win.
+/// The same from state.json; options given now (--device, --compiler, --threads, --timeout) win.
 Result<workflows::WorkshopRequest> workshop_request(const optimize::Settings& settings,
                                                     const Args& args);
 
 Result<std::unique_ptr<workflows::TaskWorkshop>> open_optimize_workshop(
     const workflows::WorkshopRequest& request, Io& io);
 
-/// A new run: kernel, settings, folder. `kernel` is the path of the baseline.
+/// The request for a new run: kernel, settings, folder. `kernel` is the path of the baseline.
 Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
                                              const std::string& proposer,
                                              workflows::TaskWorkshop& workshop, Io& io);

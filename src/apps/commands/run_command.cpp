@@ -32,7 +32,7 @@ struct Ran {
   single_run::RunReport report;
 };
 
-// Everything the user typed is checked before anything slow begins.
+// All options are checked before slow work begins.
 Result<Ran> run(const Args& args, Io& io) {
   const single_run::RunRequest request = KW_TRY(run_request(args));
   kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
@@ -52,8 +52,8 @@ int outcome_code(const single_run::RunReport& report) {
   if (report.passed()) return kOk;
   if (!report.outcome) return kCandidateFailed;
   const ports::RunStatus status = report.outcome->status;
-  // That the virtual GPU is too slow or lacks an instruction says nothing about the candidate,
-  // unless something was found before.
+  // If the virtual GPU is too slow or lacks an instruction, the candidate is not to blame, unless
+  // there are findings.
   const bool lacking = (status == ports::RunStatus::Hung || status == ports::RunStatus::Refused) &&
                        report.device.is_virtual &&
                        std::ranges::none_of(report.outcome->findings, [](const auto& finding) {

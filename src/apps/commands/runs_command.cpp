@@ -32,7 +32,7 @@ constexpr std::array<Unit, 9> kSizes = {{{"KiB", 1024.0},
                                          {"TB", 1e12},
                                          {"", 1}}};
 
-/// "30d" in seconds, "10GiB" in bytes; nothing when the option was not given.
+/// "30d" in seconds, "10GiB" in bytes; empty when the option was not given.
 Result<std::optional<double>> quantity(const Args& args, const char* option,
                                        std::span<const Unit> units, const char* example) {
   const std::string text = args.one(option);

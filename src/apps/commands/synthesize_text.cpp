@@ -51,9 +51,9 @@ std::string failure_text(const workflows::SynthesisReport& report, const report:
       report::paint(style, report::Paint::Error, report.interrupted ? "INTERRUPTED" : "FAILED");
   out += fmt::format(" {}at stage {}", report.task_name.empty() ? "" : report.task_name + " ",
                      report.failed_stage);
-  // What is not a candidate's doing is said where errors are said.
+  // An Error that no candidate caused is printed with the errors.
   out += report.error_blame ? "\n" : ": " + printable(report.failure_reason) + "\n";
-  // A full disk or a lost GPU can be mended, and then nothing has to be judged twice.
+  // The user can fix a full disk or a lost GPU and continue; nothing is judged twice.
   const bool machine = report.error_blame == static_cast<int>(Blame::Environment);
   if (report.interrupted || (machine && !report.folder.empty()))
     out += resume_hint(report.folder) + "\n";

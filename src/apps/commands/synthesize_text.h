@@ -1,4 +1,4 @@
-// What a synthesis says to a person: a line of progress, and the summary at its end.
+// The text of a synthesis for users: a line of progress, and the summary at the end.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace kw::commands {
 
 std::string progress_text(const workflows::SynthesisProgress& progress);
 std::string synthesis_text(const workflows::SynthesisReport& report, const report::Style& style);
-/// How to go on after an interrupt.
+/// How to continue after an interrupt.
 std::string resume_hint(const std::string& folder);
 
 }  // namespace kw::commands

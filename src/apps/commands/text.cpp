@@ -1,3 +1,10 @@
+// Reports of run and check as text. A user must find the mistake quickly, so a compile message is
+// shown with its line of source and a caret. Findings name kernel, line and thread, and numbers are
+// in tables. Text from compilers, kernels and modules passes printable(), because it may contain
+// control codes.
+// Printing the compiler's log would be simpler, but it names our temporary lines; the log is shown
+// only if no message was found in it, and then its last 40 lines. Long lists are cut and say so.
+// Functions are pure.
 #include "commands/text.h"
 
 #include <fmt/core.h>
@@ -75,7 +82,7 @@ std::string status_text(const ports::RunOutcome& outcome, const Style& style) {
   if (outcome.status == ports::RunStatus::Completed) return "";
   const std::string word =
       report::paint(style, Paint::Error, ports::run_status_name(outcome.status));
-  // The findings below say it better, with the place.
+  // The findings below give the same message, with its place.
   const bool told =
       !outcome.findings.empty() && outcome.findings.front().message == outcome.message;
   return word + (told || outcome.message.empty() ? "" : ": " + printable(outcome.message)) +

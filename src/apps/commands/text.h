@@ -1,5 +1,5 @@
-// Reports of engine as text for people: compile messages in their source, outputs, resources. Pure
-// functions.
+// Reports of run and check as text for users: compile messages with their source, outputs,
+// resources. Pure functions.
 #pragma once
 
 #include <map>

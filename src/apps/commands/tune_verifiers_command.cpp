@@ -36,7 +36,7 @@ Result<review::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   request.models.programs = request.resume.empty() || args.has("--allow-commands");
   if (!request.out.empty() && !request.resume.empty())
     return input_error("--out and --resume: give one of the two");
-  // A folder that is taken up knows how long it was to be.
+  // A resumed folder has its own number of generations.
   if (!request.resume.empty() && args.all("--generations").empty()) request.generations = 0;
   return request;
 }

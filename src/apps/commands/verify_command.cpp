@@ -31,7 +31,7 @@ Result<verification::VerifyRequest> verify_request(const Args& args) {
   return request;
 }
 
-/// The device that judges, and beside a real one the virtual GPU that looks first.
+/// The device that judges; with a GPU, also the virtual GPU, which checks first.
 struct Devices {
   std::unique_ptr<ports::Device> virtual_gpu, gpu;
 };
@@ -51,7 +51,7 @@ Result<Devices> open_devices(const Args& args, const verification::VerifyRequest
   return devices;
 }
 
-/// All files before the first verdict: a name that was mistyped should not cost an hour.
+/// Reads all files before the first verdict: a mistyped name should not cost an hour.
 Result<std::vector<std::string>> module_texts(const Args& args,
                                               const std::map<std::string, int64_t>& tunes) {
   std::vector<std::string> texts;
@@ -62,7 +62,8 @@ Result<std::vector<std::string>> module_texts(const Args& args,
   return texts;
 }
 
-/// What a foreign launcher's numbers are is nothing that the reference's reader knows.
+/// The task's own inputs: the reader of the reference does not know the numbers of a foreign
+/// launcher.
 std::vector<std::string> inputs_for(const Args& args, const std::vector<std::string>& texts) {
   for (size_t i = 0; i < texts.size(); ++i) {
     if (needs_reading(args.positionals[i], texts[i])) return task_inputs(args.all("--input"));
@@ -70,7 +71,7 @@ std::vector<std::string> inputs_for(const Args& args, const std::vector<std::str
   return args.all("--input");
 }
 
-/// One report per module, printed as it is made. They share devices, workers, inputs and truths.
+/// One report per module, printed when it is ready. They share devices, workers, inputs and truths.
 Result<std::vector<verification::VerifyReport>> verify(const Args& args, Io& io) {
   verification::VerifyRequest request = KW_TRY(verify_request(args));
   const std::vector<std::string> texts = KW_TRY(module_texts(args, request.tunes));
@@ -118,7 +119,7 @@ int verdict_code(const verification::VerifyReport& report) {
   return unknown ? kEnvironment : kCandidateFailed;
 }
 
-/// A failed candidate outweighs one that could not be judged.
+/// A failed candidate counts more than one that could not be judged.
 int verdict_code(const std::vector<verification::VerifyReport>& reports) {
   int code = kOk;
   for (const verification::VerifyReport& report : reports) {

@@ -1,4 +1,4 @@
-// The report of `verify` as text for people. Pure functions.
+// The report of `verify` as text for users. Pure functions.
 #pragma once
 
 #include <string>

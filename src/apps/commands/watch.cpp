@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kPollMs = 100;
 constexpr int kGraceMs =
-    1000;  // compilers and workers stop at once; this is for what computes in this process
+    1000;  // compilers and workers stop at once; this is for computations in this process
 
 std::mutex words_mutex;
 std::string words;  // guarded by words_mutex

@@ -1,5 +1,5 @@
-// Ctrl-C while nothing polls for it: a thread that ends the process when the work has not stopped
-// by itself in time.
+// Handles Ctrl-C when no code polls for it: a thread ends the process if the work does not stop in
+// time.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,14 @@
 
 namespace kw::commands {
 
-/// Installs the handler of os/interrupt.h for its lifetime's work. After an interrupt the work has
-/// a moment to end cleanly; then the process leaves with code 130. Workers die with it, files are
-/// written by rename, so nothing is left.
+/// Installs the handler of os/interrupt.h. After an interrupt the work has a short time to end
+/// cleanly; then the process ends with code 130. Workers die with it. Files are written by rename,
+/// so no partial file remains.
 class InterruptWatch {
  public:
   InterruptWatch();
   ~InterruptWatch();
-  /// What else to say when the process has to leave at once: how to go on, for instance.
+  /// Text to print when the process must end at once, for example how to continue.
   static void last_words(const std::string& text);
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
