@@ -1,5 +1,10 @@
-// tools/call: arguments are held against the schema, become words, and the words a job that is
-// followed to its end or handed out as a handle.
+// A tool may take milliseconds or minutes, and clients differ in how long they wait. So every
+// tools/call becomes a job: arguments are checked against the schema, become command-line words,
+// and the words start a job. Then the call follows the job to its end, or returns a handle when the
+// client asked for the background or its wait_seconds are over.
+// Running the command inside the call would be simpler, but a client with a timeout would lose the
+// result. The cost: the call wakes every 0.1 s to see whether the client is still there. Progress
+// is sent at most ten times a second.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,8 +21,8 @@ namespace {
 
 using Moment = std::chrono::steady_clock::time_point;
 
-constexpr double kLook = 0.1;  // seconds between two looks at whether the client is still there
-constexpr double kBetweenWords = 0.1;  // seconds between two progress notifications, at least
+constexpr double kLook = 0.1;  // seconds between two checks whether the client is still there
+constexpr double kBetweenWords = 0.1;  // least seconds between two progress notifications
 constexpr double kMostExact = 9007199254740992;  // above, not every whole number is a double
 constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
 
@@ -25,7 +30,7 @@ double since(Moment moment) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - moment).count();
 }
 
-/// Tells a client what its job is doing, if it asked to be told.
+/// Sends a job's progress and notes to the client, if it asked for them.
 class Reporter {
  public:
   explicit Reporter(const Request& request)
@@ -79,13 +84,13 @@ bool is_over(const Glance& seen) {
   return seen.state != State::Queued && seen.state != State::Running;
 }
 
-/// What older revisions do not know of a result.
+/// Removes the parts of a result that older revisions do not have.
 Json for_revision(Json result, const Revision& revision) {
   if (revision.structured) return result;
   return Json::object().set("content", result["content"]).set("isError", result["isError"]);
 }
 
-/// Whole numbers that a client wrote with a point, as JSON Schema takes them.
+/// Turns numbers such as 3.0 into integers, because JSON Schema accepts them as such.
 Json with_whole_numbers(const Json& value) {
   if (value.is_number() && !value.is_int()) {
     const double number = value.as_double();

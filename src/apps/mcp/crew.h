@@ -1,4 +1,4 @@
-// Threads that come and go with the requests they serve.
+// Threads that each serve one request and then end.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace kw::mcp {
 
-/// Used by one thread: the one that starts the others.
+/// Only the thread that starts the others may use it.
 class Crew {
  public:
   Crew() = default;
@@ -18,9 +18,9 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   void start(std::function<void()> work);
-  /// How many are at work.
+  /// The number of threads at work.
   size_t size();
-  /// Waits for all.
+  /// Waits for all of them.
   void join();
 
  private:

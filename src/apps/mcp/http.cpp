@@ -1,3 +1,9 @@
+// An endpoint on the loopback interface is reachable from every web page of the user's browser. So
+// requests are parsed strictly: HTTP/1.1 only, a Content-Length, important headers at most once,
+// and Host and Origin must name this machine. The last rule stops pages that made a foreign name
+// point here (DNS rebinding). The token is compared in constant time.
+// A library would accept far more of HTTP than one endpoint needs, and each of those features could
+// be attacked. The cost: no chunked bodies, no HTTP/1.0 and no HTTP/2.
 #include "mcp/http.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// HTTP/1.1 as far as one strict endpoint needs it: heads of requests are read, answers are written.
-// Text only; sockets are http_server's.
+// The part of HTTP/1.1 that one strict endpoint needs: reads heads of requests, writes answers.
+// Text only; http_wire.h has the sockets.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,30 @@ inline constexpr size_t kMostHeadBytes = size_t{16} << 10;
 
 struct HttpRequest {
   std::string method, target;
-  std::vector<std::pair<std::string, std::string>> headers;  // names in small letters
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
 
   /// The value of a header; nullptr when there is none.
   const std::string* header(std::string_view name) const;
 };
 
-/// Why a request is not served: "400", "missing Host".
+/// Why a request is refused: "400", "missing Host".
 struct HttpRefusal {
   int status = 400;
   std::string why;
 };
 
-/// A head without the empty line that ends it. What is not exactly HTTP/1.1 is refused, and so are
-/// headers that count and are given twice.
+/// Parses a head without the empty line that ends it. Refuses everything that is not exactly
+/// HTTP/1.1, and important headers that are given twice.
 std::variant<HttpRequest, HttpRefusal> read_head(std::string_view head);
-/// How long the body is; 411 and 413 where that is not said or too much.
+/// The length of the body; 411 when it is missing, 413 when it is too large.
 std::variant<size_t, HttpRefusal> body_length(const HttpRequest& request, size_t most);
 
-/// Whether Host and Origin name this machine: a page from elsewhere must not reach us through a
-/// name that it made point here.
+/// Whether Host and Origin name this machine. A page from elsewhere could otherwise reach us
+/// through a name that it made point here.
 bool is_local_host(std::string_view host);
 bool is_local_origin(std::string_view origin);
-/// Whether an Accept header takes this type.
+/// Whether an Accept header allows this type.
 bool accepts(const HttpRequest& request, std::string_view type);
 /// Whether "Bearer TOKEN" was sent; takes the same time wherever they differ.
 bool is_authorized(const HttpRequest& request, std::string_view token);
@@ -52,7 +52,7 @@ struct HttpAnswer {
 };
 std::string to_text(const HttpAnswer& answer);
 
-/// The text behind "=?base64?…?=", as headers carry what is not plain ASCII; false when damaged.
+/// The text of "=?base64?…?=", the form of text that is not plain ASCII; false when damaged.
 bool decode_header(const std::string& value, std::string* text);
 
 }  // namespace kw::mcp

@@ -1,3 +1,10 @@
+// The protocol has two ways over HTTP. Older revisions open a session with a handshake, and a
+// broken connection must not stop their requests. The newest is stateless: every request names its
+// revision, and a client that leaves cancels its request. So one POST is first sorted by revision,
+// then served with or without a session. Access is checked before a body is read. One thread per
+// connection, at most 32, is simple and enough, because the commands run in processes of their own.
+// An event loop would accept more connections, but the commands would still wait for their lanes.
+// The cost: the 33rd connection gets 503.
 #include "mcp/http_server.h"
 
 #include <arpa/inet.h>
@@ -33,7 +40,7 @@ HttpAnswer refusal_answer(const HttpRefusal& refusal) {
   return answer;
 }
 
-/// Before a body is read: who may speak at all, and where.
+/// Checked before a body is read: access, path and method.
 std::optional<HttpRefusal> not_welcome(const HttpRequest& request, const std::string& token) {
   if (!is_local_host(*request.header("host")))
     return HttpRefusal{403, "not a name of this machine"};
@@ -57,7 +64,7 @@ std::optional<HttpRefusal> not_understood(const HttpRequest& request) {
   return std::nullopt;
 }
 
-/// Headers repeat what a stateless request says, for those who stand between; they must agree.
+/// For proxies, headers repeat what a stateless request contains; they must agree.
 std::optional<Fault> header_fault(const HttpRequest& request, const Message& message) {
   const auto mismatch = [](const char* name) {
     return Fault{
@@ -147,7 +154,7 @@ class Door {
     }
   }
 
-  /// False: the connection ends with this answer.
+  /// False: close the connection after this answer.
   bool serve(HttpWire& wire, HttpRequest& request) {
     const auto refuse = [&](const HttpRefusal& refusal) {
       wire.write(refusal_answer(refusal));
@@ -206,7 +213,7 @@ class Door {
     if (message.kind != Message::Kind::Request) return wire.write(HttpAnswer{202, "", ""});
     if (const auto fault = header_fault(request, message))
       return say(wire, 400, failure(message.id, *fault));
-    Session alone("");  // what it starts in the background is the server's
+    Session alone("");  // its background jobs belong to the server
     Call call;
     HttpSink sink(wire, ending_, true);
     const std::optional<Json> reply = server_.serve(alone, message, sink, call);
@@ -233,7 +240,7 @@ class Door {
       return say(wire, 400,
                  failure(message.id,
                          {kInvalidRequest, "this id is in use, or too many requests are", {}}));
-    // In these revisions a connection may break and the request goes on all the same.
+    // In these revisions the request continues if the connection breaks.
     HttpSink sink(wire, ending_, false);
     const std::optional<Json> reply = server_.serve(*session, message, sink, *call);
     session->close(message.id);

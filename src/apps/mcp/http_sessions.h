@@ -1,4 +1,5 @@
-// The sessions of the HTTP door, by their ids. The oldest that is idle makes room for a new one.
+// The sessions of the HTTP server, by id. A new one replaces the oldest idle one when there are too
+// many.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ class HttpSessions {
  public:
   /// An environment Error when all are busy.
   Result<std::shared_ptr<Session>> make();
-  /// nullptr when there is none (any more).
+  /// nullptr when there is no such session.
   std::shared_ptr<Session> find(const std::string& id);
   std::shared_ptr<Session> take(const std::string& id);
   std::vector<std::shared_ptr<Session>> all();

@@ -15,7 +15,7 @@ namespace {
 
 struct HeadCase {
   const char* head;
-  int status;  // 0 = it is read
+  int status;  // 0 = accepted
 };
 class Heads : public testing::TestWithParam<HeadCase> {};
 

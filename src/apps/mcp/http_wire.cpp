@@ -13,11 +13,11 @@ namespace {
 using Instant = std::chrono::steady_clock;
 
 constexpr double kIdleSeconds = 60;   // between two requests
-constexpr double kHeadSeconds = 10;   // for a head that has begun
-constexpr double kBodySeconds = 60;   // without a single byte of a body
-constexpr double kWriteSeconds = 20;  // without a single byte being taken
-constexpr double kSoon = 1;    // after that an answer is streamed, so that the client sees life
-constexpr double kAlive = 15;  // between two signs of life
+constexpr double kHeadSeconds = 10;   // for the rest of a head
+constexpr double kBodySeconds = 60;   // without any byte of a body
+constexpr double kWriteSeconds = 20;  // without any byte accepted by the client
+constexpr double kSoon = 1;    // later answers are streamed, so that the client sees activity
+constexpr double kAlive = 15;  // between two signs of activity
 constexpr int kStepMs = 200;
 
 double passed(Instant::time_point moment) {

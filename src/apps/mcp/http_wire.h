@@ -1,5 +1,5 @@
-// One client's connection: bytes in and out with deadlines, and a stream of events in answer to one
-// request.
+// One client's connection: reads and writes bytes with deadlines, and streams events as the answer
+// to one request.
 #pragma once
 
 #include <atomic>
@@ -22,9 +22,9 @@ class HttpWire {
   HttpWire(const HttpWire&) = delete;
   HttpWire& operator=(const HttpWire&) = delete;
 
-  /// The next request without its body; nothing when the client is gone or says nothing for long.
+  /// The next request without its body; empty when the client is gone or silent for too long.
   std::optional<std::variant<HttpRequest, HttpRefusal>> head();
-  /// False when it did not come.
+  /// False when it did not arrive.
   bool body(HttpRequest& request, size_t length);
   bool write(std::string_view bytes);
   bool write(const HttpAnswer& answer) { return write(to_text(answer)); }
@@ -32,25 +32,26 @@ class HttpWire {
   bool hung_up() const;
 
  private:
-  /// Reads what there is; false when nothing came in time.
+  /// Reads available bytes; false when none arrived in time.
   bool more(double seconds);
 
   int fd_;
   const std::atomic<bool>& ending_;
-  std::string read_;  // and not yet used
+  std::string read_;  // bytes not used yet
 };
 
-/// The answer to one POST: a document if it comes soon, else a stream of events.
+/// The answer to one POST: a document if it is ready soon, otherwise a stream of events.
 class HttpSink : public Sink {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
-  /// `stop_with_client`: a client that goes away wants the request cancelled.
+  /// `stop_with_client`: the request is cancelled when the client leaves.
   HttpSink(HttpWire& wire, const std::atomic<bool>& ending, bool stop_with_client)
       : wire_(wire), ending_(ending), stop_with_client_(stop_with_client) {}
 
   void send(const Json& message) override;
   bool gone() override;
-  /// The last word; `status` counts when nothing was streamed. False: close the connection.
+  /// Sends the last message; `status` is used if no event was streamed. False: close the
+  /// connection.
   bool finish(const std::optional<Json>& message, int status, const Headers& headers);
 
  private:

@@ -1,3 +1,10 @@
+// Several clients may call tools at once, but two measurements on one GPU disturb each other. So
+// each job waits in a lane: two threads for quick tools, two for the CPU, one for the GPU. Work for
+// the virtual GPU goes to the CPU lane. Results of ended jobs are kept, so that a client can fetch
+// them later; the oldest are dropped above 256.
+// A queue per client would not protect the GPU, and one queue for all would let a short question
+// wait for minutes. The cost: all state is behind one mutex, which is held only briefly, and every
+// change wakes all waiting threads.
 #include "mcp/jobs.h"
 
 #include <fmt/core.h>
@@ -124,7 +131,7 @@ void Jobs::end(Job& job, const Result<Json>& outcome) {
     job.state = State::Failed;
     job.why = outcome.error().message;
   }
-  // What was finished before it noticed is a result all the same.
+  // A job that finished before it noticed the stop still has a result.
   const bool interrupted = !outcome || outcome->operator[]("exit_code").as_int() == 130;
   if ((job.stop || closing_) && interrupted) {
     job.state = State::Cancelled;

@@ -1,5 +1,5 @@
-// Calls as jobs: each runs one command, waits for its lane, can be asked about and stopped. What
-// runs a command is a port, so that lanes and handles are tested with no processes.
+// Runs calls as jobs: each runs one command, waits for its lane, and can be queried and stopped.
+// The runner of commands is a parameter, so that lanes and handles are tested without processes.
 #pragma once
 
 #include <condition_variable>
@@ -29,28 +29,28 @@ struct JobRequest {
   const Tool* tool = nullptr;
   Words words;
   Lane lane = Lane::Quick;
-  std::string owner;  // the session it ends with; "" = the server
+  std::string owner;  // the job ends with this session; "" = with the server
 };
 
-/// What a runner tells while a command runs.
+/// Callbacks of a runner while a command runs.
 struct Told {
   std::function<void(const std::string&)> progress, note;
-  std::function<bool()> stopped;  // asked often; true: end it
+  std::function<bool()> stopped;  // called often; true: end it
 };
 
-/// Runs a command to its end and gives its document. An Error when there is none: it crashed, or
-/// could not be started.
+/// Runs a command to its end and returns its document. An Error when there is none: the command
+/// crashed, or could not be started.
 using Runner = std::function<Result<Json>(const std::vector<std::string>& words, const Told& told)>;
 
-/// A job as others see it at one moment.
+/// The state of a job at one moment.
 struct Glance {
-  std::string handle, tool, progress, why;  // why: of a failure
+  std::string handle, tool, progress, why;  // why: the reason of a failure
   State state = State::Queued;
-  double seconds = 0;  // since it was asked for; until its end
-  size_t ahead = 0;    // while queued: jobs of its lane before it
+  double seconds = 0;  // since its request; until its end
+  size_t ahead = 0;    // while queued: the number of jobs of its lane before it
   Json document;       // when done
   const Tool* row = nullptr;
-  uint64_t said = 0;               // how much progress there has been
+  uint64_t said = 0;               // counts progress and notes
   std::vector<std::string> notes;  // all so far
 };
 
@@ -61,16 +61,16 @@ class Jobs {
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  /// The handle. An environment Error when too many are waiting.
+  /// Returns the handle. An environment Error when too many jobs are open.
   Result<std::string> start(JobRequest request);
-  /// Nothing when there is no such job (any more).
+  /// Empty when there is no such job.
   std::optional<Glance> look(const std::string& handle) const;
   std::vector<Glance> all() const;
-  /// Waits until the job has ended or says something new (`said` differs), or the time is over.
+  /// Waits until the job has ended or has news (`said` differs), or the time is over.
   std::optional<Glance> wait(const std::string& handle, uint64_t said, double seconds) const;
   void cancel(const std::string& handle);
   void cancel_of(const std::string& owner);
-  /// Stops everything and waits for it; nothing can be started afterwards.
+  /// Stops all jobs and waits for them; none can be started afterwards.
   void close();
 
  private:
@@ -86,7 +86,7 @@ class Jobs {
   mutable std::mutex mutex_;  // guards all below
   mutable std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Job>> jobs_;
-  std::deque<std::shared_ptr<Job>> order_;  // as they were asked for
+  std::deque<std::shared_ptr<Job>> order_;  // in the order of their requests
   uint64_t made_ = 0;
   bool closing_ = false;
   std::vector<std::thread> threads_;

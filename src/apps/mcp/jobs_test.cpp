@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLong = 20;
 
-/// Commands that wait until they are let go: "wait". Others end at once, "crash" without a result.
+/// "wait" waits until the test releases it. Other commands end at once, "crash" without a result.
 class FakeCommands {
  public:
   Runner runner() {

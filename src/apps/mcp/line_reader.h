@@ -1,4 +1,4 @@
-// Bytes become lines, and no line becomes longer than it may: the rest of it is passed over.
+// Splits bytes into lines of a limited length; the rest of a longer line is skipped.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class LineReader {
     std::string text;
     bool too_long = false;  // `text` is empty then
   };
-  /// The lines that these bytes complete, without their ends; empty ones are left out.
+  /// The lines that these bytes complete, without line ends; empty lines are left out.
   std::vector<Line> add(std::string_view bytes);
-  /// What is left when no more bytes come.
+  /// The rest, when no more bytes come.
   std::vector<Line> finish();
 
  private:
@@ -26,7 +26,7 @@ class LineReader {
 
   size_t longest_;
   std::string kept_;
-  bool passing_ = false;  // over the rest of a line that is too long
+  bool passing_ = false;  // skipping the rest of a line that is too long
 };
 
 }  // namespace kw::mcp

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMostResult = size_t{4} << 20;
 
-/// `names` are those of arrays and objects wherever they are, or of anything right beneath another:
+/// `names` are names of arrays and objects at any depth, or of any member directly below another:
 /// "methods/guidance".
 Json without(const Json& value, const std::string& above, const std::vector<std::string>& names,
              std::vector<std::string>& found) {
@@ -60,7 +60,7 @@ Json tool_result(Json structure, bool is_error) {
 
 Json tool_error(const std::string& why, const char* blame) {
   Json result = tool_result(failed(blame, why), true);
-  Json content = Json::array();  // for people and models alike, words are better than a document
+  Json content = Json::array();  // users and models read words more easily than a document
   content.push(Json::object().set("type", "text").set("text", why));
   return result.set("content", std::move(content));
 }
@@ -88,7 +88,7 @@ Json job_state(const Glance& seen) {
 Json job_result(const Glance& seen, bool full) {
   switch (seen.state) {
     case State::Done: {
-      // "error" alone may be what a verdict says of the numbers.
+      // A verdict may also have a member "error", about the numbers.
       const bool is_error = seen.document["error"]["blame"].is_string();
       return tool_result(full ? seen.document : brief(seen.document, seen.row->bulky), is_error);
     }

@@ -1,4 +1,4 @@
-// What a call of a tool gives: a job's document as text and as structure, or why there is none.
+// Makes the result of a tool call: a job's document as text and as structure, or why there is none.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace kw::mcp {
 
 /// A result of tools/call with this structure, and the same as text.
 Json tool_result(Json structure, bool is_error = false);
-/// A result that says why nothing was done.
+/// A result that says why the call was refused.
 Json tool_error(const std::string& why, const char* blame = "input");
-/// What a job that has ended gave, or the state of one that has not.
+/// The result of a job that has ended, or the state of one that has not.
 Json job_result(const Glance& seen, bool full);
 /// One job in a few members.
 Json job_state(const Glance& seen);
-/// The document without members of these names (tool.h: bulky); what was left out is said.
+/// The document without members of these names (tool.h: bulky); it says what was left out.
 Json brief(const Json& document, const char* names);
 
 }  // namespace kw::mcp

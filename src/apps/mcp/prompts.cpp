@@ -1,3 +1,9 @@
+// MCP clients can show prompts to their user, who picks one and fills in its arguments. Each is a
+// row of a table: name, arguments, and a text with {name} in it. The texts tell a model which tools
+// to call and in which order, so that it does not have to find out.
+// A template language would allow conditions, but none of these texts needs one. Arguments are
+// inserted in one pass, so that an argument that contains {name} is not expanded again. The cost:
+// texts are compiled into the program.
 #include "mcp/prompts.h"
 
 #include <fmt/core.h>
@@ -15,14 +21,14 @@ struct Gap {
   const char* name;
   const char* about;
   bool required;
-  const char* fallback;  // stands in the text when nothing was given
+  const char* fallback;  // inserted when the argument was not given
 };
 struct Prompt {
   const char* name;
   const char* title;
   const char* about;
   std::span<const Gap> gaps;
-  const char* text;  // {name} = a gap
+  const char* text;  // {name} = an argument
 };
 
 constexpr size_t kMostGap = 100000;
@@ -101,7 +107,7 @@ std::optional<Fault> check_gaps(const Prompt& prompt, const Json& arguments) {
   return std::nullopt;
 }
 
-/// In one pass, so that what was given is never taken for a gap.
+/// One pass, so that {name} inside an argument is not expanded.
 std::string filled_in(const Prompt& prompt, const Json& arguments) {
   std::string out;
   const std::string_view text = prompt.text;

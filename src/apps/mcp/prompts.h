@@ -1,4 +1,4 @@
-// Prompts: texts with gaps that a person picks and a client fills in.
+// Prompts: texts with arguments that a user picks and a client fills in.
 #pragma once
 
 #include "core/json.h"

@@ -1,3 +1,10 @@
+// Agents need documents, methods, reports and kernels without guessing file names. So each has a
+// URI that begins with kernelwright://. Documents are compiled into the program. The catalog and
+// runs come from our own commands, run in processes like any tool, so that the answer is the same
+// as on the command line.
+// Reading run folders here would be faster, but their layout would be known in two places. The
+// cost: resources/list starts a command for the newest 50 runs. Parts of a URI may hold only
+// letters, digits, '_', '-' and '.', because they become arguments of commands.
 #include "mcp/resources.h"
 
 #include <fmt/core.h>
@@ -76,7 +83,7 @@ const char* embedded(const Files& files, const std::string& name) {
   return nullptr;
 }
 
-/// A name that may stand between slashes and reach a command.
+/// Whether this text may be a part of a URI and an argument of a command.
 bool is_part(const std::string& part) {
   return !part.empty() && part.front() != '-' && part.front() != '.' &&
          std::all_of(part.begin(), part.end(), [](unsigned char c) {

@@ -1,4 +1,4 @@
-// The revisions of the Model Context Protocol that are spoken here, and what each of them knows.
+// The revisions of the Model Context Protocol that we support, and the features of each.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@ namespace kw::mcp {
 struct Revision {
   const char* name;  // as clients write it: "2025-06-18"
   bool batches;      // several messages in one array
-  bool annotations;  // hints beside a tool, words beside progress
+  bool annotations;  // hints on a tool, text with progress
   bool structured;   // titles, output schemas, structured results, links to resources
-  bool stateless;    // every request says its revision itself; there is no handshake
+  bool stateless;    // every request names its revision; there is no handshake
 };
 
 /// Oldest first.
 std::span<const Revision> revisions();
-/// nullptr when it is not spoken here.
+/// nullptr when we do not support it.
 const Revision* find_revision(std::string_view name);
-/// What a handshake that asks for something unknown is answered with.
+/// The answer to a handshake that asks for an unknown revision.
 const Revision& newest_handshake();
 
 }  // namespace kw::mcp

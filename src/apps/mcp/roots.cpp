@@ -52,7 +52,7 @@ Result<std::string> Roots::existing(const std::string& path) const {
   std::error_code problem;
   const fs::path resolved = fs::canonical(KW_TRY(absolute(path)), problem);
   if (!problem) return inside(resolved.string(), path);
-  KW_TRY(place(path));  // what lies outside is not even said to be there or not
+  KW_TRY(place(path));  // do not reveal whether a file outside the roots exists
   return input_error(fmt::format("{}: no such file or folder", path));
 }
 
@@ -73,7 +73,7 @@ Result<std::string> Roots::place(const std::string& path) const {
   const fs::path resolved = fs::weakly_canonical(KW_TRY(absolute(path)), problem);
   if (problem) return input_error(fmt::format("{}: {}", path, problem.message()));
   for (fs::path part = resolved; part.has_relative_path(); part = part.parent_path()) {
-    // Made through such a link, a file would be made wherever it points.
+    // A file created through such a link would be created where the link points.
     if (fs::is_symlink(fs::symlink_status(part, problem)))
       return input_error(fmt::format("{}: a link that leads nowhere", path));
   }

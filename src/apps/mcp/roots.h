@@ -1,5 +1,5 @@
-// The folders that a client may name files in. Every path is resolved first, links and ".."
-// included; what then lies outside is refused.
+// The folders in which a client may name files. Every path is resolved first, with links and "..";
+// a path outside the folders is refused.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ class Roots {
   /// Each must be a folder; the Error names the one that is not.
   static Result<Roots> open(const std::vector<std::string>& folders);
 
-  /// A file or folder that is there, resolved. Relative paths are seen from the first root.
+  /// An existing file or folder, resolved. Relative paths start at the first root.
   Result<std::string> existing(const std::string& path) const;
   /// The same for a file of at most `limit` bytes.
   Result<std::string> file(const std::string& path, uint64_t limit) const;
-  /// A path that need not be there yet; as much of it as is there is resolved.
+  /// A path that need not exist yet; the existing part of it is resolved.
   Result<std::string> place(const std::string& path) const;
 
   const std::vector<std::string>& folders() const { return folders_; }

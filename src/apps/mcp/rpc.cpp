@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kLongestMethod = 200;
 
-/// Counts separators outside of strings: what the time of reading grows with.
+/// Counts separators outside of strings, because the time of parsing grows with them.
 bool too_many_parts(std::string_view text) {
   size_t parts = 0;
   bool inside = false, escaped = false;

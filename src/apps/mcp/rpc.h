@@ -1,5 +1,5 @@
-// JSON-RPC 2.0 as the Model Context Protocol uses it: text becomes messages, or the error responses
-// that bad text deserves. Knows neither methods nor transports.
+// JSON-RPC 2.0 as the Model Context Protocol uses it: text becomes messages, or error responses for
+// bad text.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ enum Code : int {
   kUnsupportedRevision = -32022,
 };
 
-/// One message, text or body: more is refused before it is kept.
+/// The most bytes of one message; a larger one is refused before it is stored.
 inline constexpr size_t kMostMessageBytes = size_t{16} << 20;
-/// Names, values and brackets of one message: the time to read it must stay bounded, too.
+/// The most names, values and brackets of one message: parsing time must be bounded too.
 inline constexpr size_t kMostMessageParts = 20000;
 
-/// Why a request could not be served.
+/// Why a request failed.
 struct Fault {
   int code = kInternalError;
   std::string message;
@@ -45,7 +45,7 @@ struct Message {
   Json params;         // an object
 };
 
-/// What one text holds: messages, and where something is none, the response that says so.
+/// The content of one text: messages, and for each part that is not one, an error response.
 struct Incoming {
   bool batch = false;
   std::vector<std::variant<Message, Json>> items;

@@ -73,7 +73,7 @@ TEST(ReadMessages, RefusesWhatWouldTakeLongToRead) {
   many += "\"z\":1}}";
   const Json refusal = std::get<Json>(read_messages(many).items.front());
   EXPECT_EQ(refusal["error"]["code"].as_int(), kInvalidRequest);
-  // What stands in a text counts for nothing.
+  // Commas inside a string do not count.
   const std::string text(100000, ',');
   const std::string plain =
       R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"t":")" + text + "\"}}";

@@ -15,8 +15,8 @@ namespace {
 
 using Moment = std::chrono::steady_clock::time_point;
 
-constexpr double kTick = 0.05;  // seconds between two looks at whether it shall stop
-constexpr std::chrono::milliseconds kGrace{1500};  // for what was told to stop; then it is killed
+constexpr double kTick = 0.05;  // seconds between two checks whether it must stop
+constexpr std::chrono::milliseconds kGrace{1500};  // from the stop request until it is killed
 constexpr size_t kTailKept = 2000;
 
 Error died(os::Child& child) {
@@ -41,7 +41,7 @@ Json texts(const std::vector<std::string>& words) {
 
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
                          const std::vector<std::string>& roots, const Told& told) {
-  // Outlives the child: what that leaves when it is killed goes, too.
+  // Outlives the child, so that files of a killed child are removed too.
   const std::shared_ptr<Scratch> scratch = KW_TRY(Scratch::make());
   const auto child = KW_TRY(os::Child::start(
       {os::self_path(), kJobCommand},

@@ -1,4 +1,4 @@
-// One of our own commands in a process of its own: what it crashes on, it crashes on alone.
+// Runs one of our own commands in its own process, so that a crash ends only that process.
 #pragma once
 
 #include <string>
@@ -11,13 +11,12 @@
 
 namespace kw::mcp {
 
-/// The hidden command a job's process is started with, and the frames it speaks:
-/// to it {"words": […]} and then perhaps {"stop": true}; from it {"progress": text},
-/// {"note": text} and at the end {"document": {…}}.
+/// The hidden command of a job's process, and its frames. To it: {"words": […]} and then perhaps
+/// {"stop": true}. From it: {"progress": text}, {"note": text} and at the end {"document": {…}}.
 inline constexpr const char* kJobCommand = "worker-job";
 
-/// Runs `words` (the command first) in a process of our own program, which runs no code of the
-/// client's beyond what is allowed, and touches no files outside of the roots but its own.
+/// Runs `words` (the command first) in a process of our own program. It runs client code only as
+/// allowed, and uses no files outside the roots except its own.
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
                          const std::vector<std::string>& roots, const Told& told);
 

@@ -1,3 +1,8 @@
+// Arguments come from language models, which make many small mistakes. So they are checked against
+// the same JSON Schema that the client got. All problems are reported at once (at most 12), with
+// the path and a suggestion. A full validator library would be a large dependency for a few
+// keywords. The cost: only the keywords that our own schemas use are known; schema.h lists them. A
+// schema with another keyword would not be enforced.
 #include "mcp/schema.h"
 
 #include <fmt/core.h>

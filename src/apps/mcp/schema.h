@@ -1,5 +1,5 @@
-// The part of JSON Schema (2020-12) that our tools describe their arguments and results with. The
-// very schemas that are published are what arguments are held against.
+// The part of JSON Schema (2020-12) that describes our tools' arguments and results. Arguments are
+// checked against exactly the published schemas.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace kw::mcp {
 
-/// Everything about `value` that `schema` does not allow, at most a dozen: "dims.B: must be a whole
-/// number". Knows type, enum, properties, required, additionalProperties, minProperties,
-/// maxProperties, items, minItems, maxItems, minimum, maximum, minLength, maxLength and anyOf.
+/// All problems of `value` under `schema`, at most 12: "dims.B: must be a whole number". Supports
+/// type, enum, properties, required, additionalProperties, minProperties, maxProperties, items,
+/// minItems, maxItems, minimum, maximum, minLength, maxLength and anyOf.
 std::vector<std::string> schema_problems(const Json& schema, const Json& value);
 
 }  // namespace kw::mcp

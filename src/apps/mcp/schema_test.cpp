@@ -10,7 +10,7 @@ namespace {
 struct SchemaCase {
   const char* schema;
   const char* value;
-  const char* problem;  // part of what is said; "" = it fits
+  const char* problem;  // part of the message; "" = valid
 };
 
 class SchemaTable : public testing::TestWithParam<SchemaCase> {};

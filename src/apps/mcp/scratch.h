@@ -1,5 +1,5 @@
-// A private folder for texts that clients send instead of files, and for what a command leaves in
-// its temporary folder. It goes with its owner.
+// A private folder for texts that clients send instead of files, and for temporary files of a
+// command. It is deleted with its owner.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@ namespace kw::mcp {
 class Scratch {
  public:
   static Result<std::shared_ptr<Scratch>> make();
-  /// Removes what servers left that were killed long ago.
+  /// Deletes folders of servers that were killed long ago.
   static void sweep();
   const std::string& folder() const { return folder_.path(); }
 
-  /// The path of a new file with this text.
+  /// Writes a new file with this text and returns its path.
   Result<std::string> write(const std::string& name, std::string_view text);
 
  private:

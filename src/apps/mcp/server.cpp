@@ -1,3 +1,10 @@
+// One server speaks several revisions of the protocol, old ones with a handshake and the newest
+// without. So a request is first given its revision, from the session or from its own "_meta". A
+// table then says which methods exist in it and which are slow. Methods are written once, and
+// fields that a revision does not have are left out. One class per revision would separate them
+// better, but would repeat nearly everything. The cost: methods test features (revision.structured)
+// in places. Messages go in and responses come out; transports do the reading and writing, so tests
+// need none.
 #include "mcp/server.h"
 
 #include <fmt/core.h>
@@ -15,7 +22,7 @@ constexpr const char* kRevisionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kAbilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
 constexpr size_t kPage = 100;
-constexpr int kStaysMs = 60000;  // how long a client may keep what never changes while we run
+constexpr int kStaysMs = 60000;  // how long a client may cache what never changes while we run
 constexpr const char* kInstructions =
     "kernelwright turns PyTorch references into CUDA kernels, judges them and times them honestly, "
     "on a GPU or on a virtual GPU with every check on. Begin with doctor and describe_task. "
@@ -46,7 +53,7 @@ Json revision_names() {
 
 Fault bad_params(const std::string& why) { return {kInvalidParams, why, {}}; }
 
-/// One page of a list, from where the cursor says.
+/// One page of a list, beginning at the cursor.
 Reply page(const char* member, const Json::Array& rows, const Json& cursor) {
   size_t from = 0;
   if (!cursor.is_null()) {
@@ -63,7 +70,7 @@ Reply page(const char* member, const Json::Array& rows, const Json& cursor) {
   return result;
 }
 
-/// What the newest revision wants of every result.
+/// Adds the members that the newest revision requires in every result.
 void dress(Reply& reply, const std::string& method, const std::string& version,
            const Revision& revision) {
   Json* result = std::get_if<Json>(&reply);
@@ -77,7 +84,7 @@ void dress(Reply& reply, const std::string& method, const std::string& version,
   result->set("ttlMs", changes ? 0 : kStaysMs).set("cacheScope", "private");
 }
 
-/// The revision a request names itself; a Fault when it is none that can be spoken so.
+/// The revision that a request names; a Fault when it is unknown or not stateless.
 std::variant<const Revision*, Fault> named_revision(const Json& meta) {
   const Json& name = meta[kRevisionKey];
   if (!name.is_string()) return bad_params(fmt::format("\"{}\" must be text", kRevisionKey));
@@ -91,7 +98,7 @@ std::variant<const Revision*, Fault> named_revision(const Json& meta) {
       Json::object().set("supported", revision_names()).set("requested", name)};
 }
 
-/// Code of the client's own may do whatever its walls let it, so no promise is made for it.
+/// The client's own code may do all that its walls allow, so the hints promise nothing for it.
 Json annotations_of(const Tool& tool, const os::Permissions& allowed) {
   const bool runs_code = (takes_code(tool) && (allowed.python || allowed.host_code)) ||
                          (asks_models(tool) && allowed.commands);

@@ -1,5 +1,5 @@
-// The protocol's methods over tools, resources, prompts and jobs. Transports give it messages; it
-// neither reads nor writes anything itself.
+// The methods of the protocol for tools, resources, prompts and jobs. Transports pass it messages;
+// it does no input or output itself.
 #pragma once
 
 #include <memory>
@@ -22,11 +22,11 @@ struct Settings {
   std::string version;  // of this program
   Roots roots;
   std::vector<const Tool*> tools;
-  os::Permissions allowed = {};  // what of its clients' code it runs; the runner holds to it
+  os::Permissions allowed = {};  // which client code it may run; the runner enforces it
   Runner runner;
 };
 
-/// What a method is given.
+/// The arguments of a method.
 struct Request {
   Session& session;
   const Revision& revision;
@@ -39,12 +39,12 @@ class Server {
  public:
   explicit Server(Settings settings);
 
-  /// The response to a request, which may take as long as the command it runs; nothing for other
-  /// messages and for requests that were cancelled. `call` is the session's, opened for this id.
+  /// Returns the response to a request, which may take as long as the command it runs. Empty for
+  /// other messages and for cancelled requests. `call` is the session's, opened for this id.
   std::optional<Json> serve(Session& session, const Message& message, Sink& sink, Call& call);
-  /// The work of notifications, at once.
+  /// Handles a notification at once.
   void note(Session& session, const Message& message);
-  /// Whether serving this may take longer than a moment.
+  /// Whether this method may run a command, so that serving it may take long.
   static bool is_slow(const std::string& method);
 
   Jobs& jobs() { return jobs_; }

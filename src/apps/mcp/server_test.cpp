@@ -318,7 +318,7 @@ TEST(LineReader, CutsPassesOverAndGoesOn) {
   EXPECT_TRUE(reader.finish().empty());
 }
 
-/// Speaks over pipes, as a client does.
+/// Talks over pipes, as a client does.
 TEST(Lines, AreAnsweredOneByOneUntilTheClientCloses) {
   int in[2], out[2];
   ASSERT_EQ(::pipe(in), 0);

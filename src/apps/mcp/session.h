@@ -1,4 +1,4 @@
-// One client: what was agreed with it, and which of its requests are under way.
+// One client: the agreed revision, and its open requests.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,21 @@
 
 namespace kw::mcp {
 
-/// How grave a log message must be to be sent; the protocol's eight levels, "debug" first.
+/// The index of a log level among the protocol's eight; "debug" is first.
 int log_level(const std::string& name);  // -1: no such level
 inline constexpr int kInfoLevel = 1;
-inline constexpr int kNoLevel = 8;  // above all: nothing is sent
+inline constexpr int kNoLevel = 8;  // above all levels: no message is sent
 
-/// Where a request's notifications go while it is being served.
+/// Receives a request's notifications while it is served.
 class Sink {
  public:
   virtual ~Sink();
   virtual void send(const Json& message) = 0;
-  /// Asked often: whether nobody is left who could receive the answer.
+  /// Called often: whether the client can no longer receive the answer.
   virtual bool gone() = 0;
 };
 
-/// One request under way.
+/// One open request.
 struct Call {
   std::atomic<bool> cancelled{false};
 };
@@ -38,12 +38,12 @@ class Session {
   const std::string& id() const { return id_; }
   /// nullptr before the handshake.
   const Revision* revision() const { return revision_.load(); }
-  /// False when there was one already.
+  /// False when a revision was agreed already.
   bool agree(const Revision& revision);
   int level() const { return level_.load(); }
   void set_level(int level) { level_.store(level); }
 
-  /// nullptr when a request with this id, or too many of them, are under way.
+  /// nullptr when a request with this id is open, or too many are.
   std::shared_ptr<Call> open(const Json& id);
   void close(const Json& id);
   void cancel(const Json& id);

@@ -1,3 +1,10 @@
+// Over standard input and output each line is one message. A client may send a cancellation while a
+// tool runs, so reading must not wait for a tool. Slow methods therefore run in threads of their
+// own, and quick ones at once, in order. Whole lines are written under a mutex, so that responses
+// do not mix.
+// A pipe whose reader stopped would block a plain write forever. So each write waits until the pipe
+// is ready and sends at most PIPE_BUF bytes; at the end the server waits 1 s for such a client and
+// no longer. The cost: more system calls for large results.
 #include "mcp/stdio.h"
 
 #include <fmt/core.h>
@@ -21,7 +28,7 @@ namespace {
 constexpr int kWatchMs = 200;
 constexpr int kPatienceMs = 1000;
 
-/// Standard output: whole lines, whoever writes.
+/// Standard output; writes whole lines, from any thread.
 class LineSink : public Sink {
  public:
   explicit LineSink(int fd) : fd_(fd) {}
@@ -36,7 +43,7 @@ class LineSink : public Sink {
   void close() { closing_ = true; }
 
  private:
-  // Never more at once than a pipe that is ready takes without blocking.
+  // Writes at most PIPE_BUF bytes at once, which a ready pipe accepts without blocking.
   bool write(std::string_view bytes) {
     int waited = 0;
     while (!bytes.empty()) {
@@ -84,7 +91,7 @@ class Conversation {
   }
 
  private:
-  /// False when the user wants us to end.
+  /// False when the user interrupts or the client is gone.
   bool wait() {
     for (;;) {
       if (os::interrupted()) return false;
@@ -116,7 +123,7 @@ class Conversation {
     if (const Json* refusal = std::get_if<Json>(&item)) return sink_.send(*refusal);
     const Message& message = std::get<Message>(item);
     if (message.kind == Message::Kind::Notification) return server_.note(session_, message);
-    if (message.kind == Message::Kind::Response) return;  // we ask nothing
+    if (message.kind == Message::Kind::Response) return;  // we send no requests
     const std::shared_ptr<Call> call = session_.open(message.id);
     if (!call) return sink_.send(busy(message));
     if (!Server::is_slow(message.method)) return answer(message, call);
@@ -179,7 +186,7 @@ class Conversation {
 }  // namespace
 
 void serve_lines(Server& server, int in, int out) {
-  std::signal(SIGPIPE, SIG_IGN);  // a client that went away is the error of that write
+  std::signal(SIGPIPE, SIG_IGN);  // a write to a client that left then fails with an error
   Conversation(server, in, out).run();
 }
 

@@ -1,4 +1,4 @@
-// The server over standard input and output: one message per line, nothing else on either.
+// The MCP server over standard input and output: one message per line and no other text.
 #pragma once
 
 #include "mcp/server.h"

@@ -1,4 +1,4 @@
-// The secret that clients of the HTTP door must know.
+// The secret token that clients of the HTTP server must send.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace kw::mcp {
 
 /// 256 random bits as text.
 Result<std::string> new_token();
-/// The token in a file that only its owner can read; made when there is no such file. An input
-/// Error when others can read it, or when it is too short to be a secret.
+/// Reads the token from a file that only its owner can read; creates the file if it does not exist.
+/// An input Error when other users can read it, or when it is too short.
 Result<std::string> token_of_file(const std::string& path);
 
 }  // namespace kw::mcp

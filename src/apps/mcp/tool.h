@@ -1,5 +1,5 @@
-// What a tool is: a row that names one of our own commands and says how a client's arguments become
-// its words. Schemas are made from the same rows.
+// The table of tools: a row names one of our commands and how a client's arguments become its
+// command-line words. Schemas are made from the same rows.
 #pragma once
 
 #include <cstdint>
@@ -15,60 +15,60 @@ namespace kw::mcp {
 
 using options::Kind;
 
-/// What a client may say: an option of the command as agents know it, or one of a tool's own.
+/// One argument of a tool: an option of the command under its name for agents, or the tool's own.
 struct Argument {
   std::string name;
   Kind kind;
-  const char* option;  // "" = a word without an option, in the order of the rows
+  const char* option;  // "" = a positional word, in the order of the rows
   const char* about;
   bool required = false;
-  const char* choices = "";   // commas between
+  const char* choices = "";   // separated by commas
   double low = 0, high = 0;   // both 0: no bounds
-  const char* fallback = "";  // the command is told this when nothing was given
+  const char* fallback = "";  // passed to the command when the argument is not given
 };
 
 /// A member of the command's document that clients can rely on.
 struct Member {
   const char* name;
-  const char* type;  // JSON Schema's name; several with commas between
+  const char* type;  // JSON Schema's name; several are separated by commas
   const char* about;
 };
 
-/// What a call competes for.
+/// The resource that a call needs.
 enum class Lane : uint8_t {
   Quick,  // milliseconds
   Cpu,    // the host's cores
   Gpu,    // the GPU, unless its device is the virtual one
 };
 
-/// What is done by the server itself, with no command.
+/// Tools that the server itself serves, without a command.
 enum class Own : uint8_t { No, Status, Result, Cancel };
 
 struct Tool {
   const char* name;
   const char* title;
   const char* about;
-  std::span<const char* const> words;  // the command and what always stands behind it
+  std::span<const char* const> words;  // the command and its fixed words
   std::vector<Argument> arguments;
   std::span<const Member> members;
   Lane lane = Lane::Quick;
-  bool lasting = false;    // may take minutes: can be had as a job
-  bool writes = false;     // leaves something on disk
-  const char* kept = "";   // how to go on with what a stopped call leaves behind
-  const char* bulky = "";  // members left out unless all is asked for: "samples,methods/guidance"
+  bool lasting = false;    // may take minutes: can run as a job
+  bool writes = false;     // writes to disk
+  const char* kept = "";   // how to continue after a stopped call
+  const char* bulky = "";  // members left out unless "full" is set: "samples,methods/guidance"
   Own own = Own::No;
 };
 
-/// Every row.
+/// All rows.
 const std::vector<Tool>& all_tools();
-/// With `read_only`, those that write nothing.
+/// With `read_only`, only tools that do not write.
 std::vector<const Tool*> offered_tools(bool read_only);
 
-/// Whether a call may come to code of the client's own: a reference, a candidate or a run is named.
+/// Whether a call may lead to code of the client: it names a reference, a candidate or a run.
 bool takes_code(const Tool& tool);
 /// Whether a call may ask a language model.
 bool asks_models(const Tool& tool);
-/// What the tool does, for language models, with what becomes of code that it is given.
+/// What the tool does, for models, and what happens with code that it is given.
 std::string description_of(const Tool& tool, const os::Permissions& allowed);
 
 /// JSON Schemas: of a tool's arguments (strict) and of its structured result.

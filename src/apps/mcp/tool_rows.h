@@ -8,13 +8,13 @@
 
 namespace kw::mcp {
 
-/// Tasks and kernels: what a call asks, it answers.
+/// Tools for tasks and kernels; they keep no state.
 std::vector<Tool> kernel_tools();
-/// Runs, optimisations and jobs: what stays after a call.
+/// Tools for runs, optimisations and jobs, which remain after a call.
 std::vector<Tool> run_tools();
 
-/// A tool's own arguments, then options of its command by their names for agents ('!': it must be
-/// given), then how long the client waits.
+/// A tool's own arguments, then options of its command by their names for agents ('!': required),
+/// then those for waiting.
 std::vector<Argument> arguments(const std::string& command, std::vector<Argument> own,
                                 const std::string& options, std::vector<Argument> waiting = {});
 

@@ -1,5 +1,8 @@
-// Tools that look at tasks and kernels, one row each. Descriptions are read by language models:
-// they say when to call, what comes back and what it means.
+// Tools that look at tasks and kernels, one row each. Models read the descriptions: they say when
+// to call, what is returned and what it means. A row names a command of the command line and the
+// options that agents may use; types and texts of these come from the table of options. So a tool
+// accepts the same values as its command. Code per tool would allow special cases, but would repeat
+// the command line. The cost: a row with many fields is hard to read; tool.h explains them.
 #include "mcp/tool_rows.h"
 
 namespace kw::mcp {
@@ -63,7 +66,7 @@ constexpr const char* kProfileWords[] = {"profile"};
 constexpr const char* kRooflineWords[] = {"roofline"};
 constexpr const char* kSassWords[] = {"sass"};
 constexpr const char* kCatalogWords[] = {"catalog"};
-// Of one method all is told; of all of them, what there is to choose from.
+// For one method all members are returned; for the whole list only those needed to choose.
 constexpr const char* kCatalogBulk =
     "metrics,methods/guidance,methods/knobs,methods/targets,methods/features,methods/sass,methods/"
     "sanitizer,methods/skip,methods/trigger,methods/needs,methods/conflicts,methods/supersedes";

@@ -1,4 +1,9 @@
-// Tools whose work stays: syntheses, optimisations, and the jobs behind long calls.
+// Tools whose results remain: syntheses, optimisations, and the jobs of long calls. They write run
+// folders, so a call that is stopped can be continued; each row says how (`kept`). An optimisation
+// is split into steps (setup, open, close, finalize) because the model works between them: it
+// writes methods and kernels into the folder.
+// One long call that asks the model back would need a feature that many clients lack. The cost: the
+// model must call the steps in order; the folder records the phase, and a wrong step is refused.
 #include "mcp/tool_rows.h"
 
 namespace kw::mcp {

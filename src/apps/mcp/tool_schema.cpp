@@ -1,3 +1,10 @@
+// Clients get a JSON Schema for the arguments and the result of every tool. Both are made from the
+// tool's row, so that they agree with the command that runs. Arguments are strict: unknown names
+// are refused, texts and lists are bounded. A module or reference may be given as a path or as
+// text, in two properties.
+// "anyOf" would express that one of the two is required, but several model vendors reject it here.
+// So the description says it and words_of() checks it. The cost: this mistake is found after the
+// schema check.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -91,7 +98,7 @@ Json member_schema(const Member& member) {
       .set("description", member.about);
 }
 
-/// Whether one of the tool's arguments is of such a kind, or becomes such an option.
+/// Whether the tool has an argument of one of these kinds, or with one of these options.
 bool has_argument(const Tool& tool, std::initializer_list<Kind> kinds,
                   std::initializer_list<std::string_view> options) {
   return std::ranges::any_of(tool.arguments, [&](const Argument& argument) {
@@ -141,8 +148,8 @@ Json input_schema(const Tool& tool) {
     Json schema = argument_schema(argument).set("description", argument.about);
     if (*argument.fallback != '\0') schema.set("default", argument.fallback);
     properties.set(name, std::move(schema));
-    // Several vendors of models refuse "anyOf" here, so that one of the two must be there is said
-    // in words and held by words_of().
+    // Several model vendors reject "anyOf" here. So the description says that one of the two is
+    // required, and words_of() checks it.
     if (has_text_form(argument)) {
       properties.set(name + "_text", text_of(kMostText).set("description", either_text(argument)));
     } else if (argument.required) {

@@ -38,7 +38,7 @@ TEST(Tools, DescribeEveryArgumentStrictly) {
     EXPECT_EQ(schema["type"].as_string(), "object");
     EXPECT_TRUE(schema["additionalProperties"].is_bool());
     EXPECT_FALSE(schema["additionalProperties"].as_bool(true)) << tool.name;
-    EXPECT_FALSE(schema.contains("anyOf")) << tool.name;  // vendors refuse it at the top
+    EXPECT_FALSE(schema.contains("anyOf")) << tool.name;  // vendors reject it at the top
     for (const auto& [name, property] : schema["properties"].members()) {
       EXPECT_FALSE(property["description"].as_string().empty()) << tool.name << " " << name;
       EXPECT_TRUE(property.contains("type")) << tool.name << " " << name;

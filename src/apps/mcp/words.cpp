@@ -1,3 +1,9 @@
+// A client's JSON arguments must become words of a command line, and the client is a model that may
+// have read hostile text. So no shell is used. Options are written as --name=value, and positional
+// words come after "--", so that a value can never become an option. Paths must be inside the
+// roots, names are limited to plain characters, and text is written to a private file.
+// Calling the commands' functions directly would avoid words, but they run in a process of their
+// own, which takes words anyway. The cost: values are formatted here and parsed again there.
 #include "mcp/words.h"
 
 #include <fmt/core.h>
@@ -138,7 +144,7 @@ class Wording {
     return all;
   }
 
-  /// As the command tells them apart: a name that ends in .npy or contains a slash is a file.
+  /// The same rule as in the command: a name that ends in .npy or contains a slash is a file.
   Result<std::string> input_source(const std::string& text) {
     if (!text.ends_with(".npy") && text.find('/') == std::string::npos) return text;
     return with_name(roots_.file(text, kMostDataFile));

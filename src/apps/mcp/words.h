@@ -1,5 +1,5 @@
-// A client's arguments become the words of one of our commands. No shell, no way for a value to
-// become an option, no file outside the roots.
+// Turns a client's arguments into the words of one of our commands. No shell is used, a value
+// cannot become an option, and files must be inside the roots.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ namespace kw::mcp {
 
 struct Words {
   std::vector<std::string> words;    // the command first
-  std::shared_ptr<Scratch> scratch;  // holds what was sent as text; nullptr when nothing was
+  std::shared_ptr<Scratch> scratch;  // holds what was sent as text; nullptr when there was none
 };
 
-/// An input Error names the argument. `arguments` fit the tool's schema.
+/// An input Error names the argument. `arguments` must fit the tool's schema.
 Result<Words> words_of(const Tool& tool, const Json& arguments, const Roots& roots);
 
-/// The lane of this very call: work for the virtual GPU does not wait for the real one.
+/// The lane of this call: work for the virtual GPU does not wait for the real one.
 Lane lane_of(const Tool& tool, const Json& arguments);
 
 }  // namespace kw::mcp

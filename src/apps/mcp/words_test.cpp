@@ -17,7 +17,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// A root with a module, a reference and links that lead astray.
+/// A root with a module, a reference and links that leave the root.
 class WordsInRoots : public testing::Test {
  protected:
   void SetUp() override {
