@@ -1,4 +1,4 @@
-// The words behind a command's name, sorted by option and checked against the rows.
+// The words after a command's name, sorted by option and checked against the rows.
 #pragma once
 
 #include <map>
@@ -20,16 +20,16 @@ struct Args {
   bool has(const std::string& flag) const { return flags.count(flag) > 0; }
   bool given(const std::string& option) const { return values.count(option) > 0; }
   const std::vector<std::string>& all(const std::string& option) const;
-  /// What was given, else `otherwise`, else the row's default.
+  /// The given value; otherwise `otherwise`; otherwise the row's default.
   std::string one(const std::string& option, const std::string& otherwise = "") const;
-  /// What was given, else the row's default, else `otherwise`.
+  /// The given value; otherwise the row's default; otherwise `otherwise`.
   int64_t integer(const std::string& option, int64_t otherwise = 0) const;
   double number(const std::string& option, double otherwise = 0) const;
-  /// Of a Switch.
+  /// The value of a Switch.
   bool on(const std::string& option) const { return one(option) == "on"; }
 };
 
-/// The input Error suggests what may have been meant.
+/// The input Error suggests a similar option.
 Result<Args> parse_args(const Command& command, const std::vector<std::string>& words);
 
 }  // namespace kw::options

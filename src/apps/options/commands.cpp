@@ -1,11 +1,10 @@
 // commands.txt is the table of commands. A section begins with "@NAME POSITIONAL"; brackets mean
-// that the positional may be left out. A line of option names stands for the help lines of their
-// rows, "--name: words" for a row with other words, and every other line for itself. The lines that
-// print the help are the list of options too, so that neither can lack what the other has.
-//
-// Tables in C++ were the alternative. They need a string per line of prose, and a person who edits
-// help does not see what is printed. The cost is that a misspelt name shows when the program
-// starts and not when it is compiled; every test of a command would see it.
+// that the positional is optional. A line of option names stands for the help lines of their rows,
+// and "--name: words" for a row with other words. Every other line is printed as it is. The lines
+// that print the help are also the list of options, so neither can miss an option.
+// Tables in C++ were the alternative. They need a string per line of prose, and an author who edits
+// help does not see what is printed. The cost: a misspelt name fails when the program starts, not
+// when it is compiled; every test of a command would find it.
 #include "options/command.h"
 
 #include <fmt/core.h>
@@ -122,7 +121,7 @@ class Sheets {
     use_ = {};
   }
 
-  /// The words of the program's help behind the command and its positionals, which are capitals.
+  /// The words after the command and its positionals (in capitals) in the program's help.
   std::string summary_of(const std::string& name) const {
     const size_t at = main.find("\n  " + name + " ");
     KW_CHECK(at != std::string::npos, "the program's help lacks a command");

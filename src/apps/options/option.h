@@ -1,5 +1,5 @@
 // One row per option. Parsing, checks, help, the arguments of agents' tools, the words of the
-// library and the tables of the documents are all made from these rows.
+// library and the tables in the documents are all made from these rows.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace kw::options {
 
-/// What an option's value is, and how agents write it as JSON.
+/// The type of an option's value, and how agents write it as JSON.
 enum class Kind : uint8_t {
   Flag,       // no value; true or false
   Text,       // any text
   Id,         // a name without blanks, slashes or signs: a method, a function
   Run,        // a run's id, or its folder
   Choice,     // one of `choices`
-  Choices,    // several of them, commas between
+  Choices,    // several of them, separated by commas
   Whole,      // a whole number
   Number,     // a number
   Duration,   // 90, 90s, 1.5m, 2h or 500ms; at most a week
@@ -33,32 +33,32 @@ enum class Kind : uint8_t {
   Path,       // a file or a folder that exists
   Place,      // a file or a folder, existing or not
   Folder,     // a folder that exists
-  Waiting,    // of agents alone: how long they wait, how much they are told
+  Waiting,    // for agents only: how long they wait, how much is returned
 };
 
 struct Type {
   Kind kind;
-  int64_t low = 0, high = 0;  // of Whole and Number
-  const char* choices = "";   // commas between
+  int64_t low = 0, high = 0;  // for Whole and Number
+  const char* choices = "";   // separated by commas
   bool repeats = false;
 };
 
-/// How agents say it.
+/// The option for agents.
 struct Agent {
   const char* about = "";  // "" = agents may not give it
   double low = 0, high = 0;
   const char* name = "";      // "" = the option's name with underscores
-  const char* fallback = "";  // the command is told this when the agent says nothing
+  const char* fallback = "";  // passed to the command when the agent does not give it
 };
 
 struct Option {
   const char* name;   // "--dim"
-  const char* value;  // what help calls its value: "NAME=N"; "" = a flag
+  const char* value;  // the name of its value in help: "NAME=N"; "" = a flag
   Type type;
-  const char* fallback;  // the value when it is not given; "" = none, or decided by the command
-  const char* about;     // a line break stays where it is
+  const char* fallback;  // the value when it is not given; "" = none, or the command decides
+  const char* about;     // line breaks are kept
   Agent agent = {};
-  const char* of = "";  // commands that take this row and not the general one; blanks between
+  const char* of = "";  // commands that use this row, not the general one; separated by blanks
 
   bool is_flag() const { return type.kind == Kind::Flag; }
   bool repeats() const {
@@ -67,17 +67,17 @@ struct Option {
   }
 };
 
-/// Every row.
+/// All rows.
 std::span<const Option> all_options();
-/// The row of an option as a command takes it; nullptr when there is none.
+/// The row of an option for a command; nullptr when there is none.
 const Option* find_option(const std::string& command, const std::string& name);
 
-/// What agents call it: "--cross-check" is cross_check, "--input" inputs.
+/// The name for agents: "--cross-check" is cross_check, "--input" inputs.
 std::string agent_name(const Option& option);
 
-/// The input Error names the option and what it may be.
+/// The input Error names the option and the values it accepts.
 Status check_value(const Option& option, const std::string& text);
-/// A value that passed check_value(): of Number, Duration and Seconds.
+/// The number in a value of Number, Duration or Seconds that passed check_value().
 double number_of(const Option& option, const std::string& text);
 
 }  // namespace kw::options

@@ -1,3 +1,10 @@
+// Sorts the words of a command line into options and positionals, and checks every value against
+// the row of its option. So commands never see a value of the wrong type, and all messages have the
+// same form, with a suggestion for a misspelt name. Unknown names are reported before values out of
+// range. A word that looks like an option but is a number, such as -1, is a value. getopt_long
+// would do the sorting, but not types, ranges, suggestions or JSON for agents from one table. The
+// cost: about 200 lines. Options have no short forms (except -h), and a single-valued option given
+// twice is an error.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -88,7 +95,7 @@ class Reader {
     return Done{};
   }
 
-  // The word behind an option, unless it is plainly not meant as its value.
+  // The word after an option, unless it is itself an option.
   std::string next() {
     if (at_ == words_.size() || words_[at_] == "--") return "";
     const std::string& word = words_[at_];
@@ -120,7 +127,7 @@ Status check_positionals(const Command& command, const std::vector<std::string>&
   return Done{};
 }
 
-/// After the words: what is misspelt is said before what is out of range.
+/// Called after all words are read: unknown names are reported before values out of range.
 Status check_values(const Args& args) {
   for (const Use& use : args.command->options) {
     for (const std::string& value : args.all(use.row->name)) KW_TRY(check_value(*use.row, value));
@@ -128,7 +135,7 @@ Status check_values(const Args& args) {
   return Done{};
 }
 
-/// --backward is a function's name: NAME.backward, behind a colon or as an option.
+/// Turns --backward into a function's name: NAME.backward, after a colon or as an option.
 void name_backward(Args& args) {
   constexpr const char* kSuffix = "backward";
   std::vector<std::string>& function = args.values["--function"];
@@ -217,7 +224,7 @@ Result<Args> parse_args(const Command& command, const std::vector<std::string>& 
   Args args = KW_TRY(Reader(command, words).run());
   KW_TRY(check_positionals(command, args.positionals));
   KW_TRY(check_values(args));
-  // eval has no function to name: it asks for the gradients of a whole suite.
+  // eval names no function: it takes the gradients of a whole suite.
   const bool names_functions = command.find("--function") != nullptr;
   if (names_functions && args.flags.erase("--backward") > 0) name_backward(args);
   return args;

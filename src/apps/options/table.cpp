@@ -1,6 +1,9 @@
-// The table of options. A general row serves every command that has no row of its own. A command
-// has one where the type, the range, the default or what agents are told differs. Only wording that
-// differs stands in commands.txt instead.
+// The table of options: one row has the name, type, range, default, help and the text for agents.
+// So parser, help, documents, agents' tools and the library always agree. A general row serves
+// every command that has no row of its own. A command has its own row if the type, range, default
+// or text for agents differs. Only different wording is in commands.txt.
+// One table per command would be easier to read alone, but would repeat most rows. The cost: a row
+// with an `of` list must be updated when a command is renamed.
 #include <algorithm>
 #include <iterator>
 
@@ -33,8 +36,8 @@ constexpr Option row(const char* name, const char* value, Type type, const char*
 }
 
 constexpr int64_t kMostShown = 1000000;
-constexpr Type kCount = whole(-1000000, 1000000);  // the engine says what is sensible
-constexpr double kMostSeed = 9007199254740991;     // that JSON keeps
+constexpr Type kCount = whole(-1000000, 1000000);  // the engine checks the sensible range
+constexpr double kMostSeed = 9007199254740991;     // the largest that JSON keeps exactly
 constexpr const char* kDevices = "auto,gpu,vgpu";
 constexpr const char* kFamilies =
     "normal,spikes,offset,uniform,probe,heavy,sorted,denormal,equal,zeros,special";
@@ -363,7 +366,7 @@ constexpr Option kOptions[] = {
     row("--allow-commands", "", kFlag, "",
         "let clients name programs as models (command:PROGRAM); they run as you", kNotForAgents,
         "mcp"),
-    // Models that read kernels before hardware runs them.
+    // Reviewers: models that read kernels before hardware runs them.
     row("--verifiers", "STATE", kSwitch, "on",
         "on: what looks best by estimate is measured first; off: as it is proposed (default on)"),
     row("--shape-info", "STATE", kSwitch, "on", "tell models the shapes"),
