@@ -1,4 +1,4 @@
-// Gives a traced graph its final inputs: named, ordered, without those nothing needs.
+// Gives a traced graph its final inputs: named, ordered, without those that no output needs.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace kw::frontend {
 
-/// Which nodes the outputs depend on.
+/// One flag per node: whether an output depends on it.
 std::vector<bool> needed_by_outputs(const graph::Graph& graph);
-/// The graph with exactly these inputs, in this order; every Input node the outputs need must be
-/// among them. Nodes nobody needs are left out.
+/// The graph with exactly these inputs, in this order. The caller must list every Input node that
+/// an output needs. Nodes that no output needs are left out.
 graph::Graph arrange(const graph::Graph& graph,
                      const std::vector<std::pair<graph::NodeId, std::string>>& inputs);
 

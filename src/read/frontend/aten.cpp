@@ -1,3 +1,8 @@
+// torch.export runs the reference in PyTorch and gives an ATen graph as JSON. We import that graph
+// with the op rows that serve Python, found by find_aten. A second table for ATen would be simpler
+// to read here but would repeat each formula. Each row's result must have the shape and dtype that
+// PyTorch recorded, so a misread operator is an Error. The cost: dims that torch.export fixed keep
+// one value, and a constant becomes one node per element.
 #include "frontend/aten.h"
 
 #include <fmt/core.h>
@@ -26,7 +31,7 @@ using graph::NodeId;
 using graph::Op;
 
 constexpr const char* kFormat = "kernelwright-aten-1";
-/// A constant becomes as many nodes as it has elements.
+/// A constant becomes one node per element, so large ones are refused.
 constexpr int64_t kMaxConstant = 4096;
 
 struct InputNode {
@@ -164,7 +169,8 @@ Result<Value> Importer::argument(const Json& json, int depth) {
   if (json.contains("dim")) {
     auto dim = extent_of(json);
     if (dim) return Value(*dim);
-    // A root of an extent, say: no expression of ours, so it holds at the dims exported alone.
+    // Some expressions, such as a root of an extent, have no form here. Such a value is known only
+    // at the exported dims.
     const bool as_exported = std::all_of(dims_.begin(), dims_.end(), [&](const auto& one) {
       return exported_.graph["dims"][one.first].as_int(one.second) == one.second;
     });
@@ -181,10 +187,10 @@ Result<Value> Importer::argument(const Json& json, int depth) {
     if (!dtype) return input_error(fmt::format("unknown dtype '{}'", json["dtype"].as_string()));
     return Value(DTypeValue{*dtype});
   }
-  return Value();  // device, layout, memory_format: where, not what
+  return Value();  // device, layout, memory_format: they do not change values
 }
 
-/// The rows and PyTorch must agree on what they made, or one of them is misread here.
+/// A row must give the shape and dtype that PyTorch recorded; otherwise it misreads the operator.
 Status Importer::check_results(const Json& node, const Value& value) const {
   const std::vector<Value> single = {value};
   const std::vector<Value>& all = items_of(value) ? *items_of(value) : single;
@@ -236,7 +242,8 @@ Result<std::vector<graph::NamedNode>> Importer::outputs() {
     const bool of_input = std::any_of(inputs_.begin(), inputs_.end(), [&](const InputNode& one) {
       return one.name == target && one.kind == "input";
     });
-    // What was written in place counts where nothing is returned; running statistics never do.
+    // Inputs written in place are outputs only if the reference returns no tensor. Running
+    // statistics are never outputs.
     if (mutation && (returns || !of_input)) continue;
     const Value value = KW_TRY(argument(result["value"], 0));
     const auto* tensor = value.get<Tensor>();

@@ -1,5 +1,5 @@
-// The second way to a graph: what torch.export says a reference computes, in the JSON of
-// docs/torch-worker.md. Operators are served by the same rows as Python's functions.
+// The second way to a graph: reads the graph that torch.export gives for a reference, in the JSON
+// of docs/torch-worker.md. The rows of Python's functions serve its operators too.
 #pragma once
 
 #include <map>
@@ -16,18 +16,18 @@
 namespace kw::frontend {
 
 struct Exported {
-  std::string path, source;                             // of the file, for the record
+  std::string path, source;                             // of the file, kept with the task
   std::string name;                                     // of the task
   Json graph;                                           // "format": "kernelwright-aten-1"
-  std::map<std::string, tensor::HostTensor> constants;  // by the names the graph uses
-  std::vector<task::ScalarSpec> scalars;                // numbers the call was made with
+  std::map<std::string, tensor::HostTensor> constants;  // by their names in the graph
+  std::vector<task::ScalarSpec> scalars;                // numbers among the call's arguments
 };
 
-/// The graph at these dims. A dim that torch could not keep symbolic can have its own value only.
-/// Parameters and buffers are inputs, named by their path as identifiers.
+/// The graph at these dims. A dim that torch.export fixed has one value only. Parameters and
+/// buffers become inputs; the name is their path as an identifier.
 Result<graph::Graph> import_aten(const Exported& exported, const task::Dims& dims);
 
-/// The task: inputs and weights, dims and shapes as exported, notes of both.
+/// The task with inputs, weights, dims and shapes as exported. Notes come from the export, too.
 Result<task::Task> task_from_export(Exported exported);
 
 }  // namespace kw::frontend

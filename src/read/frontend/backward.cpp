@@ -1,3 +1,8 @@
+// A kernel for gradients needs a task of its own: inputs, outputs and shapes. We derive the graph
+// of the gradients from the forward's graph, so no backward must be written for an operator. The
+// alternative, a reference that calls autograd, would need PyTorch to be installed. The derivation
+// is done again at every shape of the task, because the gradients at one shape may need an input
+// that those at another shape do not. The task keeps every input that some shape needs.
 #include "frontend/backward.h"
 
 #include <fmt/core.h>
@@ -17,7 +22,8 @@ bool has(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What a model holds beside its parameters: running statistics, tables.
+/// The buffers of the forward's module: running statistics, tables. Without a Python reference only
+/// running statistics are recognized, by their names.
 std::set<std::string> buffers_of(const task::Task& task, const task::Dims& dims) {
   std::set<std::string> names;
   const auto* python = dynamic_cast<const PythonReference*>(task.reference.get());
@@ -87,7 +93,7 @@ task::TensorSpec upstream(const graph::Graph& backward, const graph::NamedNode& 
   return spec;
 }
 
-/// Shapes are texts over the dims: what they give at another shape must be what is there.
+/// Shapes are texts over the dims. At every shape of the task they must give the traced extents.
 Status check_shapes(const task::Task& task, const graph::Graph& graph, const task::Dims& dims) {
   for (const graph::NamedNode& input : graph.inputs) {
     const task::TensorSpec* spec = task.find_input(input.name);

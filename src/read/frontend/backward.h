@@ -1,5 +1,5 @@
-// From a forward task to the task of its gradients: the same reference, inputs and shapes, an
-// upstream gradient for every output, a gradient for every input that has one.
+// Makes the task of the gradients from a forward task. It has the same reference and shapes, an
+// upstream gradient for every output, and a gradient for every differentiable input.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,29 @@
 namespace kw::frontend {
 
 struct BackwardTaskOptions {
-  std::vector<std::string> of;  // inputs and weights whose gradients are asked for; empty: all
+  std::vector<std::string> of;  // inputs and weights to differentiate by; empty: all
 };
 
-/// Inputs: the forward's inputs and weights that a gradient needs, in their order, then one
+/// Inputs: the forward's inputs and weights that a gradient needs, in their order. Then one
 /// "grad_NAME" for each float output. Outputs: "grad_NAME" for each input and parameter that has a
-/// gradient; buffers have none. Shapes, dims and precision are the forward's, without its atol and
-/// rtol, which are about other numbers. Nothing to differentiate is an input Error.
+/// gradient; buffers have none. Shapes, dims and precision are the forward's. Its atol and rtol are
+/// dropped, because they are about other numbers. If no input has a gradient, the result is an
+/// input Error.
 Result<task::Task> backward_task(const task::Task& forward,
                                  const BackwardTaskOptions& options = {});
 
-/// What is differentiated when this function is asked for: "softmax" of "softmax.backward", "" (the
-/// reference itself) of "backward"; nothing of any other name.
+/// The function to differentiate for a requested function: "softmax" for "softmax.backward", ""
+/// (the reference itself) for "backward". Not set for any other name.
 std::optional<std::string> forward_function(const std::string& function);
 
-/// The gradients of another reference, at any dims.
+/// A reference that computes the gradients of another reference, at any dims.
 class BackwardReference : public task::Reference {
  public:
   BackwardReference(std::shared_ptr<const task::Reference> forward, graph::BackwardOptions options)
       : forward_(std::move(forward)), options_(std::move(options)) {}
   Result<graph::Graph> trace(const task::Dims& dims) const override;
   const std::shared_ptr<const task::Reference>& forward() const { return forward_; }
-  /// `of` and `keep` are always set.
+  /// `of` is always set; `keep` names the forward's inputs that the task keeps.
   const graph::BackwardOptions& options() const { return options_; }
 
  private:

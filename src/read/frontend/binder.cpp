@@ -99,7 +99,7 @@ Status Binder::bind(TaskDraft& draft) {
   return unknown_.empty() ? add_rest(draft, found_.parameters.size()) : Status(Done{});
 }
 
-/// Inputs beyond the named parameters, for *args and **kwargs.
+/// Adds the inputs that belong to no named parameter, for *args and **kwargs.
 Status Binder::add_rest(TaskDraft& draft, size_t places) {
   const size_t count = file_inputs_ ? file_inputs_->size() : 0;
   if (count > places && !found_.any_positional)

@@ -1,5 +1,5 @@
-// Gives every parameter of the reference its value. Looked for, in this order: what the user or the
-// task said, annotations, get_inputs(), defaults, dims.
+// Gives every parameter of the reference its value. The order of sources: the user or the task,
+// annotations, get_inputs(), defaults, dims.
 #pragma once
 
 #include <optional>
@@ -21,10 +21,10 @@ class Binder {
         file_inputs_(std::move(from_file)),
         file_(std::move(file)) {}
 
-  /// Fills the draft's arguments; what has no value is unknown().
+  /// Fills the draft's arguments. Parameters without a value are listed in unknown().
   Status bind(TaskDraft& draft);
   const std::vector<std::string>& unknown() const { return unknown_; }
-  /// Says exactly what to pass for the unknown ones.
+  /// An Error that says what to pass for each unknown parameter.
   Error ask() const;
 
  private:
@@ -40,7 +40,7 @@ class Binder {
   std::optional<std::vector<GivenInput>> file_inputs_;
   std::string file_;
   std::vector<std::string> unknown_;
-  bool skipped_ = false;  // a parameter kept its default: those behind it go by keyword
+  bool skipped_ = false;  // a parameter kept its default: later ones are passed by keyword
 };
 
 }  // namespace kw::frontend

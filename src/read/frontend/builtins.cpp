@@ -1,4 +1,8 @@
-// Python's own functions and the methods of its containers.
+// Python's own functions and the methods of its containers. References use them for shapes, loops
+// over layers and configuration. All work on known values, so range(), zip() and map() give lists,
+// not iterators; that keeps one kind of sequence and unrolls loops. The cost: a list has at most
+// kMaxItems items, and a set is a list that keeps duplicates. A function that needs a tensor's
+// value, such as int(x), is refused unless the value is known before the run.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +26,7 @@ using graph::Dim;
 
 namespace {
 
-/// range(), as the list it stands for.
+/// range() as a list.
 Result<Value> make_range(graph::Builder& graph, const std::vector<Value>& given) {
   int64_t bounds[3] = {0, 0, 1};
   if (given.empty() || given.size() > 3) return input_error("range() takes 1 to 3 arguments");
@@ -135,7 +139,7 @@ bool is_instance(const Value& value, const Value& type, int depth) {
 
 namespace {
 
-/// What most builtins need: the first argument, and that it is there.
+/// The first argument, which most builtins need; an Error if it is missing.
 Result<Value> first(const std::string& name, const Arguments& arguments) {
   if (arguments.positional.empty()) return input_error(fmt::format("{}() needs an argument", name));
   return arguments.positional[0];
@@ -280,7 +284,7 @@ Result<Value> Evaluator::builtin_sorted(Arguments arguments) {
     if (item.get<Tensor>()) return input_error(value_decides("sorted() of tensors"));
     keyed.emplace_back(key.is_none() ? item : KW_TRY(invoke(key, {{item}, {}})), item);
   }
-  // Insertion by hand: comparing may fail, which std::sort cannot report.
+  // Insertion sort, because comparing may fail, which std::sort cannot report.
   for (size_t i = 1; i < keyed.size(); ++i) {
     for (size_t j = i; j > 0; --j) {
       if (++steps_ > kMaxSteps) return input_error(too_many_steps(kMaxSteps));
@@ -468,7 +472,7 @@ Result<Value> dict_method(Dict& dict, const std::string& name, const Arguments& 
   const auto* other = given.empty() ? nullptr : given[0].get<std::shared_ptr<Dict>>();
   if (name != "update" || (!given.empty() && !other))
     return input_error(fmt::format("dict.{}() is not supported this way", name));
-  const Dict copy = other ? **other : Dict{};  // it may be the dict itself
+  const Dict copy = other ? **other : Dict{};  // a copy: it may be the dict itself
   for (const auto& [key, value] : copy.items) set_item(dict, key, value);
   for (const auto& [key, value] : arguments.keywords) set_item(dict, Value(key), value);
   return Value();

@@ -1,5 +1,8 @@
-// Signatures are written as in PyTorch's documentation, with literals as defaults. Parsing them
-// anew for every call costs microseconds and keeps the tables plain text.
+// Binds the arguments of a call to a row's signature, as Python would, and reads them by type.
+// Signatures are text as in PyTorch's documentation, with literals as defaults. A table of parsed
+// parameters would be faster but harder to compare with the documentation. Parsing the text again
+// at every call costs microseconds. Keywords that cannot change a value (device, layout) are
+// accepted and ignored.
 #include "frontend/call.h"
 
 #include <fmt/core.h>
@@ -66,7 +69,7 @@ std::vector<FormalParameter> parse_signature(std::string_view signature) {
   return parameters;
 }
 
-/// NumPy's names, which PyTorch takes everywhere.
+/// NumPy's names, which PyTorch accepts everywhere.
 std::string_view alias_of(std::string_view keyword) {
   if (keyword == "axis") return "dim";
   if (keyword == "keepdims") return "keepdim";
@@ -74,7 +77,7 @@ std::string_view alias_of(std::string_view keyword) {
   return keyword;
 }
 
-/// Where and how, never what: they cannot change a value.
+/// Whether a keyword cannot change a value: it sets where or how a tensor is stored.
 bool is_irrelevant(std::string_view keyword) {
   static constexpr std::string_view kNames[] = {"device",        "layout",        "pin_memory",
                                                 "requires_grad", "memory_format", "non_blocking"};
@@ -179,7 +182,7 @@ Error wrong_type(const Call& call, std::string_view name, const char* want) {
                                  want, type_name(call[name])));
 }
 
-/// A number that only the run will know cannot steer the trace.
+/// A number that is unknown before the run cannot decide what is traced.
 Error depends_on_data(const Call& call, std::string_view name, const char* want) {
   return input_error(
       fmt::format("{}(): argument '{}' must be {} known before the run, not a tensor's value",

@@ -1,5 +1,5 @@
-// One call of a PyTorch function, its arguments bound to the signature of the row that serves it.
-// Rows live in ops_*.cpp; both the Python front end and the torch.export importer call them.
+// One call of a PyTorch function, with its arguments bound to the signature of its row. The rows
+// are in ops_*.cpp; the Python front end and the torch.export importer both call them.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace kw::frontend {
 
 class Call {
  public:
-  /// Binds positional and keyword arguments to "input, dim=None, *, keepdim=False". Errors name the
-  /// function and the argument.
+  /// Binds positional and keyword arguments to a signature such as "input, dim=None, *,
+  /// keepdim=False". Errors name the function and the argument.
   static Result<Call> bind(graph::Builder& graph, std::string_view function,
                            std::string_view signature, std::vector<Value> positional,
                            std::vector<std::pair<std::string, Value>> keywords);
@@ -27,25 +27,26 @@ class Call {
   const std::string& function() const { return function_; }
 
   const Value& operator[](std::string_view name) const;
-  bool given(std::string_view name) const;  // and not None
+  bool given(std::string_view name) const;  // by the caller, and not None
 
-  // Typed access; Errors in the form "softmax(): argument 'dim' must be int, not str".
-  Result<graph::NodeId> tensor(std::string_view name);  // numbers are refused
+  // Typed access. Errors have the form "softmax(): argument 'dim' must be int, not str".
+  Result<graph::NodeId> tensor(std::string_view name);  // a number is an Error
   Result<graph::Operand> operand(std::string_view name);
   Result<std::vector<graph::NodeId>> tensors(std::string_view name);
   Result<int64_t> integer(std::string_view name);
   Result<graph::Dim> dim_value(std::string_view name);
-  /// Nothing where it was not given.
+  /// Not set when the caller did not give it.
   Result<std::optional<graph::Dim>> maybe_dim(std::string_view name);
   Result<double> number(std::string_view name);
   Result<bool> boolean(std::string_view name);
   Result<std::string> text(std::string_view name);
   Result<std::optional<tensor::DType>> dtype(std::string_view name);
-  /// A dim of `x`, wrapped.
+  /// A dim of `x`; negative ones count from the end, the result does not.
   Result<int> dim(std::string_view name, graph::NodeId x);
-  /// None: all dims; an int: one; a tuple: those. Wrapped, sorted, without duplicates.
+  /// None or an empty tuple: all dims; an int: one; a tuple: those. Never negative, sorted. A dim
+  /// given twice is an Error.
   Result<std::vector<int>> dims(std::string_view name, graph::NodeId x);
-  /// An int or a tuple of ints (a "size").
+  /// An int or a tuple of ints, as PyTorch's "size".
   Result<graph::Shape> sizes(std::string_view name);
 
  private:
@@ -56,25 +57,25 @@ class Call {
   std::vector<std::string> given_;
 };
 
-/// A function of the library. `names`: every spelling, blank-separated: "torch.softmax F.softmax
-/// Tensor.softmax". "F." stands for torch.nn.functional; the first parameter of a Tensor method is
-/// the tensor itself. A signature ending in "*sizes" takes the rest as one tuple (x.view(2, 3),
-/// x.permute(0, 2, 1)).
+/// A function of PyTorch. `names` has every spelling, separated by blanks: "torch.softmax F.softmax
+/// Tensor.softmax". "F." stands for torch.nn.functional. The first parameter of a Tensor method is
+/// the tensor itself. A signature that ends in "*sizes" takes the remaining arguments as one tuple
+/// (x.view(2, 3), x.permute(0, 2, 1)).
 struct OpRow {
   const char* names;
   const char* signature;
   Result<Value> (*apply)(Call& call);
 };
 
-/// The row for "torch.softmax", "F.softmax" or "Tensor.softmax"; null when there is none.
+/// The row for "torch.softmax", "F.softmax" or "Tensor.softmax"; null for an unknown name.
 const OpRow* find_op(std::string_view name);
-/// The row for an operator of an exported graph: "aten.add.Tensor", "aten.mean.dim",
-/// "aten::view", "prims.convert_element_type.default"; null when there is none.
+/// The row for an operator of an exported graph: "aten.add.Tensor", "aten.mean.dim", "aten::view",
+/// "prims.convert_element_type.default"; null for an unknown operator.
 const OpRow* find_aten(std::string_view overload);
-/// Every name served, sorted: for suggestions and documentation.
+/// Every name with a row, sorted: for suggestions and documentation.
 const std::vector<std::string>& op_names();
 
-// The tables, one per family; ops.cpp joins them.
+// The tables, one per group of functions; ops.cpp joins them.
 std::span<const OpRow> pointwise_rows();
 std::span<const OpRow> activation_rows();
 std::span<const OpRow> reduction_rows();

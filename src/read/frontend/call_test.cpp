@@ -15,7 +15,7 @@ struct BindCase {
   const char* name;
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> keywords;
-  const char* error;  // "" when it binds
+  const char* error;  // "" if the call binds
 };
 
 class Bind : public testing::TestWithParam<BindCase> {};

@@ -1,6 +1,8 @@
-// Writing through a view runs its movements backwards: a reshape is reshaped back, a permutation
-// inverted, a slice put into what it was taken from. Whether a reshape shares memory follows from
-// strides, as in PyTorch; every root is taken to be contiguous.
+// Makes in-place updates visible through views, although graph nodes never change. A view keeps its
+// movements from the root, not a region of memory. A read repeats the movements if the root has
+// changed. A write undoes them: it reshapes back, inverts permutations and puts a slice back into
+// its source. Whether a reshape shares memory follows from strides, as in PyTorch; every root is
+// assumed to be contiguous. The cost: each write through a view adds nodes for the whole root.
 #include "frontend/cell.h"
 
 #include <algorithm>
@@ -36,8 +38,8 @@ Extents contiguous_strides(const Extents& shape) {
   return strides;
 }
 
-/// Strides of `to` over the same memory, when there are any. Groups of dims that are contiguous
-/// among themselves can be regrouped; a group may not be left half used.
+/// The strides of shape `to` over the same memory; not set if it needs a copy. Dims that are
+/// contiguous with each other form a group. Extents of `to` must fill each group exactly.
 std::optional<Extents> regrouped(const Extents& from, const Extents& strides, const Extents& to) {
   Extents result(to.size(), 1);
   if (std::find(from.begin(), from.end(), 0) != from.end()) return contiguous_strides(to);
@@ -136,7 +138,7 @@ Result<NodeId> redo(Builder& graph, const Node& step, NodeId from) {
   return from;
 }
 
-/// `into` with `piece` where the cut is.
+/// `into` with `piece` at the place of the cut.
 Result<NodeId> put(Builder& graph, NodeId into, const Cut& cut, NodeId piece) {
   Node node;
   node.attrs.dims = {cut.dim};

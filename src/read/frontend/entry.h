@@ -1,5 +1,5 @@
-// Which function or model of a file is the reference, and what its parameters are. Used by the
-// loaders only.
+// Finds the function or module of a file that is the reference, and its parameters. For the loaders
+// only.
 #pragma once
 
 #include <optional>
@@ -30,22 +30,23 @@ struct Found {
   std::vector<Parameter> parameters;
 };
 
-/// `wanted` by name, else `reference`, `REFERENCE`, `Model`, or the only function there is.
+/// The entry named `wanted`. Without a name: `reference`, `REFERENCE`, `Model`, or the only
+/// function.
 Result<Found> find_entry(Evaluator& evaluator, const std::string& wanted);
 
-/// What get_inputs() gives, in order; names only when it gives a dict. Nothing when there is no
-/// get_inputs().
+/// One input as the user or get_inputs() gives it. The name is empty when get_inputs() returns a
+/// sequence, not a dict.
 struct GivenInput {
   std::string name;
   std::variant<std::monostate, TensorText, task::ScalarSpec> value;  // monostate: None
-  bool written = false;  // what the reference leaves in it is asked for, too
+  bool written = false;  // the task also needs what the reference leaves in it
 };
 Result<std::optional<std::vector<GivenInput>>> call_get_inputs(Evaluator& evaluator);
 
-/// One --input: "x:fp16[B,D]" or "eps=1e-5".
+/// Parses one --input: "x:fp16[B,D]" or "eps=1e-5".
 Result<GivenInput> parse_input_option(const std::string& text);
 
-/// A Python number as a scalar of the task; nothing for other values.
+/// A Python number as a scalar of the task; not set for other values.
 std::optional<task::ScalarSpec> scalar_of(const std::string& name, const Value& value);
 
 }  // namespace kw::frontend

@@ -1,4 +1,4 @@
-// What an evaluator is told before it runs, what it tells about drawn tensors, and its limits.
+// The settings of an evaluator, its description of random tensors, and its limits.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,29 @@
 
 namespace kw::frontend {
 
-/// What becomes of a tensor that torch.randn and its like make.
+/// How the evaluator treats a tensor from torch.randn or a similar function.
 enum class Randomness : uint8_t {
   Refused,  // inside the reference
-  Weight,   // while a model is made: a weight of the task
+  Weight,   // while a module is constructed: a weight of the task
   Input,    // in get_inputs(): an input of the task
 };
 
-/// A tensor whose values the task draws: its node and what they must keep to.
+/// A tensor whose values the task draws: its node, and the values that are allowed.
 struct Drawn {
   graph::NodeId node = -1;
   task::Legal legal;
   bool trained = false;                         // a parameter; not a buffer
-  std::optional<double> filled = std::nullopt;  // with one number throughout, by the file
+  std::optional<double> filled = std::nullopt;  // the one number that the file fills it with
 };
 
 struct Settings {
-  /// Ints at file level that become dims, and their values here.
+  /// Ints at file level that become dims, with their values in this trace.
   task::Dims dims;
-  /// Every int at file level becomes a dim: to find out which ones are shapes.
+  /// Every int at file level becomes a dim: to find out which ones occur in shapes.
   bool every_int = false;
 };
 
-/// More than the memory of any GPU: such a tensor is a mistake.
+/// The largest tensor, in bytes. No GPU has more memory, so a larger tensor is a mistake.
 inline constexpr double kMaxTensorBytes = 274877906944.0;  // 256 GiB
 inline constexpr int64_t kMaxSteps = 3'000'000;
 inline constexpr int kMaxCallDepth = 60;

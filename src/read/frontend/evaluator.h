@@ -1,11 +1,11 @@
-// Runs a Python syntax tree on symbolic values: numbers are computed, tensors become graph nodes.
-// One evaluator makes one trace. It never runs Python; what it does not know it refuses by name.
+// Evaluates a Python syntax tree on symbolic values: it computes numbers, and tensors become graph
+// nodes. One evaluator makes one trace. It never runs Python; it refuses unknown names by name.
 //
 // eval_module.cpp statements at file level    eval_statements.cpp  the others
 // eval_expressions.cpp  expressions           eval_calls.cpp       functions, arguments
 // eval_classes.cpp      classes, objects      eval_modules.cpp     nn.Module
 // eval_tensors.cpp      rows, in-place        builtins.cpp, torch_library.cpp  their functions
-// eval_library.cpp      what of PyTorch is written in Python (written.h)
+// eval_library.cpp      the part of PyTorch that is written in Python (written.h)
 #pragma once
 
 #include <map>
@@ -36,9 +36,9 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// Runs the file's own statements. A name that could not be computed is an Error only when used.
+  /// Runs the file's own statements. A name whose value failed is an Error only when it is used.
   Status run_module();
-  /// A name of the file; null when there is none. An Error when computing it failed.
+  /// The value of a name of the file; null for an unknown name. An Error if computing it failed.
   Result<const Value*> global(const std::string& name);
   /// Calls a function, class or object of the file.
   Result<Value> call(const Value& callee, const Arguments& arguments);
@@ -49,10 +49,10 @@ class Evaluator {
   void set_randomness(Randomness randomness) { randomness_ = randomness; }
   const std::vector<Drawn>& drawn() const { return drawn_; }
   const std::vector<Drawn>& parameters() const { return parameters_; }
-  /// Ints at file level as dims, in the order met (see Settings).
+  /// Ints at file level that became dims, in the order of the file (see Settings).
   const task::Dims& dims() const { return met_dims_; }
   bool allow_tf32() const { return allow_tf32_; }
-  /// What the last return statement of the outermost call said; null when it said nothing.
+  /// The expression of the last return statement of the outermost call; null without one.
   const Json* last_return() const { return last_return_; }
 
  private:
@@ -63,7 +63,8 @@ class Evaluator {
     Value returned;
     const Function* function = nullptr;
     Value self;  // the first argument of a method
-    /// Where its code is, if that is ours, not the file's: errors belong to who called it.
+    /// The library source that holds its code; null for the user's file. Errors in library code are
+    /// reported at the place of the call.
     const Source* library = nullptr;
   };
 
@@ -150,7 +151,7 @@ class Evaluator {
   Result<std::shared_ptr<Class>> base_class(const Value& base);
   Result<Value> instantiate(const std::shared_ptr<Class>& cls, Arguments arguments);
   Result<Value> make_library_module(const std::string& name, Arguments arguments);
-  /// A class or function that is written in Python; nothing when there is none of that name.
+  /// A class or function of python/library; not set for an unknown name.
   Result<std::optional<Value>> written(const std::string& name);
   /// copy.deepcopy of a module: new weights of the same shapes.
   Result<Value> copy_module(const std::shared_ptr<Object>& object,
@@ -172,7 +173,7 @@ class Evaluator {
   Result<Value> apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments);
   Result<Value> make_parameter(const Value& tensor);
   Result<Value> convert_module(const std::shared_ptr<Object>& object, tensor::DType dtype);
-  /// The attribute; nothing when the value has none of that name.
+  /// The attribute; not set when the value has no attribute of that name.
   Result<std::optional<Value>> attribute(const Value& value, const std::string& name);
   Result<std::optional<Value>> object_attribute(const std::shared_ptr<Object>& object,
                                                 const std::string& name);
@@ -192,27 +193,29 @@ class Evaluator {
   Status assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
                             const Value& value);
   Result<Value> slice_module(const Object& container, const Value& items);
-  Result<Value> detached(const Value& result);  // what no gradient passes through
+  Result<Value> detached(const Value& result);  // the result, with no gradient through it
   Status store(const Tensor& target, graph::NodeId value, bool convert);
   Result<graph::NodeId> node_of(const Tensor& tensor);
   bool is_parameter(const Tensor& tensor) const;
   Status update_statistics(Call& call, size_t place, const Arguments& arguments);
-  /// Notes what a parameter is filled with while a model is made; nothing: with several numbers.
+  /// Records the number that a parameter is filled with while a module is constructed. Not set: the
+  /// parameter gets several numbers.
   void note_fill(const Tensor& parameter, std::optional<double> number);
-  /// The one number all of a tensor is, when that is known.
+  /// The number that every element of a tensor has; not set when it is unknown.
   std::optional<double> number_throughout(graph::NodeId id) const;
   std::optional<double> number_given(const Value& value);
-  /// What a function of torch.nn.init fills its tensor with.
+  /// The number that a function of torch.nn.init fills its tensor with; not set for several
+  /// numbers.
   std::optional<double> fill_of(const std::string& name, const Arguments& arguments);
-  /// The number a tensor is known to hold; nothing when only the run knows.
+  /// The number that a tensor holds; not set when it is unknown before the run.
   Result<std::optional<Value>> constant_of(const Tensor& tensor);
 
   bool in_library() const { return !frames_.empty() && frames_.back()->library; }
-  /// Nodes made from now on belong to this place of the file; in the library, to its caller's.
+  /// Nodes made from now on get this place of the file. Inside library code they get the caller's.
   void mark(std::string origin, const Json& node);
-  std::string shown(const Json& node) const;  // as it is written
+  std::string shown(const Json& node) const;  // its text in the file
   Error refuse(const Json& node, const std::string& message);
-  /// As an attribute is called inside a class: __name is each class's own.
+  /// The name of an attribute as used inside a class: each class has its own __name.
   std::string private_name(const std::string& name) const;
   Error located(const Json& node, Error error);
 
@@ -232,9 +235,9 @@ class Evaluator {
   const Json* at_ = nullptr;  // the expression or statement being evaluated
   tensor::DType default_dtype_ = tensor::DType::Fp32;
   bool allow_tf32_ = false;
-  bool located_ = false;      // the Error on its way out has its place already
-  bool fatal_ = false;        // … and is not to be kept for later
-  bool no_gradient_ = false;  // inside torch.no_grad() or its like
+  bool located_ = false;      // the Error being returned already has its place
+  bool fatal_ = false;        // the Error being returned must not be kept for later
+  bool no_gradient_ = false;  // inside torch.no_grad() or a similar context
   int64_t steps_ = 0;
   int depth_ = 0;
 };

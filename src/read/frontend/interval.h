@@ -1,5 +1,6 @@
-// The range of values a node of a graph can have, by interval arithmetic. Wide where it does not
-// know, never too narrow. For promises about inputs; error bounds are the oracle's business.
+// The range of values that a node of a graph can have, by interval arithmetic. The range may be too
+// wide but is never too narrow. It serves promises about inputs; the oracle has its own error
+// bounds.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,7 @@
 
 namespace kw::frontend {
 
-/// Every value lies within; `open` excludes `low` itself.
+/// Every value lies within the interval; `open` excludes `low` itself.
 struct Interval {
   double low = -HUGE_VAL, high = HUGE_VAL;
   bool open = false;
@@ -20,7 +21,7 @@ struct Interval {
 
 using NodeLookup = std::function<const graph::Node&(graph::NodeId)>;
 
-/// `given`: what is known of some nodes, inputs for instance.
+/// `given`: the known intervals of some nodes, for instance of inputs.
 Interval interval_of(const NodeLookup& nodes, graph::NodeId id,
                      const std::map<graph::NodeId, Interval>& given);
 

@@ -1,5 +1,5 @@
-// Numbers that a trace knows without running: elements of torch.linspace, of literals, of what is
-// computed from them.
+// Numbers that a trace knows before the run: elements of torch.linspace, of literals, and of what
+// is computed from them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kw::frontend {
 
-/// The element at this place, rounded as its dtype; nothing when only the run knows.
+/// The element at this position, rounded to its dtype; not set when it is unknown before the run.
 std::optional<double> known_element(const graph::Builder& graph, graph::NodeId node,
                                     std::vector<int64_t> at);
 

@@ -1,6 +1,6 @@
-// Which values an input may have: what get_inputs() promises, read off the graph that makes them
-// (torch.rand() is within [0, 1], triu() upper triangular), and what the reference itself needs (an
-// index must stay below the extent it indexes).
+// The values that an input may have. Some limits are promises of get_inputs(), read from the graph
+// that makes its tensors (torch.rand() is within [0, 1], triu() is upper triangular). Other limits
+// are needs of the reference (an index must be below the extent it indexes).
 #pragma once
 
 #include <map>
@@ -14,21 +14,22 @@
 
 namespace kw::frontend {
 
-/// What get_inputs() promises about a tensor it made.
+/// The promises of get_inputs() about a tensor it made.
 task::Legal legal_of(const graph::Builder& graph, graph::NodeId node,
                      const std::vector<Drawn>& drawn);
 
-/// torch.rand() alone promises nothing the author meant: its range holds only where the reference
-/// would leave the domain of a function without it (a logarithm, a root).
+/// Whether the range of torch.rand() is kept. Usually the file's author did not intend that range.
+/// It is kept only if the reference would otherwise leave the domain of a function (a logarithm, a
+/// root).
 bool range_matters(const graph::Graph& graph, graph::NodeId input);
 
-/// What a logarithm of the input itself needs of it, where nothing was promised: log(x) positive
-/// values, log(x) beside log(1 - x) probabilities.
+/// Adds the limits that a logarithm of the input needs, if get_inputs() promised none: log(x) needs
+/// positive values, log(x) with log(1 - x) needs probabilities.
 void keep_in_domain(task::Legal& legal, const graph::Graph& graph, graph::NodeId input);
 
-/// For every integer input that picks elements: the extent it must stay below.
+/// For every integer input that selects elements: the extent it must be below.
 std::map<std::string, graph::Dim> index_bounds(const graph::Graph& graph);
-/// Sets the bound, by the dim's name where the extent is one.
+/// Sets the bound; by name if the extent is a dim.
 void set_below(task::Legal& legal, const graph::Dim& extent);
 
 }  // namespace kw::frontend

@@ -1,5 +1,5 @@
-// The last step of every loader: an Entry whose arguments are settled becomes a Task. Decides which
-// ints are dims, gives them values, and traces once at each shape.
+// The last step of every loader: makes a Task from an Entry whose arguments are known. It decides
+// which ints are dims, gives them values, and traces once at each shape.
 #pragma once
 
 #include <set>
@@ -15,22 +15,24 @@ namespace kw::frontend {
 struct TaskDraft {
   Entry entry;
   std::string format;  // as in Task::format
-  task::Dims given;    // values the user gave
+  task::Dims given;    // values from the user
   task::Dims file;     // ints at file level
   std::vector<std::string> notes;
-  std::vector<task::ScalarSpec> defaults;  // numbers the reference has by default
+  std::vector<task::ScalarSpec> defaults;  // default numbers of the reference
   std::optional<double> atol, rtol;
   bool fixed_numbers = false;  // extents written as numbers get no names
 };
 
-/// The task at the values given, those of the file, or assumed ones, which are noted.
+/// The task. Dims have the user's values, otherwise the file's, otherwise assumed ones, with a
+/// note.
 Result<task::Task> make_task(TaskDraft draft);
 
-/// Names the arguments' shapes are made of.
+/// The names in the shapes of the arguments.
 std::set<std::string> names_of(const std::vector<Argument>& arguments);
-/// Extents halved until none is larger; odd ones stay odd, different ones different if asked.
+/// Halves extents until none exceeds `largest`. Odd extents stay odd; with `distinct`, different
+/// extents stay different.
 task::Dims shrunk(const task::Dims& dims, int64_t largest, bool distinct);
-/// The file's name without folder and ending.
+/// The file's name without its folder and extension.
 std::string stem_of(const std::string& path);
 
 }  // namespace kw::frontend

@@ -1,5 +1,5 @@
-// Python's math module, and round(), on numbers. numpy's functions of the same name are served too
-// when they get numbers.
+// Python's math module and round(), on numbers. NumPy's functions of the same name are served, too,
+// if their arguments are numbers.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace kw::frontend {
 
-/// "sqrt", "ceil", …; an Error in Python's terms, or that the function is not known.
+/// Calls "sqrt", "ceil", …. The Error is Python's, or says that the function is unknown.
 Result<Value> call_math(const std::string& name, const std::vector<Value>& arguments);
 /// round(value, digits); digits may be None.
 Result<Value> round_number(const Value& value, const Value& digits);

@@ -1,4 +1,4 @@
-// nn.Module from the outside: which methods every module has, and what state it holds.
+// The methods that every nn.Module has, and the state that a module holds.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace kw::frontend {
 /// eval, train, to, parameters, register_buffer, …
 bool is_module_method(const std::string& name);
 
-/// Every tensor a module and its children hold, named by path ("net.0.weight"), in the order of
-/// registration. A tensor held twice appears once.
+/// Every tensor of a module and its children, named by path ("net.0.weight"), in the order of
+/// registration. A tensor that is held twice appears once.
 std::vector<std::pair<std::string, Tensor>> state_of(const Object& module);
-/// The module and all beneath it, each once, itself first; paths as PyTorch names them.
+/// The module itself, then all modules below it, each once; paths are PyTorch's.
 std::vector<std::pair<std::string, std::shared_ptr<Object>>> modules_of(
     const std::shared_ptr<Object>& module);
 

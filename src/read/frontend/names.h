@@ -1,5 +1,5 @@
-// Names the front end knows without looking into a file: Python's builtins, PyTorch's constants,
-// the rows behind operators. Lookups only.
+// Names that the front end knows without a file: Python's builtins, PyTorch's constants, the rows
+// of operators. Lookups only.
 #pragma once
 
 #include <optional>
@@ -11,29 +11,29 @@
 
 namespace kw::frontend {
 
-/// Whether a name of the reference can be a dim of the task: the kernel module's grammar has it.
+/// Whether a name of the reference may be a dim, by the grammar of kernel modules.
 bool is_dim_name(std::string_view name);
-/// `name` with everything replaced that an identifier of a kernel module may not have:
-/// "net.0.weight" -> "net_0_weight".
+/// `name` as an identifier of a kernel module: "net.0.weight" -> "net_0_weight".
 std::string identifier(std::string_view name);
 
 bool is_builtin(std::string_view name);
-/// The op row that serves a Python operator on tensors ("Add" -> "torch.add"); null for none.
+/// The row that serves a Python operator on tensors ("Add" -> "torch.add"); null if none does.
 const char* operator_row(std::string_view op);
 /// "Add" -> "+".
 const char* operator_text(std::string_view op);
 
 /// One spelling for each library name: "torch.nn.functional.relu" -> "F.relu".
 std::string canonical(const std::string& name);
-/// torch.float32, torch.pi, math.inf, …; nothing for functions and modules.
+/// The value of torch.float32, torch.pi, math.inf, …; not set for functions and modules.
 std::optional<Value> library_constant(const std::string& name);
-/// torch.no_grad and what else cannot change a value when used as a context or decorator.
+/// Whether this context or decorator cannot change a value, such as torch.no_grad.
 bool is_harmless_context(const std::string& name);
-/// Calls without any effect on values: torch.manual_seed, torch.nn.init.*, print.
+/// Whether a call cannot change a value, such as torch.manual_seed, torch.nn.init.* or print.
 bool is_ignored_call(const std::string& name);
-/// Whether the result of this op shares memory with its first argument ("view", "reshape", …).
+/// How the result of this method shares memory with its first argument ("view", "reshape", …); not
+/// set if it does not.
 std::optional<Sharing> sharing_of(std::string_view method);
-/// Functions whose result is drawn: torch.randn, torch.Tensor.uniform_, …
+/// Whether the result of this function is random: torch.randn, torch.Tensor.uniform_, …
 bool is_random(const std::string& name);
 
 }  // namespace kw::frontend

@@ -1,5 +1,5 @@
-// The modules of torch.nn, as rows: what their constructor takes, the weights and buffers they
-// hold, and the function their forward calls. What a module computes is the op rows' business.
+// The modules of torch.nn as rows: the constructor's parameters, the weights and buffers, and the
+// function that forward calls. The op rows define what that function computes.
 #pragma once
 
 #include <optional>
@@ -16,25 +16,25 @@ struct StateRow {
   const char* when = nullptr;  // a constructor argument that must be true; null: always
   bool buffer = false;
   bool positive = false;                        // a variance
-  std::optional<double> filled = std::nullopt;  // the number it begins with; nothing: random ones
+  std::optional<double> filled = std::nullopt;  // its initial number; not set: random numbers
 };
 
 struct ModuleRow {
   const char* name;  // "Linear"
   const char* signature;
   std::vector<StateRow> state;
-  const char* function;   // the op that forward calls: "F.linear"; "" gives the input back
-  const char* arguments;  // beside what forward gets: "weight=weight, eps=eps"; "self.training"
+  const char* function;   // the op that forward calls: "F.linear"; "" returns the input
+  const char* arguments;  // added to forward's: "weight=weight, eps=eps"; "self.training"
 };
 
-/// The row of torch.nn.NAME; null when there is none.
+/// The row of torch.nn.NAME; null for an unknown name.
 const ModuleRow* find_module(std::string_view name);
-/// Every module served, and the containers: for suggestions.
+/// Every known module and container: for suggestions.
 const std::vector<std::string>& module_names();
 /// Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict.
 bool is_module_container(std::string_view name);
 
-// The tables, one per family; nn_modules.cpp joins them.
+// The tables, one per group of modules; nn_modules.cpp joins them.
 const std::vector<ModuleRow>& window_modules();
 const std::vector<ModuleRow>& loss_modules();
 

@@ -1,5 +1,5 @@
-// Python's numbers, strings and containers as far as a trace computes with them: arithmetic,
-// comparison, truth. Tensors are not handled here. Comparisons of symbolic ints leave guards.
+// Arithmetic, comparison and truth of Python's numbers, strings and containers. Tensors are not
+// handled here. A comparison of symbolic ints adds a guard to the trace.
 #pragma once
 
 #include <optional>
@@ -12,32 +12,32 @@
 
 namespace kw::frontend {
 
-/// Longer lists and strings than these are no part of a reference.
+/// The longest list and string that a reference may have.
 inline constexpr int64_t kMaxItems = 200000;
 inline constexpr size_t kMaxText = 1 << 20;
 
-/// int or bool as Dim; nothing for other types.
+/// An int or a bool as Dim; not set for other types.
 std::optional<graph::Dim> as_dim(const Value& value);
-/// float, int or bool.
+/// A float, an int or a bool; not set for other types.
 std::optional<double> as_number(const Value& value);
 
-/// `op` is the ast class: "Add", "FloorDiv", …. Errors are Python's.
+/// `op` is the class in Python's ast: "Add", "FloorDiv", …. Errors have Python's words.
 Result<Value> arithmetic(graph::Builder& graph, std::string_view op, const Value& a,
                          const Value& b);
 Result<Value> negate(std::string_view op, const Value& a);  // "USub", "UAdd", "Invert"
 /// "Lt", "Eq", "In", "Is", …
 Result<bool> compare(graph::Builder& graph, std::string_view op, const Value& a, const Value& b);
-/// bool(value), for everything but tensors.
+/// bool(value), for all values except tensors.
 Result<bool> truth(graph::Builder& graph, const Value& value);
-/// Equality of values without guards, for dict keys and `in`.
+/// Equality without guards, for dict keys and `in`.
 bool same(const Value& a, const Value& b, int depth = 0);
 
-/// The int's value, remembered as an assumption of the trace when it is symbolic.
+/// The int's value. If it is symbolic, the trace then assumes this value.
 int64_t concrete(graph::Builder& graph, const graph::Dim& dim);
-/// a <= b for extents; left as a guard unless both are constant or the same expression.
+/// a <= b for extents. Adds a guard unless both are constant or the same expression.
 bool at_most(graph::Builder& graph, const graph::Dim& a, const graph::Dim& b);
 
-/// str(value): for messages and f-strings.
+/// str(value), for messages and f-strings.
 std::string to_text(const Value& value, int depth = 0);
 
 }  // namespace kw::frontend

@@ -1,5 +1,5 @@
-// What the op rows have in common: the graph's formulas fed from a call's arguments, so that a row
-// reads like the documentation (`x * sigmoid(x)`), and small helpers. Only for the op rows.
+// Helpers for the op rows: formulas over the arguments of a call, so that a row reads like the
+// documentation (`x * sigmoid(x)`). Only for the op rows.
 #pragma once
 
 #include <initializer_list>
@@ -15,24 +15,24 @@ namespace kw::frontend {
 
 using graph::Term;
 
-/// A formula over the arguments of one call. The first error is kept; all after it is skipped.
+/// A formula over the arguments of one call. It keeps the first error and skips all later steps.
 class Formula : public graph::Formula {
  public:
   explicit Formula(Call& call) : graph::Formula(call.graph()), call_(&call) {}
 
   Term tensor(std::string_view name);      // an argument that must be a tensor
-  Term floating(std::string_view name);    // … of a float dtype
+  Term floating(std::string_view name);    // an argument that must be a tensor of a float dtype
   Term operand(std::string_view name);     // a tensor or a number
   double number(std::string_view name);    // 0 after an error
   int64_t integer(std::string_view name);  // 0 after an error
   bool boolean(std::string_view name);     // false after an error
   Term node(graph::NodeId id) { return (*this)(id); }
   Term node(Result<graph::NodeId> id) { return (*this)(std::move(id)); }
-  Term fail(Error error);  // keeps the first
+  Term fail(Error error);  // keeps the first error
 
   Term converted(const Term& x, tensor::DType dtype);        // numbers become rank-0 tensors
   tensor::DType dtype(const Term& tensor);                   // fp32 after an error
-  tensor::DType type_of(std::initializer_list<Term> terms);  // what they promote to together
+  tensor::DType type_of(std::initializer_list<Term> terms);  // the dtype they promote to together
   int rank(const Term& tensor);
   graph::Builder& graph() { return builder(); }
   Call& call() { return *call_; }
@@ -45,24 +45,25 @@ class Formula : public graph::Formula {
   Call* call_;
 };
 
-bool is_integral(tensor::DType type);  // bool too
-/// `"gelu" not implemented for 'Long'`.
+bool is_integral(tensor::DType type);  // true for bool, too
+/// The Error `"gelu" not implemented for 'Long'`.
 Error not_implemented(const Call& call, tensor::DType type);
-/// A tensor of that shape, the number everywhere.
+/// A tensor of that shape with this number everywhere.
 Result<graph::NodeId> filled(graph::Builder& graph, graph::Shape shape, tensor::DType dtype,
                              const graph::Operand& number);
 inline Value tensor_value(graph::NodeId node) { return Value(Tensor{node}); }
 Value tensor_tuple(const std::vector<graph::NodeId>& nodes, std::vector<std::string> fields = {});
-/// torch.return_types of everything that gives values and where they were.
+/// The named tuple (values, indices) of functions such as torch.max(x, dim).
 Value values_and_indices(graph::NodeId values, graph::NodeId indices);
-/// The dims a reduction names; none for a tensor of rank 0, which has nothing to reduce.
+/// The dims that a reduction names; empty for a rank-0 tensor, which has no dim.
 Result<std::vector<int>> reduced_dims(Call& call, graph::NodeId x);
-/// The trace rests on this extent being a multiple of `divisor`; an Error when it is not.
+/// Makes it a condition of the trace that `extent` is a multiple of `divisor`; an Error if it is
+/// not.
 Status need_multiple(graph::Builder& graph, const graph::Dim& extent, int64_t divisor,
                      const std::string& otherwise);
-/// An int that holds for each of n dims, or a tuple of n ints; their values in this trace.
+/// The values of n ints, from one int for all dims or a tuple of n ints.
 Result<std::vector<int64_t>> per_dim(Call& call, std::string_view name, size_t n);
-/// The tensor, or nothing for None.
+/// The tensor; not set for None.
 Result<std::optional<graph::NodeId>> maybe_tensor(Call& call, std::string_view name);
 
 inline Term maximum(const Term& a, const Term& b) { return apply(graph::Op::Maximum, a, b); }
@@ -77,7 +78,7 @@ inline Term trunc(const Term& x) { return apply(graph::Op::Trunc, x); }
 inline Term isnan(const Term& x) { return apply(graph::Op::IsNan, x); }
 inline Term isinf(const Term& x) { return apply(graph::Op::IsInf, x); }
 
-/// One float tensor "input" through a formula computed in the wide type, rounded once at the end.
+/// Applies a formula to the float tensor "input", in the wide type, with one rounding at the end.
 template <typename F>
 Result<Value> activation(Call& call, F f) {
   Formula formula(call);
@@ -85,7 +86,7 @@ Result<Value> activation(Call& call, F f) {
   return formula.result(f(wide(x), formula), formula.dtype(x));
 }
 
-/// The same for functions that take integers and bool to fp32.
+/// The same for functions that convert integers and bool to fp32.
 template <typename F>
 Result<Value> float_function(Call& call, F f) {
   Formula formula(call);

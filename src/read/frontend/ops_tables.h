@@ -1,5 +1,4 @@
-// The tables call.h does not name, and what ops.cpp offers beside find_op. For ops*.cpp and the
-// importer only.
+// The tables of op rows that call.h does not declare. For ops*.cpp and the importer only.
 #pragma once
 
 #include <span>

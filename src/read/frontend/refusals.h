@@ -1,5 +1,5 @@
-// What the front end says when it cannot follow a reference. The first line is the message, the
-// rest the hint: the nearest supported form and the way out.
+// Messages for references that the front end cannot read. The first line is the message. The other
+// lines are hints: the nearest supported form, and the alternative.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@ namespace kw::frontend {
 
 inline constexpr const char* kWayOut = "or install torch: then torch.export is used";
 
-/// Library value a supported context manager evaluates to.
+/// The library value of a supported context manager.
 inline constexpr const char* kContext = "a context";
-/// … in which nothing has a gradient: torch.no_grad().
+/// The same for contexts without gradients, such as torch.no_grad().
 inline constexpr const char* kNoGradient = "a context without gradients";
-/// … in which they have one again: torch.enable_grad().
+/// The same for contexts with gradients, such as torch.enable_grad().
 inline constexpr const char* kGradient = "a context with gradients";
 
-/// The class name of what dataclasses.field(default_factory=…) evaluates to.
+/// The class name of the value of dataclasses.field(default_factory=…).
 inline constexpr const char* kFieldMaker = "a field made anew";
 
-/// What a context or decorator says of gradients, if anything.
+/// Whether a context or decorator switches gradients on or off; not set if it does neither.
 std::optional<bool> gradient_in(const Value& context);
 
-/// For a kind of ast node that is not evaluated.
+/// For a kind of ast node that the evaluator does not support.
 std::string unsupported_syntax(const std::string& kind);
-/// A reference that differentiates: its gradients are asked for in another way.
+/// For a reference that differentiates: gradients are a separate task.
 std::string own_task(std::string_view call);
 std::string too_many_steps(int64_t limit);
-/// A tensor's value steers Python: `if x.sum() > 0`.
+/// For a tensor's value that decides what Python does: `if x.sum() > 0`.
 std::string value_decides(std::string_view how);
-/// A function nobody serves: with the nearest name that is.
+/// For an unknown function, with the nearest known name.
 std::string unknown_function(const std::string& name);
-/// The same for modules of torch.nn.
+/// For an unknown module of torch.nn.
 std::string unknown_module(const std::string& name);
 
 }  // namespace kw::frontend

@@ -1,5 +1,5 @@
-// Python's three ways to put values into text. Names of attributes are made like that, so the text
-// has to be the one Python would make.
+// Python's three ways to format values as text. References use such text as attribute names, so it
+// must be exactly Python's.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace kw::frontend {
 Result<std::string> formatted(const Value& value, std::string_view spec);
 /// "layer%d" % 3, with a tuple for several values.
 Result<std::string> percent_format(std::string_view text, const Value& values);
-/// "layer{}".format(3): places, names, and specs behind a colon.
+/// "layer{}".format(3), with positions, names, and specs after a colon.
 Result<std::string> brace_format(std::string_view text, const std::vector<Value>& positional,
                                  const std::vector<std::pair<std::string, Value>>& keywords);
 

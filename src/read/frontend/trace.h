@@ -1,5 +1,5 @@
-// One run of a reference at given dims: the file is evaluated anew, the model made, the inputs
-// bound, the outputs named. What a Task's Reference does for every shape.
+// One trace of a reference at given dims. It evaluates the file, constructs the module, binds the
+// inputs and names the outputs. A Task's Reference traces once for every shape.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@
 
 namespace kw::frontend {
 
-struct DimArgument {};  // the dim of the parameter's own name
+struct DimArgument {};  // the dim with the parameter's own name
 struct TensorArgument {
   TensorText text;
-  bool written = false;  // the task wants what the reference leaves in it, too
+  bool written = false;  // the task also needs what the reference leaves in it
 };
 
 /// How one parameter of the reference gets its value.
@@ -32,13 +32,13 @@ struct Argument {
   std::variant<TensorArgument, DimArgument, task::ScalarSpec> value;
 };
 
-/// What to run, and with what.
+/// What to trace, and its arguments.
 struct Entry {
   std::shared_ptr<const Source> source;  // shared by every trace; never changes
   std::string name;                      // a function, class or object of the file
   std::vector<Argument> arguments;
   std::vector<std::string> output_names;  // from the task; empty: from the return statement
-  bool writes_only = false;               // outputs are what was written in place, if anything was
+  bool writes_only = false;               // outputs are the tensors written in place, if any
 };
 
 struct Weight {
@@ -47,23 +47,22 @@ struct Weight {
   std::vector<std::string> shape;
   task::Legal legal;
   bool trained = false;                         // a parameter; not a buffer
-  std::optional<double> filled = std::nullopt;  // with one number throughout, by the file
+  std::optional<double> filled = std::nullopt;  // the one number that the file fills it with
 };
 
 struct Trace {
   graph::Graph graph;
-  std::vector<Weight> weights;          // in the graph's order, behind the arguments
-  std::vector<std::string> write_only;  // arguments that are no inputs: only written
-  std::vector<std::string> written;     // arguments that are outputs too
+  std::vector<Weight> weights;          // in the graph's order, after the arguments
+  std::vector<std::string> write_only;  // arguments that are only written, so not inputs
+  std::vector<std::string> written;     // arguments that are outputs, too
   std::vector<std::string> notes;
   std::vector<std::string> unneeded;  // weights and buffers that no output needs
   task::Dims file_dims;               // ints at file level that served as dims
   bool allow_tf32 = false;
 };
 
-/// `every_int`: every int at file level keeps its name in the shapes.
-/// Whether a second call in the same process, with inputs of its own, computes what the first did.
-/// False: the reference keeps something between calls.
+/// Whether a second call in the same process, with other inputs, computes the same as the first.
+/// False: the reference keeps state between calls.
 bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first);
 
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
@@ -77,7 +76,7 @@ struct Staged {
   Arguments arguments;
   std::map<graph::NodeId, std::string> names;  // of inputs and weights
 };
-/// For those who want to see how it calls something, not what it computes.
+/// Prepares the entry and passes it to `look`, which can inspect the call before it is made.
 Status stage_entry(const Entry& entry, const task::Dims& dims,
                    const std::function<Status(Staged&)>& look);
 
@@ -86,7 +85,7 @@ class PythonReference : public task::Reference {
  public:
   explicit PythonReference(Entry entry) : entry_(std::move(entry)) {}
   Result<graph::Graph> trace(const task::Dims& dims) const override;
-  /// With marks on what no gradient passes through (graph/derive.h).
+  /// The graph with marks at nodes that stop gradients (graph/derive.h).
   Result<graph::Graph> trace_marked(const task::Dims& dims) const;
   const Entry& entry() const { return entry_; }
 

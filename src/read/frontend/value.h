@@ -1,5 +1,5 @@
-// The Python values a reference handles while it is traced: numbers, tensors (graph nodes),
-// containers, functions, modules. Only what references use; anything else is refused by name.
+// The Python values in a trace: numbers, tensors (graph nodes), containers, functions, modules.
+// Only what references use; other values are refused by name.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace kw::frontend {
 struct Value;
 struct None {};
 struct Ellipsis {};
-struct Cell;  // what a tensor variable refers to; several may share one (cell.h)
-/// A tensor by the node that computes it. Rows see and make plain nodes; the evaluator adds cells,
+struct Cell;  // what a tensor variable refers to; variables may share one (cell.h)
+/// A tensor by the node that computes it. Rows read and make plain nodes. The evaluator adds cells,
 /// which make in-place updates visible through every alias and view.
 struct Tensor {
   graph::NodeId node = -1;
@@ -32,7 +32,7 @@ struct List {
 };
 struct Tuple {
   std::vector<Value> items;
-  std::vector<std::string> fields = {};  // torch.return_types.max: "values", "indices"; else none
+  std::vector<std::string> fields = {};  // torch.return_types.max: "values", "indices"
 };
 struct Dict {
   std::vector<std::pair<Value, Value>> items;
@@ -40,7 +40,7 @@ struct Dict {
 struct SliceValue;  // start:stop:step
 struct Function;    // def or lambda, with its closure
 struct Class;       // a class statement
-struct Object;      // an instance: nn.Module, or of a class in the file
+struct Object;      // an instance of nn.Module or of a class in the file
 struct Library {
   std::string name;
 };                   // "torch", "torch.nn.functional", "torch.relu": a name of a known library
@@ -76,21 +76,21 @@ struct SliceValue {
 struct BoundMethod {
   Value self;
   std::string name;
-  std::shared_ptr<Function> function;  // null: found by name when it is called
+  std::shared_ptr<Function> function;  // null: looked up by name when it is called
 };
-/// What a call brings along.
+/// The arguments of a call.
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> keywords;
 };
 
 Value make_tuple(std::vector<Value> items);
-/// A tuple whose items have names too, as torch.max(x, 0).values wants it.
+/// A tuple whose items also have names, for torch.max(x, 0).values.
 Value make_named_tuple(std::vector<Value> items, std::vector<std::string> fields);
 Value make_list(std::vector<Value> items);
-/// Items of a list or tuple; null for anything else.
+/// The items of a list or tuple; null for other values.
 const std::vector<Value>* items_of(const Value& value);
-/// "Tensor", "int", "tuple", … as Python's messages name it.
+/// "Tensor", "int", "tuple", …, as in Python's messages.
 std::string type_name(const Value& value);
 
 }  // namespace kw::frontend

@@ -1,5 +1,5 @@
-// What of PyTorch and einops is written in Python (python/library) and evaluated like a reference,
-// because it is made of other functions and modules.
+// The part of PyTorch and einops that is written in Python (python/library). It is evaluated like a
+// reference, because it consists of other functions and modules.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@
 namespace kw::frontend {
 
 struct Written {
-  const char* name;  // as references know it: "torch.nn.LSTM", "F.grid_sample"
-  const char* file;  // of python/library
-  const char* word;  // its name there
+  const char* name;  // the name in references: "torch.nn.LSTM", "F.grid_sample"
+  const char* file;  // in python/library
+  const char* word;  // its name in that file
 };
 
-/// Null when there is none of that name.
+/// The row of a name; null for an unknown name.
 const Written* find_written(std::string_view name);
 std::vector<std::string> written_names();
-/// Parsed once: every trace of a task needs it again.
+/// Parsed once and kept, because every trace of a task needs it.
 Result<std::shared_ptr<const Source>> written_source(const std::string& file);
 
 }  // namespace kw::frontend
