@@ -1,3 +1,9 @@
+// A file may hold several functions and classes, and parameters without types. This file chooses
+// the reference by a fixed list of names, then by being the only function. It reads parameters from
+// the syntax tree and get_inputs(), not from a call. For reference(**kwargs) the parameters are the
+// keys that the body reads. The alternative, to ask the user for each input, works for every file
+// but costs an option per parameter. If the choice is not clear, the Error names the option to
+// pass.
 #include "frontend/entry.h"
 
 #include <fmt/core.h>
@@ -13,7 +19,7 @@
 namespace kw::frontend {
 namespace {
 
-/// Functions of a file that are not references.
+/// Whether a function of a file cannot be the reference, by its name.
 bool is_helper_name(const std::string& name) {
   return name.starts_with("_") || name == "get_inputs" || name == "get_init_inputs" ||
          name == "main" || name == "workload_model" || name.starts_with("test");
@@ -82,7 +88,7 @@ Result<std::vector<Parameter>> read_parameters(Evaluator& evaluator, const Funct
   return parameters;
 }
 
-/// Strings that stand in kwargs["x"] and kwargs.get("x"), in order.
+/// Collects the keys in kwargs["x"] and kwargs.get("x"), in order, each once.
 void find_keys(const Json& node, const std::string& kwargs, int depth,
                std::vector<std::string>& keys) {
   if (depth > 200) return;
@@ -99,7 +105,7 @@ void find_keys(const Json& node, const std::string& kwargs, int depth,
   for (const auto& [name, child] : node.members()) find_keys(child, kwargs, depth + 1, keys);
 }
 
-/// reference(**kwargs) has the parameters it asks for.
+/// The keys that reference(**kwargs) reads are its parameters.
 void read_keywords(const Function& function, Found& found) {
   std::vector<std::string> keys;
   find_keys((*function.tree)["body"], (*function.tree)["args"]["kwarg"]["arg"].as_string(), 0,

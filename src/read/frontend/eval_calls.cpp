@@ -1,4 +1,8 @@
-// Functions of the file: made by def and lambda, called with Python's rules for arguments.
+// Functions of the file, which def and lambda make, and calls with Python's rules for arguments. A
+// function keeps its syntax tree and its scope, so closures and defaults work as in Python. Each
+// call evaluates the body again: loops and calls become one flat graph. The alternative, a graph
+// per function, would need shapes to be generic. The cost is a limit on depth (kMaxCallDepth) and
+// on rows of a tensor in a loop (kMaxItems).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +17,7 @@
 namespace kw::frontend {
 
 Evaluator::~Evaluator() {
-  // Functions know their scope and scopes their functions: only we can end that circle.
+  // Functions own their scope and scopes own their functions. This cycle must be broken by hand.
   for (const auto& scope : scopes_) {
     if (const auto alive = scope.lock()) alive->names.clear();
   }
@@ -66,7 +70,7 @@ Error missing_argument(const Function& function, const std::string& name) {
   return input_error(fmt::format("{}() missing required argument '{}'", function.name, name));
 }
 
-/// Takes the keyword of that name out of the arguments.
+/// Removes the keyword of that name from the arguments and returns it; not set if it is missing.
 std::optional<Value> take_keyword(Arguments& arguments, const std::string& name) {
   for (auto one = arguments.keywords.begin(); one != arguments.keywords.end(); ++one) {
     if (one->first != name) continue;
@@ -186,7 +190,7 @@ Result<Value> Evaluator::eval_call(const Json& node) {
 
 Result<Value> Evaluator::invoke(const Value& callee, Arguments arguments) {
   if (const auto* function = callee.get<std::shared_ptr<Function>>()) {
-    const std::shared_ptr<Function> kept = *function;  // it may rebind its own name
+    const std::shared_ptr<Function> kept = *function;  // keeps it alive: it may rebind its own name
     const Value self = arguments.positional.empty() ? Value() : arguments.positional[0];
     return call_function(*kept, std::move(arguments), self);
   }

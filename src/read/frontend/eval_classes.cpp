@@ -1,4 +1,8 @@
-// Classes of the file and their objects.
+// Classes of the file and their objects: nn.Module, dataclass, NamedTuple, autograd.Function. Most
+// references are classes with methods, inheritance and super(). We follow Python's attribute
+// lookup, with C3 order, on maps of names. The alternative, to support only nn.Module with a fixed
+// form, would refuse many files. Metaclasses, descriptors other than property, and unknown base
+// classes of libraries are refused. Of torch.autograd.Function only forward() is evaluated.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -150,7 +154,7 @@ Result<Value> Evaluator::make_plain_object(const std::string& name) {
   return Value(std::move(object));
 }
 
-// ctx of torch.autograd.Function: whatever forward saves is for backward alone.
+// ctx of torch.autograd.Function: forward saves values there for backward only.
 Result<Value> Evaluator::apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments) {
   const Value* forward = cls->find("forward");
   if (!forward) return input_error(fmt::format("{} has no forward()", cls->name));
@@ -159,7 +163,7 @@ Result<Value> Evaluator::apply_autograd(const std::shared_ptr<Class>& cls, Argum
   return invoke(*forward, std::move(arguments));
 }
 
-// A stand-in whose attributes are those of the bases, bound to the real object.
+// An object whose attributes are those of the bases, bound to the real object.
 Result<Value> Evaluator::make_super(Arguments arguments) {
   std::shared_ptr<Class> owner;
   Value self;
@@ -176,8 +180,8 @@ Result<Value> Evaluator::make_super(Arguments arguments) {
   stand_in->cls = std::make_shared<Class>();
   stand_in->cls->name = "super";
   stand_in->cls->kind = owner->kind;
-  // Those after the owner in the line of the object's own class, which may have other bases
-  // between.
+  // The classes after the owner in the line of the object's own class. That class may have more
+  // bases in between.
   const std::vector<std::shared_ptr<Class>>& line =
       (*self.get<std::shared_ptr<Object>>())->cls->line;
   const auto place = std::find(line.begin(), line.end(), owner);

@@ -1,3 +1,9 @@
+// Evaluates expressions of the reference. Python's own parser gives the tree, and one handler per
+// kind of node computes a Value. Numbers are computed at once; an operation on a tensor calls an op
+// row, which adds nodes. The alternative is to run Python with tracing tensors, as torch.fx does,
+// which needs PyTorch. The cost: a condition on a tensor's value is refused, because both branches
+// would be needed. Every node counts as a step, and depth is limited, so that an endless reference
+// ends with an Error.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -15,7 +21,7 @@
 namespace kw::frontend {
 namespace {
 
-/// Levels of Python nesting, expressions and calls together: keeps our own stack small.
+/// The deepest nesting of expressions and calls together: it keeps our own stack small.
 constexpr int kMaxDepth = 600;
 
 struct Deeper {
@@ -341,7 +347,7 @@ Result<Value> Evaluator::eval_subscript(const Json& node) {
     if (method) return invoke(*method, {{container, index}, {}});
   }
   if (container.get<Library>() || container.get<std::shared_ptr<Class>>())
-    return container;  // List[int], Float[Tensor, "b d"]: types mean nothing to a trace
+    return container;  // List[int], Float[Tensor, "b d"]: a trace ignores types
   return container_item(graph_, container, index);
 }
 

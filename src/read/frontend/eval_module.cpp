@@ -1,5 +1,6 @@
-// File level: constants, imports, definitions. What the reference does not use must not stop it, so
-// a refused value is kept as the Error of its name until somebody asks for it.
+// Statements at file level: constants, imports, definitions. A statement that the reference does
+// not need must not make it fail. So a refused value is kept as the Error of its name, until the
+// reference uses the name.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::vector<std::string> names_set_by(const Json& statement) {
 
 Value Evaluator::symbol_for(const std::string& name, const Value& value) {
   const auto* integer = value.get<graph::Dim>();
-  // An int computed from other dims follows them.
+  // An int that is computed from other dims keeps its expression.
   if (!integer || !integer->is_constant() || !is_dim_name(name)) return value;
   const auto wanted = settings_.dims.find(name);
   if (wanted == settings_.dims.end() && !settings_.every_int) return value;
@@ -46,7 +47,7 @@ Value Evaluator::symbol_for(const std::string& name, const Value& value) {
   return graph::Dim::symbol(name, extent);
 }
 
-// N = 16 makes a dim of N, B, D = 16, 32 dims of B and D, shape = (16, 32) of shape_0 and shape_1.
+// N = 16 makes the dim N; B, D = 16, 32 makes B and D; shape = (16, 32) makes shape_0 and shape_1.
 Value Evaluator::named_dim(const Json& target, Value value) {
   if (!frames_.empty()) return value;
   const Json::Array& targets = target["elts"].items();
@@ -63,7 +64,7 @@ Value Evaluator::named_dim(const Json& target, Value value) {
   std::vector<Value> items;
   for (size_t i = 0; i < (*tuple)->items.size(); ++i) {
     const Value& item = (*tuple)->items[i];
-    // (channels, 1, 1) is a shape to broadcast: its ones stay what they are.
+    // (channels, 1, 1) is a shape for broadcasting: its ones must stay 1.
     const auto* extent = item.get<graph::Dim>();
     const bool one = extent && extent->same_text(graph::Dim(1));
     items.push_back(one ? item : symbol_for(fmt::format("{}_{}", name, i), item));

@@ -1,4 +1,9 @@
-// nn.Module: the library's own modules, and the methods every module has.
+// nn.Module: the modules of torch.nn and the methods that every module has. A module of torch.nn is
+// a row (nn_modules.h): parameters, state, and the op row that its forward calls. Its weights
+// become inputs of the graph, because a kernel must take any weights. The alternative, to store
+// weights as constants, would fix one set of random values. The initial value is kept only if one
+// number fills the whole tensor. Methods without effect on values (apply, cuda, zero_grad) are
+// accepted and return the module.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -87,9 +92,9 @@ void collect_modules(const std::shared_ptr<Object>& module, const std::string& p
   }
 }
 
-/// The torch.nn module a class is made from, if any: "Linear".
+/// The torch.nn module that a class derives from, such as "Linear"; "" if it has none.
 std::string library_base(const Class& cls) {
-  const bool written = !cls.bases.empty();  // in Python: its forward is one like the file's own
+  const bool written = !cls.bases.empty();  // in Python: its forward is evaluated like the file's
   if (cls.library.starts_with("torch.nn.") && cls.library != "torch.nn.Module" && !written)
     return cls.library.substr(9);
   for (const auto& base : cls.bases) {
@@ -117,7 +122,7 @@ Result<bool> wanted(Call& call, const StateRow& row) {
   return true;
 }
 
-// One entry of a state's shape (StateRow::shape).
+// The extents of one entry of StateRow::shape.
 Result<graph::Shape> state_extents(Call& call, const std::string& text) {
   const size_t power = text.find('^'), over = text.find('/'), times = text.find('*');
   if (power != std::string::npos) {
@@ -334,7 +339,7 @@ Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Argu
     if (changed.is_none()) continue;
     arguments.positional = items_of(changed) ? *items_of(changed) : std::vector<Value>{changed};
   }
-  // A class of the file that says __call__ goes past nn.Module's, which would ask for forward.
+  // A class of the file with its own __call__ replaces nn.Module's, which would call forward.
   const Value* method = kept->cls->find("__call__");
   const auto own = kept->attributes.find("forward");
   if (!method && module && own != kept->attributes.end())
@@ -440,7 +445,7 @@ Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
                                        const std::string& name, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "__init__") return init_module(object, std::move(arguments));
-  // Reached for the library's own forward only: one of the file is found as an attribute.
+  // Only torch.nn's own forward gets here: a forward of the file is found as an attribute.
   if (name == "forward")
     return run_library_module(*object, library_base(*object->cls), std::move(arguments));
   if (name == "eval" || name == "train") {

@@ -1,5 +1,9 @@
-// Tensors nobody prescribes the values of: in get_inputs() they are the task's inputs, while a
-// model is made its weights. Inside the reference itself they are refused.
+// Tensors with random values. In get_inputs() they are inputs of the task; while a module is
+// constructed they are weights. Inside the reference they are refused, because two runs would
+// differ. The alternative, to use torch's generator and its seed, would give fixed values; the
+// judge needs many. So a draw gives only a shape, a dtype and the legal values: rand() is within
+// [0, 1], randint() is below `high`. Distributions without such a rule (multinomial, poisson) are
+// refused.
 #include <fmt/core.h>
 
 #include "frontend/call.h"
@@ -39,7 +43,7 @@ Result<Draw> draw_like(Call& call, const std::string& name) {
   return draw;
 }
 
-/// randint(high, size) or randint(low, high, size).
+/// Reads randint(high, size) or randint(low, high, size).
 Result<Draw> draw_integers(graph::Builder& graph, Arguments arguments, bool like) {
   std::vector<Value>& given = arguments.positional;
   const size_t first = like ? 1 : 0;
@@ -88,7 +92,7 @@ Result<Draw> draw_permutation(graph::Builder& graph, Arguments arguments) {
   return draw;
 }
 
-/// Methods that fill a tensor, and distributions over one: the values are as many as its own.
+/// Methods that fill a tensor, and functions that draw one value per element of a tensor.
 Result<Draw> draw_filled(graph::Builder& graph, const std::string& name, Arguments arguments) {
   Call call = KW_TRY(Call::bind(graph, name, "input, a=None, b=None, *, p=None, generator=None",
                                 arguments.positional, arguments.keywords));

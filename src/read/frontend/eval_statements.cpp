@@ -1,3 +1,8 @@
+// Runs statements of the reference. Python's parser gives the tree, and one handler per kind of
+// statement runs it. Loops are unrolled and `if` takes one branch, because a graph has no control
+// flow. The alternative, graph nodes for loops, would make every later step harder. The cost: a
+// loop or condition must not depend on a tensor's value, and the number of steps is limited. An
+// assignment to a part of a tensor, or `x += y`, writes through to every alias (cell.h).
 #include <fmt/core.h>
 
 #include <map>
@@ -140,7 +145,7 @@ Result<Evaluator::Flow> Evaluator::run_with(const Json& statement) {
   return flow;
 }
 
-// Nothing but imports can fail here without being refused, and imports are judged by use.
+// Only imports are allowed in a try body. They never fail here: their names are checked when used.
 Result<Evaluator::Flow> Evaluator::run_try(const Json& statement) {
   for (const Json& one : statement["body"].items()) {
     if (!one["_"].as_string().starts_with("Import"))
@@ -285,7 +290,8 @@ Result<Evaluator::Flow> Evaluator::run_annotated(const Json& statement) {
   return Flow::Next;
 }
 
-// x[mask] *= 2 changes what the mask names, though x[mask] itself would be of any size.
+// x[mask] *= 2 changes the elements under the mask. The shape of x[mask] itself depends on values,
+// so it is never computed.
 Result<std::optional<Evaluator::Flow>> Evaluator::augment_masked(const Json& statement) {
   const Json& target = statement["target"];
   if (target["_"].as_string() != "Subscript") return std::optional<Flow>();
@@ -319,7 +325,7 @@ Result<std::optional<Evaluator::Flow>> Evaluator::augment_masked(const Json& sta
   return std::optional(Flow::Next);
 }
 
-// For tensors and lists `a += b` changes what every other name of a sees.
+// For tensors and lists, `a += b` also changes what other names of `a` see.
 Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
   const Json& target = statement["target"];
   const std::string& op = statement["op"].as_string();
@@ -332,7 +338,7 @@ Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
   if (tensor && tensor->cell && result.get<Tensor>() && op != "MatMult") {
     const graph::NodeId node = KW_TRY(node_of(*result.get<Tensor>()));
     KW_TRY(store(*tensor, node, false));
-    // x[index] += v: the index tensor picked a copy, which has to go back.
+    // x[index] += v: the index tensor gave a copy, which must be written back.
     const bool copy = target["_"].as_string() == "Subscript" && !tensor->cell->base;
     if (copy) KW_TRY(assign(target, Value(*tensor)));
     return Flow::Next;
@@ -371,7 +377,7 @@ Result<Evaluator::Flow> Evaluator::run_import(const Json& statement) {
       const std::string whole = module + "." + name;
       set_name(as.empty() ? name : as, library_constant(whole).value_or(Library{whole}));
     } else {
-      // `import torch.nn.functional` binds torch alone.
+      // `import torch.nn.functional` binds only the name torch.
       set_name(as.empty() ? name.substr(0, name.find('.')) : as,
                Library{as.empty() ? name.substr(0, name.find('.')) : name});
     }

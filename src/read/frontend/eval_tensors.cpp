@@ -1,5 +1,9 @@
-// Tensors: rows of the op tables called with Python's arguments, results that alias their inputs,
-// in-place updates, attributes.
+// Tensors in the evaluator: calls of op rows, results that alias their inputs, in-place updates,
+// attributes. Rows know nothing of Python and only make new nodes, which keeps over 20 tables
+// simple. So this file adds the rest: `out=` and `inplace=`, a cell for each result, limits on
+// size. The alternative, in-place variants of each row, would double the tables. While a module is
+// constructed, writes to a parameter are only recorded (note_fill), not computed. Methods that need
+// values, such as item(), are refused unless the value is known before the run.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -49,7 +53,7 @@ const Tensor* first_tensor(const Arguments& arguments) {
   return nullptr;
 }
 
-/// By position or by name; None when it is not there.
+/// An argument by position or by name; None when it is missing.
 Value argument(const Arguments& arguments, size_t place, std::string_view name) {
   for (const auto& [keyword, value] : arguments.keywords) {
     if (keyword == name) return value;
@@ -206,8 +210,7 @@ Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) 
   return Value(*target);
 }
 
-// In training a batch norm writes into its running statistics; whoever reads them afterwards sees
-// it.
+// In training, batch norm updates its running statistics, and later reads see the new values.
 Status Evaluator::update_statistics(Call& call, size_t place, const Arguments& arguments) {
   const bool training = KW_TRY(call.boolean("training"));
   if (!training || call["momentum"].is_none()) return Done{};
@@ -285,7 +288,7 @@ Result<Value> Evaluator::call_in_place(const Tensor& self, const std::string& na
 namespace {
 
 const std::map<std::string, bool>& refused_methods() {
-  // true: because of values; false: for other reasons
+  // true: the method needs values; false: another reason
   static const std::map<std::string, bool> kMethods = {
       {"item", true},      {"tolist", true},        {"numpy", true},     {"nonzero", true},
       {"unique", true},    {"masked_select", true}, {"backward", false}, {"data_ptr", false},
@@ -332,7 +335,7 @@ Result<Value> strides_value(const graph::Shape& shape) {
   return make_tuple(std::move(strides));
 }
 
-/// One of a tuple by an optional dim argument: x.size(0), x.stride(-1).
+/// The item at an optional dim argument, as in x.size(0) and x.stride(-1); all items without it.
 Result<Value> pick(graph::Builder& graph, const Value& all, const Arguments& arguments) {
   const Value* dim = arguments.positional.empty() ? nullptr : &arguments.positional[0];
   for (const auto& [keyword, value] : arguments.keywords) {
@@ -364,7 +367,7 @@ Result<Value> Evaluator::plain_method(const Tensor& self, const std::string& nam
   if (name == "element_size") return Value(Dim(tensor::dtype_size(dtype)));
   if (name == "get_device" || name == "storage_offset") return Value(Dim(0));
   if (name == "__len__") return builtin_length(Value(self));
-  return Value(self);  // cuda, cpu, requires_grad_, …: where it lives does not matter
+  return Value(self);  // cuda, cpu, requires_grad_, …: no effect on values
 }
 
 Result<Value> Evaluator::call_tensor_method(const Tensor& self, const std::string& name,

@@ -1,6 +1,9 @@
-// An index is read in two halves. Ints, slices, None and Ellipsis are movements and give a view;
-// then index tensors pick from that view: their dims are brought side by side, merged into one, and
-// one linear index selects along it. Assignment runs the same halves backwards.
+// Reads an index in two steps. Ints, slices, None and Ellipsis are movements and give a view. Then
+// index tensors select from that view: their dims are moved together and merged into one dim, and
+// one linear index selects along it. So the graph needs one select operator, not one per number of
+// index tensors. Assignment runs the same steps backwards, with a scatter. The cost: index
+// arithmetic in the graph, which later steps must simplify. A mask can only be assigned one value,
+// because the number of selected elements is unknown.
 #include "frontend/index.h"
 
 #include <fmt/core.h>
@@ -24,7 +27,8 @@ using graph::Operand;
 using graph::Shape;
 using tensor::DType;
 
-/// An index tensor, and the dim of the view it indexes. A mask covers as many dims as its rank.
+/// An index tensor, and the dim of the view that it indexes. A mask covers as many dims as its
+/// rank.
 struct Pick {
   int dim = 0;
   NodeId index = -1;
@@ -62,7 +66,7 @@ int dims_taken(Builder& graph, const Value& item) {
   return tensor && is_mask(graph, tensor->node) ? graph.rank(tensor->node) : 1;
 }
 
-/// The index with its Ellipsis written out and whole dims added at the end.
+/// The index with its Ellipsis replaced by whole dims, and with whole dims added at the end.
 Result<std::vector<Value>> spread(Builder& graph, const std::vector<Value>& items, int rank) {
   int taken = 0, ellipses = 0;
   for (const Value& item : items) {
@@ -145,7 +149,7 @@ Result<Value> resolve_item(Builder& graph, const Value& item) {
   return item;
 }
 
-/// Ints of a list as an index must lie inside at every extent the trace speaks of.
+/// Ints of a list index must be inside the extent; the guard keeps this true at other dims.
 Status check_listed(Builder& graph, NodeId index, int dim, const Dim& extent) {
   const Node node = graph[index];
   if (node.op == Op::Concat || node.op == Op::Reshape) {
@@ -194,7 +198,7 @@ Result<Parsed> parse(Builder& graph, NodeId base, const Value& index) {
   return parsed;
 }
 
-/// Counted from the front, as int64.
+/// The index as int64, with negative indices counted from the end.
 Result<NodeId> wrapped(Builder& graph, NodeId index, const Dim& extent) {
   const NodeId wide = graph.cast(index, DType::Int64);
   const NodeId negative =
@@ -204,12 +208,12 @@ Result<NodeId> wrapped(Builder& graph, NodeId index, const Dim& extent) {
   return graph.where(negative, Operand::tensor(moved), Operand::tensor(wide));
 }
 
-/// The picked dims side by side as one, and the linear index into it.
+/// The indexed dims merged into one dim, and the linear index into it.
 struct Merged {
   NodeId node = -1;
-  std::vector<int> order;  // how the dims were permuted
-  Shape permuted;          // extents after that
-  int dim = 0;             // the merged one
+  std::vector<int> order;  // the permutation of the dims
+  Shape permuted;          // extents after the permutation
+  int dim = 0;             // the merged dim
   NodeId index = -1;       // rank 1
   Shape index_shape;
 };
@@ -335,7 +339,7 @@ Result<NodeId> put_picks(Builder& graph, const Parsed& parsed, NodeId value) {
 
 Result<NodeId> broadcast_to(Builder& graph, NodeId node, Shape shape) {
   Shape own = graph[node].shape;
-  // A value may have more dims than what it is assigned to, as long as they are 1.
+  // A value may have more dims than its target if the extra ones are 1.
   while (own.size() > shape.size() && own.front().value() == 1) own.erase(own.begin());
   if (own.size() < shape.size()) own.insert(own.begin(), shape.size() - own.size(), Dim(1));
   if (own.size() != graph[node].shape.size()) node = KW_TRY(graph.reshape(node, own));

@@ -11,7 +11,7 @@ using graph::Op;
 
 constexpr int kMostSteps = 200;
 
-/// inf * 0 is no bound.
+/// Treats inf * 0 as 0: every value inside the interval is finite.
 double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 Interval product(const Interval& a, const Interval& b) {
@@ -32,7 +32,7 @@ Interval magnitude(const Interval& x) {
   return {0, std::max(std::abs(x.low), std::abs(x.high)), false};
 }
 
-// z: the second operand of ops that have one.
+// `z` is the second operand, for ops that have one.
 Interval through(Op op, const Interval& x, const Interval& z = {}) {
   switch (op) {
 #define KW_POINTWISE(op, name, inputs, ...) \

@@ -8,7 +8,7 @@ using graph::NodeId;
 using graph::Op;
 using tensor::DType;
 
-constexpr int kMostLooks = 2000;  // looked at, on all ways back together
+constexpr int kMostLooks = 2000;  // nodes visited, on all paths together
 
 std::optional<double> rounded(double value, DType dtype) {
   if (dtype == DType::Fp32) return static_cast<double>(static_cast<float>(value));
@@ -33,7 +33,7 @@ std::optional<double> combined(Op op, double a, double b) {
   }
 }
 
-// Where a moved element was before; false for other ops.
+// Changes `at` to the element's position before a movement; false for other ops.
 bool before(const graph::Builder& graph, const Node& node, std::vector<int64_t>& at) {
   const graph::Shape& from = graph[node.inputs[0]].shape;
   std::vector<int64_t> place(from.size(), 0);

@@ -1,3 +1,9 @@
+// The judge draws inputs, and a wrong draw makes a correct kernel look wrong: log of a negative
+// number, or an index outside its table. So we derive the legal values from two graphs. The graph
+// of get_inputs() gives ranges by interval arithmetic and structure (triangular, symmetric). The
+// graph of the reference gives what its operators need: log's domain, and the extents that indices
+// must stay below. The alternative, to ask the user for each range, remains possible in task.toml.
+// The rules cover common forms only; for any other form no limit is set.
 #include "frontend/legal.h"
 
 #include <algorithm>
@@ -31,7 +37,7 @@ bool keeps_values(Op op) {
          op == Op::Slice;
 }
 
-/// The tensor behind movements and casts.
+/// The tensor before movements and casts.
 NodeId origin_of(const Builder& graph, NodeId id) {
   while (keeps_values(graph[id].op)) id = graph[id].inputs[0];
   return id;
@@ -93,7 +99,7 @@ task::Legal legal_of(const Builder& graph, NodeId id, const std::vector<Drawn>& 
   std::map<NodeId, Interval> given;
   for (const Drawn& one : drawn) {
     given[one.node] = of_legal(one.legal);
-    // The values themselves, only moved: every promise holds, the dim it is made by too.
+    // The drawn values are only moved, so every promise holds, with its dim.
     if (one.node == origin && tensor::is_float(graph[origin].dtype) == floats) legal = one.legal;
   }
   if (graph[origin].op == Op::Iota && !floats)
@@ -149,7 +155,7 @@ bool range_matters(const Graph& graph, NodeId input) {
 
 namespace {
 
-/// What a node is of an input: nothing to do with it, the input itself, -x or 1 - x.
+/// How a node depends on an input: not at all, x itself, -x or 1 - x.
 enum class Relation : uint8_t { None, Same, Negated, OneMinus };
 
 bool is_one(const Graph& graph, NodeId id) {
@@ -183,7 +189,7 @@ void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
     const Relation of =
         node.inputs.empty() ? Relation::None : known[static_cast<size_t>(node.inputs[0])];
     const bool log = node.op == Op::Log || node.op == Op::Log2 || node.op == Op::Log10;
-    // PyTorch looks at the targets of this loss, whatever the formula could do with others.
+    // PyTorch checks the targets of this loss, even if the formula would accept other values.
     const bool target = of == Relation::Same && node.op == Op::Sub &&
                         node.origin == "binary_cross_entropy" && is_one(graph, node.inputs[1]);
     above_zero = above_zero || target || (log && of == Relation::Same);
@@ -200,7 +206,7 @@ void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
 
 namespace {
 
-/// Carries "must stay below" from indices back to where they come from.
+/// Passes the bound of an index back to the nodes it is computed from.
 class IndexBounds {
  public:
   explicit IndexBounds(const Graph& graph) : graph_(graph), bounds_(graph.nodes.size()) {}
@@ -225,7 +231,7 @@ class IndexBounds {
   }
 
  private:
-  /// index == 0, 1, 2 …: a class out of that many.
+  /// index == 0, 1, 2 …: the index is a class, so it must be below the number of classes.
   void compare_positions(const Node& node) {
     for (const size_t which : {0, 1}) {
       NodeId at = node.inputs[which];
@@ -262,7 +268,7 @@ class IndexBounds {
       if (!wraps) limit(node.inputs[1], bound);
     }
     if (node.op == Op::Add) {
-      // row * columns + column
+      // A linear index: row * columns + column.
       const Node& scaled = graph_[node.inputs[0]];
       if (scaled.op != Op::Mul) return;
       const auto factor = constant(scaled.inputs[1]);

@@ -1,3 +1,9 @@
+// A reference has concrete extents, but a kernel must be checked at several shapes. So we find out
+// which numbers are dims: ints at file level, and extents of inputs if the reference also traces
+// with twice the value. The alternative, to let the user name all dims, costs effort for each file;
+// --dims remains possible. Equal numbers become the same dim, which can be wrong for a square
+// matrix. Window sizes and index bounds stay numbers. The small shape for correctness is found by
+// halving extents and tracing again, so making a task costs several traces.
 #include "frontend/make_task.h"
 
 #include <fmt/core.h>
@@ -13,9 +19,9 @@
 namespace kw::frontend {
 namespace {
 
-/// Elements an assumed benchmark shape is to have, if every dim stands for one extent.
+/// The log2 of the number of elements of an assumed benchmark shape, if each dim occurs once.
 constexpr int kAssumedBits = 24;
-/// More than this is too much for a shape that is there to be checked often.
+/// The most work, in flops, for a shape that is checked often.
 constexpr double kMuchWork = 2e8;
 constexpr int64_t kFewElements = 4;
 
@@ -35,7 +41,7 @@ task::Dims assume(const std::set<std::string>& names, const TaskDraft& draft,
   }
   task::Dims assumed;
   if (missing.empty()) return assumed;
-  // Different powers of two, the product as intended: equal values would hide what belongs
+  // Different powers of two with the intended product. Equal values could hide which extents belong
   // together.
   const int count = static_cast<int>(missing.size());
   for (int i = 0; i < count; ++i) {
@@ -48,7 +54,7 @@ task::Dims assume(const std::set<std::string>& names, const TaskDraft& draft,
   return assumed;
 }
 
-/// Values for every dim: what the user gave, the file's, or assumed ones.
+/// Values for every dim: the user's, otherwise the file's, otherwise assumed ones.
 Result<task::Dims> settle_dims(const TaskDraft& draft, std::vector<std::string>& notes) {
   std::set<std::string> names = names_of(draft.entry.arguments);
   for (const Argument& argument : draft.entry.arguments) {
@@ -83,7 +89,7 @@ Result<task::Dims> settle_dims(const TaskDraft& draft, std::vector<std::string>&
   return dims;
 }
 
-/// What the author promised, where it was meant, and what the reference needs.
+/// Sets the legal values: the promises of get_inputs() that matter, and what the reference needs.
 void settle_legal(task::TensorSpec& spec, const Trace& trace,
                   const std::map<std::string, graph::Dim>& below) {
   task::Legal& legal = spec.legal;
@@ -143,7 +149,7 @@ bool names_known(const Entry& entry, const task::Dims& dims) {
                      [&](const std::string& name) { return dims.count(name) > 0; });
 }
 
-/// Every use of a dim as the number it stands for.
+/// Replaces a dim by its value in all shapes.
 void write_out(Entry& entry, const std::string& dim, int64_t value) {
   for (Argument& argument : entry.arguments) {
     auto* tensor = std::get_if<TensorArgument>(&argument.value);
@@ -153,7 +159,8 @@ void write_out(Entry& entry, const std::string& dim, int64_t value) {
   }
 }
 
-/// Dims that are the size of a window: kernels are written for the window, not for any size of it.
+/// Dims that are the size of a window. A kernel is written for one window size, so they stay
+/// numbers.
 std::set<std::string> window_sizes(const graph::Graph& graph) {
   std::set<std::string> sizes;
   for (const graph::Node& node : graph.nodes) {
@@ -163,8 +170,8 @@ std::set<std::string> window_sizes(const graph::Graph& graph) {
   return sizes;
 }
 
-/// What integers of the inputs stay below, as far as that is written as a number: an extent of that
-/// size may be what they point into.
+/// The bounds of integer inputs that are written as numbers. An extent of that size may be the one
+/// that the integers index.
 std::set<int64_t> written_bounds(const Entry& entry) {
   std::set<int64_t> bounds;
   for (const Argument& argument : entry.arguments) {
@@ -175,12 +182,12 @@ std::set<int64_t> written_bounds(const Entry& entry) {
   return bounds;
 }
 
-/// Extents written as numbers get names where the reference runs with other values too, so that
-/// other shapes can be derived. Equal numbers are taken for the same dim.
+/// Gives names to extents written as numbers, if the reference also traces with other values. Then
+/// other shapes can be derived. Equal numbers become the same dim.
 void name_extents(TaskDraft& draft) {
   Entry named = draft.entry;
   std::map<int64_t, std::string> names;
-  // Not the names --dims gives: those may be the very ones that are given here.
+  // Names from --dims are not taken: they may be the names that are given here.
   std::set<std::string> taken = names_of(named.arguments);
   for (const auto& [name, value] : draft.file) taken.insert(name);
   task::Dims dims = draft.file;
@@ -235,22 +242,22 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   return Done{};
 }
 
-/// What evaluating the reference costs; nothing where it does not run, or has other tensors than
-/// the task.
+/// The cost of evaluating the reference. Not set if it fails at these dims, or if its tensors
+/// differ from the task's.
 std::optional<double> flops_at(const task::Task& task, const Entry& entry, const task::Dims& dims) {
   const auto trace = trace_entry(entry, dims);
   if (!trace || !task.difference(trace->graph).empty()) return std::nullopt;
   return graph::cost_of(trace->graph).flops;
 }
 
-/// Of an extent of more than a few elements about half, odd stays odd.
+/// About half of an extent that has more than a few elements; odd extents stay odd.
 int64_t half_of(int64_t extent) {
   if (extent <= kFewElements) return extent;
   return extent % 2 == 0 ? extent / 2 : (extent / 2) | 1;
 }
 
-/// Volumes times channels are much work even if every extent is small: all dims are halved
-/// together, which keeps what they have to do with each other, else one after the other.
+/// Volumes times channels are much work even if every extent is small. All dims are halved
+/// together, which keeps their relations. If that fails, they are halved one by one.
 task::Dims lightened(const task::Task& task, const Entry& entry, task::Dims dims) {
   std::optional<double> flops = flops_at(task, entry, dims);
   bool smaller = true;
@@ -276,7 +283,7 @@ task::Dims lightened(const task::Task& task, const Entry& entry, task::Dims dims
   return dims;
 }
 
-/// The smallest of a few shapes at which the reference still runs and has the task's tensors.
+/// The smallest of a few shapes at which the reference still traces and has the task's tensors.
 task::Dims small_shape(const task::Task& task, const Entry& entry, const task::Dims& dims) {
   for (const int64_t largest : {64, 128, 256, 512}) {
     for (const bool distinct : {true, false}) {
@@ -302,13 +309,13 @@ std::set<std::string> names_of(const std::vector<Argument>& arguments) {
 
 task::Dims shrunk(const task::Dims& dims, int64_t largest, bool distinct) {
   task::Dims result = dims;
-  std::map<int64_t, int64_t> taken;  // small extent -> the one it stands for
+  std::map<int64_t, int64_t> taken;  // small extent -> its original
   for (auto& [name, value] : result) {
     const int64_t original = value;
-    // Odd stays odd: such an extent is there to be awkward.
+    // Odd extents stay odd: they are test cases for tails.
     const auto smaller = [](int64_t n) { return n % 2 == 0 ? n / 2 : (n / 2) | 1; };
     while (value > largest) value = smaller(value);
-    // Different extents stay different, or a transposed kernel would pass.
+    // Different extents stay different; otherwise a kernel that swaps two dims could pass.
     while (distinct && value > 3 && taken.count(value) && taken[value] != original)
       value = smaller(value);
     taken.emplace(value, original);

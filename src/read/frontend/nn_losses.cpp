@@ -1,4 +1,4 @@
-// The modules of torch.nn that compare or remember: losses, recurrent cells, bags of embeddings.
+// The modules of torch.nn for losses, recurrent cells and bags of embeddings.
 #include "frontend/nn_modules.h"
 
 namespace kw::frontend {

@@ -1,5 +1,8 @@
-// The modules of torch.nn that slide over images, sequences and volumes: convolutions, pools,
-// padding, resizing.
+// The modules of torch.nn with windows or borders: convolutions, pools, padding, resizing. One row
+// per module and rank, because PyTorch has a class for each rank. Generated rows would be shorter,
+// but a search for a module's name would not find them. The weights of a transposed convolution
+// have the channels in the other order (kTurnedWeight). Rows named aten.nn.* take forward's
+// arguments in the module's order, not in the function's.
 #include "frontend/nn_modules.h"
 
 namespace kw::frontend {

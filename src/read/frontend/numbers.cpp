@@ -1,3 +1,9 @@
+// Numbers of the reference decide shapes, so they must be Python's numbers exactly: floor division
+// and modulo follow the sign of the divisor, and an int that needs more than 64 bits is an Error.
+// Ints are Dims and keep their symbols through arithmetic. A comparison must have one answer now,
+// so it uses the value and adds a guard to the trace. A trace is used only at dims at which its
+// guards hold. The alternative, to explore both branches, would multiply the traces. Big integers
+// are not supported.
 #include "frontend/numbers.h"
 #include "frontend/text_format.h"
 
@@ -23,7 +29,7 @@ std::optional<Dim> as_dim(const Value& value) {
 
 namespace {
 
-/// as_dim's value, with no polynomial copied: dicts compare many keys.
+/// The value of as_dim without a copy of its polynomial: dicts compare many keys.
 std::optional<int64_t> as_integer(const Value& value) {
   if (const auto* integer = value.get<Dim>()) return integer->value();
   if (const auto* flag = value.get<bool>()) return *flag ? 1 : 0;
@@ -77,7 +83,7 @@ Result<Dim> multiply(const Dim& a, const Dim& b) {
 }
 
 Result<Dim> power(Builder& graph, const Dim& base, int64_t exponent) {
-  // Higher powers of a symbol are no extents of tensors; its value serves.
+  // Extents of tensors have no higher powers of a symbol, so its value is enough.
   const bool symbolic = exponent <= 4;
   const Dim factor = symbolic ? base : Dim(concrete(graph, base));
   Dim result(1);

@@ -11,7 +11,7 @@ struct MathCase {
   const char* name;
   const char* op;
   Value a, b;
-  const char* want;  // as text, or the error
+  const char* want;  // the result as text, or the error
 };
 
 std::string shown(const Result<Value>& result) {

@@ -1,5 +1,9 @@
-// The activation functions of torch.nn.functional, by the formulas of PyTorch's kernels: what they
-// do with NaN and at their breakpoints is part of their meaning.
+// The activation functions of torch.nn.functional. Each uses the formula of PyTorch's kernel, not
+// the shortest one: results for NaN, infinities and at breakpoints must agree. Formulas compute in
+// the wide type and round once, as the kernels do. Those that PyTorch writes in Python round after
+// every step, so they do here, too. The alternative, one graph operator per activation, would need
+// a rule in every later stage. The cost is a few more nodes, which later stages fuse. Random forms
+// (rrelu in training) are refused.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -19,7 +23,7 @@ using tensor::DType;
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-// relu and clamps exist for integers too.
+// relu and clamps also take integers.
 Result<Value> clamp_between(Call& call, double low, double high) {
   Formula f(call);
   Term x = f.tensor("input");
@@ -95,7 +99,7 @@ Result<Value> leaky_relu(Call& call) {
       call, [](Term x, Formula& f) { return where(x > 0, x, x * f.number("negative_slope")); });
 }
 
-// Out of training the slope is the middle of its range.
+// Outside of training the slope is the middle of its range.
 Result<Value> rrelu(Call& call) {
   return activation(call, [](Term x, Formula& f) {
     if (f.boolean("training")) {
@@ -200,7 +204,7 @@ Result<Value> logsigmoid(Call& call) {
   return activation(call, [](Term x, Formula&) { return minimum(x, 0.0) - log1p(exp(-abs(x))); });
 }
 
-// These two are written in Python over there: every step rounds to the tensor's dtype.
+// PyTorch writes these two in Python, so every step rounds to the tensor's dtype.
 Result<Value> softsign(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");

@@ -1,4 +1,9 @@
-// Arithmetic, comparison and bit functions of two or three operands, and Python's operators.
+// Arithmetic, comparison and bit functions of two or three operands, and Python's operators. The
+// difficulty is dtypes: operands promote as in PyTorch, bool has its own rules, and half types are
+// computed in fp32 and rounded once. Each row is a formula over promoted operands. A single generic
+// rule with a table of dtypes would be shorter, but add, sub, div and pow each have their own
+// exceptions and error texts. Exponents such as 2 and 0.5 become products and roots, as in
+// PyTorch's kernels, because edge cases differ.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -17,10 +22,10 @@ using tensor::DType;
 
 struct Pair {
   Term a, b;
-  DType type;  // what the two promote to
+  DType type;  // the dtype that both promote to
 };
 
-// Both may be numbers (torch.add(1, 2)): the first then becomes a tensor.
+// Both may be numbers (torch.add(1, 2)); then the first becomes a tensor.
 Pair operands(Formula& f) {
   Term a = f.operand("input");
   Term b = f.operand("other");
@@ -38,7 +43,7 @@ Result<Value> binary(Call& call) {
   return f.result(apply(op, p.a, p.b));
 }
 
-// Functions that only floats have: integers and bool become fp32 first.
+// For functions that only floats have: integers and bool become fp32 first.
 template <Op op>
 Result<Value> float_binary(Call& call) {
   Formula f(call);
@@ -67,7 +72,7 @@ Result<Value> integer_binary(Call& call) {
   return f.result(apply(op, p.a, p.b));
 }
 
-// A shift by a negative amount or by the width and more gives 0 (or the sign, to the right).
+// A shift by a negative amount, or by at least the width, gives 0. To the right, it gives the sign.
 template <Op op>
 Result<Value> shift(Call& call) {
   Formula f(call);
@@ -78,7 +83,7 @@ Result<Value> shift(Call& call) {
   return f.result(apply(op, p.a, p.b));
 }
 
-// a + alpha * b, in one rounding.
+// a + alpha * b, rounded once.
 Term scaled_sum(Formula& f, const Pair& p, bool minus) {
   Call& call = f.call();
   if (f.failed()) return p.a;
@@ -157,7 +162,7 @@ Term true_divide(Formula& f, const Pair& p) {
   return apply(Op::Div, convert(p.a, DType::Fp32), convert(p.b, DType::Fp32));
 }
 
-// No primitive truncates integers; what the remainder leaves divides evenly.
+// No graph operator truncates integers. After the remainder is subtracted, the division is exact.
 Term truncated_divide(Formula& f, const Pair& p) {
   if (f.failed()) return p.a;
   if (is_integral(p.type)) {
@@ -190,7 +195,7 @@ Result<Value> rdiv(Call& call) {
   return f.result(true_divide(f, p));
 }
 
-// The exponents PyTorch's kernels treat as products and roots: their edge cases differ from pow's.
+// Exponents that PyTorch's kernels compute as products and roots: edge cases differ from pow's.
 std::optional<Term> special_power(const Pair& p) {
   if (p.b.value.is_tensor() || !p.b.value.dim.is_constant() || !tensor::is_float(p.type)) {
     return std::nullopt;
@@ -274,7 +279,7 @@ Result<Value> where_row(Call& call) {
   return f.result(where(condition, f.operand("input"), f.operand("other")));
 }
 
-// x.where(condition, other): the tensor itself comes first.
+// x.where(condition, other): the tensor itself is the first argument.
 Result<Value> where_method(Call& call) {
   Formula f(call);
   Term x = f.tensor("self");
@@ -295,7 +300,7 @@ Result<Value> clamp_with(Call& call, std::string_view low, std::string_view high
   return f.result(x);
 }
 
-// xlogy and xlog1py: 0 where x is 0, unless y is NaN.
+// xlogy and xlog1py: the result is 0 if x is 0, unless y is NaN.
 template <Op log_op>
 Result<Value> x_log_y(Call& call) {
   Formula f(call);
@@ -310,7 +315,7 @@ Result<Value> x_log_y(Call& call) {
   return f.result(where(isnan(y), kNan, where(x == 0, 0.0, product)), type);
 }
 
-// log(exp(a) + exp(b)); `scale` is ln 2 for base 2.
+// log(exp(a) + exp(b)), or the same with base 2.
 Result<Value> log_add_exp(Call& call, bool base_two) {
   Formula f(call);
   Term a = f.tensor("input");
@@ -402,7 +407,7 @@ Result<Value> isclose(Call& call) {
   return f.result(close);
 }
 
-// Ignores NaN where the other has a value.
+// Fmax and Fmin ignore a NaN if the other operand is a number; Maximum and Minimum return NaN.
 template <Op op>
 Result<Value> extremum_of_two(Call& call) {
   return binary<op>(call);

@@ -1,5 +1,9 @@
-// Core ATen's overloads as torch.export names them. Most are a row under another name; the ones
-// with an order of arguments or results of their own are written out here.
+// The overloads of Core ATen, by their names in exported graphs. Most are an existing row under
+// another name, found by removing the overload and trying "torch.", "F." and "Tensor.". So this
+// file lists only the exceptions: aliases with another name or argument order, and operators with
+// their own results. The alternative, a full table of overloads, would repeat each row. Fused
+// operators return what PyTorch's backward needs, too; we compute those results only if an importer
+// check reads them, otherwise they are None.
 #include <fmt/core.h>
 
 #include <list>
@@ -24,7 +28,7 @@ using graph::Op;
 using graph::Operand;
 using tensor::DType;
 
-// Mean and reciprocal deviation over dims, as the native norms return them beside their result.
+// Mean and reciprocal deviation over dims, which native norms return after their result.
 Result<std::vector<NodeId>> mean_and_rstd(Call& call, NodeId x, const std::vector<int>& dims,
                                           double eps, bool keepdim) {
   Formula f(call);
@@ -84,7 +88,8 @@ Result<Value> native_group_norm(Call& call) {
   return tensor_tuple({out, stats[0], stats[1]});
 }
 
-// In training: the batch's statistics and, for the functional form, the running values after it.
+// In training the results include the batch's statistics. The functional form also returns the
+// updated running values.
 Result<Value> native_batch_norm(Call& call, bool training, bool functional) {
   NodeId x = KW_TRY(call.tensor("input"));
   graph::ChannelNorm norm;
@@ -166,8 +171,8 @@ Result<Value> index(Call& call) {
   return tensor_value(KW_TRY(graph::index(call.graph(), x, indices)));
 }
 
-// x with the values added where the indices say, as often as they say it: every element's place in
-// the flattened tensor, indexed like the tensor itself.
+// x with the values added at the indices; an index given twice adds twice. The positions in the
+// flattened tensor are indexed like the tensor itself.
 Result<NodeId> accumulated(Call& call, NodeId x) {
   std::vector<std::optional<NodeId>> indices = KW_TRY(indices_of(call));
   NodeId values = KW_TRY(call.tensor("values"));
@@ -186,7 +191,7 @@ Result<NodeId> accumulated(Call& call, NodeId x) {
   return g.reshape(flat, shape);
 }
 
-// As x[indices] = values on a copy.
+// Like x[indices] = values on a copy.
 Result<Value> index_put(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   bool accumulate = KW_TRY(call.boolean("accumulate"));
@@ -208,8 +213,8 @@ Result<Value> aten_embedding(Call& call) {
   return tensor_value(KW_TRY(graph::embedding(call.graph(), indices, weight)));
 }
 
-// Modes are numbers here, and a bag always has offsets; the result first, then what the backward
-// pass would want.
+// ATen's modes are numbers, and its bags always have offsets. The first result is the output; the
+// others are for the backward pass and None here.
 Result<Value> aten_embedding_bag(Call& call) {
   constexpr const char* kModes[] = {"sum", "mean", "max"};
   const int64_t mode = KW_TRY(call.integer("mode"));
@@ -250,7 +255,7 @@ Result<Value> constant_pad(Call& call) {
   return padded(call, graph::PadMode::Constant, value);
 }
 
-// The result, and whatever the backward pass would want.
+// The output twice: the second result is for the backward pass only.
 Result<Value> with_buffer(Call& call, const char* row) {
   const OpRow* target = find_op(row);
   Value out = KW_TRY(target->apply(call));
@@ -318,12 +323,12 @@ constexpr OpRow kOwn[] = {
 };
 
 struct Alias {
-  const char* names;  // of ATen, without overload
+  const char* names;  // ATen's names, without overload
   const char* row;
-  const char* signature;  // null: the row's own
+  const char* signature;  // null: the signature of the row
 };
 
-// Where the name differs, or the order of arguments.
+// Operators with another name or another order of arguments.
 constexpr Alias kAliases[] = {
     {"alias lift_fresh_copy lift_fresh clone contiguous detach_ _conj", "torch.clone", nullptr},
     {"_unsafe_view", "torch.reshape", nullptr},
@@ -388,7 +393,7 @@ constexpr Alias kAliases[] = {
 using Index = std::map<std::string, const OpRow*, std::less<>>;
 
 Index build_aten_index() {
-  static std::list<OpRow> rows;  // what the aliases become
+  static std::list<OpRow> rows;  // made from the aliases
   Index index;
   for (const OpRow& row : kOwn) {
     for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
@@ -414,7 +419,7 @@ const OpRow* find_aten(std::string_view overload) {
   const std::string base = name.substr(0, name.find('.'));
   if (found == kIndex.end()) found = kIndex.find(base);
   if (found != kIndex.end()) return found->second;
-  // ATen's names are otherwise torch's; in-place and out= forms do not appear in exported graphs.
+  // Other names of ATen are torch's. In-place and out= forms do not occur in exported graphs.
   if (base.starts_with("special_")) return find_op("torch.special." + base.substr(8));
   if (base.starts_with("linalg_")) return find_op("torch.linalg." + base.substr(7));
   for (const char* place : {"torch.", "F.", "Tensor."}) {

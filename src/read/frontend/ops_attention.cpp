@@ -1,4 +1,9 @@
-// Attention, and bags of embeddings.
+// Attention, and bags of embeddings. Attention is composed from matrix products and a softmax
+// (graph/compose_attention.h), not one operator, so that differentiation and bounds need no extra
+// rule; code generation finds the pattern again. Embedding bags have ragged lengths, which a graph
+// cannot express. A mask [bags, rows] says which rows are in which bag, and a masked reduction adds
+// them. The cost: the graph does work for every pair of bag and row. Dropout and max_norm are
+// refused.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -41,7 +46,7 @@ Result<Value> scaled_dot_product_attention(Call& call) {
   return tensor_value(KW_TRY(graph::attention(call.graph(), query, key, value, how)));
 }
 
-// The fused forms of ATen: the result first, then what the backward pass would want.
+// The fused forms of ATen: the first result is the output; the others are for the backward pass.
 Result<Value> fused_attention(Call& call) {
   const Value out = KW_TRY(scaled_dot_product_attention(call));
   std::vector<Value> results(9);
@@ -49,7 +54,7 @@ Result<Value> fused_attention(Call& call) {
   return make_tuple(std::move(results));
 }
 
-// Bags: [B, N] says which of the N looked-up rows are in which of the B bags.
+// The rows that were looked up, and which of the N rows are in which of the B bags.
 struct Bags {
   NodeId rows = -1;    // [B or 1, N, D]
   NodeId within = -1;  // [B, N, 1], or -1: all of them
@@ -99,7 +104,7 @@ Result<Bags> read_bags(Call& call) {
   return bags;
 }
 
-// What padding_idx names is in no bag.
+// Rows with the index padding_idx are in no bag.
 Status leave_padding(Call& call, Bags& bags) {
   if (!call.given("padding_idx")) return Done{};
   graph::Builder& g = call.graph();

@@ -1,5 +1,5 @@
-// Conversions of dtype. Where a tensor lives is no part of what it computes, so devices are
-// accepted and ignored.
+// Conversions of dtype. The device of a tensor does not change its values, so devices are accepted
+// and ignored.
 #include <fmt/core.h>
 
 #include "core/text.h"

@@ -1,4 +1,9 @@
-// Losses of scores against classes: cross-entropy, the negative log-likelihood, margins.
+// Losses of scores against classes: cross-entropy, negative log-likelihood, margins. The target
+// holds class indices, so each loss selects a score per sample. Samples with ignore_index count
+// neither in the sum nor in the divisor of the mean. We gather at class 0 for those samples and
+// mask the result, because the graph cannot drop samples. One-hot products would avoid the gather,
+// but give NaN for infinite scores of other classes. Half types are summed and divided in the wide
+// type, as in PyTorch.
 #include <fmt/core.h>
 
 #include "frontend/ops_loss.h"
@@ -22,7 +27,7 @@ struct Classes {
   NodeId scores = -1, target = -1;
   std::optional<NodeId> weight;
   int64_t ignored = -100;
-  int dim = 1;  // of the classes
+  int dim = 1;  // the dim of the classes
 
   Dim count(const graph::Builder& g) const { return g.extent(scores, dim); }
 };
@@ -76,8 +81,8 @@ Result<Classes> read_classes(Call& call) {
   return c;
 }
 
-// The losses of the samples, and what their mean divides by; both wide, nothing for a sample that
-// is ignored.
+// The losses of the samples, and the weights that their mean divides by. Both are wide, and 0 for
+// an ignored sample.
 struct Picked {
   Term loss, share;
 };
@@ -107,7 +112,7 @@ Term total_of(Formula& f, const Term& x) {
   return node ? f.node(graph::sum(f.graph(), *node, {}, false)) : f.fail(node.error());
 }
 
-// One number: half types are summed and divided wide.
+// One number; half types are summed and divided in the wide type.
 Result<Value> reduce_picked(Formula& f, const Picked& picked, Reduction reduction, DType type) {
   if (reduction == Reduction::None) return f.result(picked.loss, type);
   const Term total = total_of(f, picked.loss);
@@ -123,7 +128,7 @@ Result<Value> nll_loss(Call& call) {
   return reduce_picked(f, picked, reduction, call.graph().dtype(c.scores));
 }
 
-// ATen's: the mean's divisor beside the loss.
+// ATen's form: the divisor of the mean is the second result.
 Result<Value> nll_loss_pair(Call& call) {
   const Classes c = KW_TRY(read_classes(call));
   const Reduction reduction = KW_TRY(reduction_of(call));
@@ -135,7 +140,7 @@ Result<Value> nll_loss_pair(Call& call) {
   return make_tuple({loss, share});
 }
 
-// The weight of every class as [C, 1, …], ready to meet [N, C, …].
+// The weight of every class as [C, 1, …], which broadcasts to [N, C, …].
 Result<Term> weight_column(Formula& f, const Classes& c) {
   graph::Builder& g = f.graph();
   graph::Shape shape(static_cast<size_t>(g.rank(c.scores) - c.dim), Dim(1));
@@ -143,7 +148,7 @@ Result<Term> weight_column(Formula& f, const Classes& c) {
   return f.node(KW_TRY(g.reshape(*c.weight, shape)));
 }
 
-// Targets that are probabilities of every class.
+// For targets that are probabilities of every class.
 Result<Value> soft_cross_entropy(Formula& f, const Classes& c, double smoothing,
                                  Reduction reduction) {
   graph::Builder& g = f.graph();
@@ -160,7 +165,7 @@ Result<Value> soft_cross_entropy(Formula& f, const Classes& c, double smoothing,
   return f.result(total / floor_div(graph::count_of(g[all].shape), classes));
 }
 
-// (1 - s) of the likelihood of the class, s spread over all of them.
+// (1 - s) of the class's own loss, and s spread evenly over all classes.
 Result<Value> smoothed(Formula& f, const Classes& c, double smoothing, Reduction reduction) {
   graph::Builder& g = f.graph();
   const DType type = g.dtype(c.scores);
@@ -219,7 +224,7 @@ Result<Value> multilabel_soft_margin_loss(Call& call) {
   return reduced(f, f.node(graph::sum(g, each, {last}, false)) / g.extent(each, last));
 }
 
-// Both as [N, C] and [N] or [N, C]; whether there was a batch.
+// Scores as [N, C], targets as [N] or [N, C], and whether the input had a batch dim.
 struct Rows {
   NodeId scores = -1, target = -1;
   bool batched = true;
@@ -286,7 +291,8 @@ Result<Value> multi_margin_loss(Call& call) {
   return reduce_rows(f, rows, sum / classes, g.dtype(rows.scores));
 }
 
-// Targets are the classes up to the first -1; each against every class that is none of them.
+// The targets are the classes before the first -1. Each is compared with every class that is not a
+// target.
 Result<Value> multilabel_margin_loss(Call& call) {
   const Rows rows = KW_TRY(read_rows(call, 2));
   Formula f(call);
