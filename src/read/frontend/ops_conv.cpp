@@ -1,4 +1,9 @@
-// Convolutions, transposed ones, and the windows they are made of.
+// Convolutions, transposed convolutions, unfold and fold. The graph has no convolution operator:
+// graph/compose_conv.h builds it from windows and a matrix product. So every rank, stride, dilation
+// and group needs no operator of its own. This file reads the arguments, as PyTorch accepts them:
+// an int, a tuple, or a word such as "same". Modules have rows of their own, because only they have
+// padding_mode and output_size. Strides and dilations must be constants of the trace, because a
+// kernel is written for them.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"
@@ -19,7 +24,7 @@ Status check_weight(Call& call, NodeId weight, size_t dims) {
                                  call.function(), dims + 2, graph::values_text(shape)));
 }
 
-// padding="same" and "valid", a number, or one per dim.
+// padding="same" or "valid", a number, or one number per dim.
 Status read_padding(Call& call, NodeId weight, graph::Conv& how) {
   const size_t n = how.stride.size();
   const auto* word = call["padding"].get<std::string>();
@@ -79,7 +84,7 @@ Result<graph::PadMode> pad_mode(const std::string& name) {
                   name));
 }
 
-// nn.ConvNd: what is around the input may be other than zeros.
+// nn.ConvNd: the padding may have values other than zero.
 template <size_t N>
 Result<Value> conv_module(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
@@ -119,7 +124,7 @@ Result<Value> conv_transpose(Call& call) {
   return tensor_value(KW_TRY(graph::conv_transpose(call.graph(), x, weight, bias, how)));
 }
 
-// nn.ConvTransposeNd: an output_size says which output_padding is meant.
+// nn.ConvTransposeNd: output_size determines the output_padding.
 template <size_t N>
 Result<Value> transpose_module(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
@@ -153,7 +158,7 @@ Result<Value> transpose_module(Call& call) {
   return tensor_value(KW_TRY(graph::conv_transpose(g, x, weight, bias, how)));
 }
 
-// ATen's one convolution for all.
+// ATen's single operator for all convolutions.
 Result<Value> convolution(Call& call) {
   NodeId weight = KW_TRY(call.tensor("weight"));
   const bool transposed = KW_TRY(call.boolean("transposed"));

@@ -1,4 +1,9 @@
-// Tensors made from numbers alone. Random ones have no single right answer and are no rows.
+// Tensors made from numbers alone. Shapes keep their symbols, so zeros(B, D) follows the task's
+// dims. A constant tensor is one node that is expanded, not stored elements; arange and linspace
+// are formulas over an index. The alternative, host tensors in the graph, would fix their size.
+// torch.tensor([...]) needs one node per number, so it has at most kMaxLiterals numbers.
+// torch.empty gives zeros, because a truth needs defined values. Random tensors are not rows
+// (eval_random.cpp).
 #include <fmt/core.h>
 
 #include <cmath>
@@ -16,7 +21,7 @@ using graph::Operand;
 using graph::Shape;
 using tensor::DType;
 
-constexpr int64_t kMaxLiterals = 65536;  // numbers in one torch.tensor([...])
+constexpr int64_t kMaxLiterals = 65536;  // the most numbers in one torch.tensor([...])
 
 Status check_sizes(const Call& call, const Shape& shape) {
   for (const Dim& extent : shape) {
@@ -138,7 +143,7 @@ Operand as_operand(const Value& value) {
   return Operand::of(*value.get<double>());
 }
 
-// Whole bounds keep their symbols; else only the count is known.
+// The number of elements. If all bounds are ints, it keeps their symbols.
 Dim range_count(const Range& range) {
   const auto* start = range.start.get<Dim>();
   const auto* end = range.end.get<Dim>();
@@ -176,7 +181,7 @@ Result<Value> arange(Call& call) {
   return f.result(x, dtype);
 }
 
-// From both ends towards the middle, as PyTorch does: the last element is exactly `end`.
+// Computed from both ends towards the middle, as in PyTorch: the last element is exactly `end`.
 Result<Value> linspace_of(Call& call, double start, double end, double base) {
   const Dim steps = KW_TRY(call.dim_value("steps"));
   std::optional<DType> dtype = KW_TRY(call.dtype("dtype"));
@@ -220,7 +225,7 @@ Result<Value> eye(Call& call) {
   return f.result(rows == columns, dtype.value_or(DType::Fp32));
 }
 
-// The numbers of nested lists in order, and the shape the nesting means.
+// The numbers of nested lists in order, and the shape of the nesting.
 struct Literals {
   Shape shape;
   std::vector<Operand> numbers;

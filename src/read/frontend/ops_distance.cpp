@@ -32,9 +32,9 @@ Result<Value> pairwise_distance(Call& call) {
   return tensor_value(KW_TRY(graph::pairwise_distance(call.graph(), x, y, p, eps, keepdim)));
 }
 
-constexpr int64_t kFewRows = 25;  // PyTorch takes differences up to here, a product beyond
+constexpr int64_t kFewRows = 25;  // PyTorch uses differences up to this many rows, a product beyond
 
-/// Whether PyTorch multiplies: |x|^2 - 2 x y + |y|^2, which loses what the differences keep.
+/// Whether PyTorch uses the product |x|^2 - 2 x y + |y|^2, which is less exact than differences.
 Result<bool> multiplies(Call& call, NodeId x, NodeId y) {
   const std::string mode = KW_TRY(call.text("compute_mode"));
   if (mode == "use_mm_for_euclid_dist") return true;
@@ -57,7 +57,7 @@ Result<Value> euclid_by_product(Formula& f, const Term& x, const Term& y) {
   return f.result(sqrt(maximum(rows - 2 * product + across, 0)));
 }
 
-// Every row of the one against every row of the other.
+// The distance of every row of x1 to every row of x2.
 Result<Value> cdist(Call& call) {
   Formula f(call);
   Term x = f.floating("x1");

@@ -1,5 +1,9 @@
-// einsum and tensordot, brought to one batched matrix product per step: letters that both sides
-// have and later ones need are the batch, letters only later ones need stay, the rest is summed.
+// einsum and tensordot as a chain of batched matrix products, one per further operand. A letter
+// that both operands have is a batch letter if a later operand or the output needs it; otherwise it
+// is summed. Letters of one operand alone are rows or columns. The alternative, one sum over a
+// product of all letters, would hide the matrix products from code generation. Operands are joined
+// from left to right, as PyTorch does without opt_einsum. The cost: permutes and reshapes around
+// each product.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +29,7 @@ bool contains(const std::string& letters, char letter) {
   return letters.find(letter) != std::string::npos;
 }
 
-// Ellipsis dims get digits, counted from the last so that they line up when ranks differ.
+// Dims of an ellipsis get digits, counted from the last dim, so that they align if ranks differ.
 constexpr char kEllipsisEnd = '9';
 
 struct Equation {
@@ -61,7 +65,7 @@ Status check_letters(const std::string& letters) {
   return Done{};
 }
 
-// Without "->": every letter that appears once, in alphabetical order, after the ellipsis.
+// Without "->": the ellipsis, then every letter that occurs once, in alphabetical order.
 std::string implicit_output(const std::vector<std::string>& inputs) {
   std::map<char, int> seen;
   for (const std::string& letters : inputs) {
@@ -120,7 +124,7 @@ Result<Equation> parse_equation(std::string text, const graph::Builder& g,
   return equation;
 }
 
-// A letter twice in one operand takes the diagonal.
+// A letter that occurs twice in one operand means its diagonal.
 Result<Labelled> take_diagonals(graph::Builder& g, Labelled x) {
   for (size_t i = 0; i < x.letters.size(); ++i) {
     const size_t again = x.letters.find(x.letters[i], i + 1);
@@ -142,7 +146,7 @@ Result<Labelled> take_diagonals(graph::Builder& g, Labelled x) {
   return x;
 }
 
-// Letters nobody else needs are summed away first.
+// Sums over the letters that are not in `needed`.
 Result<Labelled> sum_unneeded(graph::Builder& g, Labelled x, const std::string& needed) {
   std::vector<int> gone;
   std::string kept;
@@ -171,7 +175,7 @@ struct LabelExtents {
   std::map<char, Dim> of;
 };
 
-// LabelExtents of 1 broadcast against the letter's extent elsewhere.
+// Extents of 1 broadcast to the extent of the same letter in other operands.
 Status note_extents(const graph::Builder& g, const Labelled& x, LabelExtents& extents) {
   for (size_t i = 0; i < x.letters.size(); ++i) {
     const Dim& extent = g.extent(x.node, static_cast<int>(i));
@@ -283,7 +287,7 @@ Result<std::vector<int>> listed_dims(Call& call, const Value& value, NodeId x) {
   return dims;
 }
 
-// tensordot is an einsum whose letters are given by position.
+// tensordot is an einsum with letters given by position.
 Result<Value> tensordot(Call& call) {
   NodeId a = KW_TRY(call.tensor("a"));
   NodeId b = KW_TRY(call.tensor("b"));

@@ -1,3 +1,8 @@
+// Rows are formulas over arguments that may be missing, of a wrong type, or not tensors. A check
+// after each step would hide the formula. So a Formula keeps the first error and skips all later
+// steps, and the row checks once, when it takes the result. Exceptions would be shorter, but errors
+// are values in this project. The cost: after an error, number() gives 0 and dtype() gives fp32, so
+// a row must not use such values for a decision before it checks failed().
 #include "frontend/ops_formula.h"
 
 #include <fmt/core.h>
@@ -60,7 +65,7 @@ Result<std::vector<int64_t>> per_dim(Call& call, std::string_view name, size_t n
         "{0}(): expected {1} to be a single integer value or a list of {2} values, but got {1}={3}",
         call.function(), name, n, graph::values_text(given)));
   }
-  // Steps of windows shape the code itself: no dims of a task.
+  // Strides and sizes of windows decide the code of a kernel, so they cannot be dims of a task.
   constexpr int64_t kLargest = 1 << 30;
   std::vector<int64_t> values;
   for (const graph::Dim& one : given) {

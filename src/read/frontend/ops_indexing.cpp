@@ -1,4 +1,9 @@
-// Elements chosen or written by tensors of indices or masks.
+// Elements selected or written by index tensors or masks. A row reads its arguments and calls
+// graph/compose_index.h, which has three operators: gather, select and scatter. In-place forms
+// (fill_, copy_) return the new value, and the evaluator writes it back. scatter_reduce without
+// include_self replaces the base by the mode's neutral element where values arrive. The
+// alternative, a mask per element, would need a second scatter for each mode. A result whose shape
+// depends on values (nonzero, one_hot without a count) is refused.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -57,7 +62,7 @@ Result<Value> embedding(Call& call) {
   graph::Builder& g = call.graph();
   const NodeId rows = KW_TRY(graph::embedding(g, index, weight));
   if (!call.given("padding_idx")) return tensor_value(rows);
-  // Its row is read like the others, but has no gradient.
+  // This row is read like the others, but has no gradient.
   Dim padding = KW_TRY(call.dim_value("padding_idx"));
   const Dim count = g.extent(weight, 0);
   if (padding.value() < -count.value() || padding.value() >= count.value())
@@ -110,8 +115,8 @@ Result<Value> scatter_add(Call& call) {
       KW_TRY(graph::scatter(call.graph(), x, dim, index, source, ScatterMode::Add)));
 }
 
-// Where something is scattered, the base counts only with include_self: the mode's neutral element
-// takes its place there.
+// Without include_self, the base does not count at positions that receive a value. There the
+// neutral element of the mode replaces it.
 double neutral(ScatterMode mode) {
   if (mode == ScatterMode::Multiply) return 1;
   if (mode == ScatterMode::Max) return -INFINITY;
@@ -196,7 +201,7 @@ Result<NodeId> dimensioned(Call& call) {
   return input_error(fmt::format("{}() cannot be applied to a 0-dim tensor.", call.function()));
 }
 
-// x with one slice, or the elements of a range, replaced by `src`.
+// x with one slice, or a range of slices, replaced by `src`.
 Result<Value> select_scatter(Call& call) {
   NodeId x = KW_TRY(dimensioned(call));
   NodeId source = KW_TRY(call.tensor("src"));
@@ -227,7 +232,7 @@ Result<Value> slice_scatter(Call& call) {
   return tensor_value(KW_TRY(graph::index_copy(g, x, dim, places, source)));
 }
 
-// In-place writes of a whole tensor: the value, seen in the tensor's shape and dtype.
+// In-place writes of a whole tensor: the value in the tensor's shape and dtype.
 Result<Value> fill(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   Operand value = KW_TRY(call.operand("value"));
@@ -249,7 +254,7 @@ Result<Value> copy(Call& call) {
   return tensor_value(KW_TRY(g.expand(g.cast(source, g.dtype(x)), g[x].shape)));
 }
 
-// Rows and columns of a triangle, in the order torch lists them.
+// Rows and columns of a triangle, in torch's order.
 template <bool upper>
 Result<Value> triangle_indices(Call& call) {
   int64_t rows = KW_TRY(call.integer("row"));

@@ -1,4 +1,8 @@
-// Resizing of sequences, images and volumes.
+// Resizing of sequences, images and volumes. Every mode works on one dim at a time: nearest
+// selects, linear and cubic blend a few neighbours, area is adaptive pooling. A formula over all
+// dims at once would have 4, 8 or 16 terms per element. Intermediate results stay in the wide type,
+// so that rounding happens once. A scale factor must be a ratio of small numbers, because an extent
+// of the graph is an integer expression. Antialiasing is refused.
 #include <fmt/core.h>
 
 #include "frontend/numbers.h"
@@ -19,7 +23,7 @@ struct Resizing {
   std::vector<graph::Resize> dims;
 };
 
-// One number for all dims, or one each.
+// One number for all dims, or one per dim.
 Result<std::vector<double>> factors_of(Call& call, const char* name, size_t n) {
   const Value& value = call[name];
   const std::vector<Value> single(n, value);
@@ -116,7 +120,7 @@ Result<NodeId> resized(Call& call, const Resizing& r, Between how, bool corners)
   return g.cast(x, type);
 }
 
-// The mode and the number of dims it is for; 0: any.
+// A mode, and the rank it needs; 0: any rank.
 struct Mode {
   const char* name;
   Between how;

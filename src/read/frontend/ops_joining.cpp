@@ -1,4 +1,9 @@
-// Several tensors into one, one into several, padding and repeating.
+// Joins several tensors, splits one into several, pads and repeats. All become slices,
+// concatenations and expands of the graph. The rows differ from graph/compose_move.h only in
+// argument forms and error texts, which follow PyTorch. Sizes are Dims and keep their symbols, so
+// x.split(D // 2) follows the task's dims. A number of parts must be known in the trace, because
+// each part is a node of its own. Repeats given as a tensor are refused: their sum decides the
+// shape.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"
@@ -29,7 +34,7 @@ Result<Value> stack(Call& call) {
   return tensor_value(KW_TRY(graph::stack(call.graph(), tensors, static_cast<int>(dim))));
 }
 
-// atleast_2d puts a vector in a row, atleast_3d also gives matrices a last dim.
+// atleast_2d makes a vector one row; atleast_3d also adds a last dim to a matrix.
 Result<NodeId> at_least(graph::Builder& g, NodeId x, int rank) {
   const Shape shape = g[x].shape;
   if (static_cast<int>(shape.size()) >= rank) return x;
@@ -47,7 +52,8 @@ Result<Value> at_least_row(Call& call) {
   return results.size() == 1 ? tensor_value(results[0]) : tensor_tuple(results);
 }
 
-// hstack joins vectors end to end and others along dim 1; vstack along 0, dstack along 2.
+// hstack joins vectors along dim 0 and other tensors along dim 1; vstack joins along 0, dstack
+// along 2.
 template <int rank, int dim>
 Result<Value> stack_along(Call& call) {
   std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
@@ -94,7 +100,7 @@ Result<Value> chunk(Call& call) {
   return tensor_tuple(KW_TRY(graph::chunk(call.graph(), x, chunks, dim)));
 }
 
-// By a count, or by the places to cut at.
+// Splits into a number of sections, or at the given positions.
 Result<Value> tensor_split_along(Call& call, int dim) {
   NodeId x = KW_TRY(call.tensor("input"));
   graph::Builder& g = call.graph();
@@ -178,7 +184,7 @@ Result<Value> tile(Call& call) {
   return tensor_value(KW_TRY(graph::tile(call.graph(), x, times)));
 }
 
-// A count per element is known only when it is written out.
+// A tensor of repeats gives a shape that depends on values, so only an int is supported.
 Result<Value> repeat_interleave(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   if (call["repeats"].get<Tensor>()) {
@@ -278,7 +284,7 @@ Result<Value> block_diag(Call& call) {
   return tensor_value(KW_TRY(graph::cat(g, rows, 0)));
 }
 
-// The sum over everything that broadcasting added.
+// The sum over the dims that broadcasting added or enlarged.
 Result<Value> sum_to_size(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   Shape size = KW_TRY(call.sizes("size"));

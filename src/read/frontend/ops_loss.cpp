@@ -1,5 +1,9 @@
-// Losses of numbers against numbers: how far apart, how likely. Kernels of their own are computed
-// wide and rounded once; those PyTorch composes round at every step.
+// Losses of numbers against numbers: distances and likelihoods. Where PyTorch has a kernel for the
+// loss, it computes wide and rounds once per element. Where PyTorch composes operators, every step
+// rounds. Half types show the difference, so each row follows its original. The alternative, to
+// compute all of them wide, would give a truth that PyTorch's own result misses. The reduction is
+// shared (reduced), and takes the older arguments size_average and reduce, too. A `weight` argument
+// of the plain losses is refused.
 #include "frontend/ops_loss.h"
 
 #include <fmt/core.h>
@@ -66,7 +70,7 @@ Status need_same_sizes(Formula& f, const Term& a, const Term& b, const std::stri
 
 namespace {
 
-// One kernel per element: wide inside, rounded to what both promote to.
+// One kernel per loss: wide inside, rounded to the dtype that both promote to.
 template <typename F>
 Result<Value> elementwise_loss(Call& call, F each) {
   Formula f(call);
@@ -115,7 +119,7 @@ Result<Value> huber_loss(Call& call) {
   });
 }
 
-// t * log(t), 0 where t is 0: a kernel of its own.
+// t * log(t), or 0 if t is 0; PyTorch computes it in one kernel.
 Term entropy_of(const Term& t) {
   const Term w = wide(t);
   return cast(where(w == 0, 0.0, w * log(w)), dtype_of(t));
@@ -134,7 +138,7 @@ Term weighted(Formula& f, const Term& loss) {
   return f.call().given("weight") ? loss * f.tensor("weight") : loss;
 }
 
-// Logarithms stop at -100, so that a certain error costs a finite amount.
+// Logarithms are at least -100, so that a certain error has a finite loss.
 Result<Value> binary_cross_entropy(Call& call) {
   Formula f(call);
   Term x = f.floating("input");
@@ -216,7 +220,7 @@ Result<Value> soft_margin_loss(Call& call) {
   return reduced(f, log1p(exp(-x * target)));
 }
 
-// Its own formula, not F.cosine_similarity's.
+// This loss has its own formula, not that of F.cosine_similarity.
 Result<Value> cosine_embedding_loss(Call& call) {
   Formula f(call);
   Term x = f.floating("input1"), y = f.floating("input2"), target = f.tensor("target");

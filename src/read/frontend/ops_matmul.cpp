@@ -1,4 +1,8 @@
-// Products of matrices. einsum is in ops_einsum.cpp.
+// Products of matrices and vectors; einsum is in ops_einsum.cpp. All become the graph's matmul with
+// reshapes around it, because code generation has designs for that operator. kron and cross are
+// elementwise instead, since a matmul would do useless work. multi_dot multiplies from left to
+// right: the order changes rounding, and a search for the cheapest order would depend on the shape.
+// matrix_power is unrolled and takes powers up to 64.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"
@@ -25,7 +29,7 @@ Result<Value> of_two(Call& call, const char* first, const char* second) {
 
 Result<NodeId> matmul(graph::Builder& g, NodeId a, NodeId b) { return g.matmul(a, b); }
 
-// The last dims of both meet.
+// The last dims of both are summed over.
 Result<NodeId> inner(graph::Builder& g, NodeId a, NodeId b) {
   if (g.rank(a) == 0 || g.rank(b) == 0) {
     return g.binary(graph::Op::Mul, Operand::tensor(a), Operand::tensor(b));

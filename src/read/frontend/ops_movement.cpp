@@ -1,4 +1,9 @@
-// One tensor seen in another order or shape. Joining and cutting is in ops_joining.cpp.
+// Changes the order or shape of one tensor; joining and splitting is in ops_joining.cpp. Most rows
+// are reshape, permute, expand and slice, which move values without arithmetic. So views work
+// (cell.h), and later stages can fold movements into index arithmetic. An operator per PyTorch
+// function would hide this. Divisibility, as in pixel_shuffle, becomes a guard of the trace.
+// view(dtype) is refused, because a graph has values, not bits. clone and contiguous return the
+// same node: memory does not exist in a graph.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -75,7 +80,7 @@ Result<Value> unflatten(Call& call) {
   return tensor_value(KW_TRY(graph::unflatten(call.graph(), x, dim, sizes)));
 }
 
-// Named dims that are not 1 are left alone.
+// Named dims with an extent other than 1 stay.
 Result<Value> squeeze(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   if (!call.given("dim")) return tensor_value(KW_TRY(graph::squeeze(call.graph(), x, {})));
@@ -127,7 +132,7 @@ Result<Value> adjoint(Call& call) {
   return tensor_value(KW_TRY(graph::transpose(call.graph(), x, -2, -1)));
 }
 
-// Dims in the order written: unlike a reduction's, it matters.
+// Dims in the order given, which matters here, unlike for a reduction.
 Result<std::vector<int>> ordered_dims(Call& call, std::string_view name, NodeId x) {
   Shape given = KW_TRY(call.sizes(name));
   std::vector<int> dims;
@@ -256,7 +261,7 @@ Result<Value> diag_embed(Call& call) {
                                                static_cast<int>(second))));
 }
 
-// Windows of `size` elements, `step` apart, as a last dim.
+// Windows of `size` elements, `step` apart, as a new last dim.
 Result<Value> unfold(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dimension", x));
@@ -276,9 +281,9 @@ Result<Value> unfold(Call& call) {
   return tensor_value(KW_TRY(graph::window(g, x, dim, span)));
 }
 
-constexpr int64_t kLargestFactor = 1 << 20;  // its square is still a number
+constexpr int64_t kLargestFactor = 1 << 20;  // its square fits 64 bits
 
-// Channels to blocks of pixels, and back.
+// Moves channels to blocks of pixels; pixel_unshuffle moves them back.
 Result<Value> pixel_shuffle(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const int64_t r = KW_TRY(call.integer("upscale_factor"));

@@ -1,4 +1,9 @@
-// Normalisation layers as functions, and dropout.
+// Normalisation layers as functions, and dropout. The formulas are in graph/compose_norm.h; this
+// file reads arguments. A norm is composed from means and variances, not an operator, so that
+// differentiation and error bounds need no extra rule. Dropout in training is random, so a
+// reference with it has no single right result. It is refused with three alternatives: eval mode, a
+// mask as an input, or kernelwright.dropout. The last one draws its mask by Philox from a seed and
+// an offset, so a kernel can repeat it.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"
@@ -87,8 +92,8 @@ Result<Value> normalize(Call& call) {
   return tensor_value(KW_TRY(graph::normalize(call.graph(), x, p, dim, eps)));
 }
 
-// Every kind of dropout is the identity outside of training and for p = 0; p = 1 drops all. In
-// between the answer is random, so a reference must say where its randomness comes from.
+// Every kind of dropout is the identity outside of training and for p = 0; p = 1 drops all.
+// Otherwise the result is random, so the reference must state the source of its random numbers.
 Result<Value> dropout_if(Call& call, std::string_view training_name) {
   Formula f(call);
   Term x = f.tensor("input");

@@ -1,4 +1,4 @@
-// The padding modules of torch.nn: a number for all sides, or one for each. F.pad itself is in
+// The padding modules of torch.nn: a number for all sides, or one for each. F.pad is in
 // ops_joining.cpp.
 #include <fmt/core.h>
 

@@ -1,4 +1,8 @@
-// Functions of one tensor, element by element.
+// Functions of one tensor, element by element. Functions with an operator of the graph come from
+// ops/table.def by macro, so name, range and derivative are in one place. The rows written out here
+// differ by dtype: integers may be returned unchanged, bool may be refused, with PyTorch's words.
+// Composed functions (sinc, entr, logit) compute wide and round once. The alternative, a graph
+// operator for each, would need a rule in every later stage. polygamma is supported for n = 0 only.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -18,7 +22,7 @@ using tensor::DType;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Functions that only floats have: integers and bool become fp32 first.
+// For functions that only floats have: integers and bool become fp32 first.
 template <Op op>
 Result<Value> float_unary(Call& call) {
   Formula f(call);
@@ -26,7 +30,7 @@ Result<Value> float_unary(Call& call) {
   return f.result(apply(op, cast(x, graph::float_type(f.dtype(x)))));
 }
 
-// floor, ceil, trunc, round: integers are whole already.
+// floor, ceil, trunc, round: integers are returned unchanged.
 template <Op op>
 Result<Value> rounding(Call& call) {
   Formula f(call);
@@ -61,7 +65,7 @@ Result<Value> positive(Call& call) {
   return f.result(x);
 }
 
-// abs and sign: unsigned values and bool have no sign to drop.
+// abs and sign: unsigned values and bool are returned unchanged, or refused as in PyTorch.
 template <Op op>
 Result<Value> sign_function(Call& call) {
   Formula f(call);
@@ -91,7 +95,7 @@ Result<Value> logical_not(Call& call) {
   return f.result(x == 0);
 }
 
-// Bool results for floats; integers are always finite.
+// A bool result. Integers are always finite.
 template <typename F>
 Result<Value> classify(Call& call, bool for_integers, F test) {
   Formula f(call);
@@ -205,7 +209,7 @@ Result<Value> polygamma(Call& call) {
   return f.result(apply(Op::Digamma, cast(x, graph::float_type(f.dtype(x)))));
 }
 
-// log of the multivariate gamma function: a sum of lgammas.
+// The log of the multivariate gamma function is a sum of lgammas.
 Result<Value> mvlgamma(Call& call) {
   return float_function(call, [](Term x, Formula& f) {
     int64_t p = f.integer("p");

@@ -1,4 +1,8 @@
-// Pooling over windows, over bins, and by norms.
+// Pooling over windows, over bins, and by norms. graph/compose_pool.h builds each pool from windows
+// and a reduction, for any rank. This file reads the arguments: the stride is the kernel size
+// unless given, and None in output_size keeps an extent. One template per function serves ranks 1
+// to 3, so a mistake cannot be in one rank only. Forms that return indices are rows of their own,
+// because ATen names them so. lp_pool follows PyTorch's Python code, which rounds at every step.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"
@@ -10,7 +14,7 @@ namespace {
 
 using graph::NodeId;
 
-// Windows stand side by side unless a stride is given.
+// The stride is the kernel size unless it is given.
 Result<graph::Pool> read_pool(Call& call, size_t n, bool dilates) {
   graph::Pool pool;
   pool.kernel = KW_TRY(per_dim(call, "kernel_size", n));
@@ -52,7 +56,7 @@ Result<Value> avg_pool(Call& call) {
   return tensor_value(KW_TRY(graph::avg_pool(call.graph(), x, pool, average)));
 }
 
-// One number, or one per dim where None keeps the extent.
+// One number, or one per dim; None keeps the extent.
 Result<graph::BinCounts> bin_counts(Call& call, size_t n) {
   const Value& value = call["output_size"];
   const std::vector<Value>* items = items_of(value);
@@ -101,7 +105,7 @@ Result<Value> adaptive_max(Call& call) {
   return tensor_value(KW_TRY(graph::adaptive_max_pool(call.graph(), x, sizes)));
 }
 
-// Written in Python over there: every step rounds.
+// PyTorch writes this in Python, so every step rounds.
 template <size_t N>
 Result<Value> lp_pool(Call& call) {
   Formula f(call);

@@ -1,4 +1,9 @@
-// Recurrent networks: single steps, and sequences of a known length, unrolled.
+// Recurrent networks: single steps, and sequences of a known length. A graph has no loops, so a
+// sequence is unrolled: about twenty nodes per step, at most kLongestSequence steps. The length
+// becomes a constant of the trace. The input's part of all gates is one matrix product before the
+// loop; only the state's part is computed per step. The gates of one step compute wide and round
+// once, as in PyTorch's fused kernels. Layers, directions and packing are written in Python
+// (written.h), on top of one row per layer.
 #include <fmt/core.h>
 
 #include "frontend/numbers.h"
@@ -13,13 +18,13 @@ namespace {
 using graph::Dim;
 using graph::NodeId;
 
-constexpr int64_t kLongestSequence = 512;  // some twenty nodes each
+constexpr int64_t kLongestSequence = 512;  // about twenty nodes per step
 
 enum class Cell : uint8_t { Tanh, Relu, Lstm, Gru };
 
 int64_t gates_of(Cell cell) { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
 
-// What a step starts from; the second one is an LSTM's alone.
+// The state before a step; only an LSTM has `cell`.
 struct CellState {
   NodeId hidden = -1, cell = -1;
 };
@@ -39,7 +44,7 @@ Result<Weights> weights_of(Call& call) {
   return w;
 }
 
-// One step: `from_input` is the input's part of every gate. The gates are one kernel.
+// One step; `from_input` is the input's part of every gate. The gates are one kernel.
 Result<CellState> step(Call& call, Cell kind, NodeId from_input, const Weights& w,
                        const CellState& old) {
   graph::Builder& g = call.graph();
@@ -70,7 +75,7 @@ Result<CellState> step(Call& call, Cell kind, NodeId from_input, const Weights& 
   return next;
 }
 
-// hx= as given, or zeros of that shape.
+// The state from hx=, or zeros of that shape.
 Result<CellState> state_of(Call& call, Cell kind, const graph::Shape& shape, tensor::DType type) {
   const Value& given = call["hx"];
   CellState state;
@@ -131,8 +136,8 @@ Result<Cell> cell_named(const std::string& kind) {
   return kind == "rnn_relu" ? Cell::Relu : Cell::Tanh;
 }
 
-// One layer of nn.RNN, nn.LSTM or nn.GRU in one direction: the input's part of all steps at once,
-// then step by step. Gives [T, ..., H] and the last states.
+// One layer of nn.RNN, nn.LSTM or nn.GRU in one direction. The input's part of all steps is
+// computed at once, then the steps follow. Returns [T, ..., H] and the last states.
 Result<Value> recurrent_layer(Call& call) {
   const std::string name = KW_TRY(call.text("kind"));
   const Cell kind = KW_TRY(cell_named(name));

@@ -1,4 +1,9 @@
-// Reductions over any dims, and the softmax family.
+// Reductions over any dims, and the softmax family. The formulas are in graph/compose_reduce.h and
+// compose_norm.h; this file reads the arguments. The difficulty is overloads: torch.max(x),
+// torch.max(x, dim) and torch.max(x, other) are three functions, and var() takes `unbiased` in the
+// place of `dim`. One row serves all forms and decides by the type of the argument, because a
+// signature is one text. The alternative, a row per overload, would need a choice before binding.
+// Matrix norms that need singular values are refused.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -44,7 +49,7 @@ Error nothing_to_reduce(const Call& call) {
 
 bool is_empty(Call& call, NodeId x) { return graph::count_of(call.graph()[x].shape).value() == 0; }
 
-// torch.max(x), torch.max(x, dim) and torch.max(x, other) are three functions of one name.
+// torch.max(x), torch.max(x, dim) and torch.max(x, other) are three functions with one name.
 using Along = Result<graph::ValueIndex> (*)(graph::Builder&, NodeId, int, bool);
 template <Choosing of_all, Along along, Op of_two>
 Result<Value> extremum(Call& call) {
@@ -240,7 +245,7 @@ Result<Value> dist(Call& call) {
   return f.result(f.node(graph::vector_norm(call.graph(), gap.value.node, p, {}, false)));
 }
 
-// F.softmax without a dim picks one by rank, as old models rely on.
+// F.softmax without a dim chooses one by rank; old networks rely on that.
 Result<int> softmax_dim(Call& call, NodeId x) {
   if (call.given("dim")) return call.dim("dim", x);
   const int rank = call.graph().rank(x);

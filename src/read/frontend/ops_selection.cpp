@@ -1,4 +1,8 @@
-// Sorting and choosing along one dim, and counting against sorted boundaries.
+// Sorting and choosing along one dim, and counting against sorted boundaries. Sorting is an
+// operator of the graph; the other rows use its result. searchsorted counts the boundaries below
+// each value instead of a binary search, because a graph has no loops. The result is the same for
+// sorted boundaries; the work is values times boundaries. Quantiles need the number of elements, so
+// that extent becomes a constant of the trace. A NaN makes a quantile NaN, as in PyTorch.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -65,7 +69,7 @@ Result<Value> median(Call& call) {
   return both(KW_TRY(graph::median(call.graph(), x, dim, keepdim)));
 }
 
-// Between which two ranks the q-quantile of n values lies, and how far along.
+// The two ranks between which the q-quantile of n values lies, and the weight of the upper one.
 struct Place {
   int64_t low = 0, high = 0;
   double weight = 0;
@@ -93,7 +97,7 @@ Result<Place> place_of(double q, int64_t n, const std::string& interpolation) {
   return place;
 }
 
-// Sorted values around the place; a NaN, which sorts last, makes the whole row NaN.
+// Interpolates between the sorted values. NaN sorts last, and one NaN makes the whole row NaN.
 Result<NodeId> quantile_at(Call& call, NodeId sorted, int dim, double q) {
   graph::Builder& g = call.graph();
   const Dim n = g.extent(sorted, dim);
@@ -151,7 +155,7 @@ Result<Value> quantile(Call& call) {
   return tensor_value(KW_TRY(graph::stack(g, rows, 0)));
 }
 
-// How many of the boundaries lie below each value (or not above it): what a binary search finds.
+// The number of boundaries below each value (or not above it): the result of a binary search.
 Result<Value> search(Call& call, NodeId boundaries, graph::Operand values, bool right) {
   bool int32 = KW_TRY(call.boolean("out_int32"));
   if (call.graph()[boundaries].shape.empty()) {
@@ -177,7 +181,7 @@ Result<Value> search(Call& call, NodeId boundaries, graph::Operand values, bool 
   }
   Term below = right ? row <= column : row < column;
   if (f.failed()) return f.result(below);
-  // NaN sorts last: every boundary that is a number lies below it.
+  // NaN sorts last, so every boundary counts as below it.
   if (tensor::is_float(f.dtype(column))) below = below | isnan(column);
   if (f.failed()) return f.result(below);
   Term count = f.node(graph::sum(g, below.value.node, {rank}, false));

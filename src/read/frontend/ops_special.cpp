@@ -1,4 +1,4 @@
-// Rarer functions of numbers: Bessel functions, steps, quantisation that stays in floats.
+// Rarer functions of numbers: Bessel functions, steps, quantisation that keeps floats.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -17,8 +17,9 @@ using graph::NodeId;
 using graph::Op;
 using tensor::DType;
 
-// The modified Bessel functions are means of exp(x cos t), for order 1 times cos t, over a period.
-// Equally spaced points converge faster than any power; 256 are exact to fp64 over its range.
+// The modified Bessel functions are means of exp(x cos t) over a period; for order 1, times cos t.
+// With equally spaced points the mean converges faster than any power. 256 points are exact to fp64
+// over its range.
 constexpr int kPoints = 256;
 
 Result<Value> bessel(Call& call, bool first_order, bool scaled) {
@@ -51,7 +52,7 @@ Result<Value> heaviside(Call& call) {
   return f.result(where(x == 0, values, cast(x > 0, type)), type);
 }
 
-// Rounded to whole steps of `scale` around `zero`, and back.
+// Rounds to whole steps of `scale` around `zero`, and converts back.
 Term quantised(const Term& x, const Term& scale, const Term& zero, double low, double high) {
   Term steps = round(x * (1.0 / scale)) + zero;
   return (clamp(steps, low, high) - zero) * scale;

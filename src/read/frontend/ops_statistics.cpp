@@ -1,4 +1,8 @@
-// Statistics and small linear-algebra helpers that are compositions in PyTorch too.
+// Statistics and small functions of linear algebra: covariance, trapezoids, renorm, vander,
+// nanmedian. PyTorch composes most of them from other operators, too, so each row follows that
+// composition with its roundings. No graph operator is added for functions that references use
+// rarely. Weights of cov() are refused. The cost is some extra work: nanmedian sorts the whole row
+// to find one element.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +22,7 @@ using graph::NodeId;
 using graph::Op;
 using tensor::DType;
 
-// Rows are variables, columns observations.
+// Rows are variables, columns are observations.
 Result<NodeId> covariance(Call& call, double correction) {
   Formula f(call);
   Term x = f.tensor("input");
@@ -163,7 +167,7 @@ Result<Value> cartesian_prod(Call& call) {
   return tensor_value(KW_TRY(graph::stack(g, columns, 1)));
 }
 
-// NaN sorts last: the middle of what is before them.
+// NaN sorts last: takes the middle of the values before the NaNs.
 Result<Value> nanmedian(Call& call) {
   Formula f(call);
   Term x = f.tensor("input");

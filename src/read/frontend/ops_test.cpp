@@ -1,5 +1,5 @@
-// The tables as tables: names, lookups, and what happens to wrong arguments. What the rows compute
-// is tests/ops' business.
+// Tests the tables: names, lookups, and wrong arguments. The tests in tests/ops check what rows
+// compute.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ TEST(Ops, UnknownNamesHaveNoRow) {
   }
 }
 
-// Everything core ATen has that this engine takes, by the overloads torch.export writes.
+// The overloads of core ATen that must have a row, as torch.export writes them.
 constexpr const char* kAten[] = {"aten.abs.default",
                                  "aten.acos.default",
                                  "aten.add.Scalar",
@@ -320,8 +320,8 @@ std::vector<Value> odd_values(graph::Builder& g) {
           Value(Ellipsis{})};
 }
 
-// Any argument anywhere is refused or served, never a crash, and what is served is a sound graph.
-// KW_OPS_ALL=1: four times as many.
+// Arguments of any kind must be refused or accepted without a crash, and an accepted call must give
+// a sound graph. KW_OPS_ALL=1 tries four times as many.
 TEST(Ops, NoArgumentIsABug) {
   uint64_t state = 1;
   const auto draw = [&](uint64_t n) {

@@ -1,3 +1,8 @@
+// Shapes are written by users in three places (annotations, --input, task.toml) and in two
+// notations. All use one parser of extents: the grammar of kernel modules. So a shape means the
+// same in a task and in a kernel. An extent is kept as text and evaluated at each shape of the
+// task, as a Dim that keeps its symbols. The alternative, to store expressions, would need a second
+// form of the task. Named axes with a star (jaxtyping's "*batch") are not supported.
 #include "frontend/spec_text.h"
 
 #include <fmt/core.h>
@@ -28,7 +33,7 @@ Result<kernel::Expr> parse_extent(const std::string& text) {
   return input_error(fmt::format("'{}' is not an extent{}", shown, why));
 }
 
-/// Pieces between commas that stand in no parentheses.
+/// Pieces between commas that are not inside parentheses.
 std::vector<std::string> split_extents(std::string_view text) {
   std::vector<std::string> pieces;
   std::string piece;

@@ -1,3 +1,9 @@
+// References are parsed by Python's own parser, in a python3 process with limits on time and
+// memory; the file is never run. A parser of our own would need no Python, but would have to follow
+// each version of the language. The tree comes back as JSON from python/ast_dump.py. The cost is
+// starting a process, so trees of recent files are kept (up to kKeptText bytes of text). Programs
+// such as pyenv's python3 start slowly; the path of the real interpreter is remembered, and
+// forgotten if it fails.
 #include "frontend/syntax.h"
 
 #include <fmt/core.h>
@@ -20,7 +26,7 @@ constexpr double kParseSeconds = 20;
 constexpr uint64_t kParseMemory = uint64_t{1} << 30;
 constexpr uint64_t kTreeBytes = uint64_t{256} << 20;
 constexpr size_t kShownText = 60;
-constexpr size_t kKeptText = 256 << 10;  // of the files whose trees are kept
+constexpr size_t kKeptText = 256 << 10;  // bytes of the files whose trees are kept
 
 Error located(const Source& source, int line, int column, int length, const std::string& message) {
   const size_t end = message.find('\n');
@@ -46,8 +52,8 @@ int place(const Json& node, size_t which) {
   return which < at.size() ? static_cast<int>(at[which].as_int()) : 0;
 }
 
-/// The interpreters behind the programs named python3, as they said themselves: a program such as
-/// pyenv's looks for its interpreter anew each time, which takes longer than parsing does.
+/// The real interpreter of each program named python3, as the program reported it. A program such
+/// as pyenv's searches for its interpreter every time, which takes longer than parsing.
 class Interpreters {
  public:
   std::string behind(const std::string& program) {
@@ -77,7 +83,7 @@ Interpreters& interpreters() {
 /// Trees of the files parsed last: one file is often read several times.
 class Trees {
  public:
-  /// Null: none is kept.
+  /// The tree of this text; null if it is not kept.
   std::shared_ptr<const Json> of(const std::string& program, const std::string& text) {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find_if(kept_, [&](const Kept& one) {
@@ -118,7 +124,7 @@ Result<os::ProcessResult> run_parser(const std::string& program, const std::stri
   const std::string python = interpreters().behind(program);
   auto result = run(python);
   if (python == program || (result && (result->timed_out || !failed(*result)))) return result;
-  interpreters().distrust(program);  // it needs what the program does for it
+  interpreters().distrust(program);  // the interpreter fails without the program's setup
   return run(program);
 }
 

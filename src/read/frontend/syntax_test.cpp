@@ -81,7 +81,7 @@ TEST(Syntax, WithoutPythonSaysWhatToInstall) {
   EXPECT_NE(source.error().message.find("install Python 3.9 or later"), std::string::npos);
 }
 
-/// A program python3 in a folder of its own, which counts how often it is asked.
+/// A python3 program in its own folder that counts its calls.
 class SyntaxThroughAProgram : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,3 +1,8 @@
+// References build names of attributes and messages with Python's text formatting. A name must
+// match exactly ("layer03"), so the result must be Python's. One function formats a value by a
+// spec; the two older forms, % and {}, are translated to it. fmt's own formatting is close but not
+// equal: Python writes 2.0 for a whole float, and aligns numbers and words differently. Supported
+// are the parts of a spec that references use; a width is at most kMaxWidth.
 #include "frontend/text_format.h"
 
 #include <fmt/core.h>
@@ -185,7 +190,7 @@ Result<std::string> percent_format(std::string_view text, const Value& values) {
     if (!spec.empty() && spec[0] == '-') spec[0] = '<';
     if (word && !spec.empty() && spec[0] != '<' && spec[0] != '.') spec.insert(0, ">");
     const Value& value = given[next++];
-    const bool cut = type == 'd' && value.get<double>();  // %d drops what is behind the point
+    const bool cut = type == 'd' && value.get<double>();  // %d drops the fraction
     const Value whole = cut ? Value(graph::Dim(static_cast<int64_t>(*value.get<double>()))) : value;
     result += KW_TRY(formatted(whole, spec + (word ? 's' : type)));
   }

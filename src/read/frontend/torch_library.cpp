@@ -1,4 +1,9 @@
-// Functions of libraries that are not ops: torch.device, nn.Parameter, functools.partial, …
+// Functions of libraries that are not ops: torch.device, nn.Parameter, torch.finfo,
+// functools.reduce, and settings such as torch.set_default_dtype. call_library tries each group in
+// a fixed order and calls an op row last. Settings change the evaluator, so they cannot be rows,
+// which only make nodes. What is easier in Python is in python/library (written.h). A call that
+// cannot change a value is accepted; autocast is refused, because it changes dtypes that the file
+// does not show. Other modules than torch, math and a few of the standard library are unknown.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +34,7 @@ bool is_definition(const Value& value) {
          value.get<Library>();
 }
 
-/// torch.no_grad() and torch.inference_mode() turn gradients off, unless they say mode=False.
+/// torch.no_grad() and torch.inference_mode() switch gradients off, unless mode=False is given.
 Result<const char*> context_of(const std::string& name, const Arguments& arguments) {
   if (name == kNoGradient || name == "torch.no_grad" || name == "torch.autograd.no_grad")
     return kNoGradient;
@@ -49,7 +54,7 @@ Result<const char*> context_of(const std::string& name, const Arguments& argumen
   return on == (name == "torch.set_grad_enabled") ? kGradient : kNoGradient;
 }
 
-/// A function decorated with one of them.
+/// A function that is decorated with one of these contexts.
 Value with_gradient(const Value& given, std::optional<bool> gradient) {
   const auto* function = given.get<std::shared_ptr<Function>>();
   if (!function || !gradient) return given;
@@ -170,7 +175,8 @@ Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
     const bool decorates =
         arguments.positional.size() == 1 && is_definition(given) && name != "functools.wraps";
     const char* const context = KW_TRY(context_of(name, arguments));
-    // As a statement it holds from here on; at file level it is about the file's user.
+    // Called as a statement, it holds from here on. At file level it is ignored: it is meant for
+    // the code that uses the file.
     if (name == "torch.set_grad_enabled" && !frames_.empty())
       no_gradient_ = std::string_view(context) == kNoGradient;
     if (!decorates) return std::optional(Value(Library{context}));

@@ -1,3 +1,9 @@
+// Makes one graph from one call of the reference. Each trace evaluates the file again, with the
+// dims of one shape, because Python code may branch on extents. The alternative, one symbolic trace
+// for all shapes, would have to refuse such code. State of modules becomes inputs, named by path
+// before the call, since a write replaces the node. Tensors written in place are outputs if the
+// call returns None. A second call in the same evaluator shows whether the reference keeps state:
+// its graph must print the same. The cost is one evaluation per shape, and two for that check.
 #include "frontend/trace.h"
 
 #include <fmt/core.h>
@@ -24,11 +30,11 @@ struct Output {
   Tensor tensor;
 };
 
-/// An argument as the reference sees it.
+/// An argument as the reference receives it.
 struct Bound {
   const Argument* argument = nullptr;
   Value value;
-  NodeId input = -1;  // its node, when it is a tensor
+  NodeId input = -1;  // its node, if it is a tensor
 };
 
 Status check_bytes(const std::string& name, tensor::DType dtype, const graph::Shape& shape) {
@@ -47,7 +53,7 @@ class Tracer {
       : entry_(entry), dims_(dims), evaluator_(entry.source, {dims, every_int}) {}
 
   Result<Trace> run();
-  /// What a second call gives.
+  /// The trace of a second call.
   Result<Trace> run_twice();
   Status stage(const std::function<Status(Staged&)>& look);
 
@@ -74,8 +80,8 @@ class Tracer {
   Evaluator evaluator_;
   Value callee_;
   std::vector<Bound> bound_;
-  std::vector<std::pair<NodeId, std::string>> paths_;  // of state, as it was made
-  std::vector<NodeId> earlier_;                        // tensors of the call before
+  std::vector<std::pair<NodeId, std::string>> paths_;  // of state, before any call
+  std::vector<NodeId> earlier_;                        // tensors of the earlier call
   std::vector<Output> outputs_;
   std::set<std::string> names_;
   std::vector<std::string> notes_;
@@ -89,7 +95,7 @@ Result<Value> Tracer::make_model(const Value& cls) {
     const Value values = KW_TRY(evaluator_.call(*init, {}));
     if (const std::vector<Value>* items = items_of(values)) {
       arguments.positional = *items;
-      // [[…], {…}]: positional and keyword arguments apart.
+      // [[…], {…}]: positional arguments, then keyword arguments.
       const auto* keywords =
           items->size() == 2 ? (*items)[1].get<std::shared_ptr<Dict>>() : nullptr;
       if (keywords && items_of((*items)[0])) {
@@ -186,7 +192,7 @@ Status Tracer::collect(const Value& value, const std::string& name, int depth) {
   return Done{};
 }
 
-/// The variables of `return y, z`; empty where something else stands.
+/// The variable names in `return y, z`; empty for an item that is another expression.
 std::vector<std::string> Tracer::returned_names(const Value& value) const {
   const std::vector<Value>* items = items_of(value);
   std::vector<std::string> names(items ? items->size() : 1);
@@ -294,7 +300,7 @@ Result<Trace> Tracer::finish() {
   return trace;
 }
 
-// Before anything is called: what is written into is another node afterwards.
+// Runs before any call, because a write replaces the node of a tensor.
 void Tracer::note_paths() {
   if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
     for (const auto& [path, tensor] : state_of(**model))
@@ -384,7 +390,7 @@ Result<Trace> Tracer::collect_all(const Value& value) {
   return finish();
 }
 
-/// Numbered in the order in which outputs ask for them, whenever they were made.
+/// The graph with nodes in the order of use by the outputs, whatever the order of creation.
 graph::Graph in_order_of_use(const graph::Graph& graph) {
   std::vector<NodeId> order, open, moved(graph.nodes.size(), -1);
   for (const graph::NamedNode& input : graph.inputs) open.push_back(input.node);

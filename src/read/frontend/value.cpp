@@ -84,7 +84,8 @@ std::optional<std::vector<std::shared_ptr<Class>>> line_of_bases(
   }
   lines.emplace_back(bases.begin(), bases.end());
   std::vector<std::shared_ptr<Class>> merged;
-  // The library's classes are made anew for every class statement: they are the same by name.
+  // Each class statement makes its own objects for classes of the library, so they are compared by
+  // name.
   const auto same = [](const std::shared_ptr<Class>& a, const std::shared_ptr<Class>& b) {
     return a == b || (!a->library.empty() && a->library == b->library);
   };
