@@ -1,8 +1,9 @@
 // Python's own functions and the methods of its containers. References use them for shapes, loops
 // over layers and configuration. All work on known values, so range(), zip() and map() give lists,
-// not iterators; that keeps one kind of sequence and unrolls loops. The cost: a list has at most
-// kMaxItems items, and a set is a list that keeps duplicates. A function that needs a tensor's
-// value, such as int(x), is refused unless the value is known before the run.
+// not iterators. Iterators as in Python would need a state per loop; a trace unrolls loops in any
+// case. The cost: a list has at most kMaxItems items, and a set is a list that keeps duplicates. A
+// function that needs a tensor's value, such as int(x), is refused unless the value is known before
+// the run.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Makes in-place updates visible through views, although graph nodes never change. A view keeps its
-// movements from the root, not a region of memory. A read repeats the movements if the root has
-// changed. A write undoes them: it reshapes back, inverts permutations and puts a slice back into
-// its source. Whether a reshape shares memory follows from strides, as in PyTorch; every root is
-// assumed to be contiguous. The cost: each write through a view adds nodes for the whole root.
+// movements from the root. Memory with strides, as in PyTorch, would need a node per element. A
+// read repeats the movements if the root has changed. A write undoes them: it reshapes back,
+// inverts permutations and puts a slice back into its source. Whether a reshape shares memory
+// follows from strides, as in PyTorch; every root is assumed to be contiguous. The cost: each write
+// through a view adds nodes for the whole root.
 #include "frontend/cell.h"
 
 #include <algorithm>

@@ -29,7 +29,7 @@ enum class Sharing : uint8_t {
   Contiguous  // the same memory if it is contiguous, otherwise a copy
 };
 
-/// A tensor with its own cell, which is no view.
+/// A tensor with its own cell. It is not a view.
 Tensor new_tensor(graph::NodeId node);
 /// A view of `base`, if only movements lead from `base` to `node` and the memory is shared.
 /// Otherwise a tensor with its own cell.

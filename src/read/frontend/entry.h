@@ -31,7 +31,7 @@ struct Found {
 };
 
 /// The entry named `wanted`. Without a name: `reference`, `REFERENCE`, `Model`, or the only
-/// function.
+/// function or class.
 Result<Found> find_entry(Evaluator& evaluator, const std::string& wanted);
 
 /// One input as the user or get_inputs() gives it. The name is empty when get_inputs() returns a
@@ -41,6 +41,7 @@ struct GivenInput {
   std::variant<std::monostate, TensorText, task::ScalarSpec> value;  // monostate: None
   bool written = false;  // the task also needs what the reference leaves in it
 };
+/// The inputs that get_inputs() returns, in order; not set when the file has no get_inputs().
 Result<std::optional<std::vector<GivenInput>>> call_get_inputs(Evaluator& evaluator);
 
 /// Parses one --input: "x:fp16[B,D]" or "eps=1e-5".

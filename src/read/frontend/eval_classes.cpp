@@ -1,8 +1,8 @@
 // Classes of the file and their objects: nn.Module, dataclass, NamedTuple, autograd.Function. Most
 // references are classes with methods, inheritance and super(). We follow Python's attribute
 // lookup, with C3 order, on maps of names. The alternative, to support only nn.Module with a fixed
-// form, would refuse many files. Metaclasses, descriptors other than property, and unknown base
-// classes of libraries are refused. Of torch.autograd.Function only forward() is evaluated.
+// form, would refuse many files. Unknown base classes of libraries are refused; metaclasses are
+// ignored. Of torch.autograd.Function only forward() is evaluated.
 #include <fmt/core.h>
 
 #include <algorithm>

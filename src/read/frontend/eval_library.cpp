@@ -1,5 +1,5 @@
-// The part of PyTorch that is written in Python (python/library), evaluated like the reference's
-// own functions and classes. Its errors and nodes get the place of the call in the user's file.
+// The library that is written in Python (python/library), evaluated like the reference's own
+// functions and classes. Its errors and nodes get the place of the call in the user's file.
 #include "frontend/cell.h"
 #include "frontend/evaluator.h"
 #include "frontend/written.h"

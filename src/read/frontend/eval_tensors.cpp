@@ -1,7 +1,7 @@
 // Tensors in the evaluator: calls of op rows, results that alias their inputs, in-place updates,
-// attributes. Rows know nothing of Python and only make new nodes, which keeps over 20 tables
-// simple. So this file adds the rest: `out=` and `inplace=`, a cell for each result, limits on
-// size. The alternative, in-place variants of each row, would double the tables. While a module is
+// attributes. Rows only make new nodes and do not know Python, which keeps over 20 tables simple.
+// So this file adds the rest: `out=` and `inplace=`, a cell for each result, limits on size. The
+// alternative, in-place variants of each row, would double the tables. While a module is
 // constructed, writes to a parameter are only recorded (note_fill), not computed. Methods that need
 // values, such as item(), are refused unless the value is known before the run.
 #include <fmt/core.h>

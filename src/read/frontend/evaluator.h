@@ -1,11 +1,12 @@
 // Evaluates a Python syntax tree on symbolic values: it computes numbers, and tensors become graph
 // nodes. One evaluator makes one trace. It never runs Python; it refuses unknown names by name.
 //
-// eval_module.cpp statements at file level    eval_statements.cpp  the others
-// eval_expressions.cpp  expressions           eval_calls.cpp       functions, arguments
-// eval_classes.cpp      classes, objects      eval_modules.cpp     nn.Module
-// eval_tensors.cpp      rows, in-place        builtins.cpp, torch_library.cpp  their functions
-// eval_library.cpp      the part of PyTorch that is written in Python (written.h)
+// eval_module.cpp   statements at file level    eval_statements.cpp   other statements
+// eval_calls.cpp    functions, arguments        eval_expressions.cpp  expressions
+// eval_classes.cpp  classes, objects            eval_modules.cpp      nn.Module
+// eval_tensors.cpp  op rows, in-place updates   eval_random.cpp       random tensors
+// builtins.cpp      functions of Python         torch_library.cpp     functions of libraries
+// eval_library.cpp  the library that is written in Python (written.h)
 #pragma once
 
 #include <map>
@@ -49,7 +50,7 @@ class Evaluator {
   void set_randomness(Randomness randomness) { randomness_ = randomness; }
   const std::vector<Drawn>& drawn() const { return drawn_; }
   const std::vector<Drawn>& parameters() const { return parameters_; }
-  /// Ints at file level that became dims, in the order of the file (see Settings).
+  /// Ints at file level that became dims (see Settings), with their values.
   const task::Dims& dims() const { return met_dims_; }
   bool allow_tf32() const { return allow_tf32_; }
   /// The expression of the last return statement of the outermost call; null without one.

@@ -1,9 +1,9 @@
 // Reads an index in two steps. Ints, slices, None and Ellipsis are movements and give a view. Then
 // index tensors select from that view: their dims are moved together and merged into one dim, and
 // one linear index selects along it. So the graph needs one select operator, not one per number of
-// index tensors. Assignment runs the same steps backwards, with a scatter. The cost: index
-// arithmetic in the graph, which later steps must simplify. A mask can only be assigned one value,
-// because the number of selected elements is unknown.
+// index tensors. Assignment runs the same steps backwards, with a scatter. The cost is index
+// arithmetic in the graph. A mask can only be assigned one value, because the number of selected
+// elements is unknown.
 #include "frontend/index.h"
 
 #include <fmt/core.h>

@@ -30,7 +30,7 @@ Result<task::Task> make_task(TaskDraft draft);
 /// The names in the shapes of the arguments.
 std::set<std::string> names_of(const std::vector<Argument>& arguments);
 /// Halves extents until none exceeds `largest`. Odd extents stay odd; with `distinct`, different
-/// extents stay different.
+/// extents stay different if they can.
 task::Dims shrunk(const task::Dims& dims, int64_t largest, bool distinct);
 /// The file's name without its folder and extension.
 std::string stem_of(const std::string& path);

@@ -1,8 +1,8 @@
 // References compute constants with Python's math module, such as math.sqrt(head_dim). The result
 // must be the one that Python gives, because it becomes a constant of the graph. The functions call
-// the C library, as CPython does, and a non-finite result of finite input is Python's domain error.
-// The alternative, symbolic functions of dims, is not needed: such results are floats, not extents.
-// Only ceil, floor and trunc of an int keep its symbols.
+// the C library, as CPython does, and a non-finite result of finite input is reported as a domain
+// error. The alternative, symbolic functions of dims, is not needed: such results are floats, not
+// extents. Only ceil, floor and trunc of an int keep its symbols.
 #include "frontend/math_library.h"
 
 #include <fmt/core.h>

@@ -10,7 +10,7 @@
 
 namespace kw::frontend {
 
-/// eval, train, to, parameters, register_buffer, …
+/// Whether every nn.Module has this method: eval, train, to, parameters, register_buffer, …
 bool is_module_method(const std::string& name);
 
 /// Every tensor of a module and its children, named by path ("net.0.weight"), in the order of

@@ -19,7 +19,7 @@ std::string identifier(std::string_view name);
 bool is_builtin(std::string_view name);
 /// The row that serves a Python operator on tensors ("Add" -> "torch.add"); null if none does.
 const char* operator_row(std::string_view op);
-/// "Add" -> "+".
+/// The operator as written in Python: "Add" -> "+".
 const char* operator_text(std::string_view op);
 
 /// One spelling for each library name: "torch.nn.functional.relu" -> "F.relu".
@@ -28,7 +28,7 @@ std::string canonical(const std::string& name);
 std::optional<Value> library_constant(const std::string& name);
 /// Whether this context or decorator cannot change a value, such as torch.no_grad.
 bool is_harmless_context(const std::string& name);
-/// Whether a call cannot change a value, such as torch.manual_seed, torch.nn.init.* or print.
+/// Whether a call cannot change a value, such as torch.manual_seed or print.
 bool is_ignored_call(const std::string& name);
 /// How the result of this method shares memory with its first argument ("view", "reshape", …); not
 /// set if it does not.

@@ -13,7 +13,7 @@ struct StateRow {
   const char* name;
   const char* shape;  // constructor arguments, comma-separated: "out_features,in_features";
                       // "a/b": divided, "4*a": multiplied, "a^2": an int or two of them
-  const char* when = nullptr;  // a constructor argument that must be true; null: always
+  const char* when = nullptr;  // constructor arguments that must be true: "a&b"; null: always
   bool buffer = false;
   bool positive = false;                        // a variance
   std::optional<double> filled = std::nullopt;  // its initial number; not set: random numbers
@@ -24,14 +24,14 @@ struct ModuleRow {
   const char* signature;
   std::vector<StateRow> state;
   const char* function;   // the op that forward calls: "F.linear"; "" returns the input
-  const char* arguments;  // added to forward's: "weight=weight, eps=eps"; "self.training"
+  const char* arguments;  // added to forward's: "weight=weight, eps=eps"; "training=training"
 };
 
 /// The row of torch.nn.NAME; null for an unknown name.
 const ModuleRow* find_module(std::string_view name);
 /// Every known module and container: for suggestions.
 const std::vector<std::string>& module_names();
-/// Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict.
+/// Whether it is Sequential, ModuleList, ModuleDict, ParameterList or ParameterDict.
 bool is_module_container(std::string_view name);
 
 // The tables, one per group of modules; nn_modules.cpp joins them.

@@ -25,7 +25,7 @@ std::optional<double> as_number(const Value& value);
 Result<Value> arithmetic(graph::Builder& graph, std::string_view op, const Value& a,
                          const Value& b);
 Result<Value> negate(std::string_view op, const Value& a);  // "USub", "UAdd", "Invert"
-/// "Lt", "Eq", "In", "Is", …
+/// `op` is "Lt", "Eq", "In", "Is", …. Adds a guard if a symbolic int decides.
 Result<bool> compare(graph::Builder& graph, std::string_view op, const Value& a, const Value& b);
 /// bool(value), for all values except tensors.
 Result<bool> truth(graph::Builder& graph, const Value& value);

@@ -2,8 +2,8 @@
 // the shortest one: results for NaN, infinities and at breakpoints must agree. Formulas compute in
 // the wide type and round once, as the kernels do. Those that PyTorch writes in Python round after
 // every step, so they do here, too. The alternative, one graph operator per activation, would need
-// a rule in every later stage. The cost is a few more nodes, which later stages fuse. Random forms
-// (rrelu in training) are refused.
+// a rule in every later stage. The cost is a few more nodes per call. Random forms (rrelu in
+// training) are refused.
 #include <fmt/core.h>
 
 #include <cmath>

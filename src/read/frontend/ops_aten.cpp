@@ -1,9 +1,9 @@
 // The overloads of Core ATen, by their names in exported graphs. Most are an existing row under
 // another name, found by removing the overload and trying "torch.", "F." and "Tensor.". So this
 // file lists only the exceptions: aliases with another name or argument order, and operators with
-// their own results. The alternative, a full table of overloads, would repeat each row. Fused
-// operators return what PyTorch's backward needs, too; we compute those results only if an importer
-// check reads them, otherwise they are None.
+// their own results. The alternative, a full table of overloads, would repeat each row. Native
+// norms also return their statistics. Other results for PyTorch's backward are None here, or a copy
+// of the output.
 #include <fmt/core.h>
 
 #include <list>

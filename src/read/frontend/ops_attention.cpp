@@ -1,9 +1,9 @@
 // Attention, and bags of embeddings. Attention is composed from matrix products and a softmax
-// (graph/compose_attention.h), not one operator, so that differentiation and bounds need no extra
-// rule; code generation finds the pattern again. Embedding bags have ragged lengths, which a graph
-// cannot express. A mask [bags, rows] says which rows are in which bag, and a masked reduction adds
-// them. The cost: the graph does work for every pair of bag and row. Dropout and max_norm are
-// refused.
+// (graph/compose_attention.h), not one operator, so that differentiation needs no extra rule. Code
+// generation finds the pattern again (generate/attention). Embedding bags have ragged lengths,
+// which a graph cannot express. A mask [bags, rows] says which rows are in which bag, and a masked
+// reduction adds them. The cost: the graph does work for every pair of bag and row. Dropout and
+// max_norm are refused.
 #include <fmt/core.h>
 
 #include <cmath>

@@ -1,9 +1,9 @@
 // Elements selected or written by index tensors or masks. A row reads its arguments and calls
-// graph/compose_index.h, which has three operators: gather, select and scatter. In-place forms
-// (fill_, copy_) return the new value, and the evaluator writes it back. scatter_reduce without
-// include_self replaces the base by the mode's neutral element where values arrive. The
-// alternative, a mask per element, would need a second scatter for each mode. A result whose shape
-// depends on values (nonzero, one_hot without a count) is refused.
+// graph/compose_index.h, which uses the operators Gather, IndexSelect and Scatter. In-place forms
+// (fill_, copy_) return the new value, and the evaluator writes it back. The alternative, an
+// operator per function, would need a rule in every later stage. The cost: scatter_reduce needs a
+// second scatter that counts the values per position. A result whose shape depends on values
+// (one_hot without a count) is refused.
 #include <fmt/core.h>
 
 #include <cmath>

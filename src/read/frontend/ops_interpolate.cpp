@@ -1,8 +1,8 @@
-// Resizing of sequences, images and volumes. Every mode works on one dim at a time: nearest
-// selects, linear and cubic blend a few neighbours, area is adaptive pooling. A formula over all
-// dims at once would have 4, 8 or 16 terms per element. Intermediate results stay in the wide type,
-// so that rounding happens once. A scale factor must be a ratio of small numbers, because an extent
-// of the graph is an integer expression. Antialiasing is refused.
+// Resizing of sequences, images and volumes. All modes except area, which is adaptive pooling, work
+// on one dim at a time: nearest selects, linear and cubic blend a few neighbours. A formula over
+// all dims at once would have 4, 8 or 16 terms per element. Intermediate results stay in the wide
+// type, so that rounding happens once. A scale factor must be a ratio of small numbers, because an
+// extent of the graph is an integer expression. Antialiasing is refused.
 #include <fmt/core.h>
 
 #include "frontend/numbers.h"

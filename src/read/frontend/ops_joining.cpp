@@ -1,9 +1,9 @@
 // Joins several tensors, splits one into several, pads and repeats. All become slices,
 // concatenations and expands of the graph. The rows differ from graph/compose_move.h only in
 // argument forms and error texts, which follow PyTorch. Sizes are Dims and keep their symbols, so
-// x.split(D // 2) follows the task's dims. A number of parts must be known in the trace, because
-// each part is a node of its own. Repeats given as a tensor are refused: their sum decides the
-// shape.
+// x.split(D // 2) follows the task's dims. The number of parts is fixed in the trace: each part is
+// a node, since an operator with several results would change the graph. Repeats given as a tensor
+// are refused: their sum decides the shape.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"

@@ -1,9 +1,9 @@
-// Losses of numbers against numbers: distances and likelihoods. Where PyTorch has a kernel for the
-// loss, it computes wide and rounds once per element. Where PyTorch composes operators, every step
-// rounds. Half types show the difference, so each row follows its original. The alternative, to
-// compute all of them wide, would give a truth that PyTorch's own result misses. The reduction is
-// shared (reduced), and takes the older arguments size_average and reduce, too. A `weight` argument
-// of the plain losses is refused.
+// Losses of numbers against numbers: distances and likelihoods. If PyTorch has a kernel for the
+// loss, it computes wide and rounds once per element. If PyTorch composes operators, every step
+// rounds. Half types show the difference, so each row follows its original. The alternative, one
+// wide formula for all, would leave out roundings that PyTorch makes. The reduction is shared
+// (reduced), and takes the older arguments size_average and reduce, too. A `weight` argument of the
+// plain losses is refused.
 #include "frontend/ops_loss.h"
 
 #include <fmt/core.h>

@@ -1,8 +1,8 @@
 // Products of matrices and vectors; einsum is in ops_einsum.cpp. All become the graph's matmul with
 // reshapes around it, because code generation has designs for that operator. kron and cross are
 // elementwise instead, since a matmul would do useless work. multi_dot multiplies from left to
-// right: the order changes rounding, and a search for the cheapest order would depend on the shape.
-// matrix_power is unrolled and takes powers up to 64.
+// right, while PyTorch chooses the cheapest order; only roundings differ. matrix_power is unrolled
+// and takes powers up to 64.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"

@@ -1,9 +1,9 @@
 // Normalisation layers as functions, and dropout. The formulas are in graph/compose_norm.h; this
 // file reads arguments. A norm is composed from means and variances, not an operator, so that
-// differentiation and error bounds need no extra rule. Dropout in training is random, so a
-// reference with it has no single right result. It is refused with three alternatives: eval mode, a
-// mask as an input, or kernelwright.dropout. The last one draws its mask by Philox from a seed and
-// an offset, so a kernel can repeat it.
+// differentiation needs no extra rule. Dropout in training is random, so a reference with it has no
+// single right result. It is refused with three alternatives: eval mode, a mask as an input, or
+// kernelwright.dropout. The last one draws its mask by Philox from a seed and an offset, so a
+// kernel can repeat it.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"

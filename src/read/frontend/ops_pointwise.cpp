@@ -1,8 +1,9 @@
 // Functions of one tensor, element by element. Functions with an operator of the graph come from
-// ops/table.def by macro, so name, range and derivative are in one place. The rows written out here
-// differ by dtype: integers may be returned unchanged, bool may be refused, with PyTorch's words.
-// Composed functions (sinc, entr, logit) compute wide and round once. The alternative, a graph
-// operator for each, would need a rule in every later stage. polygamma is supported for n = 0 only.
+// ops/table.def by macro, so all facts about such an operator are in one place. The rows written
+// out here differ by dtype: integers may be returned unchanged, bool may be refused, with PyTorch's
+// words. Composed functions (sinc, entr, logit) compute wide and round once. The alternative, a
+// graph operator for each, would need a rule in every later stage. polygamma is supported for n = 0
+// only.
 #include <fmt/core.h>
 
 #include <cmath>

@@ -1,8 +1,9 @@
 // Pooling over windows, over bins, and by norms. graph/compose_pool.h builds each pool from windows
 // and a reduction, for any rank. This file reads the arguments: the stride is the kernel size
 // unless given, and None in output_size keeps an extent. One template per function serves ranks 1
-// to 3, so a mistake cannot be in one rank only. Forms that return indices are rows of their own,
-// because ATen names them so. lp_pool follows PyTorch's Python code, which rounds at every step.
+// to 3; a function per rank would repeat the same lines. Forms that return indices are rows of
+// their own, because ATen names them so. lp_pool follows PyTorch's Python code, which rounds at
+// every step.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"

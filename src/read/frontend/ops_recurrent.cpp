@@ -1,9 +1,10 @@
 // Recurrent networks: single steps, and sequences of a known length. A graph has no loops, so a
-// sequence is unrolled: about twenty nodes per step, at most kLongestSequence steps. The length
-// becomes a constant of the trace. The input's part of all gates is one matrix product before the
+// sequence is unrolled. The alternative, an operator per kind of cell, would need rules in every
+// later stage. The cost: about twenty nodes per step, at most kLongestSequence steps, and the
+// length is a constant of the trace. The input's part of all gates is one matrix product before the
 // loop; only the state's part is computed per step. The gates of one step compute wide and round
-// once, as in PyTorch's fused kernels. Layers, directions and packing are written in Python
-// (written.h), on top of one row per layer.
+// once, as in PyTorch's fused kernels. Layers and directions are written in Python (written.h), on
+// top of one row per layer.
 #include <fmt/core.h>
 
 #include "frontend/numbers.h"

@@ -65,6 +65,7 @@ struct Trace {
 /// False: the reference keeps state between calls.
 bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first);
 
+/// `every_int`: every int at file level keeps its name in the shapes.
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
 
 class Evaluator;

@@ -1,5 +1,6 @@
-// The part of PyTorch and einops that is written in Python (python/library). It is evaluated like a
-// reference, because it consists of other functions and modules.
+// The parts of PyTorch, einops and Python's standard library that are written in Python
+// (python/library). They are evaluated like a reference, because they consist of other functions
+// and modules.
 #pragma once
 
 #include <memory>
