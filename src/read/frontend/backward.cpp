@@ -1,8 +1,8 @@
 // A kernel for gradients needs a task of its own: inputs, outputs and shapes. We derive the graph
 // of the gradients from the forward's graph, so an op row needs no backward of its own. The
-// alternative, a reference that calls autograd, would need PyTorch to be installed. The derivation
-// is done again at every shape of the task, because the gradients at one shape may need an input
-// that those at another shape do not. The task keeps every input that some shape needs.
+// alternative, a reference that calls autograd, would need PyTorch to be installed. The cost: the
+// derivation runs at every shape of the task. The gradients at one shape may need an input that
+// another shape does not need, so the task keeps all of them.
 #include "frontend/backward.h"
 
 #include <fmt/core.h>

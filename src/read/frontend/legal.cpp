@@ -1,9 +1,9 @@
-// The judge draws inputs, and a wrong draw makes a correct kernel look wrong: log of a negative
-// number, or an index outside its table. So we derive the legal values from two graphs. The graph
-// of get_inputs() gives ranges by interval arithmetic and structure (triangular, symmetric). The
-// graph of the reference gives what its operators need: log's domain, and the extents that indices
-// must stay below. The alternative, to ask the user for each range, remains possible in task.toml.
-// The rules cover common forms only; for any other form no limit is set.
+// The judge draws inputs. A wrong draw makes a correct kernel look wrong: log of a negative number,
+// or an index outside its table. So we derive the legal values from two graphs. The graph of
+// get_inputs() gives ranges by interval arithmetic and structure (triangular, symmetric). The graph
+// of the reference gives what its operators need: log's domain, and the extents that indices must
+// stay below. The alternative, to ask the user for each range, remains possible in task.toml. The
+// rules cover common forms only; for any other form no limit is set.
 #include "frontend/legal.h"
 
 #include <algorithm>

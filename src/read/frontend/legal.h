@@ -23,8 +23,8 @@ task::Legal legal_of(const graph::Builder& graph, graph::NodeId node,
 /// root).
 bool range_matters(const graph::Graph& graph, graph::NodeId input);
 
-/// Adds the limits that a logarithm of the input needs, if get_inputs() promised none: log(x) needs
-/// positive values, log(x) with log(1 - x) needs probabilities.
+/// Adds the limits that a logarithm of the input needs, if get_inputs() promised none. log(x) needs
+/// positive values; log(x) with log(1 - x) needs probabilities.
 void keep_in_domain(task::Legal& legal, const graph::Graph& graph, graph::NodeId input);
 
 /// For every integer input that selects elements: the extent it must be below.

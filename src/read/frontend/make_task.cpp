@@ -1,7 +1,7 @@
 // A reference has concrete extents, but a kernel must be checked at several shapes. So we find out
-// which numbers are dims: ints at file level, and extents of inputs if the reference also traces
-// with twice the value. The alternative, to let the user name all dims, costs effort for each file;
-// --dims remains possible. Equal numbers become the same dim, which can be wrong for a square
+// which numbers are dims. These are ints at file level, and extents with which the reference also
+// traces if they are doubled. The alternative, to let the user name all dims, costs effort for each
+// file; --dims remains possible. Equal numbers become the same dim, which can be wrong for a square
 // matrix. Window sizes and index bounds stay numbers. The small shape for correctness is found by
 // halving extents and tracing again, so making a task costs several traces.
 #include "frontend/make_task.h"

@@ -1,9 +1,8 @@
-// Numbers of the reference decide shapes, so they must be Python's numbers exactly: floor division
-// and modulo follow the sign of the divisor, and an int that needs more than 64 bits is an Error.
-// Ints are Dims and keep their symbols through arithmetic. A comparison must have one answer now,
-// so it uses the value and adds a guard to the trace. A guard records what the trace assumes of the
-// dims. The alternative, to explore both branches, would multiply the traces. Big integers are not
-// supported.
+// Numbers of the reference decide shapes, so they must be exactly Python's. Floor division and
+// modulo follow the sign of the divisor. Ints are Dims and keep their symbols through arithmetic. A
+// comparison must have one answer now, so it uses the value and adds a guard to the trace. A guard
+// records what the trace assumes of the dims. The alternative, to explore both branches, would
+// multiply the traces. The cost: an int that needs more than 64 bits is an Error.
 #include "frontend/numbers.h"
 #include "frontend/text_format.h"
 

@@ -1,8 +1,8 @@
 // Rows are formulas over arguments that may be missing, of a wrong type, or not tensors. A check
 // after each step would hide the formula. So a Formula keeps the first error and skips all later
 // steps, and the row checks once, when it takes the result. Exceptions would be shorter, but errors
-// are values in this project. The cost: after an error, number() gives 0 and dtype() gives fp32, so
-// a row must not use such values for a decision before it checks failed().
+// are values in this project. The cost: after an error, number() gives 0 and dtype() gives fp32. A
+// row must check failed() before it uses such a value for a decision.
 #include "frontend/ops_formula.h"
 
 #include <fmt/core.h>

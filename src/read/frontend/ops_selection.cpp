@@ -1,5 +1,5 @@
-// Sorting and choosing along one dim, and counting against sorted boundaries. Sorting is an
-// operator of the graph; the other rows use its result. searchsorted counts the boundaries below
+// Sorting and choosing along one dim, and counting against sorted boundaries. Sorting and top-k are
+// operators of the graph; quantiles read sorted values. searchsorted counts the boundaries below
 // each value instead of a binary search, because a graph has no loops. The result is the same for
 // sorted boundaries; the work is values times boundaries. Quantiles need the number of elements, so
 // that extent becomes a constant of the trace. A NaN makes a quantile NaN, as in PyTorch.
