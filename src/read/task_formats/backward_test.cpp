@@ -76,7 +76,7 @@ TEST(BackwardTask, TheBoundsAreTheForwards) {
   EXPECT_FALSE(task->precision.atol.has_value());
 }
 
-// What no gradient passes through: the gradient is that of the other text.
+// Operations that block the gradient: the gradient must equal that of the other text.
 struct Detached {
   const char* name;
   const char* text;
@@ -113,7 +113,7 @@ TEST_P(DetachedTask, IsAConstant) {
         backward_of("def reference(" + arguments + more + "):\n    " + body + "\n", {{"x"}});
     EXPECT_TRUE(task) << task.error().message;
     std::string text = task ? graph::print(task->reference->trace({{"B", 3}}).value()) : "";
-    // The constant is x itself; what differs is where it came from.
+    // The constant has the value of x; only its origin differs.
     std::string plain;
     for (const std::string& line : split(text, '\n'))
       plain += line.substr(0, line.find("  #")) + "\n";

@@ -18,7 +18,7 @@
 namespace kw::task_formats {
 namespace {
 
-/// Module-level atol and rtol: an outer bound of the task.
+/// Module-level atol and rtol set an outer bound for the task.
 Status read_bounds(frontend::Evaluator& evaluator, frontend::TaskDraft& draft) {
   const frontend::Value* atol = KW_TRY(evaluator.global("atol"));
   const frontend::Value* rtol = KW_TRY(evaluator.global("rtol"));
@@ -39,7 +39,7 @@ bool has_parameter(const frontend::Found& found, const std::string& name) {
                      [&](const frontend::Parameter& one) { return one.name == name; });
 }
 
-/// Parameters of a flat reference that are ints of the file are dims, as if they had been given.
+/// A parameter of a flat reference that is an int at file level is a dim, as if the user gave it.
 void take_dims_of_file(const frontend::Found& found, frontend::TaskDraft& draft) {
   for (const frontend::Parameter& one : found.parameters) {
     const auto in_file = draft.file.find(one.name);

@@ -1,5 +1,5 @@
-// From what a user names, a Python file or a task folder, to a Task. docs/references.md describes
-// the formats.
+// Loads a Task from the path a user names: a Python file or a task folder. docs/references.md
+// describes the formats.
 #pragma once
 
 #include <functional>
@@ -14,30 +14,30 @@
 namespace kw::task_formats {
 
 struct LoadRequest;  // load_source.h
-/// Asked for the task when our own reader refuses a reference; gets what it said.
+/// Called when our own reader refuses a reference; `refused` is the reader's error.
 using OtherReader = std::function<Result<task::Task>(
     const std::string& text, const std::string& path, const LoadRequest& request, Error refused)>;
 
-/// What a host launcher says about the parameters it shares with a flat reference.
+/// What a host launcher tells about the parameters it shares with a flat reference.
 struct LauncherParameters {
   std::map<std::string, tensor::DType> buffers;
   std::set<std::string> integers, reals;
 };
 
 struct LoadOptions {
-  std::string function;             // --function: which one of the file
+  std::string function;             // --function: the function of the file to load
   std::vector<std::string> inputs;  // --input: "x:fp16[B,D]", "eps=1e-5"
-  task::Dims dims;                  // --dims: instead of the file's own
+  task::Dims dims;                  // --dims: replace the dims of the file
   OtherReader other_reader = {};    // may be empty
-  bool spare_inputs = false;        // an --input the reference has no parameter for is no error
+  bool spare_inputs = false;        // allow an --input without a parameter in the reference
   LauncherParameters launcher = {};
 };
 
-/// A .py file (a function, a KernelBench model, an optimizer-skill ref.py), a folder with a
-/// task.toml, or that task.toml. The reference has been traced at every shape of the Task.
+/// `path` is a .py file (a function, a KernelBench model, an optimizer-skill ref.py), a folder with
+/// a task.toml, or that task.toml. The loader has traced the reference at every shape of the Task.
 Result<task::Task> load_task(const std::string& path, const LoadOptions& options = {});
 
-/// The same for the text of a Python file; `path` is for messages.
+/// The same for the text of a Python file; messages name `path`.
 Result<task::Task> load_python(const std::string& text, const std::string& path,
                                const LoadOptions& options = {});
 

@@ -1,3 +1,8 @@
+// The problem: a cuda-engine fixture lists shapes, but no dtypes and no names of dims. The choice:
+// the dtype is the first one in the folder's name or in prompt.txt; the rank gives the dims their
+// names. The alternative, a task.toml beside every fixture, would mean editing suites of others.
+// The cost: the rules are guesses from names, and a parameter called "weight" always has one value
+// per column. The reference can override them by describing its inputs.
 #include "task_formats/load_fixture.h"
 
 #include <fmt/core.h>
@@ -31,8 +36,8 @@ bool square(const Shapes& shapes) {
   });
 }
 
-/// Names for the extents of a shape, by its rank; one for all where all are always equal, because
-/// such matrices may be multiplied.
+/// Names for the extents of a shape, by its rank. If all extents are always equal they share one
+/// name, because such matrices may be multiplied.
 std::vector<std::string> extent_names(const Shapes& shapes) {
   const size_t rank = shapes.front().size();
   if (rank == 1) return {"N"};
@@ -43,7 +48,7 @@ std::vector<std::string> extent_names(const Shapes& shapes) {
   return names;
 }
 
-/// The first word of a text that is a dtype.
+/// The first word of a text that names a dtype.
 std::optional<tensor::DType> dtype_in(const std::string& text) {
   std::string word;
   for (const char c : text + " ") {
@@ -60,7 +65,7 @@ std::optional<tensor::DType> dtype_in(const std::string& text) {
   return std::nullopt;
 }
 
-/// As many elements as cuda-engine times, in equal extents.
+/// The extent at which equal extents have as many elements as cuda-engine times.
 int64_t timed_extent(size_t rank) {
   constexpr double kTimedElements = 16'777'216;
   return std::llround(std::pow(kTimedElements, 1.0 / static_cast<double>(rank)));
@@ -72,7 +77,7 @@ task::Dims dims_of(const std::vector<std::string>& names, const std::vector<int6
   return dims;
 }
 
-/// Who described the inputs: the reference itself names the extents that shapes give values to.
+/// For a reference that describes its inputs: the extents' names come from its first input.
 Result<std::vector<std::string>> names_of_first(const task::Task& task, size_t rank,
                                                 const std::string& file) {
   std::vector<std::string> names;
@@ -122,7 +127,7 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
     described = true;
     return frontend::GivenInput{parameter, tensor, false};
   };
-  // Whose names the dims have is known once the reference has been read.
+  // Only the loaded reference tells whether it names the dims itself.
   const Result<task::Task> first = load_source(source, reference, request);
   if (!first && !described) return first.error();
   const std::vector<std::string> own =

@@ -1,5 +1,6 @@
-// The folders of cuda-engine's suites: prompt.txt, reference.py, shapes.yaml and notes.md. No file
-// of theirs says dtypes or names of dims; docs/references.md has the rules by which both are found.
+// Loads the folders of cuda-engine's suites: prompt.txt, reference.py, shapes.yaml and notes.md.
+// These files state neither dtypes nor names of dims; docs/references.md has the rules that find
+// both.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace kw::task_formats {
 
-/// Whether the folder has all four files, and no task.toml, which would say more.
+/// Whether the folder has all four files and no task.toml, which would take precedence.
 bool is_fixture(const std::string& folder);
 
 Result<task::Task> load_fixture(const std::string& folder, const LoadOptions& options);

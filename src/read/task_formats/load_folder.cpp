@@ -1,3 +1,8 @@
+// The problem: a task.toml and its reference describe the same task, and they may disagree. The
+// choice: the file's inputs, scalars and shapes are given to the common loader first. Then its
+// ranges, roles and bounds are applied, and the reference is traced at every shape. The
+// alternative, trusting task.toml, would report a wrong shape only when a kernel runs. The cost:
+// loading time grows with the number of shapes.
 #include "task_formats/load_folder.h"
 
 #include <fmt/core.h>
@@ -64,14 +69,14 @@ Status apply_shapes(task::Task& task, const TaskToml& toml, const LoadOptions& o
   if (!toml.benchmark.empty() && options.dims.empty()) task.benchmark_shapes = toml.benchmark;
   if (!toml.correctness.empty()) task.correctness_shapes = toml.correctness;
   for (const task::Dims& shape : task.benchmark_shapes) KW_TRY(check_shape(task, shape, where));
-  // A shape of ours, not the author's, may lie outside the ranges: then the benchmark's serves.
+  // A default shape may lie outside the ranges of task.toml; the benchmark shapes then replace it.
   if (toml.correctness.empty() && !check_shape(task, task.correctness_shapes[0], where))
     task.correctness_shapes = task.benchmark_shapes;
   for (const task::Dims& shape : task.correctness_shapes) KW_TRY(check_shape(task, shape, where));
   return Done{};
 }
 
-/// A misspelt bound must not become a dim of its own.
+/// A misspelt bound must not create a new dim.
 Status check_bounds(const TaskToml& toml, const std::string& where) {
   std::set<std::string> known;
   for (const auto& [name, range] : toml.dims) known.insert(name);

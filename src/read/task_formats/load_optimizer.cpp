@@ -1,3 +1,9 @@
+// The problem: a flat reference gets one-dimensional buffers, and their lengths are not written
+// anywhere. The choice: every length is a product of dims, found by tracing the reference with
+// candidates. The usual length of the convention is tried first, then all combinations, the
+// smallest first. The alternative, reading lengths from index expressions, fails for views and
+// reshapes. The cost: up to kMaxTries combinations are traced. If there are more, only the usual
+// length is tried.
 #include "task_formats/load_optimizer.h"
 
 #include <fmt/core.h>
@@ -17,7 +23,7 @@ struct Length {
   double size = 1;
 };
 
-/// Every product of different dims.
+/// Every product of distinct dims.
 std::vector<Length> possible_lengths(const task::Dims& dims) {
   std::vector<Length> lengths = {};
   const std::vector<std::pair<std::string, int64_t>> list(dims.begin(), dims.end());
@@ -33,7 +39,7 @@ std::vector<Length> possible_lengths(const task::Dims& dims) {
   return lengths;
 }
 
-/// The convention's own rule: the dim, or the product of the two largest.
+/// The rule of the convention: the only dim, or the product of the two largest.
 std::string usual_length(const task::Dims& dims) {
   std::vector<std::pair<int64_t, std::string>> sorted;
   for (const auto& [name, value] : dims) sorted.emplace_back(value, name);
@@ -43,8 +49,8 @@ std::string usual_length(const task::Dims& dims) {
          std::max(sorted[0].second, sorted[1].second);
 }
 
-/// Different values for every dim, each of them the largest once, so that only the right lengths
-/// fit. Multiples of 4, because references like to halve.
+/// Different values for every dim, and each dim is the largest once, so that only the right lengths
+/// fit. Multiples of 4, because many references halve an extent.
 std::vector<task::Dims> distinct(const task::Dims& dims) {
   std::vector<task::Dims> result(dims.size());
   for (size_t turn = 0; turn < dims.size(); ++turn) {
@@ -72,7 +78,8 @@ class Search {
     return runs(all);
   }
 
-  /// All combinations, the smallest buffers first: none is longer than what is used of it.
+  /// Tries all combinations, the smallest buffers first, so that no buffer is longer than its used
+  /// part.
   bool try_all(const std::vector<task::Dims>& all) {
     const std::vector<Length> lengths = possible_lengths(all[0]);
     std::vector<std::vector<size_t>> combinations = {{}};

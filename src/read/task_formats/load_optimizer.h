@@ -1,6 +1,5 @@
-// The flat convention: reference(A, B, C, M, N, K) gets one-dimensional buffers and ints, and
-// writes its results in place or returns them. Extents are not written anywhere; they are found by
-// trying.
+// Loads the flat convention: reference(A, B, C, M, N, K) gets one-dimensional buffers and ints, and
+// writes its results in place or returns them. The loader finds the extents by trying.
 #pragma once
 
 #include <string>
@@ -12,12 +11,13 @@
 
 namespace kw::task_formats {
 
-/// Asks for the numbers among these parameters, which the launcher knows and nobody gave a value.
+/// An Error that lists the numbers among these parameters that the launcher has and the user gave
+/// no value for.
 Status check_numbers(const frontend::TaskDraft& draft, const std::vector<std::string>& parameters,
                      const LauncherParameters& launcher);
 
-/// `tensors`: the parameters that are no dims. Their lengths are products of dims: of the two
-/// largest where that works, else the smallest with which the reference runs.
+/// `tensors` are the parameters that are not dims. Their lengths are products of dims: of the two
+/// largest if that works, otherwise the smallest with which the reference runs.
 /// `launcher` may know their dtypes.
 Result<task::Task> load_flat(frontend::TaskDraft draft, const std::vector<std::string>& tensors,
                              const LauncherParameters& launcher = {});

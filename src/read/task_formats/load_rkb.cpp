@@ -1,3 +1,9 @@
+// The problem: a robust-kbench folder multiplies out lists of configurations, and one folder may
+// hold several computations. The choice: a configuration with the same constants and inputs becomes
+// a shape of one task. Otherwise it becomes a variant, a task of its own. The alternative, a task
+// per configuration, would make dozens of nearly equal tasks. The cost: every configuration is
+// traced, so at most kMostVariants variants are read. Problems of the folder are reported and do
+// not stop the reading.
 #include "task_formats/load_rkb.h"
 
 #include <fmt/core.h>
@@ -20,7 +26,7 @@ namespace kw::task_formats {
 namespace {
 
 constexpr uint64_t kMostConfigBytes = 1 << 20;
-/// Variants are traced one by one.
+/// The loader traces every variant, so their number is limited.
 constexpr size_t kMostVariants = 32;
 constexpr const char* kTooLarge = "and integers have 64 bits";
 
@@ -33,7 +39,7 @@ struct RkbPlace {
   }
 };
 
-/// The folder and the direction a path means; nothing when it is none of ours.
+/// The folder and direction that a path names; empty if it is not a robust-kbench path.
 std::optional<RkbPlace> place_of(const std::string& path) {
   std::string bare = path;
   while (bare.size() > 1 && bare.ends_with("/")) bare.pop_back();
@@ -56,13 +62,13 @@ std::string folder_name(const RkbPlace& place) {
   return place.folder.substr(place.folder.rfind('/') + 1);
 }
 
-/// A whole number that was read as a float because it fits nowhere else.
+/// An integer that the JSON reader stored as a float because 64 bits cannot hold it.
 bool too_large(const Json& value) {
   return value.is_number() && !value.is_int() && std::fabs(value.as_double()) >= 0x1p63;
 }
 
-/// Keyword arguments as the call would have them: defaults of the signature below, what is not
-/// taken left out.
+/// The keyword arguments of the call: given values, then the signature's defaults; unknown keys are
+/// left out.
 Json settled(const Json& given, const Signature& signature, const std::string& callee,
              const std::string& where, std::vector<FolderProblem>* problems) {
   Json all = Json::object();
@@ -98,7 +104,7 @@ Json settled(const Json& given, const Signature& signature, const std::string& c
   return all;
 }
 
-/// One message per subject: what is wrong with one configuration is wrong with most.
+/// One message per subject: a problem of one configuration is usually a problem of most.
 void add_once(std::vector<FolderProblem> found, std::vector<FolderProblem>* problems) {
   for (FolderProblem& one : found) {
     const auto same = [&](const FolderProblem& other) {
@@ -109,7 +115,7 @@ void add_once(std::vector<FolderProblem> found, std::vector<FolderProblem>* prob
   }
 }
 
-/// Everything about a folder that does not depend on a single configuration.
+/// All facts about a folder that do not depend on a single configuration.
 struct Reading {
   RkbPlace place;
   RkbFile file;
@@ -153,7 +159,7 @@ bool same_inputs(const graph::Graph& graph, const task::Task& task) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Makes tasks of the configurations, one after the other.
+/// Makes tasks from the configurations, one after another.
 class Variants {
  public:
   Variants(Reading& reading, const LoadOptions& options)
@@ -165,7 +171,7 @@ class Variants {
   struct Variant {
     task::Task task;
     std::string name;
-    std::set<std::string> fixed;  // what its configurations have beside their dims
+    std::set<std::string> fixed;  // fixed parts of its configurations
     std::vector<task::Dims> timed, tested;
   };
 
@@ -204,7 +210,7 @@ Result<task::Task> Variants::load(const RkbConfig& config) {
   return load_source(names_.text(reading_.file, config), reading_.file.source->path, request);
 }
 
-/// What two configurations of one task have in common: everything but its dims.
+/// The part that configurations of one task share: everything except its dims.
 std::string Variants::fixed_part(const RkbConfig& config, const task::Task& task) const {
   std::string text;
   for (const auto& [name, value] : names_.ints(config)) {
@@ -240,7 +246,8 @@ bool Variants::same_graph(const task::Task& one, const task::Task& other,
   return first && second && graph::print(*first) == graph::print(*second);
 }
 
-/// What differs from the first: constants, or dims where nothing else does: "stride=2".
+/// Names the difference from the first variant: constants, or dims if only those differ:
+/// "stride=2".
 std::string Variants::variant_name(const RkbConfig& config) const {
   if (variants_.empty()) return "";
   const RkbConfig& first = *all_configs().front();
@@ -275,8 +282,9 @@ void Variants::add_shape(Variant& variant, const RkbConfig& config, bool timed) 
            &reading_.problems);
 }
 
-/// The same constants, and the same inputs at the configuration's shape: a model may leave weights
-/// out where its extents are equal. What the reference refuses fits: it is nothing of its own.
+/// True for the same constants and the same inputs at the configuration's shape. The inputs matter
+/// because a model may omit weights when its extents are equal. A configuration that the reference
+/// refuses also fits: it cannot become a task of its own.
 bool Variants::fits(const Variant& variant, const RkbConfig& config) const {
   if (!variant.fixed.count(fixed_part(config, variant.task))) return false;
   const auto traced = variant.task.reference->trace(dims_of(names_.ints(config), variant.task));
@@ -340,7 +348,8 @@ void Variants::finish(Variant& variant) const {
   }
 }
 
-/// Of the first configuration. What it lacks says more than where the reference stumbles over it.
+/// The reason for the first configuration. A missing argument explains more than the reference's
+/// own error.
 Error Variants::why_not() const {
   const std::string config = reading_.place.file("config", "json");
   for (const FolderProblem& problem : reading_.problems) {
@@ -370,7 +379,7 @@ Result<RkbFolder> Variants::run() {
   RkbFolder folder;
   for (Variant& variant : variants_) {
     const bool none = variant.timed.empty() && variant.tested.empty();
-    if (none && options_.dims.empty()) continue;  // refused at its own shape
+    if (none && options_.dims.empty()) continue;  // the reference refuses its own shape
     finish(variant);
     folder.tasks.push_back(std::move(variant.task));
   }
@@ -378,13 +387,13 @@ Result<RkbFolder> Variants::run() {
   return folder;
 }
 
-/// The forward file of the folder should be about the same operation.
+/// Reports when the forward file of the folder has tensors of other ranks.
 void compare_ranks(const RkbPlace& backward, const std::vector<task::Task>& tasks,
                    std::vector<FolderProblem>* problems) {
   const RkbPlace place{backward.folder, false};
   if (!os::exists(place.file("func", "py"))) return;
   Result<Reading> reading = open_folder(place);
-  if (!reading) return;  // said where that file is looked at
+  if (!reading) return;  // reading that file reports it
   reading->configs.timed.resize(1);
   reading->configs.tested.clear();
   const Result<RkbFolder> forward = Variants(*reading, {}).run();
@@ -449,7 +458,7 @@ Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options)
   std::optional<RkbPlace> place = place_of(path);
   if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
   std::string wanted = options.function;
-  // A folder's own backward file is what is asked for, not the gradients of its forward file.
+  // A folder's own backward file takes precedence over the gradients of its forward file.
   const RkbPlace other{place->folder, true};
   if (wanted == "backward" && os::exists(other.file("func", "py"))) {
     place = other;

@@ -1,5 +1,5 @@
-// The part of loading that all formats share: the text of a Python file and what is said about its
-// inputs become a Task. Used by the loaders only.
+// The part of loading that all formats share: a Python file and a description of its inputs become
+// a Task. Only the loaders use it.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct LoadRequest {
   task::Dims dims;
   std::vector<std::string> output_names;
   OtherReader other_reader = {};
-  /// Asked for every parameter that nobody described; may be empty.
+  /// Called for every parameter without a description; may be empty.
   std::function<frontend::GivenInput(const std::string& parameter)> describe = {};
   bool spare_inputs = false;
-  /// Shapes are listed: an extent written as a number is that number, no dim.
+  /// The shapes are listed, so an extent written as a number is fixed and does not become a dim.
   bool fixed_numbers = false;
   LauncherParameters launcher = {};
 };

@@ -1,4 +1,4 @@
-// Names for extents that a reference writes as numbers.
+// Tests the names given to extents that a reference writes as numbers.
 #include <gtest/gtest.h>
 
 #include "task_formats/load.h"

@@ -1,5 +1,8 @@
-// How a robust-kbench file hands its backward pass to a candidate: the order of arguments is each
-// file's own, and some hand over what they did not mean to.
+// The problem: a robust-kbench file passes its backward pass to a candidate in its own argument
+// order, and some files pass the wrong values. The choice: the order is read from the syntax tree
+// of AutogradFunction: saved tensors, context attributes and the call of backward_fn. The
+// alternative, evaluating the code, is in rkb_call.cpp; it gives values, but not the names that
+// messages need. The cost: only the usual ways of writing are understood.
 #include <fmt/core.h>
 
 #include <functional>
@@ -114,7 +117,7 @@ class CallReader {
   const frontend::Source& source_;
   const Json& backward_;
   std::vector<std::string> saved_;
-  std::map<std::string, std::string> locals_;  // what backward() calls it -> what forward() did
+  std::map<std::string, std::string> locals_;  // name in backward() -> name in forward()
   std::string whole_;                          // the name of the whole tuple, if it has one
 };
 

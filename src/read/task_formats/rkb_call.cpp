@@ -1,3 +1,9 @@
+// The problem: a harness must call a candidate with the same arguments as the robust-kbench folder
+// does. The choice: evaluate the folder's own code with a Python candidate that notes its
+// arguments. Each noted value is then matched with a tensor or a number of the task. The
+// alternative, reading the call from the syntax tree, misses values that are computed or renamed.
+// The cost: a call with a tensor that was computed for it cannot be described; the result is then
+// empty.
 #include "task_formats/rkb_call.h"
 
 #include <fmt/core.h>
@@ -68,7 +74,7 @@ class Looking {
     const frontend::Value begun = KW_TRY(invoke("noted_forward", {frontend::make_list(given_)}));
     const std::vector<frontend::Value>& pair = *frontend::items_of(begun);
     const frontend::Value gradients = KW_TRY(upstream(pair[1]));
-    // How many results it takes apart shows when it is given that many.
+    // The number of results is unknown: the first number that backward() accepts is taken.
     for (size_t count = 0; count <= given_.size(); ++count) {
       const auto returned =
           invoke("noted_backward", {pair[0], gradients, results_of(static_cast<int>(count))});
@@ -101,7 +107,7 @@ class Looking {
     return last_given();
   }
 
-  /// A gradient for every output, named as the backward task has it.
+  /// A gradient for every output, with the name that the backward task uses.
   Result<frontend::Value> upstream(const frontend::Value& outputs) {
     const std::vector<frontend::Value>* several = frontend::items_of(outputs);
     const std::vector<frontend::Value> all =
@@ -122,7 +128,7 @@ class Looking {
     return frontend::make_list(std::move(gradients));
   }
 
-  /// One value (0), or a tuple.
+  /// One value if count is 0, otherwise a tuple.
   static frontend::Value results_of(int count) {
     if (count == 0) return frontend::Value(std::string("0"));
     std::vector<frontend::Value> all;
@@ -172,10 +178,10 @@ class Looking {
 
   const task::Task& forward_;
   frontend::Staged& staged_;
-  std::vector<frontend::Value> given_;  // to the candidate of the forward pass
+  std::vector<frontend::Value> given_;  // arguments of the candidate of the forward pass
 };
 
-/// What the task has no use for is spare. False: a tensor that is unknown to both.
+/// Tensors that the task does not use are spare. False if neither task knows a tensor.
 bool settle_tensors(const std::vector<task::CallValue>& values, const task::Task& forward,
                     const task::Task& task, task::Call* call) {
   for (const task::CallValue& value : values) {

@@ -19,7 +19,7 @@ std::string list_name(const char* kind, const char* part) {
   return fmt::format("{}_{}_configs", kind, part);
 }
 
-/// One of the six lists. Missing is the same as one empty config: nothing but defaults.
+/// One of the six lists. A missing list is the same as one empty config: defaults only.
 Result<std::vector<Json>> read_list(const Json& root, const char* kind, const char* part,
                                     const std::string& file, std::vector<FolderProblem>* problems) {
   const std::string name = list_name(kind, part);
@@ -52,7 +52,7 @@ Json merged(const Json& first, const Json& last) {
   return all;
 }
 
-/// The same whatever the order of its keys.
+/// A key that does not depend on the order of the object's keys.
 std::string key_of(const Json& object) {
   std::map<std::string, std::string> sorted;
   for (const auto& [key, value] : object.members()) sorted[key] = value.dump();
@@ -61,7 +61,8 @@ std::string key_of(const Json& object) {
   return text;
 }
 
-/// Values the shared config overrides with others: the author may not have meant that.
+/// Reports values that the shared config replaces with different ones: possibly not the author's
+/// intention.
 void report_overridden(const Json& own, const Json& shared, const std::string& where,
                        const std::string& file, std::set<std::string>* said,
                        std::vector<FolderProblem>* problems) {

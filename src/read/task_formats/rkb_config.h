@@ -1,5 +1,5 @@
-// The configurations of a robust-kbench folder: six lists of a JSON file multiplied out, and what
-// is odd about them. Knows JSON only; what the values mean is load_rkb's business.
+// Reads the configurations of a robust-kbench folder: six lists of a JSON file multiplied out, and
+// their problems. It knows JSON only; load_rkb interprets the values.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace kw::task_formats {
 
-/// Something about a task folder that its reader should know.
+/// A problem of a task folder that the user should know about.
 struct FolderProblem {
   std::string rule;  // "config-duplicate"
   std::string message;
-  bool error = false;  // the folder cannot do what it claims; else it does less
+  bool error = false;  // the folder cannot do what it claims; otherwise a warning
 };
 
 /// One combination: keyword arguments of Model() and of get_inputs().
@@ -28,8 +28,9 @@ struct RkbConfigs {
   std::vector<RkbConfig> tested;  // of the multi_ lists
 };
 
-/// Every init with every input with every shared config, the shared one merged last into both;
-/// equal ones once. An input Error for what is no such file; what is merely odd is a problem.
+/// Combines every init with every input and every shared config. The shared config is merged last
+/// into both; equal combinations appear once. An input Error if the file does not have this format;
+/// anything else unusual is a problem.
 Result<RkbConfigs> parse_rkb_configs(const std::string& text, const std::string& file,
                                      std::vector<FolderProblem>* problems);
 

@@ -1,3 +1,9 @@
+// The problem: a robust-kbench task is a Python file plus configurations, and our reader takes a
+// KernelBench file. The choice: append one configuration to the file's text, its ints as named
+// globals, so that they can become dims. Facts about the file itself (signatures, input names) are
+// read from its syntax tree. The alternative, a second entry point into the evaluator, would need
+// its own rules for dims. The cost: the names must be unique over all configurations, so RkbNames
+// looks at all of them first.
 #include "task_formats/rkb_source.h"
 
 #include <fmt/core.h>
@@ -17,12 +23,12 @@ const Json* child_named(const Json& body, std::string_view kind, std::string_vie
   const Json* found = nullptr;
   for (const Json& statement : body.items()) {
     if (statement["_"].as_string() == kind && statement["name"].as_string() == name)
-      found = &statement;  // the last one counts, as in Python
+      found = &statement;  // the last definition is valid, as in Python
   }
   return found;
 }
 
-/// Whether an expression is a literal, and its value.
+/// Whether an expression is a literal; if so, sets its value.
 bool literal(const Json& node, Json* out) {
   const std::string& kind = node["_"].as_string();
   if (kind == "Constant") {
@@ -83,7 +89,7 @@ std::string docstring_of(const Json& function) {
   return body[0]["value"]["value"].as_string();
 }
 
-/// The text before "Args:", its lines without the indentation.
+/// The text before "Args:", without the indentation of its lines.
 std::string description_of(const Json& tree) {
   const Json* function = child_named(tree["body"], "FunctionDef", "forward_fn");
   if (!function) return "";
@@ -97,7 +103,7 @@ std::string description_of(const Json& tree) {
   return std::string(trim(text));
 }
 
-/// `input_names = [...]` at file level; nothing when there is none.
+/// `input_names = [...]` at file level; empty if the file has none.
 std::optional<std::vector<std::string>> listed_names(const Json& tree) {
   std::optional<std::vector<std::string>> names;
   for (const Json& statement : tree["body"].items()) {
@@ -125,12 +131,12 @@ void check_input_names(const RkbFile& file, std::vector<FolderProblem>* problems
   }
 }
 
-/// Where the folder's own harness puts a candidate: in the place of forward_fn, handed to the model
-/// as `fn`.
+/// The folder's own harness replaces forward_fn with a candidate and passes it to the model as
+/// `fn`.
 void check_forward_call(const RkbFile& file, const Json& model,
                         std::vector<FolderProblem>* problems) {
   const Json* forward = child_named(model["body"], "FunctionDef", "forward");
-  if (!forward) return;  // the reader says so
+  if (!forward) return;  // the reader reports that
   const Signature signature = signature_of(*forward, 1);
   const bool takes =
       signature.any_keyword || std::ranges::find(signature.names, "fn") != signature.names.end();
@@ -149,7 +155,7 @@ void check_forward_call(const RkbFile& file, const Json& model,
          true});
 }
 
-/// Names the file itself gives a meaning to.
+/// The names that the file itself defines.
 std::set<std::string> taken_names(const Json& tree) {
   std::set<std::string> names;
   for (const Json& statement : tree["body"].items()) {
@@ -214,12 +220,12 @@ std::string python_literal(const Json& value) {
       items.push_back(Json(key).dump() + ": " + python_literal(item));
     return "{" + join(items, ", ") + "}";
   }
-  return value.dump();  // numbers and strings are written alike
+  return value.dump();  // Python writes numbers and strings the same way
 }
 
 RkbNames::RkbNames(const RkbFile& file, const std::vector<const RkbConfig*>& configs) {
   const std::set<std::string> taken = taken_names(file.source->tree);
-  std::set<std::string> apart;  // the two sides once had different values
+  std::set<std::string> apart;  // keys with different values in init and input
   for (const RkbConfig* config : configs) {
     for (const auto& [key, value] : config->init.members()) {
       if (config->input.contains(key) && config->input[key].dump() != value.dump())
@@ -260,7 +266,7 @@ RkbInts RkbNames::ints(const RkbConfig& config) const {
   return all;
 }
 
-/// Ints by name, so that they can be dims; everything else as it is.
+/// Ints by name, so that they can be dims; other values as literals.
 std::string RkbNames::argument(bool init, const std::string& key, const Json& value) const {
   if (!has_ints(value)) return python_literal(value);
   if (value.is_int()) return name(init, key);

@@ -11,7 +11,7 @@ constexpr size_t kMostShapes = 1000, kMostRank = 16;
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-/// Lines with content, comments taken off.
+/// A line with content, without its comment.
 struct YamlLine {
   int number = 0;
   size_t indent = 0;

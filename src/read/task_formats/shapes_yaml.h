@@ -1,5 +1,5 @@
-// A list of shapes as other generators' fixtures write it: a YAML list of lists of integers, in any
-// of its notations. Nothing else of YAML is understood.
+// Reads a list of shapes from a fixture of another generator: a YAML list of lists of integers, in
+// any YAML notation. Other YAML is refused.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kw::task_formats {
 
-/// Shapes of one rank, every extent 1 or more. Errors are "shapes.yaml:3: …".
+/// Shapes of one rank, every extent 1 or more. Errors look like "shapes.yaml:3: …".
 Result<std::vector<std::vector<int64_t>>> parse_shapes_yaml(const std::string& text,
                                                             const std::string& file_name);
 

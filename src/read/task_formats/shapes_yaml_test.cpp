@@ -11,7 +11,7 @@ struct YamlCase {
   const char* name;
   const char* text;
   Shapes want;        // empty: refused …
-  const char* words;  // … with these
+  const char* words;  // … with these words
 };
 class ShapesYaml : public testing::TestWithParam<YamlCase> {};
 

@@ -1,3 +1,9 @@
+// The problem: suites come as our folders, KernelBench files, cuda-engine fixtures or robust-kbench
+// folders, or inside this program. The choice: a search recognises tasks by file names only, and
+// makes a name and a hash for each. The alternative, loading each task, would make listing a suite
+// slow and stop at a broken task. The cost: a Python file that is not a task is listed too, and
+// only loading it reports that. Tasks are sorted by name with numbers compared as numbers, because
+// results are stored by name.
 #include "task_formats/suite.h"
 
 #include <fmt/core.h>
@@ -19,17 +25,17 @@ namespace {
 
 constexpr int kMostDepth = 8;
 constexpr size_t kMostTasks = 10000;
-/// Larger than what any file of a task may be.
+/// Larger than any allowed file of a task.
 constexpr uint64_t kMostHashedBytes = 4 << 20;
 
-/// Ours, or one of cuda-engine's fixtures.
+/// Our own format, or a fixture of cuda-engine.
 bool is_task_folder(const std::string& path) {
   const auto has = [&](const char* name) { return os::exists(path + "/" + name); };
   return has("task.toml") ||
          (has("prompt.txt") && has("reference.py") && has("shapes.yaml") && has("notes.md"));
 }
 
-/// One of robust-kbench's: a Python file per direction, each a task.
+/// A robust-kbench folder has a Python file per direction; each is a task.
 constexpr const char* kDirections[][2] = {{"/func_forward.py", ""},
                                           {"/func_backward.py", ".backward"}};
 bool is_robust_folder(const std::string& path) {
@@ -42,13 +48,13 @@ std::string base_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-/// Helpers, packages and tests are no tasks.
+/// Helpers, packages and tests are not tasks.
 bool is_task_file(const std::string& name) {
   return name.ends_with(".py") && !name.starts_with("_") && !name.starts_with(".") &&
          !name.starts_with("test_") && name != "conftest.py" && name != "setup.py";
 }
 
-/// "level1/10_Relu.py" -> "level1.10_Relu": a file's name made of a path.
+/// "level1/10_Relu.py" -> "level1.10_Relu": turns a path into a file name.
 std::string task_name(std::string relative) {
   if (relative.ends_with(".py")) relative.resize(relative.size() - 3);
   std::ranges::replace(relative, '/', '.');
@@ -89,7 +95,7 @@ std::string hash_of(const Texts& files) {
   return hash_hex(all);
 }
 
-/// What cannot be read counts as empty: reading it again is the front end's turn to complain.
+/// An unreadable file counts as empty: the front end reports it when it loads the task.
 std::string hash_of(const std::string& path) {
   Texts files;
   if (os::is_directory(path)) {
@@ -146,12 +152,12 @@ class Finder {
     for (const auto& [file, ending] : kDirections) {
       if (!os::exists(folder + file)) continue;
       KW_TRY(add(relative + ending, folder + file));
-      tasks_.back().hash = hash_of(folder);  // its configurations are part of it
+      tasks_.back().hash = hash_of(folder);  // a task includes its configurations
     }
     return Done{};
   }
 
-  /// "a/b.py" and "a.b.py" would share a name, and results go by names.
+  /// "a/b.py" and "a.b.py" would share a name, and results are stored by name.
   void tell_apart() {
     std::ranges::sort(tasks_, natural_less, &SuiteTask::name);
     std::set<std::string> taken;
@@ -183,7 +189,7 @@ Texts carried_files(const std::string& suite) {
   return files;
 }
 
-/// What Finder would find had they been written.
+/// The tasks that Finder would find if the files had been written.
 std::vector<SuiteTask> carried_tasks(const std::string& suite, const std::string& folder) {
   std::map<std::string, Texts> by_task;  // the first part of the path: a folder or a file
   for (const auto& [path, text] : carried_files(suite)) {

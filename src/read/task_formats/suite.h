@@ -1,5 +1,5 @@
-// A suite: tasks found in a folder (ours with task.toml, KernelBench's with .py files) or carried
-// by this program. Finds and names tasks; what is in them is the front end's business.
+// Finds the tasks of a suite: a folder (ours with task.toml, KernelBench's with .py files) or a
+// suite carried by this program. It finds and names tasks; the front end reads them.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace kw::task_formats {
 
 struct SuiteTask {
-  std::string name;  // unique in its suite, fit to be a file's name
+  std::string name;  // unique in its suite, usable as a file name
   std::string path;  // a task folder or a Python file
-  std::string hash;  // of its files' contents
+  std::string hash;  // hash of its files' contents
 };
 
 struct Suite {
@@ -20,7 +20,7 @@ struct Suite {
   std::vector<SuiteTask> tasks;
 };
 
-/// A suite this program carries.
+/// A suite that this program carries.
 struct SuiteInfo {
   std::string name;
   size_t tasks = 0;
@@ -28,15 +28,15 @@ struct SuiteInfo {
 std::vector<SuiteInfo> carried_suites();
 bool is_carried(const std::string& name);
 
-/// By name, or a path: a folder of tasks, searched to the bottom, or one task. The tasks of a
-/// carried suite have paths beneath `folder`, where write_carried() puts them. The input Error of
-/// an unknown name lists those there are.
+/// Opens a suite by name or by path: a folder of tasks, searched recursively, or one task. The
+/// tasks of a carried suite have paths below `folder`, where write_carried() puts them. The input
+/// Error for an unknown name lists the known ones.
 Result<Suite> open_suite(const std::string& name_or_path, const std::string& folder);
-/// Writes a carried suite's files beneath `folder`, so that they are files like all others.
+/// Writes a carried suite's files below `folder`, so that loaders can read them like any other.
 Status write_carried(const std::string& name, const std::string& folder);
 
-/// Those whose name is one of `only`, commas between, or fits a shell pattern there; all for "".
-/// The input Error names what fits nothing.
+/// The tasks whose name is in `only`, a comma-separated list, or matches a shell pattern there; all
+/// if "". The input Error names the entries that match no task.
 Result<std::vector<SuiteTask>> select_tasks(const Suite& suite, const std::string& only);
 
 }  // namespace kw::task_formats

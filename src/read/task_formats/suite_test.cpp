@@ -54,7 +54,7 @@ TEST_F(SuiteFolder, FindsFoldersAndFilesInNaturalOrder) {
   EXPECT_EQ(names(root_.string() + "/level1/"), (Names{"2_Matmul", "10_Relu"}));
 }
 
-// The folders of another generator, too, if they are whole; what is left of others is only a file.
+// A complete fixture of another generator is a task; an incomplete one is only a Python file.
 TEST_F(SuiteFolder, FindsFixtures) {
   for (const char* name : {"prompt.txt", "reference.py", "shapes.yaml", "notes.md"}) {
     write("suite/gelu_fp16/" + std::string(name));
@@ -64,7 +64,7 @@ TEST_F(SuiteFolder, FindsFixtures) {
   EXPECT_EQ(names(root_ / "suite/gelu_fp16"), Names{"gelu_fp16"});
 }
 
-// A file per direction is a task per direction, and the configurations belong to both.
+// Each direction's file is a task, and the configurations belong to both.
 TEST_F(SuiteFolder, FindsFoldersOfRobustKbench) {
   write("tasks/norm/func_forward.py");
   write("tasks/norm/func_backward.py");

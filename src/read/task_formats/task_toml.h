@@ -1,4 +1,4 @@
-// task.toml as data. The TOML library appears in task_toml.cpp alone.
+// task.toml as data. Only task_toml.cpp uses the TOML library.
 #pragma once
 
 #include <map>
@@ -26,11 +26,11 @@ struct TaskToml {
   std::vector<task::Dims> correctness, benchmark;
   task::Precision precision;
   bool allow_tf32_given = false;
-  bool backward = false;               // the task is the gradients of the reference …
-  std::vector<std::string> gradients;  // … by these inputs; none: by all
+  bool backward = false;               // the task computes the reference's gradients …
+  std::vector<std::string> gradients;  // … for these inputs; empty: for all
 };
 
-/// Errors are "task.toml:7:3: unknown key 'dtyp' in [inputs.x] (did you mean 'dtype'?)".
+/// Errors look like "task.toml:7:3: unknown key 'dtyp' in [inputs.x] (did you mean 'dtype'?)".
 Result<TaskToml> parse_task_toml(const std::string& text, const std::string& file_name);
 
 }  // namespace kw::task_formats
