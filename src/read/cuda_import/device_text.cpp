@@ -1,3 +1,8 @@
+// The problem: a foreign file mixes host code, which a kernel module must not have, with device
+// code. The choice: mark the bytes of host functions, host variables, host macros and host headers
+// as erased, and copy the rest. The alternative, printing device code from a syntax tree, would
+// change text that compilers and users see. The cost: an item belongs to the host by its form and
+// the words in it, so an unusual one may remain; compiling then refuses it.
 #include "cuda_import/device_text.h"
 
 #include <fmt/core.h>
@@ -180,7 +185,7 @@ class Sifter {
     while (at < source_.text.size() && source_.text[at] == ' ') erased_[at++] = true;
   }
 
-  // Lines of which nothing is left go; so do empty ones that would meet where something was.
+  // Drops lines that erasing left empty, and the blank lines that would then double.
   void write() {
     size_t begin = 0;
     int number = 0;

@@ -1,5 +1,6 @@
-// The device's part of a foreign file, byte for byte: host functions, host variables, headers of
-// the host and C linkage are left out, nothing else is touched. Internal.
+// Extracts the device code of a foreign file. Host functions, variables, macros and headers and C
+// linkage are left out; other text is copied unchanged, except that "header" may become <header>.
+// Internal.
 #pragma once
 
 #include <string>
@@ -12,12 +13,12 @@ namespace kw::cuda_import {
 
 struct DeviceText {
   std::string text;
-  std::vector<int> lines;  // of the foreign file, for each line of `text`
+  std::vector<int> lines;  // line of the foreign file, for each line of `text`
   std::vector<std::string> notes;
   std::vector<cuda_source::Diagnostic> problems;
 };
 
-/// `launcher`: a header of that name in quotes only declares it, and goes.
+/// A quoted header named after `launcher` only declares it and is left out.
 DeviceText device_text(const Source& source, const std::string& launcher);
 
 }  // namespace kw::cuda_import

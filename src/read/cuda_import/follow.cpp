@@ -1,3 +1,9 @@
+// The problem: a launcher computes grids and sizes from its parameters, and a plan needs them as
+// expressions. The choice: interpret the host code with symbols for parameters, one path per run. A
+// condition on the shape that cannot be folded is a decision: this run takes one branch, a later
+// run the other. The alternative, recording a real run, shows one shape only (host_recording does
+// that). The cost: the number of decisions per path is limited, and unknown code is refused. This
+// file has the names, scopes and decisions; the other follow_*.cpp files have the language.
 #include "cuda_import/follow.h"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
-// Follows a launcher's host code with symbols for its parameters, and records what it launches. One
-// run follows one path; conditions on the shape are decided as told. Total: whatever cannot be
-// followed is a problem with its place. Internal.
+// Interprets a launcher's host code with symbols for its parameters, and records its launches. One
+// run follows one path; the caller sets the decisions for conditions on the shape. Code that cannot
+// be interpreted is a problem with its place; running never fails. Internal.
 #pragma once
 
 #include <deque>
@@ -18,9 +18,9 @@ namespace kw::cuda_import {
 
 struct Followed {
   Path path;
-  std::vector<bool> decisions;  // all that were taken, those told included
+  std::vector<bool> decisions;  // all decisions taken, with those the caller set
   std::vector<cuda_source::Diagnostic> problems;
-  std::set<std::string> written, used;  // tensors that kernels may write, or get at all
+  std::set<std::string> written, used;  // tensors that kernels may write; that they get at all
   std::vector<std::string> notes;
 };
 
@@ -28,7 +28,7 @@ class Follower {
  public:
   Follower(const Source& source, std::vector<bool> decisions);
 
-  /// `arguments`: what the launcher is called with, parallel to its parameters.
+  /// `arguments` are parallel to the launcher's parameters.
   Followed run(const Item& launcher, const std::vector<Value>& arguments);
 
  private:
@@ -43,7 +43,7 @@ class Follower {
   };
   using Scope = std::map<std::string, size_t>;
 
-  // follow.cpp: what names mean, what is wrong
+  // follow.cpp: names, scopes and problems
   void problem(const cuda_source::Token& where, std::string message, std::string hint = "");
   void problem(const Value& unknown, const std::string& what, const cuda_source::Token& where);
   const cuda_source::Token& token(size_t at) const;

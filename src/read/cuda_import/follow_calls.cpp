@@ -1,3 +1,8 @@
+// The problem: a launcher calls its own functions, the CUDA runtime and the standard library. The
+// choice: functions of the file are interpreted in place; known runtime calls have a fixed meaning
+// here. Calls that cannot change a result are dropped, and every other call is a problem that names
+// the library. The alternative, ignoring unknown calls, could lose work that a kernel depends on.
+// The cost: every supported runtime call is listed in this file.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +20,7 @@ using Kind = Value::Kind;
 
 constexpr int kMostCalls = 24;
 
-/// Calls that change no result here: the engine synchronises, frees and reports by itself.
+/// Calls that change no result here: the engine itself synchronises, frees and reports.
 const std::set<std::string> kDropped = {"cudaDeviceSynchronize",
                                         "cudaThreadSynchronize",
                                         "cudaStreamSynchronize",

@@ -1,3 +1,9 @@
+// The problem: host expressions of C++ must become integers, tensors or kernels without a compiler.
+// The choice: a recursive-descent parser evaluates while it parses, directly on the expanded
+// tokens. An expression it cannot handle becomes an Unknown value with the reason, and only its use
+// is a problem. The alternative, building a syntax tree first, would need all of C++ before any of
+// it is useful. The cost: code that runs repeatedly is parsed again, so steps and nesting are
+// limited.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// The problem: a launch must be recorded with everything that its plan line needs. The choice:
+// record the kernel, the geometry as terms and each argument as tensor, integer, scalar or
+// constant. cudaMemset and cudaMemcpy become launches of small added kernels; a first memset to 0
+// becomes scratch that starts with zeros. The alternative, plan lines for memory calls, would make
+// the plan language larger. The cost: a floating-point argument computed from the shape, or a copy
+// from the host, is refused.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +20,7 @@ constexpr size_t kMostLaunches = 400;
 
 }  // namespace
 
-// kernel<<<grid, block[, shared[, stream]]>>>(arguments), at the '<<<'.
+// kernel<<<grid, block[, shared[, stream]]>>>(arguments), called at the '<<<'.
 void Follower::launch(const Value& kernel, const cuda_source::Token& where) {
   const size_t open = ++at_;
   size_t close = open;
@@ -113,7 +119,7 @@ void Follower::record(const Value& kernel, RecordedLaunch launch,
   if (fine) out_.path.launches.push_back(std::move(launch));
 }
 
-// scale<<<…>>>(x, …) of a template means scale<float>; what has a default needs no word.
+// For a template, scale<<<…>>>(x, …) means scale<float>; parameters with a default are left out.
 std::string Follower::deduced(const Item& kernel, const std::vector<CParameter>& parameters,
                               const std::vector<Value>& arguments) const {
   std::string text;
@@ -142,7 +148,7 @@ bool Follower::kernel_argument(const Value& value, const CParameter* parameter,
     out.name = value.text;
     note_use(value, parameter == nullptr || !parameter->type.pointee_const);
   } else if (value.is(Kind::Pointer)) {
-    // The launcher itself would fail there, so it is no shape of the module's.
+    // The launcher itself would fail here, so the module does not support this shape.
     if (out_.path.conditions.empty())
       problem(where, what + " is a pointer to nothing", "allocate it, or pass a buffer");
     out_.path.refused = true;

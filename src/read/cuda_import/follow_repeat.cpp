@@ -1,4 +1,4 @@
-// Loops whose number of turns depends on the shape: 'repeat' in a plan.
+// Loops whose number of iterations depends on the shape; they become 'repeat' in a plan.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool same_value(const Value& a, const Value& b) {
          a.extents.x == b.extents.x && a.extents.y == b.extents.y && a.extents.z == b.extents.z;
 }
 
-/// a where `parity` is 0, b where it is 1.
+/// a if `parity` is 0, b if it is 1.
 Value either(const TermRef& parity, const Value& a, const Value& b) {
   if (const auto known = parity->constant()) return *known == 0 ? a : b;
   Value out = a;
@@ -63,7 +63,7 @@ bool Follower::repeat_loop(Range condition, Range step, size_t body) {
   return true;
 }
 
-// One turn stands for all. Only two pointers may have changed places: then turns alternate.
+// One iteration represents all. Only two pointers may be swapped in it; iterations then alternate.
 void Follower::run_turn(const TermRef& begin, const TermRef& end, const std::string& name,
                         size_t body, const cuda_source::Token& where) {
   const std::deque<Slot> before = slots_;

@@ -1,3 +1,8 @@
+// The problem: branches and loops of a launcher decide which kernels run. The choice: a branch that
+// only changes integers becomes a pick() expression; any other is a decision of the path. A loop
+// with constant bounds is unrolled; one that depends on the shape becomes 'repeat'. The
+// alternative, a path for every branch, doubles the launch groups with each if. The cost: merging
+// runs both branches on copies of the state and restores it if one does more.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -168,7 +173,7 @@ Follower::Flow Follower::if_statement(size_t start) {
   return flow;
 }
 
-/// Follows one branch; whether it did nothing but change numbers.
+/// Follows one branch; returns whether it only changed numbers.
 bool Follower::quiet_branch(size_t body) {
   if (body == Value::kNoSlot) return true;
   const auto size = [this] {
@@ -183,8 +188,8 @@ bool Follower::quiet_branch(size_t body) {
   return flow == Flow::Next && size() == before && !broken_ && !out_.path.refused;
 }
 
-// if (n > 1024) threads = 512; needs no launch group of its own: the number is picked. Everything
-// is as before when a branch does more than that.
+// if (n > 1024) threads = 512; does not need its own launch group: the number becomes a pick.
+// Restores the state and returns false if a branch does more.
 bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
   const Followed saved_out = out_;
   const std::deque<Slot> saved_slots = slots_;
@@ -357,7 +362,7 @@ bool Follower::declaration(size_t stop) {
   for (const Range& one : split({names, last})) {
     at_ = one.first;
     CType type = base;
-    if (one.first != names) type.pointers = 0;  // each name has its own stars
+    if (one.first != names) type.pointers = 0;  // each name has its own '*'
     for (; at_ < one.last && (token(at_).is("*") || token(at_).is("&") || token(at_).is("const"));
          ++at_)
       type.pointers += token(at_).is("*");

@@ -1,3 +1,8 @@
+// The problem: a foreign launcher knows neither dims nor which of its buffers are outputs. The
+// choice: its parameters are matched with the reference's tensors and dims, by name and then by
+// order. The launcher is then followed once per path, and the paths become the launch groups of one
+// plan. The alternative, asking the user for a plan, needs the work that import should save. The
+// cost: parameters whose meaning is unclear must be given by the user; the problem says which.
 #include "cuda_import/import.h"
 
 #include <fmt/core.h>
@@ -67,7 +72,7 @@ const Item* choose_launcher(const Source& source, const std::string& wanted,
     return nullptr;
   }
   std::vector<const Item*> choice = marked.empty() ? direct : marked;
-  // Of functions that call each other, the one nobody calls.
+  // If several functions call each other, the launcher is the one that no other calls.
   std::erase_if(choice, [&](const Item* one) {
     return std::ranges::any_of(choice, [&](const Item* other) {
       return other != one && calls(source, *other, last_name(one->name));
@@ -167,7 +172,7 @@ class Importer {
     return kernel::reserved_name(name).empty() ? name : name + "_";
   }
 
-  /// The dim a number is, by its name: the same, or the same but for capitals.
+  /// The dim with a parameter's name, or with that name in other capitals.
   std::string dim_of(const std::string& name) const {
     if (request_.dims.count(name)) return name;
     std::vector<std::string> near;
@@ -225,7 +230,7 @@ class Importer {
     }
   }
 
-  // Memory of one name but another size on another path is other memory.
+  // Scratch with the same name but another size on another path needs another name.
   void keep_path(Path path) {
     if (path.refused) path.launches.clear();
     if (path.launches.empty()) path.scratch.clear();
@@ -250,7 +255,7 @@ class Importer {
     plan_.paths.push_back(std::move(path));
   }
 
-  /// "pick(i % 2, a, b)" with one of its tensors under another name.
+  /// Renames one tensor in an expression such as "pick(i % 2, a, b)".
   static std::string renamed(const std::string& text, const std::string& from,
                              const std::string& to) {
     std::string out, word;
@@ -286,7 +291,7 @@ class Importer {
     return at == list.end() ? nullptr : &*at;
   }
 
-  // By name first, then the rest in order: as the judge does.
+  // Matches by name first, then the rest in order, as the judge does.
   void settle_tensors() {
     std::vector<const CParameter*> inputs, outputs;
     std::map<const CParameter*, const KnownTensor*> known;
@@ -414,7 +419,7 @@ class Importer {
                                                                : ""});
   }
 
-  // Dims that geometry needs and no shape shows: --input 'n=B * D', or names that differ.
+  // Adds dims that the geometry needs and no shape contains: --input 'n=B * D', or differing names.
   void add_used_dims(const std::set<std::string>& used, const std::set<std::string>& symbols) {
     for (const std::string& name : used) {
       const bool declared = std::ranges::any_of(
@@ -443,7 +448,7 @@ class Importer {
     }
   }
 
-  // Whoever wrote 'atomicAdd(y, …)' may have counted on zeros in y.
+  // A kernel with 'atomicAdd(y, …)' may rely on zeros in y.
   void warn_of_sums() {
     for (const PlanTensor& one : plan_.tensors) {
       if (one.word != "output") continue;

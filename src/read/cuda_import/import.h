@@ -1,6 +1,6 @@
-// A foreign CUDA file with a host launcher becomes a kernel module: the device code stays, what the
-// launcher would do is said in plan lines. Nothing is guessed; what cannot be said is a problem
-// with its place. Compiles and runs nothing.
+// Converts a foreign CUDA file with a host launcher into a kernel module. The device code stays;
+// plan lines describe what the launcher does. Nothing is guessed: code without an equivalent is a
+// problem with its place. Compiles and runs nothing.
 #pragma once
 
 #include <map>
@@ -26,34 +26,34 @@ struct KnownTensor {
 };
 struct KnownScalar {
   std::string name;
-  std::string value;  // as a plan line writes it
+  std::string value;  // in the syntax of a plan line
 };
 
 struct ImportRequest {
   std::string text, file_name;
-  std::string task;      // name for the module
-  std::string launcher;  // "": the only one
+  std::string task;      // task name of the module
+  std::string launcher;  // "": the only one of the file
   bool has_reference = false;
-  std::vector<KnownTensor> inputs, outputs;    // the reference's, in order; in both: in place
-  std::vector<KnownScalar> scalars;            // the reference's
-  std::set<std::string> dims;                  // the reference's
-  std::vector<KnownTensor> given;              // the user's, by the launcher's names
-  std::map<std::string, std::string> numbers;  // the user's: "rows" -> "B", "eps" -> "1e-5"
-  bool zero_outputs = false;                   // whoever calls the launcher clears them first
+  std::vector<KnownTensor> inputs, outputs;    // of the reference, in order; in both: in place
+  std::vector<KnownScalar> scalars;            // of the reference
+  std::set<std::string> dims;                  // of the reference
+  std::vector<KnownTensor> given;              // from the user, by the launcher's names
+  std::map<std::string, std::string> numbers;  // from the user: "rows" -> "B", "eps" -> "1e-5"
+  bool zero_outputs = false;                   // the launcher's caller clears them first
 };
 
 struct Imported {
-  std::string module;    // "" when there are problems
-  std::string launcher;  // its name, "" when there is none
+  std::string module;    // "" if there are problems
+  std::string launcher;  // its name, "" if the file has none
   std::vector<cuda_source::Diagnostic> problems;
-  std::vector<std::string> notes;  // what was left out or assumed
+  std::vector<std::string> notes;  // parts left out or assumed
 };
 
 Imported import_launcher(const ImportRequest& request);
 
-/// The launcher alone, before anything is known of its tensors.
+/// The launcher alone, before its tensors are known.
 struct LauncherHead {
-  std::string name;  // "" when there are problems
+  std::string name;  // "" if there are problems
   std::vector<CParameter> parameters;
   std::vector<cuda_source::Diagnostic> problems;
 };

@@ -52,7 +52,7 @@ std::string problems_of(const Imported& imported) {
 
 struct Case {
   const char* name;
-  const char* text;  // behind kKernel
+  const char* text;  // follows kKernel
   const char* plan;
 };
 

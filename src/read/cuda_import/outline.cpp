@@ -1,3 +1,8 @@
+// The problem: import must tell host code from device code before it understands either. The
+// choice: scan the tokens of the top level once, and skip bodies by their brackets. Each item has a
+// kind, a name and token ranges for its parameters and its body. The alternative, a C++ parser,
+// would be larger than the whole import and reject unusual files. The cost: declarations hidden in
+// macros are not seen.
 #include "cuda_import/outline.h"
 
 #include <algorithm>
@@ -82,7 +87,7 @@ class Scanner {
     at = std::max(end, at + 2);
   }
 
-  /// From the item's first token to behind its ';' or its body.
+  /// Scans from the item's first token; returns the position after its ';' or its body.
   size_t scan_item(size_t at, size_t last, const std::string& prefix, bool c_linkage) {
     Item item;
     item.first = at;
@@ -148,8 +153,8 @@ class Scanner {
     return end;
   }
 
-  /// Whether the '(' at `at` opens a parameter list; then reads the name before it and moves to
-  /// its end.
+  /// Whether the '(' at `at` opens a parameter list. If so, reads the name before it and moves `at`
+  /// to its end.
   bool read_head(size_t& at, Item& item) {
     if (at == item.first) return false;
     const cuda_source::Token& before = tokens_[at - 1];

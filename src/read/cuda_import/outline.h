@@ -1,5 +1,5 @@
-// What a CUDA source file declares at its top level, and where: kernels, functions, constants. Just
-// enough structure to keep the device's part and follow the host's.
+// Lists the top-level declarations of a CUDA source file with their places: kernels, functions,
+// constants. Import needs this to keep the device code and to follow the host code.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@ namespace kw::cuda_import {
 struct Item {
   enum class Kind : uint8_t {
     Kernel,
-    Device,     // a function that runs on the device, maybe on the host, too
-    Host,       // a function of the host alone
-    Prototype,  // of a host function
+    Device,     // a function for the device, possibly also for the host
+    Host,       // a function for the host only
+    Prototype,  // a declaration of a host function
     Variable,
     Type,  // struct, enum, using, typedef
     Other,
   } kind = Kind::Other;
   std::string name;            // with its namespaces
-  size_t first = 0, last = 0;  // tokens
+  size_t first = 0, last = 0;  // range of tokens
   size_t parameters_first = 0, parameters_last = 0;
-  size_t body_first = 0, body_last = 0;  // inside the braces; of a variable: its initializer
+  size_t body_first = 0, body_last = 0;  // inside the braces; for a variable: its initializer
   std::optional<size_t> linkage;         // the token 'extern' of its own 'extern "C"'
   bool c_linkage = false;
   bool is_constexpr = false, on_device = false;
@@ -33,7 +33,7 @@ struct Item {
 
 struct Outline {
   std::vector<Item> items;
-  std::vector<size_t> linkage_tokens;  // of 'extern "C" {' and its '}'
+  std::vector<size_t> linkage_tokens;  // tokens of 'extern "C" {' and its '}'
 };
 
 Outline outline(const std::vector<cuda_source::Token>& tokens);

@@ -1,3 +1,8 @@
+// The problem: the recorded paths of a launcher must become one plan. The choice: one launch group
+// per path with a 'when' of its conditions; a single group if all paths launch the same. Constants
+// that kernels get by value become scalars with a value, under unused names. The alternative,
+// merging paths with common launches, would hide the launcher's own structure. The cost: plans of
+// launchers with many conditions are long.
 #include "cuda_import/plan.h"
 
 #include <fmt/core.h>
@@ -71,8 +76,8 @@ class Writer {
   }
 
  private:
-  // A path without launches is outside the module's domain. The last one says its condition, too:
-  // launches behind a 'when' belong to it.
+  // A path without launches is outside the module's domain. The last path states its condition too,
+  // because launches after a 'when' belong to that 'when'.
   std::string group(const Path& path, bool conditional) {
     if (path.launches.empty()) return "";
     std::string out;
@@ -118,7 +123,7 @@ class Writer {
     const bool typed = parameter != nullptr && parameter->type.dtype.has_value();
     const tensor::DType dtype = typed ? *parameter->type.dtype : tensor::DType::Fp32;
     if (one.kind == KernelArgument::Kind::Integer) {
-      // A scalar by itself must have exactly the parameter's type; an expression fits any integer.
+      // A single scalar must have exactly the parameter's type; an expression fits any integer.
       const auto scalar = std::ranges::find(plan_.scalars, one.term->text(), &PlanScalar::name);
       const bool bare = scalar != plan_.scalars.end() && (!typed || dtype != scalar->dtype);
       return one.term->text() + (bare ? " + 0" : "");

@@ -1,4 +1,4 @@
-// Plan lines of what following a launcher recorded. Internal.
+// Writes plan lines from a followed launcher's records. Internal.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct PlanTensor {
 struct PlanScalar {
   std::string name;
   tensor::DType dtype = tensor::DType::Fp32;
-  std::string value;  // "" = none
+  std::string value;  // "": none
 };
 
 struct Plan {
@@ -31,15 +31,15 @@ struct Plan {
   std::vector<std::string> notes;
 };
 
-/// The lines, each with "//! " and its end. Constants that kernels get by value become scalars.
+/// The lines, each with "//! " and a newline. Constants that kernels get by value become scalars.
 std::string plan_text(Plan plan, const Source& source);
 
-/// Definitions of the kernels that stand for runtime calls, where the paths use them.
+/// Definitions of the kernels that replace runtime calls, if the paths use them.
 std::string added_kernels(const std::vector<Path>& paths);
 
-/// Names in an expression.
+/// The names in an expression.
 std::set<std::string> names_in(const std::string& expression);
-/// Every name that geometry, arguments, conditions and sizes are made of.
+/// Every name in geometry, arguments, conditions and sizes.
 std::set<std::string> names_in(const std::vector<Path>& paths);
 
 }  // namespace kw::cuda_import

@@ -1,5 +1,5 @@
-// What following a launcher found: on every path through it, what is launched with what. Plain
-// values; plan lines are made of them.
+// The records of a followed launcher: for every path through it, its launches and their arguments.
+// Plain values, from which plan lines are made.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace kw::cuda_import {
 /// One argument of a kernel.
 struct KernelArgument {
   enum class Kind : uint8_t { Tensor, Integer, Scalar, Real } kind = Kind::Integer;
-  std::string name;  // of the tensor or the scalar
+  std::string name;  // name of the tensor or the scalar
   TermRef term;
   double real = 0;
 };
@@ -24,7 +24,7 @@ struct Extents {
 };
 
 struct RecordedLaunch {
-  std::string kernel;  // as it is launched, with its template arguments
+  std::string kernel;  // as launched, with its template arguments
   std::string base;    // the function's name in the outline
   int line = 0, column = 0;
   Extents grid, block;
@@ -48,18 +48,18 @@ struct RecordedScratch {
 };
 
 struct Path {
-  std::vector<TermRef> conditions;  // all hold
+  std::vector<TermRef> conditions;  // all must hold
   std::vector<RecordedLaunch> launches;
   std::vector<RecordedRepeat> repeats;
   std::vector<RecordedScratch> scratch;
   bool refused = false;  // ends with exit() or throw
 };
 
-/// Kernels that stand for what the runtime would do; import adds those that are used.
+/// Kernels that replace runtime calls; import adds those that are used.
 inline constexpr const char* kSetBytes = "import_set_bytes";
 inline constexpr const char* kCopyBytes = "import_copy_bytes";
 
-/// A launch of one of them over so many bytes; `arguments` are all but the last.
+/// A launch of one of them over `bytes` bytes; `arguments` are all arguments except the last.
 RecordedLaunch bytes_launch_of(const char* kernel, std::vector<KernelArgument> arguments,
                                const TermRef& bytes);
 

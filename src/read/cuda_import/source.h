@@ -1,4 +1,4 @@
-// A foreign file taken apart once: its tokens, outline, macros and aliases. Internal.
+// A foreign file after one parse: its tokens, outline, macros and aliases. Internal.
 #pragma once
 
 #include <map>
@@ -34,7 +34,7 @@ struct Source {
   }
 };
 
-/// Without namespaces: "softmax" of "ops::softmax".
+/// The name without namespaces: "softmax" for "ops::softmax".
 inline std::string last_name(const std::string& name) {
   const size_t at = name.rfind("::");
   return at == std::string::npos ? name : name.substr(at + 2);

@@ -1,3 +1,8 @@
+// The problem: grids and sizes of a launcher are functions of its parameters. The choice: immutable
+// expression trees, folded when they are made and printed in the plan's grammar. Neutral operations
+// such as x * 1 disappear; nothing else is simplified. The alternative, a general algebra system,
+// might print expressions that users no longer recognise. The cost: equal expressions in different
+// forms count as different; they are compared by text.
 #include "cuda_import/term.h"
 
 #include <algorithm>
@@ -106,7 +111,7 @@ std::optional<int64_t> fold(TermOp op, const std::vector<TermRef>& parts) {
   return fold_pair(op, first, *parts[1]->constant());
 }
 
-// x * 1, x + 0, x && true: what hosts write and plans need not say.
+// x * 1, x + 0, x && true: common in host code and useless in a plan.
 std::optional<TermRef> neutral(TermOp op, const std::vector<TermRef>& parts) {
   if (op == TermOp::Pick && parts.size() == 3 && parts[0]->constant())
     return parts[*parts[0]->constant() != 0 ? 2 : 1];
@@ -139,7 +144,7 @@ std::string Term::text() const {
   const OpRow& row = *row_of(op);
   if (parts.size() == 1) return row.text + operand(*parts[0], kPrimary);
   if (row.level > 0) {
-    // Comparisons do not chain; the right side of - / % must bind tighter.
+    // Comparisons do not chain; the right operand of - / % must bind tighter.
     const int left = row.level == kComparison ? kComparison + 1 : row.level;
     return operand(*parts[0], left) + " " + row.text + " " + operand(*parts[1], row.level + 1);
   }

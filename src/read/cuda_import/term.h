@@ -1,5 +1,5 @@
-// Integers that the host would compute, kept as expressions over a launcher's parameters until a
-// plan line says them. Folded where all is known; immutable.
+// Integers that the host would compute, as expressions over a launcher's parameters until a plan
+// line prints them. Folded if all operands are known; immutable.
 #pragma once
 
 #include <cstdint>
@@ -41,28 +41,28 @@ using TermRef = std::shared_ptr<const Term>;
 class Term {
  public:
   TermOp op = TermOp::Number;
-  int64_t value = 0;  // Number
-  std::string name;   // Name, BlocksPerSm: the kernel
+  int64_t value = 0;  // for Number
+  std::string name;   // for Name; for BlocksPerSm: the kernel
   std::vector<TermRef> parts;
-  size_t size = 1;  // of the tree
+  size_t size = 1;  // number of nodes in the tree
 
   std::optional<int64_t> constant() const;
-  /// Always 0 or 1.
+  /// Whether the value is always 0 or 1.
   bool is_truth() const { return op == TermOp::Not || (op >= TermOp::Less && op <= TermOp::Or); }
-  /// In the grammar of plan lines, with as few parentheses as it needs.
+  /// In the grammar of plan lines, with as few parentheses as possible.
   std::string text() const;
 };
 
-/// What plan lines can hold.
+/// The largest tree that plan lines can hold.
 inline constexpr size_t kMaxTermSize = 400;
 
 TermRef number(int64_t value);
 TermRef named(std::string name);
 TermRef blocks_per_sm(std::string kernel);
-/// Never fails: what does not fold stays an expression.
+/// Never fails: a term that cannot be folded stays an expression.
 TermRef make_term(TermOp op, std::vector<TermRef> parts);
 TermRef negated(const TermRef& condition);
-/// `term` / `divisor` where it comes out even, by its factors.
+/// `term` / `divisor` if its factors show that it divides evenly; otherwise empty.
 std::optional<TermRef> divided(const TermRef& term, int64_t divisor);
 
 }  // namespace kw::cuda_import

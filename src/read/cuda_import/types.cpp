@@ -1,3 +1,8 @@
+// The problem: parameters are declared in many spellings of the same C type. The choice: read
+// qualifiers, words and stars, then look the base up in a table of aliases and the file's own
+// names. The result has the dtype and the size of an element if the type is known. The alternative,
+// asking a compiler, is not possible before the file has been imported. The cost: a template such
+// as std::vector<int> is kept only as text.
 #include "cuda_import/types.h"
 
 #include <algorithm>
@@ -19,7 +24,7 @@ const std::set<std::string> kIntegerWords = {"unsigned", "signed", "int", "long"
 
 struct Alias {
   const char* name;
-  const char* means;  // as kernel::find_cuda_type knows it
+  const char* means;  // the name that kernel::find_cuda_type knows
 };
 constexpr std::array kAliases = {
     Alias{"half", "__half"},
@@ -47,7 +52,7 @@ constexpr std::array kAliases = {
     Alias{"float_t", "float"},
 };
 
-/// The words of an integer type in C++'s own order: "long unsigned" is "unsigned long".
+/// An integer type in the usual order of words: "long unsigned" is "unsigned long".
 std::string integer_name(const std::vector<std::string>& words) {
   const auto count = [&](const char* word) { return std::ranges::count(words, word); };
   const bool is_unsigned = count("unsigned") > 0;

@@ -1,4 +1,5 @@
-// C types as launchers write them: "const float* __restrict__", "unsigned", "long long", "half".
+// Reads C types as launchers write them: "const float* __restrict__", "unsigned", "long long",
+// "half".
 #pragma once
 
 #include <map>
@@ -13,33 +14,33 @@ namespace kw::cuda_import {
 
 struct CType {
   std::string base;                    // "float", "unsigned int", "std::vector<int>"
-  std::optional<tensor::DType> dtype;  // of one element, where it has one
-  int size = 0;                        // bytes of the base; 0: not known
+  std::optional<tensor::DType> dtype;  // dtype of one element, if it has one
+  int size = 0;                        // bytes of the base; 0: unknown
   int pointers = 0;
   bool pointee_const = false;
   bool reference = false;
 
   bool is_void() const { return base == "void" && pointers == 0; }
   bool known() const { return size > 0 || base == "void"; }
-  /// "const float*".
+  /// The type as text: "const float*".
   std::string text() const;
 };
 
-using TypeNames = std::map<std::string, CType>;  // of using and typedef
+using TypeNames = std::map<std::string, CType>;  // from using and typedef
 
-/// The type that starts at `at`, which moves behind it; nothing (and `at` as it was) where none
-/// can. Any identifier may name a type; whether it is known is in the result.
+/// Reads the type that starts at `at` and moves `at` after it. Empty, with `at` unchanged, if no
+/// type can start there. Any identifier may name a type; the result tells whether it is known.
 std::optional<CType> read_type(const std::vector<cuda_source::Token>& tokens, size_t& at,
                                size_t last, const TypeNames& names);
 
-/// A parameter of a function: its type and, where it has one, its name.
+/// A parameter of a function: its type and its name, which may be empty.
 struct CParameter {
   CType type;
   std::string name;
   int line = 0, column = 0;
 };
 
-/// What stands between the parentheses of a declaration.
+/// Reads the parameters between the parentheses of a declaration.
 std::vector<CParameter> read_parameters(const std::vector<cuda_source::Token>& tokens, size_t first,
                                         size_t last, const TypeNames& names);
 

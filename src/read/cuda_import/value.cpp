@@ -1,3 +1,8 @@
+// The problem: a plan has only integers, but host code computes grids with floating-point too, as
+// in ceil(n / 256.0). The choice: a quotient of integers stays an exact ratio until ceil, floor or
+// a cast makes it an integer again. Bit operations become arithmetic if their operand is a constant
+// of the right form. The alternative, evaluating in double, would need the shape. The cost: any
+// other floating-point arithmetic on the shape is an Unknown value.
 #include "cuda_import/value.h"
 
 #include <array>
@@ -86,7 +91,7 @@ Value ratio(TermRef numerator, TermRef denominator) {
   return out;
 }
 
-/// As a ratio of integers, when it is exactly one.
+/// The value as a ratio of integers, if it is exactly one.
 std::optional<Value> as_ratio(const Value& value) {
   if (value.is(Kind::Ratio)) return value;
   if (value.is(Kind::Integer)) return ratio(value.term, number(1));
