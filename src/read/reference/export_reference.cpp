@@ -18,13 +18,13 @@ using frontend::TensorText;
 using tensor::HostTensor;
 using torch_worker::TorchArgument;
 
-constexpr double kExportSeconds = 120;  // for one export
+constexpr double kExportSeconds = 120;  // limit for one export
 
 bool has_name(const std::vector<graph::NamedNode>& list, const std::string& name) {
   return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one.name == name; });
 }
 
-/// Arguments that are only written are no inputs of the task.
+/// Arguments that are only written are not inputs of the task.
 graph::Graph without_write_only(graph::Graph graph) {
   const std::vector<bool> needed = frontend::needed_by_outputs(graph);
   std::vector<std::pair<graph::NodeId, std::string>> kept;
@@ -35,7 +35,7 @@ graph::Graph without_write_only(graph::Graph graph) {
   return kept.size() == graph.inputs.size() ? graph : frontend::arrange(graph, kept);
 }
 
-/// Extents that are a dim by itself may stay symbolic; others follow from the call.
+/// An extent that is a single dim may stay symbolic; other extents follow from the call.
 std::vector<torch_worker::TorchDim> symbolic_extents(const ExportEntry& entry) {
   std::vector<torch_worker::TorchDim> symbols;
   for (const ExportArgument& argument : entry.arguments) {
@@ -110,7 +110,7 @@ Result<frontend::Exported> ExportedReference::ask(const task::Dims& dims, bool s
 
 Result<frontend::Exported> ExportedReference::exported(const task::Dims& dims) const {
   Result<frontend::Exported> made = ask(dims, true);
-  // Symbols that torch names by itself, or that it stumbles over, are not worth a refusal.
+  // If torch renames a symbol or fails on it, export with numbers instead.
   if (made && frontend::import_aten(*made, dims)) return made;
   return ask(dims, false);
 }

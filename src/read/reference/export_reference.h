@@ -1,6 +1,6 @@
-// The second way to a task: where our own reader of Python refuses a reference, torch.export says
-// what it computes. Exported anew at every shape, so that what the reference decides by its shapes
-// is decided again.
+// The second way to a task: if our own reader of Python refuses a reference, torch.export tells
+// what it computes. The reference is exported at every shape again, so that its decisions about
+// shapes are made again.
 #pragma once
 
 #include <map>
@@ -21,17 +21,17 @@
 
 namespace kw::reference {
 
-struct DimValue {};  // the dim of the parameter's own name
+struct DimValue {};  // the dim with the parameter's name
 struct ExportArgument {
   std::string name;
-  std::variant<frontend::TensorText, DimValue, Json> value;  // Json: as TorchArgument has it
+  std::variant<frontend::TensorText, DimValue, Json> value;  // Json: in the form of TorchArgument
 };
 
-/// A callable of Python and how its parameters get their values.
+/// A Python callable and where its parameters get their values.
 struct ExportEntry {
   torch_worker::TorchSource source;
   std::vector<ExportArgument> arguments;
-  std::vector<std::string> output_names;  // of the task; empty: torch's
+  std::vector<std::string> output_names;  // of the task; empty: torch's names
 };
 
 class ExportedReference : public task::Reference {
@@ -40,9 +40,9 @@ class ExportedReference : public task::Reference {
       : entry_(std::move(entry)), torch_(std::move(torch)) {}
 
   Result<graph::Graph> trace(const task::Dims& dims) const override;
-  /// What torch.export says at these dims; an input Error says why it refuses.
+  /// The result of torch.export at these dims; an input Error gives the reason for a refusal.
   Result<frontend::Exported> exported(const task::Dims& dims) const;
-  /// The call at these dims; `inputs` is parallel to graph.inputs. Without inputs: zeros.
+  /// The call at these dims; `inputs` is parallel to graph.inputs. Empty `inputs` mean zeros.
   Result<torch_worker::TorchCall> call(const task::Dims& dims, const graph::Graph& graph,
                                        const std::vector<tensor::HostTensor>& inputs) const;
   const ExportEntry& entry() const { return entry_; }
@@ -57,7 +57,7 @@ class ExportedReference : public task::Reference {
   mutable std::map<task::Dims, Result<graph::Graph>> graphs_;
 };
 
-/// The task behind the text of a Python file, by torch alone. `refused`: what our own reader said,
+/// Loads the task of a Python file with torch alone. `refused` is the message of our own reader,
 /// for the notes.
 Result<task::Task> load_exported(const std::string& text, const std::string& path,
                                  const task_formats::LoadRequest& request,

@@ -1,5 +1,8 @@
-// Which arguments a reference takes that only torch can read, which of its extents are dims, and
-// the task that follows.
+// The problem: a reference that only torch can read still needs arguments, named dims and shapes.
+// The choice: torch describes the parameters; each gets a value from the command line, an
+// annotation, get_inputs(), a dim or its default. Exports with another value or a doubled dim tell
+// which numbers follow which dim. The alternative, torch's own symbolic shapes, loses the user's
+// names and fails on many models. The cost: several exports per task, each of up to two minutes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +23,7 @@ using frontend::TensorText;
 using torch_worker::TorchProcess;
 
 constexpr double kDescribeSeconds = 60;
-// Of a dim nobody gave a value: smaller the more dims there are, since tensors have them all.
+// For a dim without a value. The more dims, the smaller, because tensors may have all of them.
 int64_t assumed_extent(size_t dims) { return dims <= 2 ? 256 : dims == 3 ? 64 : 16; }
 
 Json scalar_json(const task::ScalarSpec& spec) {
@@ -32,7 +35,7 @@ Json scalar_json(const task::ScalarSpec& spec) {
                                                                 : "-inf");
 }
 
-/// A default as a scalar of the task; nothing when it is no number.
+/// A default as a scalar of the task; empty if it is not a number.
 std::optional<task::ScalarSpec> default_of(const std::string& name, const Json& value) {
   if (value.is_bool()) return frontend::scalar_of(name, frontend::Value(value.as_bool()));
   if (value.is_int()) return frontend::scalar_of(name, frontend::Value(graph::Dim(value.as_int())));
@@ -74,8 +77,8 @@ class Loader {
   const task_formats::LoadRequest& request_;
   const std::vector<frontend::GivenInput>& said_;
   const std::shared_ptr<TorchProcess> torch_;
-  std::set<std::string> used_;  // of said_
-  Json about_;                  // the reference, as torch describes it
+  std::set<std::string> used_;  // names of said_ that were used
+  Json about_;                  // torch's description of the reference
   ExportEntry entry_;
   task::Dims dims_;
   std::vector<task::ScalarSpec> scalars_;
@@ -86,7 +89,7 @@ Status Loader::describe() {
   for (const auto& [name, value] : request_.dims) entry_.source.globals.emplace_back(name, value);
   torch_worker::TorchAnswer answer =
       torch_worker::describe(*torch_, entry_.source, kDescribeSeconds);
-  entry_.source.globals.clear();  // every call has its own
+  entry_.source.globals.clear();  // every call has its own globals
   if (!answer.ok()) return input_error(torch_worker::outcome_text(answer.outcome));
   about_ = answer.body;
   return Done{};
@@ -134,7 +137,7 @@ Status Loader::take_described(const std::string& name, const Json& input) {
   return Done{};
 }
 
-/// What was said on the command line, an annotation, get_inputs(), a dim, the default.
+/// In this order: the command line, an annotation, get_inputs(), a dim, the default.
 Status Loader::bind_parameter(const Json& parameter) {
   const std::string& name = parameter["name"].as_string();
   const std::string& kind = parameter["kind"].as_string();
@@ -150,12 +153,12 @@ Status Loader::bind_parameter(const Json& parameter) {
   } else if (!parameter.contains("default")) {
     missing_.push_back(name);
   } else if (auto scalar = default_of(name, parameter["default"]["value"])) {
-    scalars_.push_back(*scalar);  // a module may take it, too
+    scalars_.push_back(*scalar);  // a kernel module may take it too
   }
   return Done{};
 }
 
-/// Inputs beyond the parameters: of a builtin, or for *args.
+/// Takes inputs beyond the parameters: of a builtin, or for *args.
 Status Loader::take_rest() {
   const Json::Array& parameters = about_["parameters"].items();
   const bool any = about_["parameters"].is_null() ||
@@ -214,7 +217,7 @@ void Loader::settle_dims() {
     notes_.push_back("assumed " + task::dims_text(assumed) + "; pass --dims to choose");
 }
 
-/// A constant of the file that has this value, else d0, d1, …
+/// The name of a constant of the file with this value, otherwise d0, d1, …
 std::string Loader::name_for(int64_t extent, const task::Dims& taken) const {
   for (const auto& [name, value] : about_["constants"].members()) {
     if (value.is_int() && value.as_int() == extent && frontend::is_dim_name(name) &&
@@ -233,8 +236,8 @@ void replace_extent(ExportEntry& entry, const std::string& from, const std::stri
   }
 }
 
-/// Extents written as numbers get names where the reference exports with another value too, so that
-/// other shapes can be derived.
+/// Names extents written as numbers if the reference also exports with another value, so that other
+/// shapes can be derived.
 void Loader::name_extents() {
   std::set<int64_t> numbers;
   for (const ExportArgument& argument : entry_.arguments) {
@@ -262,8 +265,8 @@ void Loader::name_extents() {
     notes_.push_back("extents written as numbers were named: " + task::dims_text(named));
 }
 
-/// An extent that was `at` and became `moved` when this dim was doubled, as an expression; "" when
-/// it follows the dim in no simple way.
+/// The expression for an extent that was `at` and became `moved` when this dim was doubled; "" if
+/// no simple one exists.
 std::string extent_text(int64_t at, int64_t moved, const std::string& dim, int64_t value) {
   if (at == value && moved == 2 * value) return dim;
   if (at % value == 0 && moved == 2 * at) return fmt::format("{} * {}", at / value, dim);
@@ -272,7 +275,7 @@ std::string extent_text(int64_t at, int64_t moved, const std::string& dim, int64
   return "";
 }
 
-/// Shapes and promises as they were said, where torch has only numbers.
+/// Restores the shapes and legal ranges that the user gave; torch has only numbers.
 void Loader::settle_inputs(task::Task& task) const {
   for (task::TensorSpec& spec : task.inputs) {
     for (const ExportArgument& argument : entry_.arguments) {
@@ -285,8 +288,8 @@ void Loader::settle_inputs(task::Task& task) const {
   }
 }
 
-/// Weights have numbers for extents; exports with one dim doubled tell which dims they follow. A
-/// dim that cannot be doubled is left to the shapes the reference refuses.
+/// Weights have numbers as extents; exports with one dim doubled tell which dims they follow. If a
+/// dim cannot be doubled, the weight keeps its number, and the reference refuses other shapes.
 Status Loader::settle_weights(task::Task& task, const graph::Graph& graph) const {
   const bool any = std::any_of(task.inputs.begin(), task.inputs.end(),
                                [](const auto& spec) { return spec.role == task::Role::Weight; });
@@ -324,7 +327,7 @@ task::Dims small_shape(const task::Task& task, const task::Dims& dims) {
   return dims;
 }
 
-/// The task at dims_, every shape as the arguments have it.
+/// The task at dims_, with every shape as in the arguments.
 Result<task::Task> Loader::build() {
   const auto read = reference();
   const graph::Graph graph = KW_TRY(read->trace(dims_));
@@ -332,7 +335,7 @@ Result<task::Task> Loader::build() {
   exported.name = frontend::stem_of(entry_.source.path);
   exported.scalars = scalars_;
   task::Task task = KW_TRY(frontend::task_from_export(std::move(exported)));
-  // What is only written is no input.
+  // An argument that is only written is not an input.
   std::erase_if(task.inputs, [&](const task::TensorSpec& spec) {
     return std::none_of(graph.inputs.begin(), graph.inputs.end(),
                         [&](const auto& one) { return one.name == spec.name; });
@@ -352,7 +355,7 @@ Result<task::Task> Loader::run(const std::string& refused) {
   KW_TRY(describe());
   KW_TRY(bind());
   settle_dims();
-  KW_TRY(reference()->trace(dims_));  // the message of the shape as given, before others are tried
+  KW_TRY(reference()->trace(dims_));  // report the error of the given shape before trying others
   const ExportEntry plain = entry_;
   const task::Dims given = dims_;
   const std::vector<std::string> said = notes_;

@@ -1,3 +1,8 @@
+// The problem: a foreign CUDA file has no shapes, and a reference has no launcher; a kernel module
+// needs both. The choice: the launcher's head is read first and its dtypes help to read a flat
+// reference. Then the reference's tensors and dims help cuda_import to follow the launcher. The
+// alternative, importing without a reference, works too if --input describes every tensor. The
+// cost: verify must be given the dtypes again; task_words holds these options.
 #include "reference/import.h"
 
 #include <fmt/core.h>
@@ -33,7 +38,7 @@ std::string module_name(const std::string& path) {
   return name.empty() ? "kernel" : name;
 }
 
-/// "x:fp16[B,D]" and "rows=B" told apart.
+/// Separates "x:fp16[B,D]" from "rows=B".
 Status read_inputs(const std::vector<std::string>& texts, cuda_import::ImportRequest& request) {
   for (const std::string& text : texts) {
     const size_t colon = text.find(':'), equals = text.find('=');
@@ -53,7 +58,7 @@ Status read_inputs(const std::vector<std::string>& texts, cuda_import::ImportReq
   return Done{};
 }
 
-/// What the reference's reader can use: tensors, and numbers that are numbers.
+/// The options that the reference's reader can use: tensors, and values that are plain numbers.
 std::vector<std::string> reference_inputs(const std::vector<std::string>& texts) {
   std::vector<std::string> out;
   for (const std::string& text : texts) {
@@ -98,7 +103,7 @@ Status take_task(const task::Task& task, cuda_import::ImportRequest& request) {
   return Done{};
 }
 
-/// A flat reference says nothing about dtypes; whoever reads it without the launcher must be told.
+/// A flat reference has no dtypes, so a command without the launcher needs them as options.
 std::vector<std::string> words_for(const task::Task& task,
                                    const cuda_import::ImportRequest& request,
                                    const ImportOptions& options) {
@@ -129,7 +134,7 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
   ImportReport report;
   report.file = printable(std::filesystem::path(path).filename().string());
   report.source = KW_TRY(os::read_file(path, cuda_import::kMaxForeignBytes));
-  if (report.source.starts_with("\xef\xbb\xbf")) report.source.erase(0, 3);  // editors' mark
+  if (report.source.starts_with("\xef\xbb\xbf")) report.source.erase(0, 3);  // byte order mark
   cuda_import::ImportRequest request;
   request.text = report.source;
   request.file_name = report.file;

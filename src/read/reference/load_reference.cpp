@@ -15,7 +15,7 @@
 namespace kw::reference {
 namespace {
 
-/// What our reader does not know, torch may; what is wrong with the request, it cannot mend.
+/// Torch may know an operation that our reader does not; it cannot repair a wrong request.
 constexpr const char* kOtherWayOut =
     "write it with supported operations, or leave it outside of the reference";
 
@@ -25,7 +25,7 @@ bool may_be_exported(const Error& refused) {
   return refused.blame == Blame::Input && unsupported;
 }
 
-/// The refusal where "install torch" is not the way out.
+/// The refusal without the advice to install torch.
 std::string without_way_out(const std::string& message) {
   return replace_all(message, frontend::kWayOut + 3, kOtherWayOut);
 }
@@ -68,18 +68,18 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
     const auto torch = request.torch != nullptr ? request.torch : open_torch();
     Result<task::Task> exported = load_exported(text, path, what, torch, refused.message);
     if (exported) return exported;
-    // Torch is here and was no help, so "install torch" is no longer the way out.
+    // Torch is installed and refused too, so the advice to install it must go.
     return input_error(fmt::format("{}\n  and torch.export does not read it either: {}",
                                    without_way_out(refused.message), exported.error().message));
   };
   const std::optional<std::string> forward = frontend::forward_function(request.function);
   if (!forward) return task_formats::load_task(request.path, options);
   if (forward->empty()) {
-    // A function that is called backward is what was asked for.
+    // A function that is itself named backward takes precedence over derived gradients.
     task_formats::LoadOptions own = options;
     own.other_reader = {};
     Result<task::Task> named = task_formats::load_task(request.path, own);
-    // So is a folder's own backward file, whatever is wrong with it.
+    // The same holds for a folder's own backward file, even if it has errors.
     if (named || task_formats::has_rkb_backward(request.path)) return named;
   }
   options.function = *forward;

@@ -1,5 +1,5 @@
-// The task behind a reference: read by us, or by torch.export where our reader does not know
-// something.
+// Loads the task of a reference: our own reader tries first, then torch.export if the reader
+// refuses.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace kw::reference {
 
-/// The torch process of one command; nothing starts before it is asked.
+/// The torch process of one command; it starts at the first request.
 std::shared_ptr<torch_worker::TorchProcess> open_torch();
 
 struct ReferenceRequest {
   std::string path;                     // a Python file or a task folder
-  std::string function;                 // "" = the only one, or the one called reference
+  std::string function;                 // "": the only one, or the one called reference
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
-  std::map<std::string, int64_t> dims;  // instead of the file's own
+  std::map<std::string, int64_t> dims;  // replace the dims of the file
   std::shared_ptr<torch_worker::TorchProcess> torch =
-      {};                     // shared with what else asks it; may be null
-  bool spare_inputs = false;  // an input the reference has no parameter for is no error
+      {};                     // shared with its other users; may be null
+  bool spare_inputs = false;  // allow an input without a parameter in the reference
   task_formats::LauncherParameters launcher = {};  // of a flat reference
 };
 Result<task::Task> load_reference(const ReferenceRequest& request);
 
-/// "tf32,deterministic" into a task's precision; input Error with the words there are.
+/// Reads "tf32,deterministic" into a task's precision; the input Error lists the known words.
 Status read_precision(const std::string& words, task::Precision& precision);
 
 }  // namespace kw::reference

@@ -1,3 +1,8 @@
+// The problem: users describe kernels in a sentence, and a guess at its meaning must not change the
+// result. The choice: a table of phrases, the longest match first; each row sets one known
+// property. Words that no row knows are reported back as unused. The alternative, a language model,
+// could be wrong without notice and needs a provider. The cost: only English phrases in the table
+// are understood.
 #include "reference/prompt.h"
 
 #include <fmt/core.h>
@@ -100,7 +105,7 @@ constexpr PhraseRow kPhrases[] = {
     {"reproducible", PhraseKind::Precision, "deterministic"},
 };
 
-// Words that carry no wish of their own.
+// Words without a meaning for the task; they are not reported as unused.
 constexpr std::array kFillers = {
     "a",         "an",        "the",    "and",    "or",        "of",        "for",      "in",
     "on",        "to",        "with",   "please", "i",         "want",      "need",     "me",
@@ -193,7 +198,7 @@ class Reader {
     reading_.phrases.push_back(std::move(phrase));
   }
 
-  // The longest row that starts here.
+  // The longest row that matches here.
   bool row() {
     const PhraseRow* best = nullptr;
     size_t length = 0;
