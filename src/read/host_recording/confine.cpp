@@ -19,8 +19,8 @@ namespace {
 constexpr unsigned kKillProcess = 0x80000000U;  // SECCOMP_RET_KILL_PROCESS
 constexpr unsigned kSignal = 0x00030000U;       // SECCOMP_RET_TRAP
 
-/// Says which call it was, and ends by the same signal. Whoever puts another handler in its place
-/// still gets nothing done by the call.
+/// Prints the number of the forbidden call, then ends the process by the same signal. Even with
+/// another handler installed, the call itself has no effect.
 void say_which(int, siginfo_t* info, void*) {
   char text[] = "\nsystem call     \n";
   size_t at = sizeof(text) - 3;
@@ -31,8 +31,8 @@ void say_which(int, siginfo_t* info, void*) {
   ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), SIGSYS);
 }
 
-// A launcher computes numbers and calls CUDA's runtime. Whatever starts, watches or talks to
-// something else ends it, by a signal that tells which wall it met.
+// A launcher computes numbers and calls the CUDA runtime. A call that starts, observes or contacts
+// anything else ends the process, by a signal that tells which call it was.
 constexpr int kForbidden[] = {
     SYS_clone,
     SYS_fork,
@@ -81,7 +81,7 @@ std::string forbid_system_calls() {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, kKillProcess),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      // The other numbering of the same calls (x32) begins here.
+      // The x32 numbering of the same calls starts here.
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, kKillProcess),
   };

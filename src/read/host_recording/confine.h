@@ -1,12 +1,13 @@
-// The captive's walls, on top of os/landlock.h: no process, thread, network or other escape by
-// system call. There is no way back.
+// The sandbox of a worker that runs foreign code, in addition to os/landlock.h: no process, thread,
+// network or other escape by system call. It cannot be removed.
 #pragma once
 
 #include <string>
 
 namespace kw::host_recording {
 
-/// What a filter of system calls stands in the way of; "" when this machine has none.
+/// Installs the filter and returns a list of what it forbids; "" if this machine has no such
+/// filter.
 std::string forbid_system_calls();
 
 }  // namespace kw::host_recording

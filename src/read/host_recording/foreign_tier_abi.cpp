@@ -1,3 +1,9 @@
+// The problem: a launcher's parameters are only a list of C types and names. The choice: match
+// pointers with the task's tensors by name, then by order; integers with dims; the rest with
+// scalars or values from the user. A match without a name is noted, so that the user can check it.
+// The alternative, requiring annotations in the foreign file, would not work with files as they
+// are. The cost: an integer such as n = B * D needs a value from the user if the tensors have
+// different shapes.
 #include "host_recording/foreign_tier_abi.h"
 
 #include <fmt/core.h>
@@ -90,7 +96,7 @@ class Matcher {
       return std::nullopt;
     };
     std::optional<size_t> found = next(one.type.pointee_const || returns_);
-    // Launchers often leave const out; outputs stand behind inputs.
+    // Launchers often omit const; outputs follow inputs.
     const size_t pointers_left = static_cast<size_t>(
         std::count_if(parameters_.begin() + static_cast<std::ptrdiff_t>(parameter),
                       parameters_.end(), [](const auto& p) { return p.type.pointers == 1; }));
@@ -171,7 +177,7 @@ class Matcher {
     return dim_named(word) != nullptr || parse_int(word).has_value();
   }
 
-  /// "B*D" as its dims and numbers; none when it is something else.
+  /// The dims and numbers of a product such as "B*D"; empty for any other text.
   std::vector<std::string> product(const std::string& text) const {
     std::vector<std::string> factors;
     for (const std::string& word : split(text, '*')) {
@@ -189,7 +195,7 @@ class Matcher {
     return std::ranges::any_of(kNames, [&](const char* one) { return lower(name) == one; });
   }
 
-  /// Whether all tensors have one shape, made of dims and numbers.
+  /// Whether all tensors have the same shape, made of dims and numbers.
   bool all_alike() const {
     const std::vector<std::string>& shape = abi_.tensors.front().shape;
     return !shape.empty() &&
@@ -204,10 +210,10 @@ class Matcher {
   const std::map<std::string, std::string>& numbers_;
   LauncherAbi abi_;
   std::vector<bool> taken_;
-  bool returns_ = false;  // results are returned, not written
+  bool returns_ = false;  // the launcher returns its results
 };
 
-/// The values of a call one by one, tuples as what is in them.
+/// The values of a call as one list; tuples are replaced by their items.
 void flatten(const std::vector<task::CallValue>& values, const task::Task& task,
              HarnessCall& made) {
   for (const task::CallValue& value : values) {
@@ -240,7 +246,7 @@ void flatten(const std::vector<task::CallValue>& values, const task::Task& task,
   }
 }
 
-/// As kw_bindings.cuh has them: the kind, then the value.
+/// In the format of kw_bindings.cuh: the kind, then the value.
 Status append_words(const task::CallValue& value, const task::Dims& dims,
                     std::vector<int64_t>& words) {
   using Kind = task::CallValue::Kind;
@@ -275,7 +281,7 @@ std::vector<uint8_t> bytes_of(const std::vector<int64_t>& words) {
   return bytes;
 }
 
-/// Behind its address: type, rank and sizes, as the shim's KwTensorArgument has them.
+/// The bytes after a tensor's address: type, rank and sizes, as in the shim's KwTensorArgument.
 Result<std::vector<uint8_t>> shape_bytes(tensor::DType type, const std::vector<int64_t>& shape) {
   static const std::map<tensor::DType, int64_t> kNumbers = {
       {tensor::DType::Uint8, 0}, {tensor::DType::Int8, 1},  {tensor::DType::Int16, 2},
@@ -291,8 +297,8 @@ Result<std::vector<uint8_t>> shape_bytes(tensor::DType type, const std::vector<i
   return bytes_of(words);
 }
 
-/// A value that is no tensor of the task: its words behind their number, or a tensor without its
-/// address.
+/// A value that is not a tensor of the task: the number of its words and the words, or a tensor
+/// without its address.
 Result<std::vector<uint8_t>> value_bytes(const LauncherAbi::Slot& slot, const task::Task& task,
                                          const task::Dims& dims) {
   if (slot.spare) {
@@ -344,7 +350,7 @@ HarnessCall match_harness(const task::Task& task, const graph::Graph& graph) {
   HarnessCall made;
   std::vector<TensorLine>& tensors = made.abi.tensors;
   tensors = task_tensors(task, graph);
-  // What is returned first becomes the first output.
+  // The first returned value becomes the first output.
   const std::vector<std::string>& results = task.call->results;
   const auto place = [&](const TensorLine& line) {
     return line.role == kernel::Role::Input

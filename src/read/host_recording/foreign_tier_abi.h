@@ -1,6 +1,5 @@
-// Which parameter of a foreign launcher is which of a task's tensors, dims and scalars, and the
-// arguments of a call at one shape. What is taken without
-// being named is noted.
+// Matches the parameters of a foreign launcher with a task's tensors, dims and scalars, and makes
+// the arguments of a call at one shape. Matches without a name are noted.
 #pragma once
 
 #include <map>
@@ -18,27 +17,27 @@
 namespace kw::host_recording {
 
 struct LauncherAbi {
-  std::vector<TensorLine> tensors;  // inputs of the task, then outputs that are no inputs
+  std::vector<TensorLine> tensors;  // the task's inputs, then outputs that are not inputs
   struct Slot {
     int tensor = -1;                   // or
     std::vector<std::string> factors;  // the product of these dims and numbers, or
     std::vector<uint8_t> bytes;        // these
     cuda_import::CType type;
     bool torch = false;                          // a tensor with its type and shape
-    std::optional<task::CallValue> value = {};   // no tensor, as words (shim/kw_bindings.cuh)
-    std::optional<task::TensorSpec> spare = {};  // a tensor whose values nobody needs
+    std::optional<task::CallValue> value = {};   // not a tensor: words (shim/kw_bindings.cuh)
+    std::optional<task::TensorSpec> spare = {};  // a tensor whose values are not used
   };
   std::vector<Slot> slots;  // parallel to the launcher's parameters
   std::vector<std::string> notes;
 };
 
-/// `numbers` are the user's: "rows" -> "B", "n" -> "B*D", "eps" -> "1e-5". An input Error names
-/// what is open.
+/// `numbers` are from the user: "rows" -> "B", "n" -> "B*D", "eps" -> "1e-5". An input Error names
+/// the parameters without a match.
 Result<LauncherAbi> match_launcher(const std::vector<cuda_import::CParameter>& parameters,
                                    const task::Task& task, const graph::Graph& graph,
                                    const std::map<std::string, std::string>& numbers);
 
-/// The arguments of the task's own harness (task.call), and what they are, in the words of
+/// The arguments of the task's own harness (task.call), and their kinds in the words of
 /// host_recording/shim/kw_bound_call.cuh.
 struct HarnessCall {
   LauncherAbi abi;

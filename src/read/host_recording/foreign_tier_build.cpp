@@ -1,3 +1,8 @@
+// The problem: to record a foreign file, its host code must be compiled against a runtime that is
+// not CUDA's. The choice: one nvcc command links the file with the recorder library and keeps the
+// intermediate PTX. Library, PTX and messages together form one image in the compile cache. The
+// alternative, compiling host and device code separately, could give kernels other names. The cost:
+// nvcc must be installed; it runs in a sandbox, because the compiler reads foreign text.
 #include "host_recording/foreign_tier_build.h"
 
 #include <fmt/core.h>
@@ -38,7 +43,7 @@ std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
       "-cudart",
       "none",
       "-std=c++17",
-      "-O1",  // for host code, which runs a few times; device code is optimised as ever
+      "-O1",  // for host code, which runs rarely; nvcc still optimises device code
       "-gencode",
       fmt::format("arch=compute_{0},code=[compute_{0},sm_{0}]", number),
       "-lineinfo",
@@ -81,7 +86,7 @@ Status write_sources(const ForeignBuildRequest& request, const std::string& fold
   return Done{};
 }
 
-/// The PTX of every file with device code, as one.
+/// The merged PTX of all files with device code.
 Result<std::string> read_ptx(const ForeignBuildRequest& request, const std::string& folder) {
   std::vector<std::string> texts;
   for (const ForeignSource& source : request.sources) {
@@ -146,8 +151,8 @@ void read_kernels(const std::string& log, ForeignBuild& build) {
   }
 }
 
-/// nvcc, as far as it compiles one request's host code, too: library, PTX and what was said make
-/// the image.
+/// nvcc for one request including its host code. The image holds the library, the PTX and the
+/// messages.
 class HostNvcc : public ports::Compiler {
  public:
   HostNvcc(const ForeignBuildRequest& request, const compile::FoundProgram& nvcc)
@@ -195,7 +200,7 @@ class HostNvcc : public ports::Compiler {
   const compile::FoundProgram& nvcc_;
 };
 
-/// All that a build depends on, as the cache sees it.
+/// Everything that a build depends on, in the form of the cache's key.
 ports::CompileRequest cache_key(const ForeignBuildRequest& request) {
   ports::CompileRequest key;
   const auto add = [&](const std::string& name, const std::string& text) {

@@ -1,6 +1,6 @@
-// A foreign CUDA file, compiled by nvcc with its host code: the library a captive process loads,
-// and the PTX its launches are played back with. The compiler sees the toolkit, the system's
-// headers and the folders it is given, nothing else.
+// Compiles a foreign CUDA file with its host code by nvcc: the library that a worker loads, and the
+// PTX that replays its launches. The compiler can read only the toolkit, the system's headers and
+// the given folders.
 #pragma once
 
 #include <map>
@@ -18,15 +18,15 @@ namespace kw::host_recording {
 
 struct ForeignBuild {
   os::ScratchFolder folder;
-  std::string library;  // path
+  std::string library;  // its path
   std::string ptx;
   std::string compiler;  // "nvcc 13.0.88"
   std::map<std::string, KernelNumbers> kernels;
-  std::optional<ports::CompileFailed> failed;  // then there is no library
+  std::optional<ports::CompileFailed> failed;  // if set, there is no library
   bool from_cache = false;
 };
 
-/// One of the files, as the compiler is to see it.
+/// One of the files that the compiler gets.
 struct ForeignSource {
   std::string name;  // in the folder: "foreign.cu", "main.cpp"
   std::string text;
@@ -34,32 +34,32 @@ struct ForeignSource {
 
 struct ForeignBuildRequest {
   std::vector<ForeignSource> sources;
-  std::string file_name;  // the candidate's, for messages
+  std::string file_name;  // name of the candidate's file, for messages
   std::string target;     // "sm_90"
-  bool torch = false;     // with headers that stand in for PyTorch's
+  bool torch = false;     // with headers that replace PyTorch's
   std::vector<std::string> flags;
-  std::vector<ForeignSource> headers;        // that stand beside it
-  std::vector<std::string> include_folders;  // CUTLASS and the like
+  std::vector<ForeignSource> headers;        // headers beside the candidate
+  std::vector<std::string> include_folders;  // CUTLASS and similar
   double timeout_seconds = 60;
 };
 
-/// A file with a launcher.
+/// The build of a file with a launcher.
 ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
                                    const std::string& launcher);
 
-/// An extension whose `function` is called with `arguments` (host_recording/source.h).
+/// The build of an extension whose `function` is called with `arguments` (host_recording/source.h).
 ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
                                   const std::string& function, const std::string& arguments);
 
-/// What stands in for CUDA's runtime while host code is recorded. Libraries are linked with it: in
-/// a process whose PyTorch brings the real one, theirs is found first.
+/// The library that replaces the CUDA runtime while host code is recorded. Foreign libraries link
+/// to it explicitly: in a process whose PyTorch loads the real runtime, they must find this one
+/// first.
 std::string_view recorder_library();
 
-/// The kernels that play back fills, copies and uploads, for files without a CUDA source of their
-/// own.
+/// The kernels that replay fills, copies and uploads, for candidates without a CUDA source.
 Result<std::string> build_helpers(const std::string& target);
 
-/// What was built once is read from the compile cache. An environment Error when there is no nvcc.
+/// Earlier builds are read from the compile cache. An environment Error if nvcc is missing.
 Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request);
 
 }  // namespace kw::host_recording

@@ -45,7 +45,7 @@ TEST_F(NvccForeignBuild, IsMadeOnceForEachRequest) {
   ASSERT_EQ(three->kernels.size(), again->kernels.size());
   for (const auto& [entry, kernel] : three->kernels)
     EXPECT_EQ(kernel.registers, again->kernels.at(entry).registers) << entry;
-  EXPECT_NE(three->ptx.find("0f40400000"), std::string::npos);  // 3, as PTX writes it
+  EXPECT_NE(three->ptx.find("0f40400000"), std::string::npos);  // 3, in PTX notation
   EXPECT_NE(five->ptx.find("0f40A00000"), std::string::npos);
 }
 

@@ -1,3 +1,9 @@
+// The problem: a Python candidate decides its launches in Python, with PyTorch, extensions, Triton
+// or CuTe. The choice: run it in a Python process without a GPU, in which tensors are only
+// addresses, and record. Extensions it asks for are compiled here and loaded in the next run;
+// several processes at different addresses must agree. The alternative, running it on a GPU, would
+// let foreign code act inside the timed process. The cost: each round runs the candidate again; a
+// process with PyTorch already imported is kept for that.
 #include "host_recording/foreign_tier_stand_in.h"
 
 #include <fmt/core.h>
@@ -31,11 +37,11 @@ const std::vector<std::string> kFiles = {"common",        "device",      "extens
 #ifndef __SANITIZE_ADDRESS__
 constexpr uint64_t kPythonMemory = uint64_t{16} << 30;
 #else
-constexpr uint64_t kPythonMemory = 0;  // no limit
+constexpr uint64_t kPythonMemory = 0;  // unlimited
 #endif
 
-/// Flags that say what is compiled. The others (targets, warnings, paths) are not the candidate's
-/// to choose.
+/// Flags that change what is compiled. The candidate does not choose the others (targets, warnings,
+/// paths).
 bool takes_flag(const std::string& flag) {
   static constexpr const char* kWhole[] = {"--use_fast_math",
                                            "-use_fast_math",
@@ -58,8 +64,8 @@ bool takes_flag(const std::string& flag) {
          flag.find_first_of("\n\"'`$;&|<>\\") == std::string::npos;
 }
 
-/// Passed over without a word: we say the same, or it changes no instruction. Words without a dash
-/// belong to the flag before them.
+/// Flags that are ignored without a note: we set the same, or they change no instruction. Words
+/// without a dash belong to the flag before them.
 bool is_idle_flag(const std::string& flag) {
   static constexpr const char* kWhole[] = {"-g",   "-v",    "-w",    "-t",
                                            "-m64", "-fPIC", "-arch", "-Ofast"};
@@ -75,7 +81,7 @@ bool is_idle_flag(const std::string& flag) {
          std::ranges::any_of(kBegin, [&](const char* one) { return flag.starts_with(one); });
 }
 
-/// Sources and headers that lie beside the candidate, by their paths beneath its folder.
+/// Sources and headers beside the candidate, by their paths relative to its folder.
 std::vector<std::string> beside(const std::string& path) {
   static const std::set<std::string> kEndings = {".cu", ".cuh", ".cpp", ".cc",
                                                  ".h",  ".hpp", ".inl", ".py"};
@@ -86,7 +92,7 @@ std::vector<std::string> beside(const std::string& path) {
       folder, std::filesystem::directory_options::skip_permission_denied, failed);
   for (; !failed && at != std::filesystem::recursive_directory_iterator(); at.increment(failed)) {
     if (at.depth() > 2) at.disable_recursion_pending();
-    // A link may lead out of the folder.
+    // A link may point outside the folder.
     if (kEndings.count(at->path().extension().string()) == 0 || at->is_symlink(failed) ||
         !at->is_regular_file(failed))
       continue;
@@ -96,7 +102,7 @@ std::vector<std::string> beside(const std::string& path) {
   return found;
 }
 
-/// Folders with the interpreter and its packages.
+/// The folders of the interpreter and its packages.
 std::vector<std::string> python_folders(const std::string& python) {
   std::vector<std::string> folders;
   std::error_code failed;
@@ -108,7 +114,7 @@ std::vector<std::string> python_folders(const std::string& python) {
   return folders;
 }
 
-/// Whether all that ask for extensions ask for the same.
+/// Whether all processes that ask for extensions ask for the same ones.
 bool want_the_same(const std::vector<PythonAnswer>& answers) {
   std::set<std::set<std::string>> asked;
   for (const PythonAnswer& answer : answers) {
@@ -167,13 +173,14 @@ void StandIn::note(const std::string& text) {
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }
 
-/// Extensions are asked for in one run and called in the next; both are copies of one process.
+/// Extensions are requested in one run and called in the next; both runs are forks of one kept
+/// process.
 bool StandIn::keeps_process() const {
   const std::string& text = request_.python.text;
   return imports(text, "cpp_extension") && !imports(text, "triton") && !imports(text, "cutlass");
 }
 
-/// In a copy of the kept process, which is started where there is none.
+/// Asks in a fork of the kept process, and starts that process if there is none.
 Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& command, const Json& job,
                                           const os::ChildOptions& options, Kept& kept) const {
   os::ChannelState state = os::ChannelState::Open;
@@ -183,7 +190,7 @@ Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& comman
   if (kept == nullptr) {
     kept = KW_TRY(os::Child::start(command, options));
     state = kept->send(worker_files(kFiles).dump());
-    // The time to import PyTorch is not the candidate's.
+    // The time to import PyTorch does not count against the candidate.
     if (state == os::ChannelState::Open)
       state = kept->receive(&frame, std::max(seconds, kImportSeconds));
     if (state != os::ChannelState::Open) process.err = kept->stderr_tail();
@@ -232,18 +239,19 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
       .set("memory_limit", kPythonMemory)
       .set("base", place.base)
       .set("seed", place.seed >> 1);
-  // Its interpreter, the system's libraries and sources beside it; nothing can be written.
+  // The candidate may read its interpreter, the system's libraries and the sources beside it. It
+  // may write only the CuTe folder below.
   allowed.running = {"/usr", "/lib", "/lib64", "/bin"};
   for (const std::string& folder : python_folders(python)) allowed.running.push_back(folder);
   for (const char* file : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/null",
                            "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"})
     allowed.reading.emplace_back(file);
-  allowed.reading.push_back(folder_->path());  // what is built, too
+  allowed.reading.push_back(folder_->path());  // also the built libraries
   const std::filesystem::path folder =
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path))
     allowed.reading.push_back((folder / file).string());
-  // The compiler of CuTe DSL hands out PTX as a file.
+  // The compiler of CuTe DSL delivers PTX as a file.
   std::optional<os::ScratchFolder> written;
   if (imports(request_.python.text, "cutlass")) {
     written.emplace(KW_TRY(os::ScratchFolder::make("cute")));
@@ -273,7 +281,8 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
       os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits, environment)));
 }
 
-/// As torch.utils.cpp_extension puts the texts together: what Python calls in C++, kernels in CUDA.
+/// Combines the texts as torch.utils.cpp_extension does: functions for Python in C++, kernels in
+/// CUDA.
 ForeignBuildRequest StandIn::build_request(const Json& want) {
   ForeignBuildRequest made;
   made.file_name = std::filesystem::path(request_.python.path).filename().string();
@@ -304,7 +313,7 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
     }
     made.sources.push_back({name + (cuda ? ".cu" : ".cpp"), std::move(text)});
   }
-  if (!tail)  // C++ alone
+  if (!tail)  // only C++ sources
     made.sources.push_back({"tail.cu", with_functions("", "tail", builds_.empty())});
   std::vector<std::string> flags;
   for (const Json& flag : want["flags"].items()) flags.push_back(flag.as_string());
@@ -327,7 +336,7 @@ Status StandIn::build(const Json& want) {
   if (builds_.count(key) != 0) return Done{};
   ForeignBuild made = KW_TRY(build_foreign(build_request(want)));
   failed_ = made.failed;
-  if (!failed_) {  // to where a process that runs already may read it
+  if (!failed_) {  // move it to where a running process may read it
     const std::string path = fmt::format("{}/{}.so", folder_->path(), builds_.size());
     std::error_code lost;
     std::filesystem::rename(made.library, path, lost);
@@ -339,7 +348,7 @@ Status StandIn::build(const Json& want) {
   return Done{};
 }
 
-/// Both processes at once: most of their time is the import of PyTorch.
+/// Runs the processes in parallel: most of their time is the import of PyTorch.
 Result<std::vector<StandIn::Answer>> StandIn::ask_all(const std::string& python,
                                                       const std::vector<PythonPlace>& places) {
   kept_.resize(places.size());
@@ -389,7 +398,8 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
   KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));
-  // A process asks for all it knows of when it first calls one, and all processes for the same.
+  // A process asks for all extensions it knows when it first calls one. All processes must ask for
+  // the same.
   for (size_t round = 0; answers[0].json.contains("wants"); ++round) {
     if (round == kMostRounds || builds_.size() > kMostExtensions || !want_the_same(answers))
       return std::vector<PythonCapture>{{{}, kOtherExtensions}};
@@ -422,7 +432,7 @@ Result<std::string> StandIn::ptx() const {
   std::vector<std::string> texts;
   for (const std::string& key : order_) texts.push_back(builds_.at(key).ptx);
   for (const auto& [entry, text] : images_) texts.push_back(text);
-  // The first extension is compiled with them.
+  // The first extension already contains the helper kernels.
   if (wants_helpers_ && builds_.empty()) texts.push_back(KW_TRY(build_helpers(request_.target)));
   if (texts.size() == 1) return texts.front();
   return merge_ptx(texts);

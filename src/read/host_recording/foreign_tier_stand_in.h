@@ -1,7 +1,6 @@
-// Python candidates: a ModelNew or a function runs in a Python process without a GPU, whose tensors
-// are addresses. What it asks torch.utils.cpp_extension for is compiled here, as any foreign file
-// is, and loaded there; Triton and CuTe compile there. What comes back is a recording as that of
-// any captive.
+// Records Python candidates: a ModelNew or a function runs in a Python process without a GPU, in
+// which tensors are only addresses. Extensions for torch.utils.cpp_extension are compiled here and
+// loaded there; Triton and CuTe compile there. The result is a recording like any other.
 #pragma once
 
 #include <map>
@@ -19,10 +18,10 @@ struct StandInRequest {
   PythonRequest python;
   std::string target;
   std::vector<std::string> include_folders;
-  std::map<int, int64_t> attributes;  // of the device it is to see, by CUDA's numbers
+  std::map<int, int64_t> attributes;  // of the device to imitate, by CUDA's numbers
 };
 
-/// Where device memory lies in a process, and the noise that is read back there.
+/// The address of device memory in a process, and the seed of the noise that reads return.
 struct PythonPlace {
   uint64_t base = 0, seed = 0;
 };
@@ -32,23 +31,23 @@ struct PythonCapture {
   std::string refused;
 };
 
-/// Over several processes: libraries that are built once, and recordings.
+/// Several processes share it: libraries that are built once, and recordings.
 class StandIn {
  public:
   explicit StandIn(StandInRequest request) : request_(std::move(request)) {}
 
-  /// One process over all shapes for each place, all at once; extensions they ask for are built
-  /// first. Errors: no Python with torch (or Triton, CuTe, where imported), no nvcc.
+  /// Runs one process over all shapes for each place, in parallel; builds the requested extensions
+  /// first. An Error if Python with torch (or an imported Triton or CuTe) or nvcc is missing.
   Result<std::vector<PythonCapture>> capture(const std::vector<PythonPlace>& places);
 
-  /// Set when one of its extensions does not compile.
+  /// Set if one of its extensions does not compile.
   const std::optional<ports::CompileFailed>& failed() const { return failed_; }
-  /// How the process ended at a shape, where it did.
+  /// How the process ended at a shape, for the shapes at which it ended.
   const std::map<size_t, std::string>& ended() const { return ended_; }
-  /// The device code of all extensions, Triton and CuTe kernels, with our own for what is played
-  /// back beside launches.
+  /// The device code of all extensions, Triton and CuTe kernels, and of our helper kernels if they
+  /// are needed.
   Result<std::string> ptx() const;
-  /// What compiled it.
+  /// The compilers that made it.
   std::string compiler() const;
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -68,7 +67,7 @@ class StandIn {
 
   StandInRequest request_;
   std::optional<os::ScratchFolder> folder_;
-  std::vector<Kept> kept_;                      // one for each place
+  std::vector<Kept> kept_;                      // one per place
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
   std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry
@@ -78,16 +77,16 @@ class StandIn {
   std::vector<std::string> notes_;
 };
 
-/// Of the flags an extension is to be compiled with, those that say what is compiled; and those
-/// that are neither that nor without effect.
+/// Sorts the flags of an extension. `taken` change what is compiled; `left_out` are the others,
+/// except flags without effect.
 struct ExtensionFlags {
   std::vector<std::string> taken, left_out;
 };
 ExtensionFlags choose_flags(const std::vector<std::string>& flags);
 
-/// Whether a Python file says that it imports "triton" or "cutlass" (which CuTe DSL is).
+/// Whether a Python file imports "triton" or "cutlass" (CuTe DSL).
 bool imports(const std::string& text, std::string_view package);
-/// Whether Triton is to choose among configurations, which only a GPU can tell.
+/// Whether Triton has to choose among configurations, which needs a GPU.
 bool wants_tuning(const std::string& text);
 
 }  // namespace kw::host_recording

@@ -54,7 +54,7 @@ std::string worker_file(const std::string& name) {
   return "";
 }
 
-/// Behind the walls of the torch process: what it tunes is the candidate's own Python.
+/// Uses the sandbox of the torch process: the tuned code is the candidate's own Python.
 Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string& python) {
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
   Json job = KW_TRY(python_job(request, "tune"));

@@ -1,5 +1,5 @@
-// What Python processes that run a candidate are given; and the one that runs it on a GPU, once, to
-// let Triton's tuner choose among configurations. Nothing is recorded there.
+// The requests for Python processes that run a candidate. Also the process that runs it once on a
+// GPU, so that Triton's tuner can choose among configurations; that run is not recorded.
 #pragma once
 
 #include <map>
@@ -18,30 +18,30 @@ namespace kw::host_recording {
 
 struct PythonShape {
   task::Dims dims;
-  bool timed = false;  // where it may be timed, so that a choice among configurations counts
+  bool timed = false;  // may be timed, so a choice among configurations matters
   const graph::Graph* graph = nullptr;
 };
 
 struct PythonRequest {
   std::string path, text, function;
-  std::string reference_text;  // of a file that says what a model is made with; "" = none
+  std::string reference_text;  // of a file with a model's arguments; "": none
   const task::Task* task = nullptr;
   std::vector<TensorLine> tensors;
   std::vector<PythonShape> shapes;
-  Json tuned = Json::object();  // what a tuner on a GPU chose
+  Json tuned = Json::object();  // choices of a tuner on a GPU
   double timeout_seconds = 60;
 };
 
 struct Tuned {
-  Json choices = Json::object();  // by case: a configuration's words for each tuned launch
-  std::string failed;             // why there are none, or not all
+  Json choices = Json::object();  // by case: a configuration for each tuned launch
+  std::string failed;             // why choices are missing
 };
 
-/// What such a process answered: a line before the candidate's own code ran, and one behind it. An
-/// empty object when it said nothing.
+/// The answer of such a process: one line before the candidate's own code runs, and one after it.
+/// An empty object if the process wrote no answer.
 struct PythonAnswer {
   Json json = Json::object();
-  bool ready = false;  // it came as far as the candidate's own code
+  bool ready = false;  // it reached the candidate's own code
   os::ProcessResult process;
 };
 PythonAnswer read_answer(os::ProcessResult process);
@@ -50,14 +50,14 @@ PythonAnswer read_answer(os::ProcessResult process);
 Result<Json> python_job(const PythonRequest& request, const std::string& worker);
 /// The worker's own files, by name.
 Json worker_files(const std::vector<std::string>& names);
-/// The program that takes a job, with the files in it, from standard input; and the one that takes
-/// files and then jobs from its channel.
+/// python_boot() reads a job, with the files in it, from standard input. python_keep() reads files
+/// and then jobs from its channel.
 std::string python_boot();
 std::string python_keep();
-/// What a process that said nothing wrote last.
+/// The last output of a process without an answer.
 std::string last_words(const os::ProcessResult& process);
 
-/// One process over all shapes. Errors: no Python with torch.
+/// One process over all shapes. An Error if Python with torch is missing.
 Result<Tuned> tune_python(const PythonRequest& request);
 
 }  // namespace kw::host_recording

@@ -20,7 +20,7 @@ kernel::Dim3 grid_for(uint64_t bytes) {
   return {static_cast<uint32_t>(blocks), 1, 1};
 }
 
-/// Four bytes of a fill with elements of one, two or four.
+/// The four-byte pattern of a fill with elements of one, two or four bytes.
 uint64_t pattern(const Step& step) {
   const uint64_t value = step.numbers[3], element = step.numbers[4];
   if (element == 4) return value & 0xffffffff;
@@ -64,7 +64,7 @@ HelperCall move_call(const Step& step) {
       steps.bytes.insert(steps.bytes.end(), one.bytes.begin(), one.bytes.end());
     }
   }
-  const uint64_t bytes = std::min<uint64_t>(step.numbers[0], 8);  // more: from a type to another
+  const uint64_t bytes = std::min<uint64_t>(step.numbers[0], 8);  // more: a conversion of types
   HelperCall call{"kw_move", grid_for(count * bytes), {kBlock, 1, 1}, {}};
   call.params = {step.params[0], step.params[1], steps, number(step.numbers[0], 4),
                  number(count, 8)};

@@ -1,5 +1,5 @@
-// Fills, copies and uploads as launches of small kernels of ours (helper_kernels.cuh): what a call
-// did beside launching is played back inside the timed call.
+// Expresses fills, copies and uploads as launches of our small kernels (helper_kernels.cuh), so
+// that they are replayed inside the timed call.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ struct HelperCall {
   std::vector<Param> params;
 };
 
-/// Whether it is played back by one of them.
+/// Whether one of the helper kernels replays this step.
 bool needs_helper(const Step& step);
-/// All of them, by name.
+/// The names of all helper kernels.
 inline constexpr const char* kHelperEntries[] = {"kw_fill", "kw_copy", "kw_move", "kw_upload"};
 
 HelperCall fill_call(const Step& step);

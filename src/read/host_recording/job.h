@@ -1,5 +1,5 @@
-// What a captive process is told: the libraries to load, the device to pretend to be, and the calls
-// to make. Travels as one frame of JSON.
+// The job of a worker that records: the libraries to load, the device to imitate, and the calls to
+// make. It is sent as one frame of JSON.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +24,28 @@ struct Case {
 };
 
 struct KernelNumbers {
-  std::vector<int64_t> params;  // bytes of each
+  std::vector<int64_t> params;  // bytes of each parameter
   int64_t registers = 0, static_shared = 0, local_bytes = 0, max_threads = 0;
 };
 
 struct Job {
   std::string runtime, library;       // paths
-  std::vector<std::string> readable;  // beside the system's own libraries
+  std::vector<std::string> readable;  // in addition to the system's libraries
   std::map<std::string, KernelNumbers> kernels;
   std::map<int, int64_t> attributes;  // by CUDA's numbers
-  uint64_t memory_bytes = 0;          // of the device
-  uint64_t base = 0;                  // where device memory begins
+  uint64_t memory_bytes = 0;          // memory of the device
+  uint64_t base = 0;                  // where device memory starts
   uint64_t seed = 1;
   std::vector<Case> cases;
 };
 
-/// How often the launcher is called at each shape: with tensors, with others, with the first again.
+/// Calls of the launcher at each shape: with tensors, with others, with the first ones again.
 inline constexpr size_t kCallsPerCase = 3;
 
 Json to_json(const Job& job);
 Result<Job> job_from_json(const Json& json);
 
-/// Bytes of every parameter of every entry of a PTX text.
+/// The sizes in bytes of all parameters, for every entry of a PTX text.
 std::map<std::string, std::vector<int64_t>> entry_params(const std::string& ptx);
 
 }  // namespace kw::host_recording

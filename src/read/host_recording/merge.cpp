@@ -10,8 +10,7 @@
 namespace kw::host_recording {
 namespace {
 
-/// The name a declaration of one line ends with: "global_smem" of ".extern .shared …
-/// global_smem[];".
+/// The name in a one-line declaration: "global_smem" in ".extern .shared … global_smem[];".
 std::string declared_name(std::string_view line) {
   const size_t end = line.find_first_of("[;=");
   std::string_view head = trim(line.substr(0, end));
@@ -25,7 +24,7 @@ bool begins_function(std::string_view words) {
          words.find(".func(") != std::string_view::npos;
 }
 
-/// "k" of ".visible .entry k(" and of ".func  (.param .b32 r) k(".
+/// "k" in ".visible .entry k(" and in ".func  (.param .b32 r) k(".
 std::string function_name(const std::string& text) {
   size_t at = text.find(".entry ");
   at = at == std::string::npos ? text.find(".func") + 5 : at + 7;
@@ -35,7 +34,7 @@ std::string function_name(const std::string& text) {
   return at == std::string::npos ? "" : text.substr(at, text.find_first_of(" \t(\n;{", at) - at);
 }
 
-/// Labels are numbered by the function's place in its file.
+/// Labels are numbered by the function's position in its file, so these numbers are removed.
 std::string without_numbers_of_labels(const std::string& text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -52,7 +51,7 @@ bool is_about_lines(std::string_view words) {
   return words.starts_with(".loc") || words.starts_with(".file");
 }
 
-/// Several files' PTX as one. Templates that were made in more than one of them stand once.
+/// Merges the PTX of several files. A template instantiated in more than one of them appears once.
 class Merger {
  public:
   Status add(const std::string& text) {
@@ -96,7 +95,7 @@ class Merger {
       return Done{};
     }
     if (words.starts_with(".target")) {
-      // What may use all of an architecture's own runs beside what does without it.
+      // Code for an architecture's own features ("sm_90a") can be merged with code without them.
       if (target_.empty() || words == target_ + "a") target_ = words;
       if (target_ != words && target_ != std::string(words) + "a")
         return input_error(fmt::format("kernels for '{}' and '{}'", target_, words));

@@ -1,4 +1,4 @@
-// Several PTX texts as one, for candidates whose kernels were compiled one by one.
+// Merges several PTX texts into one, for candidates whose kernels were compiled separately.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace kw::host_recording {
 
-/// Declarations that several texts share stand once. Blame::Input when they are for several targets
-/// or declare different things under one name.
+/// Declarations that several texts share appear once. Blame::Input if the texts have different
+/// targets, or different declarations with one name.
 Result<std::string> merge_ptx(const std::vector<std::string>& texts);
 
 }  // namespace kw::host_recording

@@ -11,7 +11,7 @@
 namespace kw::host_recording {
 namespace {
 
-/// Bytes of "ld.param.v2.f32"; 0 when it is no load of a parameter.
+/// The bytes of "ld.param.v2.f32"; 0 if the line does not load a parameter.
 size_t loaded_bytes(std::string_view line) {
   const size_t at = line.find("ld.param");
   if (at == std::string_view::npos) return 0;
@@ -52,7 +52,7 @@ class Marker {
       else
         count = 0;
     }
-    if (count == 0) {  // its address goes somewhere
+    if (count == 0) {  // its address is used
       first = 0;
       count = reads.size();
     }
@@ -80,7 +80,7 @@ ParamReads param_reads(const std::string& ptx) {
       marker.emplace(entry, found == sizes.end() ? std::vector<int64_t>() : found->second);
       body = false;
     }
-    // What stands before the brace are declarations.
+    // Lines before the brace are declarations.
     if (body && marker) marker->line(line);
     if (line.find('{') != std::string_view::npos) body = true;
   }

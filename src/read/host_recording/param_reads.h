@@ -1,5 +1,5 @@
-// Which bytes of its parameters a kernel reads. The rest is padding, which a compiler leaves as it
-// was: it differs from call to call and means nothing.
+// Finds which bytes of its parameters a kernel reads. The other bytes are padding: compilers do not
+// set them, so they differ from call to call without meaning.
 #pragma once
 
 #include <map>
@@ -8,7 +8,8 @@
 
 namespace kw::host_recording {
 
-/// By entry, per parameter, whether each byte is read. Where an address is taken, all of them are.
+/// By entry, per parameter, whether each byte is read. If the parameter's address is taken, all
+/// bytes count as read.
 using ParamReads = std::map<std::string, std::vector<std::vector<bool>>>;
 ParamReads param_reads(const std::string& ptx);
 

@@ -1,3 +1,10 @@
+// The problem: a recording from foreign code contains addresses that differ in every process and
+// call. The choice: replace each address in parameters by a tensor or scratch number and an offset,
+// then compare calls. A shape is accepted only if all calls in all processes did the same. The
+// alternative, trusting kernel signatures for the places of pointers, fails for structs. The cost:
+// any 8 bytes that look like an address count as one; different base addresses per process show
+// such a mistake. The text is not trusted: a line that does not parse makes the whole recording
+// invalid.
 #include "host_recording/recording.h"
 
 #include <fmt/core.h>
@@ -11,11 +18,11 @@
 namespace kw::host_recording {
 namespace {
 
-constexpr uint64_t kSlack = uint64_t{1} << 19;  // pointers a little outside still mean this memory
+constexpr uint64_t kSlack = uint64_t{1} << 19;  // pointers slightly outside belong to it too
 constexpr size_t kMostParams = 4096;
 constexpr uint64_t kMostDims = 8;
 
-/// A move from a type to another: 256 + 16 FROM + TO, by PyTorch's numbers.
+/// A move that converts types: 256 + 16 FROM + TO, by PyTorch's numbers.
 bool is_conversion(uint64_t element) {
   const auto known = [](uint64_t type) { return type <= 7 || type == 11 || type == 15; };
   return element >= 256 && element < 512 && known(element / 16 % 16) && known(element % 16);
@@ -57,7 +64,7 @@ bool is_symbol(std::string_view name) {
 struct Memory {
   uint64_t bytes = 0;
   int tensor = -1;
-  int call = 0;  // of a tensor
+  int call = 0;  // for a tensor
   bool freed = false;
 };
 
@@ -147,7 +154,7 @@ class Reader {
       return;
     }
     if (cases_.empty()) {
-      good_ = kind == "symbol";  // what constructors bring is gone before the first call
+      good_ = kind == "symbol";  // data from constructors is lost before the first call
       if (good_) early_.emplace_back("a device variable is set before the launcher is called");
       return;
     }
@@ -190,8 +197,8 @@ class Reader {
     Memory memory;
     memory.bytes = take();
     memory.tensor = tensor;
-    memory.call = calls_ + 1;  // tensors stand before the call they are for
-    // A real device gives addresses again; what was there before is gone.
+    memory.call = calls_ + 1;  // tensors precede their call
+    // A real device reuses addresses; the old memory there no longer exists.
     for (auto old = memory_.lower_bound(address);
          old != memory_.end() && old->first - address < std::max<uint64_t>(memory.bytes, 1);)
       old = memory_.erase(old);
@@ -206,7 +213,7 @@ class Reader {
       at->second.freed = true;
   }
 
-  /// The memory an address belongs to; end() when it is no address of the device's.
+  /// The memory that an address belongs to; end() if it is not a device address.
   std::map<uint64_t, Memory>::iterator home_of(uint64_t value) {
     auto after = memory_.upper_bound(value);
     if (after != memory_.begin()) {
@@ -246,8 +253,8 @@ class Reader {
     return pointer;
   }
 
-  // Addresses look like nothing else: the processes put them where no number of a program's own
-  // would be, and each process somewhere else, so that a mistake shows as a difference.
+  // Addresses are recognised by value. Each process places them in its own range, far from usual
+  // numbers, so that a mistake shows as a difference.
   Param relocate(std::vector<uint8_t> bytes) {
     Param param;
     param.bytes = std::move(bytes);
@@ -286,7 +293,7 @@ class Reader {
     return param;
   }
 
-  /// Memory the call made and gave back takes the place of one of the task's tensors.
+  /// Memory that the call allocated and returned becomes one of the task's tensors.
   void result() {
     const auto tensor = static_cast<int>(take_small() & 0xffff);
     const uint64_t address = take(), bytes = take();
@@ -296,7 +303,7 @@ class Reader {
     if (home->second.bytes != std::max<uint64_t>(bytes, 1))
       return refuse("its result is a part of something else");
     const auto at = scratch_of_.find(address);
-    if (at == scratch_of_.end()) return;  // nothing writes it: the judge will see
+    if (at == scratch_of_.end()) return;  // no step writes it; the judge will find it wrong
     const int index = at->second;
     for (Step& step : call().steps) {
       for (Param& param : step.params) {

@@ -1,7 +1,6 @@
-// What a captive process wrote down of a foreign launcher's calls, read and made comparable: every
-// address has become "byte N of tensor K" or "of the K-th piece of memory it made". The text comes
-// from a process that ran foreign code, so nothing in it is believed. The format is in
-// docs/foreign.md.
+// Reads the recording of a foreign launcher's calls and makes it comparable: every address becomes
+// "byte N of tensor K" or "byte N of scratch K". The text comes from a process that ran foreign
+// code, so it is never trusted. docs/foreign.md describes the format.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +17,13 @@ namespace kw::host_recording {
 /// An address among the bytes of a parameter.
 struct Pointer {
   uint32_t at = 0;
-  int tensor = -1, scratch = -1;  // one of the two
+  int tensor = -1, scratch = -1;  // exactly one is set
   int64_t add = 0;
   bool operator==(const Pointer&) const = default;
 };
 
 struct Param {
-  std::vector<uint8_t> bytes;  // zero where a pointer stands
+  std::vector<uint8_t> bytes;  // zero at the places of pointers
   std::vector<Pointer> pointers;
   bool operator==(const Param&) const = default;
 };
@@ -35,14 +34,14 @@ struct Step {
     Fill,  // params: to; numbers: width, rows, pitch, value, element bytes
     Copy,  // params: to, from; numbers: width, rows, pitch of to, pitch of from
     Move,  // params: to, from; numbers: element bytes, then extent and steps of to and from by dim
-    Upload,  // params: to; data: what the host brought
+    Upload,  // params: to; data: bytes from the host
     Symbol,  // name: a device variable; numbers: offset; data
   } kind = Kind::Launch;
   std::string name;
   kernel::Dim3 grid, block, cluster;
   int64_t shared = 0;
   bool cooperative = false;
-  int stream = 0;  // in the order of first use; 0 is the default stream
+  int stream = 0;  // in the order of first use; 0: the default stream
   std::vector<Param> params;
   std::vector<uint64_t> numbers;
   std::vector<uint8_t> data;
@@ -52,11 +51,11 @@ struct Step {
 /// One call of the launcher.
 struct Call {
   std::vector<Step> steps;
-  std::vector<uint64_t> scratch;      // bytes of each piece of memory, in the order of first use
-  std::vector<std::string> refusals;  // what cannot be played back
-  std::vector<std::string> failures;  // launches that no device would accept
-  int64_t downloads = 0;              // times the host read device memory
-  int streams = 1;                    // that work was given to
+  std::vector<uint64_t> scratch;      // bytes of each allocation, in the order of first use
+  std::vector<std::string> refusals;  // operations that cannot be replayed
+  std::vector<std::string> failures;  // launches that every device refuses
+  int64_t downloads = 0;              // reads of device memory by the host
+  int streams = 1;                    // number of streams used
   bool finished = false;              // it returned
 };
 
@@ -66,17 +65,17 @@ struct CaseRecord {
   std::vector<Call> calls;
 };
 
-/// Blame::Input when the text is no recording. Bytes of parameters that no kernel reads become
+/// Blame::Input if the text is not a recording. Bytes of parameters that no kernel reads become
 /// zero.
 Result<std::vector<CaseRecord>> read_recording(std::string_view text, const ParamReads& reads = {});
 
-/// How two calls that should be the same differ; "" when they do not.
+/// How two calls that should be equal differ; "" if they are equal.
 std::string difference(const Call& one, const Call& other);
 
-/// What came of one shape, over every call of every process.
+/// The result for one shape, over all calls of all processes.
 struct Settled {
-  const Call* call = nullptr;  // what each of them did
-  std::string refused;         // why it cannot be believed
+  const Call* call = nullptr;  // the call they all agree on
+  std::string refused;         // why it is not accepted
   std::string not_served;      // why this shape is outside its domain
 };
 Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted);

@@ -86,7 +86,7 @@ TEST(Recording, PointersInsideStructuresAreFound) {
 }
 
 TEST(Recording, NumbersThatLookLikePointersAreADifference) {
-  const uint64_t number = kBase + 100;  // lies in the first process's memory by chance
+  const uint64_t number = kBase + 100;  // is by chance an address of the first process
   const auto inside = [&](uint64_t, uint64_t y) { return launch("k", {bytes(number), bytes(y)}); };
   const Outcome found =
       settled({recording(kBase, inside), recording(kBase + (uint64_t{1} << 36), inside)});
@@ -107,7 +107,7 @@ TEST(Recording, MovesKeepTheirSteps) {
 
 TEST(Recording, MovesMayConvert) {
   const auto inside = [](uint64_t x, uint64_t y) {
-    return fmt::format("move {} {} {} 1 3 1 1 0\n", y, x, 256 + 16 * 5 + 6);  // halves to singles
+    return fmt::format("move {} {} {} 1 3 1 1 0\n", y, x, 256 + 16 * 5 + 6);  // fp16 to fp32
   };
   const Outcome out = settled({recording(kBase, inside), recording(kBase + 999 * 4096, inside)});
   ASSERT_TRUE(out.good) << out.refused;
@@ -134,7 +134,7 @@ TEST(Recording, AddressesThatAreGivenAgainMeanWhatTheyMeanNow) {
   int turn = 0;
   const auto inside = [&](uint64_t x, uint64_t y) {
     const uint64_t a = kBase + (uint64_t{1} << 30);
-    // In the first call two small pieces, later one large piece over both.
+    // The first call has two small allocations, later calls one large allocation over both.
     const std::string memory = turn++ == 0 ? fmt::format("alloc {} 64\nalloc {} 64\n", a + 512, a)
                                            : fmt::format("alloc {} 2048\n", a);
     return memory + launch("k", {bytes(x), bytes(y), bytes(a + (turn == 1 ? 0 : 1024))});

@@ -7,7 +7,7 @@
 namespace kw::host_recording {
 namespace {
 
-// The paths under which extensions include what they need of PyTorch.
+// The paths with which extensions include PyTorch's headers.
 constexpr const char* kTorchPaths[] = {
     "ATen/ATen.h",
     "ATen/AccumulateType.h",

@@ -1,3 +1,9 @@
+// The problem: a candidate must not run foreign host code while it is timed. The choice: write the
+// recorded launches of every shape as plan lines with literal parameters above the file's PTX.
+// Fills, copies and uploads become launches of helper kernels; device variables get an initial
+// value. The alternative, replaying the recording by a special executor, would need a second path
+// through the judge. The cost: the module serves only recorded shapes, and plans are limited to
+// kMostLines lines.
 #include "host_recording/transplant.h"
 
 #include <fmt/core.h>
@@ -14,7 +20,7 @@
 namespace kw::host_recording {
 namespace {
 
-constexpr size_t kMostLines = 900;  // of 1000 that a plan may have
+constexpr size_t kMostLines = 900;  // of the 1000 lines that a plan may have
 constexpr uint64_t kMostUploaded = 64 << 10;
 
 std::set<std::string> words_of(const std::string& text) {
@@ -135,7 +141,7 @@ class Transplanter {
     return lines;
   }
 
-  // Only what is the same everywhere can be part of the image.
+  // The image can hold only a value that is the same in all calls.
   void set_variable(const Step& step) {
     const uint64_t offset = step.numbers.at(0);
     if (offset > kMostUploaded || step.data.size() > kMostUploaded)
@@ -210,7 +216,7 @@ class Transplanter {
     return join(terms, " + ");
   }
 
-  // A module's limit is on its text; lines of the foreign file are worth less than its kernels.
+  // The size of a module is limited; line information is dropped before kernels are refused.
   std::string clean_ptx() const {
     for (const bool with_lines : {true, false}) {
       std::string out;
@@ -258,7 +264,8 @@ std::string with_initial_value(const std::string& ptx, const std::string& variab
       out.append(line).append("\n");
       continue;
     }
-    // "….align 4 .f32 w;" and "….align 4 .b8 w[16];" alike become bytes; '=' would set them twice.
+    // "….align 4 .f32 w;" and "….align 4 .b8 w[16];" both become bytes. A line with '=' already has
+    // a value.
     const size_t type = line.rfind('.', at);
     if (type == std::string_view::npos || line.find('=') != std::string_view::npos) return "";
     std::vector<std::string> values;

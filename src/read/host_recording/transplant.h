@@ -1,6 +1,6 @@
-// A settled recording becomes a kernel module: the foreign file's PTX under plan lines that say,
-// for every recorded shape, exactly what its launcher did. From then on it is a candidate like any
-// other; no foreign host code runs again.
+// Makes a kernel module from an accepted recording: the foreign file's PTX with plan lines for
+// every recorded shape. It is then a candidate like any other; foreign host code does not run
+// again.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ struct ShapeRecord {
 struct TransplantRequest {
   std::string task, origin;  // origin: "solve.cu, launcher solve, nvcc 13.0.88"
   bool backward = false;
-  std::vector<TensorLine> tensors;  // Pointer::tensor counts these
+  std::vector<TensorLine> tensors;  // Pointer::tensor is an index into these
   std::vector<ShapeRecord> shapes;  // the most important first
   std::string ptx;
 };
 
 struct Transplanted {
-  std::string module;   // "" when refused
-  std::string refused;  // why it cannot be said in plan lines
+  std::string module;   // "" if refused
+  std::string refused;  // why plan lines cannot express it
   std::vector<std::string> notes;
 };
 
 Transplanted transplant(const TransplantRequest& request);
 
-/// The PTX with a device variable that begins with these bytes; nothing when it declares none such.
+/// The PTX with an initial value for a device variable; "" if it does not declare that variable.
 std::string with_initial_value(const std::string& ptx, const std::string& variable,
                                const std::vector<uint8_t>& bytes);
 

@@ -1,3 +1,9 @@
+// The problem: a foreign launcher is arbitrary host code, and its calls must be observed. The
+// choice: a worker process enters a sandbox, loads the recording runtime and then the library, and
+// calls the launcher three times per shape. The second call gets new tensors and the third the
+// first ones again, so that cached addresses show. The alternative, parsing the host code
+// (cuda_import), does not understand every file. The cost: three calls per shape. The recording is
+// sent before and after each call, so that a crash loses only that call.
 #include "host_recording/worker.h"
 
 #include <dlfcn.h>
@@ -26,7 +32,7 @@ constexpr uint64_t kCpuSeconds = 120;
 constexpr size_t kFrameBytes = size_t{1} << 20;
 constexpr const char* kSystemFiles[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache"};
 
-/// The recording runtime's own functions.
+/// The functions of the recording runtime.
 struct Runtime {
   decltype(&kw_record_kernel) kernel = nullptr;
   decltype(&kw_record_attribute_is) attribute = nullptr;
@@ -55,7 +61,7 @@ Runtime& runtime() {
   return only;
 }
 
-/// Everything recorded so far goes out: what comes next may be the end of this process.
+/// Sends everything recorded so far, because the next call may end this process.
 void send_recorded() {
   std::string frame(kFrameBytes, '\0');
   while (const size_t count = runtime().take(frame.data(), frame.size())) {
@@ -88,13 +94,13 @@ void prepare(const Job& job) {
 
 using Launcher = void (*)(void**);
 
-/// One call: fresh addresses for every second, the first ones again for the third.
+/// Calls the launcher once with tensors at these addresses.
 void make_call(const Case& one, const std::vector<uint64_t>& addresses, Launcher launcher) {
   std::vector<std::vector<uint64_t>> storage;
   std::vector<void*> pointers;
   for (const Argument& argument : one.arguments) {
     std::vector<uint64_t>& room = storage.emplace_back(argument.bytes.size() / 8 + 2);
-    // What stands behind a tensor's address says its type and shape.
+    // The bytes after a tensor's address hold its type and shape.
     const size_t first = argument.tensor >= 0 ? 1 : 0;
     if (argument.tensor >= 0) room[0] = addresses.at(static_cast<size_t>(argument.tensor));
     std::copy(argument.bytes.begin(), argument.bytes.end(),
@@ -161,7 +167,7 @@ int captive_worker_main() {
   if (launcher == nullptr) return give_up("it lost its launcher");
   make_calls(*job, launcher);
   os::child_send("=");
-  std::_Exit(0);  // its exit handlers and destructors have nothing to say
+  std::_Exit(0);  // skip the library's exit handlers and destructors
 }
 
 Result<Captured> run_captive(const Job& job, double timeout_seconds) {
@@ -180,7 +186,7 @@ Result<Captured> run_captive(const Job& job, double timeout_seconds) {
       return captured;
     }
     if (state == os::ChannelState::Closed) {
-      // The channel closes a moment before the process has ended.
+      // The channel closes shortly before the process ends.
       for (int i = 0; i < 200 && child->alive(); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       captured.ended = child->how_it_ended();

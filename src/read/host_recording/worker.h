@@ -1,6 +1,6 @@
-// The captive process: loads a foreign library against the recording runtime and calls its
-// launcher. It has no GPU, can write no file, start nothing and talk to nobody; what it says is a
-// recording.
+// The captive worker process: it loads a foreign library against the recording runtime and calls
+// its launcher. It has no GPU; it cannot write files, start processes or use a network. Its output
+// is a recording.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace kw::host_recording {
 
-/// The process itself: behind a hidden subcommand.
+/// The main function of the process, behind a hidden subcommand.
 int captive_worker_main();
 
-/// What came of one captive process.
+/// The result of one worker process.
 struct Captured {
-  std::string text;       // as far as it got
+  std::string text;       // the recording until the process ended
   bool finished = false;  // it made every call
-  std::string ended;      // else how it ended: "it was killed by …"
+  std::string ended;      // otherwise how it ended: "it was killed by …"
 };
 
-/// Runs one captive to its end, `timeout_seconds` at most.
+/// Runs one worker to its end, `timeout_seconds` at most.
 Result<Captured> run_captive(const Job& job, double timeout_seconds);
 
 }  // namespace kw::host_recording

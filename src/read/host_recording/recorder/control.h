@@ -1,44 +1,46 @@
-// What the captive process tells the recording runtime, and what the text appended to a foreign
-// file asks it. Plain C, looked up by name.
+// The functions with which the worker sets up the recording runtime, and which the text appended to
+// a foreign file calls. Plain C, looked up by name.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 extern "C" {
-/// A kernel of the image: registers, static shared, local bytes, most threads, then the bytes of
-/// each parameter.
+/// Declares a kernel of the image: registers, static shared bytes, local bytes, most threads, then
+/// the bytes of each parameter.
 void kw_record_kernel(const char* entry, const long* numbers, int count);
-/// Libraries that are loaded from now on call that kernel `name`.
+/// In libraries loaded after this call, that kernel has the name `name`.
 void kw_record_alias(const char* name, const char* entry);
-/// One of the device's numbers, by CUDA's own number for it; below 0 are those CUDA has none for.
+/// Sets an attribute of the device, by CUDA's number. Negative numbers are our own, for values
+/// without a CUDA number.
 void kw_record_attribute_is(int which, int64_t value);
-/// Device memory begins at `base`.
+/// Device memory starts at `base`.
 void kw_record_begin(uint64_t base, uint64_t memory_bytes);
-/// Writes a line of the caller's and starts counting anew; `noise` seeds what is read back.
+/// Writes a line for the caller and resets the counters; `noise` seeds the values that reads
+/// return.
 void kw_record_line(const char* line, uint64_t noise);
-/// What cannot be played back, by name.
+/// Records an operation that cannot be replayed, by name.
 void kw_record_refuse(const char* why);
-/// A fill of device memory with elements of 1, 2 or 4 bytes.
+/// Records a fill of device memory with elements of 1, 2 or 4 bytes.
 void kw_record_fill(void* to, unsigned value, unsigned element, unsigned long bytes);
-/// A copy inside the device of `rank` dims, each with its extent and how far apart its elements are
-/// on both sides, in elements of so many bytes; or from a
-/// type to another: 256 + 16 FROM + TO, by PyTorch's numbers.
+/// Records a copy inside the device of `rank` dims. Each dim has its extent and the steps between
+/// its elements on both sides; `element` is the size in bytes.
+/// For a conversion of types, `element` is 256 + 16 FROM + TO, by PyTorch's numbers.
 void kw_record_move(void* to, const void* from, unsigned element, int rank, const int64_t* sizes,
                     const int64_t* to_steps, const int64_t* from_steps);
-/// A framework takes that much memory back, to give it out again at other addresses.
+/// A framework frees `bytes` of memory, to allocate them again at other addresses.
 void kw_record_take_back(uint64_t bytes);
-/// The walls of forbid_system_calls(), for a process that is not ours. 1: they stand.
+/// Calls forbid_system_calls(), for a process that is not ours. Returns 1 if the filter is active.
 int kw_record_confine();
-/// Memory for a tensor.
+/// Allocates memory for a tensor.
 uint64_t kw_record_tensor(int index, uint64_t bytes);
-/// Called when a call does so much that the process is ended.
+/// `call` runs before the process is ended because a call did too much.
 void kw_record_at_end(void (*call)());
-/// Takes at most `room` bytes of what was recorded.
+/// Removes at most `room` bytes of the recording and returns their number.
 size_t kw_record_take(char* to, size_t room);
 
 int64_t kw_record_attribute(int which);
-/// Registers, static shared, local bytes or most threads of a kernel; -1: there is none such.
+/// Registers, static shared bytes, local bytes or most threads of a kernel; -1 if it is unknown.
 int64_t kw_record_function(const void* function, int what);
 /// 0: ordinary host memory, 1: the runtime's host memory, 2: device memory.
 int kw_record_pointer_kind(const void* pointer);

@@ -1,5 +1,8 @@
-// Copies and fills. What moves inside the device can be played back; what the host brings is
-// written down byte by byte; what the host takes is noise, so that nothing it does can rest on it.
+// The problem: copies involve the host, and a recording can hold only device work. The choice:
+// copies inside the device are recorded as such; data from the host is recorded byte by byte. Data
+// to the host is noise, so that decisions that depend on it differ between calls and are found. The
+// alternative, computing real values, would need the kernels to run. The cost: one upload may have
+// at most 1 MiB.
 #include <cstring>
 #include <string>
 
@@ -26,7 +29,7 @@ struct Area {
   size_t width = 0, rows = 1;
 };
 
-/// The kind that the addresses say, which must be the kind that was named.
+/// The kind that follows from the addresses, or -1 if the caller named another kind.
 int kind_of(const void* to, const void* from, int named) {
   const bool device_to = on_device(to), device_from = on_device(from);
   const int found = device_from ? (device_to ? kDeviceToDevice : kDeviceToHost)

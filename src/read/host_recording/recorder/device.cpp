@@ -1,4 +1,4 @@
-// Questions about the device and about kernels, answered with the numbers of the device the
+// Queries about the device and its kernels, answered with the numbers of the device that the
 // recording is for.
 #include <algorithm>
 #include <string>

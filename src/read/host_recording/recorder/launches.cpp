@@ -1,4 +1,8 @@
-// What nvcc's host code registers before main, and the launches themselves.
+// The problem: nvcc's host code registers kernels before main and launches them by address. The
+// choice: implement its registration functions, and map each address to the kernel's facts from the
+// PTX. A launch that a device would refuse fails here too; otherwise its parameters are recorded as
+// bytes. The alternative, intercepting the driver, would need a driver on the machine. The cost:
+// nvcc's internal functions and structures are copied here and may change with CUDA.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -66,7 +70,7 @@ int launch(const void* function, const Configuration& how, void** args, const Ex
   return kSuccess;
 }
 
-// CUDA's own structures, as far as launches need them.
+// CUDA's own structures, with the fields that launches need.
 struct LaunchAttribute {
   int id;
   char pad[4];

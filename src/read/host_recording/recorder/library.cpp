@@ -1,5 +1,5 @@
-// What host code that CuTe DSL compiles calls: CUDA's functions under names of its own. Libraries
-// have no code here; their kernels are those that were made known before they are loaded.
+// The functions that host code compiled by CuTe DSL calls: CUDA's functions under its own names.
+// Its libraries contain no device code here; their kernels were declared before loading.
 #include <cstring>
 
 #include "host_recording/recorder/control.h"

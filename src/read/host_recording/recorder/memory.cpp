@@ -1,4 +1,4 @@
-// Memory of a device that is not there: addresses that no host can touch, never given twice.
+// Memory of an imitated device: addresses that the host cannot access, never given twice.
 #include <cstdlib>
 #include <string>
 

@@ -1,3 +1,8 @@
+// The problem: the recording runtime runs inside a foreign process, which may exit, crash or never
+// end. The choice: one state for all functions, never destroyed, and a text that the worker takes
+// after every call. A call with more than kMostEvents operations is recorded as a refusal, and the
+// process ends. The alternative, writing to a file, is not possible in the sandbox. The cost: the
+// recording stays in memory until it is taken, at most kMostText bytes.
 #include "host_recording/recorder/state.h"
 
 #include <cstdlib>
@@ -26,7 +31,7 @@ Kernel read_kernel(const char* entry, const long* numbers, int count) {
 }  // namespace
 
 State& state() {
-  static State* const only = new State;  // outlives every destructor of the program
+  static State* const only = new State;  // must outlive every destructor of the program
   return *only;
 }
 

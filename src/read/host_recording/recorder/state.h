@@ -1,6 +1,6 @@
-// A stand-in for CUDA's runtime library that does nothing and writes down everything: a foreign
-// launcher runs against it without a GPU, and what it would have launched is its recording. This is
-// what its functions share. The text it writes is described in docs/foreign.md.
+// A replacement for CUDA's runtime library that executes nothing and records everything: a foreign
+// launcher runs against it without a GPU. This header has the state that its functions share.
+// docs/foreign.md describes the text of a recording.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace kw::recorder {
 
-/// CUDA's numbers for what its functions return.
+/// CUDA's result codes.
 enum Code : int {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -40,13 +40,13 @@ struct Range {
 };
 
 struct State {
-  // What is known before anything runs.
+  // Known before any code runs.
   std::map<std::string, Kernel> kernels;
-  std::map<std::string, std::string> aliases;  // what a library calls them
-  std::map<int, int64_t> attributes;           // by CUDA's numbers, and ours below 0
+  std::map<std::string, std::string> aliases;  // a library's names for kernels
+  std::map<int, int64_t> attributes;           // by CUDA's numbers, and our own below 0
   uint64_t memory_bytes = 0;
 
-  // What the program registered.
+  // Registered by the program.
   std::map<const void*, Kernel*> functions;
   struct Variable {
     std::string name;
@@ -54,31 +54,31 @@ struct State {
   };
   std::map<const void*, Variable> variables;
 
-  // What it did.
-  std::string text;          // of the recording, since it was last taken
-  std::string* out = &text;  // or a graph that is being captured
+  // Recorded while it runs.
+  std::string text;          // the recording since it was last taken
+  std::string* out = &text;  // or the text of a graph that is being captured
   std::map<uint64_t, Range> device, host;
   uint64_t next = 0, used = 0;
-  uint64_t noise = 1;  // of what is read back
+  uint64_t noise = 1;  // seed of the values that reads return
   int64_t events = 0;
   int last_error = kSuccess;
   std::map<uint64_t, std::string> graphs;
   uint64_t handles = 0;
-  void (*at_end)() = nullptr;  // before the process is ended for doing too much
+  void (*at_end)() = nullptr;  // called before the process is ended for doing too much
 };
 
 State& state();
 
-/// Adds one line; what is too much becomes a refusal.
+/// Adds one line; too many lines become a refusal.
 void write_line(const std::string& line);
-/// Nothing that comes after this can be played back.
+/// Records that the call cannot be replayed.
 int refuse(const std::string& why);
 int fail(int code);
 std::string hex(const void* bytes, size_t count);
 uint64_t as_number(const void* pointer);
 void* new_handle();
 bool on_device(const void* pointer);
-/// Fills host memory with what nobody can have computed.
+/// Fills host memory with values that no program can have computed.
 void fill_with_noise(void* to, size_t bytes);
 
 }  // namespace kw::recorder

@@ -1,5 +1,5 @@
-// Streams, events and graphs. Everything is written down in the order in which it was asked for,
-// which every legal order of several streams agrees with.
+// Streams, events and graphs. All operations are recorded in the order of the calls, which is a
+// legal order for several streams.
 #include <string>
 
 #include "host_recording/recorder/state.h"
