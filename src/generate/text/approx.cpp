@@ -1,5 +1,9 @@
-// Patterns are looked for through rounding casts: a kernel that keeps more precision than an
-// intermediate tensor of the reference is closer to the truth, never further.
+// The problem: exact fp32 functions make many pointwise kernels compute-bound. The choice:
+// recognise patterns in the graph and write them as approximate device functions within the error
+// bound. Patterns are matched through rounding casts: a kernel that keeps more precision than an
+// intermediate tensor of the reference is closer to the truth, never further. The alternative,
+// rewriting the graph, would lose the ops that the bound is derived from. The cost: each pattern is
+// a function here, and tests must prove each approximation.
 #include "text/approx.h"
 
 #include <algorithm>
@@ -29,7 +33,7 @@ class Matcher {
 
   const Node& operator[](NodeId id) const { return graph_[id]; }
 
-  /// What stands behind casts between fp32 and the half types.
+  /// The node under casts between fp32 and the half types.
   NodeId strip(NodeId id) const {
     while (graph_[id].op == Op::Cast && is_narrow(graph_[id].dtype) &&
            is_narrow(graph_[graph_[id].inputs[0]].dtype))
@@ -37,17 +41,17 @@ class Matcher {
     return id;
   }
 
-  /// The node behind casts if it is this op in narrow floats, else -1.
+  /// The node under casts if it is this op in narrow floats, otherwise -1.
   NodeId find(NodeId id, Op op) const {
     id = strip(id);
     return graph_[id].op == op && is_narrow(graph_[id].dtype) ? id : -1;
   }
   NodeId input(NodeId id, size_t i) const { return strip(graph_[id].inputs[i]); }
 
-  /// Whether it is the same number everywhere, dims and numbers alone behind it.
+  /// Whether it is the same number at all elements, computed from dims and constants only.
   bool is_of_dims(NodeId id) const { return graph_[unspread(id)].op == Op::Constant; }
 
-  /// A number that does not depend on the dims.
+  /// The constant's value; empty if it depends on the dims.
   std::optional<double> constant(NodeId id) const {
     const Node& node = graph_[unspread(id)];
     if (node.op != Op::Constant || !is_narrow(node.dtype) || !node.attrs.starts.empty())
@@ -55,15 +59,15 @@ class Matcher {
     return node.attrs.number;
   }
 
-  /// The other operand of a commutative node that has this number as one of its two.
+  /// The other operand of a commutative node if one operand is this number.
   std::optional<NodeId> beside(NodeId id, double number) const {
     for (const size_t i : {size_t{0}, size_t{1}})
       if (constant(graph_[id].inputs[i]) == number) return input(id, 1 - i);
     return std::nullopt;
   }
 
-  /// Whether nothing sees this value but roundings to fp16, with only plain arithmetic before them:
-  /// what is large or tiny for fp32 does not count then.
+  /// Whether all uses of this value are plain arithmetic that ends in roundings to fp16. Values
+  /// that are very large or tiny for fp32 do not matter then.
   bool ends_in_fp16(NodeId id) const {
     if (graph_[id].dtype == DType::Fp16) return true;
     for (const graph::NamedNode& output : graph_.outputs)
@@ -93,7 +97,8 @@ class Matcher {
   const Graph& graph_;
 };
 
-// log1p(exp(x)), alone or with PyTorch's threshold, from which on x itself is the nearest float.
+// log1p(exp(x)), alone or with PyTorch's threshold; above the threshold x itself is the nearest
+// float.
 std::optional<NodeId> softplus_of(const Matcher& m, NodeId id) {
   if (const NodeId log = m.find(id, Op::Log1p); log >= 0) {
     const NodeId exp = m.find(m[log].inputs[0], Op::Exp);
@@ -138,7 +143,7 @@ std::optional<Shortcut> shorten_add(const Matcher& m, NodeId id) {
   return Shortcut{"2.0f * " + place(rising->call, 0), {rising->argument}, {rising->function}};
 }
 
-// a / 2 * (1 + erf(u)), in any order of the factors.
+// a / 2 * (1 + erf(u)), with the factors in any order.
 std::optional<Shortcut> shorten_mul(const Matcher& m, NodeId id) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
     const std::optional<Rising> rising = rising_of(m, m[id].inputs[i]);
@@ -158,7 +163,8 @@ std::optional<Shortcut> shorten_mul(const Matcher& m, NodeId id) {
 std::optional<Shortcut> shorten_div(const Matcher& m, NodeId id) {
   const NodeId divisor = m.input(id, 1);
   if (const std::optional<double> number = m.constant(divisor)) {
-    // A product with the rounded reciprocal rounds twice: half of what the bound grants a quotient.
+    // A product with the rounded reciprocal rounds twice, which is half of the bound for a
+    // quotient.
     const float inverse = static_cast<float>(1.0 / *number);
     if (!std::isnormal(inverse) || !std::isnormal(static_cast<float>(*number))) return std::nullopt;
     const std::string factor = literal(DType::Fp32, static_cast<double>(inverse), 0);
@@ -168,7 +174,7 @@ std::optional<Shortcut> shorten_div(const Matcher& m, NodeId id) {
   const std::optional<NodeId> other = add < 0 ? std::nullopt : m.beside(add, 1.0);
   const NodeId exp = other ? m.find(*other, Op::Exp) : -1;
   if (exp < 0) {
-    if (m.is_of_dims(divisor)) return std::nullopt;  // once a row: not worth a word
+    if (m.is_of_dims(divisor)) return std::nullopt;  // once per row: the gain is too small
     return Shortcut{"fast_divide({0}, {1})", {m.input(id, 0), divisor}, {"fast_divide"}};
   }
   return Shortcut{"{0} * one_over_one_plus_exp({1})",

@@ -1,14 +1,11 @@
-// The device functions behind the shortcuts.
-//
-// Budget: streaming fp16 in and out, an H200 moves 4.2 TB/s and issues 132 * 4 * 1.98 G warp
-// instructions per second, so eight elements of a thread may cost 255 issue slots; loads,
-// conversions and stores take some 30. At two thirds of the peak rate about 16 slots per element
-// are left, and two or three of the special function unit. CUDA's own erff, log1pf and expm1f take
-// 16 to 25 each, which is why torch's gelu, mish and logsigmoid are 1.2 to 1.9 times slower than a
-// copy.
-//
-// Polynomials are minimax fits in the error that counts: relative for log1p, expm1 and tanh,
-// absolute for the normal distribution (whose users add it to 1).
+// The problem: CUDA's own erff, log1pf and expm1f take 16 to 25 issue slots each. An H200 streams
+// fp16 in and out at 4.2 TB/s and issues 132 * 4 * 1.98 G warp instructions per second. Eight
+// elements of a thread may cost 255 slots; loads, conversions and stores take about 30. At two
+// thirds of the peak rate about 16 slots per element are left, two or three on the special function
+// unit. The choice: minimax polynomials in the error that matters: relative for log1p, expm1 and
+// tanh, absolute for the normal distribution, whose users add it to 1. The alternative, CUDA's
+// functions, makes torch's gelu, mish and logsigmoid 1.2 to 1.9 times slower than a copy. The cost:
+// tests must prove every bound.
 #include <string_view>
 
 #include "core/check.h"
@@ -31,7 +28,7 @@ const std::vector<FunctionRow>& rows() {
   return y;
 }
 )"},
-      // Where 1 is added, what is below the normal range does not count.
+      // If 1 is added, results below the normal range do not matter.
       {"exp2_flushed", {}, R"(__device__ __forceinline__ float exp2_flushed(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -69,8 +66,8 @@ __device__ __forceinline__ float half_sigmoid(float x) {
   return reciprocal_flushed(1.0f + exp2_flushed(x * -1.44269504f));
 }
 )"},
-      // Three units of 2^-24 at most where the bound grants five; of one divisor all but a product
-      // is done once.
+      // At most three units of 2^-24; the bound allows five. For a fixed divisor only the product
+      // is repeated.
       {"fast_divide",
        {"reciprocal_flushed"},
        R"(// A divisor without a normal reciprocal is brought nearer to 1 first.

@@ -1,5 +1,5 @@
-// Which patterns are seen, and which are left alone. That the functions are accurate enough is
-// proven in tests/approx.
+// Tests which patterns are recognised and which are not changed. tests/approx proves the accuracy
+// of the functions.
 #include "text/approx.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct Case {
   const char* name;
   DType dtype;
   Term (*formula)(const Term& x);
-  const char* want;  // of the last node; "" = none
+  const char* want;  // function of the last node; "": none
 };
 
 Term softplus(const Term& x, double threshold) {

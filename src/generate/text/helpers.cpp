@@ -1,7 +1,7 @@
-// The problem: kernels call small device functions, and a module should carry only those it calls.
-// The choice: a table of texts by name, each with the names it needs. A header for all modules
-// would be shorter here, but a module must stand alone. The cost: the texts are compiled only in
-// modules.
+// The problem: kernels call small device functions, and a module should contain only those it
+// calls. The choice: a table of texts by name, each with the names it needs. The alternative, a
+// header for all modules, would be shorter here, but a module must be complete by itself. The cost:
+// the texts are compiled only in generated modules, so an error in one shows only there.
 #include "text/helpers.h"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Device functions that generated kernels call: a table of names, texts and what each needs.
+// A table of the device functions that generated kernels call: names, texts and dependencies.
 #pragma once
 
 #include <set>
@@ -8,11 +8,11 @@
 
 namespace kw::generate {
 
-/// Definitions of these functions and those they need, each before its users. Names that are not
-/// in the table are left to others.
+/// Definitions of these functions and those they need, each before its users. Names that are not in
+/// the table are ignored.
 std::string helper_functions(const std::set<std::string>& names);
 bool is_helper(const std::string& name);
-/// The one that multiplies these halves on tensor cores.
+/// The name of the function that multiplies this half type on tensor cores.
 std::string add_product(tensor::DType half);
 
 }  // namespace kw::generate

@@ -1,4 +1,4 @@
-// Texts of the device functions that join values: of lanes, of a block, of parts of a row.
+// Texts of the device functions that combine values: of lanes, of a block, of parts of a row.
 #pragma once
 
 namespace kw::generate {

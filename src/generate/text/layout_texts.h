@@ -1,4 +1,5 @@
-// Device code about where things lie: packs of elements, words, tiles. Rows of helpers.cpp.
+// Device code for memory layouts: packs of elements, words, tiles. The texts are rows of the table
+// in helpers.cpp.
 #pragma once
 
 namespace kw::generate {

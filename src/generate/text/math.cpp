@@ -14,10 +14,11 @@ using tensor::DType;
 
 namespace {
 
-/// How one op is written. {0}, {1} … are operands; a pattern that begins with '=' is no atom.
+/// The text of one op. {0}, {1} … are operands; a pattern that starts with '=' needs parentheses as
+/// an operand.
 struct MathRow {
   Op op;
-  // float, double, integers; nullptr: there is none
+  // float, double, integers; nullptr: not available
   const char *real = nullptr, *wide = nullptr, *integer = nullptr;
 };
 
@@ -36,8 +37,8 @@ std::string cast_to(const char* type, const Expr& x) {
   return fmt::format("static_cast<{}>({})", type, x.text);
 }
 
-// Numbers to bool by comparing; floats to narrow integers through the widest, where every value
-// that a test may look at fits.
+// Numbers become bool by a comparison. Floats become narrow integers through the widest one, which
+// holds every value that a test may check.
 Expr cast_text(DType from, DType to, const Expr& x) {
   const std::string_view before = register_type(from), after = register_type(to);
   if (before == after) return x;

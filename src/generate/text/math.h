@@ -1,5 +1,5 @@
-// Pointwise operations as CUDA C++ expressions over register values, with full precision. Cheaper
-// ways are approx.h's business.
+// Pointwise operations as CUDA C++ expressions over register values, with full precision. approx.h
+// has the cheaper forms.
 #pragma once
 
 #include <set>
@@ -19,8 +19,8 @@ struct Expr {
   std::string operand() const { return atom ? text : "(" + text + ")"; }
 };
 
-/// `op` of operands whose dtype is `from`, giving `to`. Helper functions it calls are added to
-/// `functions` (helpers.h).
+/// `op` of operands with dtype `from`; the result has dtype `to`. Adds the helper functions it
+/// calls to `functions` (helpers.h).
 Expr pointwise_text(graph::Op op, tensor::DType from, tensor::DType to,
                     const std::vector<Expr>& operands, std::set<std::string>& functions);
 

@@ -11,12 +11,12 @@ namespace kw::generate {
 namespace {
 
 constexpr std::string_view kWords[] = {
-    // what CUDA and its headers declare
+    // declared by CUDA and its headers
     "half", "half2", "float2", "float4", "double2", "int2", "int4", "uint2", "uint4", "threadIdx",
     "blockIdx", "blockDim", "gridDim", "warpSize", "min", "max", "abs", "exp", "log", "sin", "cos",
     "tan", "sqrt", "pow", "floor", "ceil", "round", "trunc", "rint", "erf", "gamma", "y0", "y1",
     "j0", "j1", "jn", "yn", "main", "isnan", "isinf", "signbit", "clock", "printf", "assert",
-    // what the schedules use
+    // used by the schedules
     "Index", "Pack", "WordOf", "lane", "item", "row", "column", "first", "count", "i", "u",
     "thread", "rows", "columns", "step", "own_row", "part", "parts", "share", "last", "other",
     "packs", "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7", "minor", "major", "member", "carry",

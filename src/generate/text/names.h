@@ -1,5 +1,5 @@
-// Names in generated modules: what kernels call their own things, and plan names that clash with
-// nothing.
+// Names in generated modules: reserved names of kernels, and plan names that do not clash with
+// them.
 #pragma once
 
 #include <set>
@@ -9,12 +9,11 @@
 
 namespace kw::generate {
 
-/// Words of C++ and CUDA, and what the schedules call their own variables. Nothing else may be
-/// called so.
+/// Words of C++ and CUDA, and the variables of the schedules. No other object may have these names.
 std::span<const std::string_view> reserved_words();
 
-/// The name where it can stand in a plan and in device code and is not taken, else one like it;
-/// taken from then on.
+/// The name itself if it is valid in a plan and in device code and is not taken, otherwise a
+/// similar one. Adds the result to `taken`.
 std::string safe_name(const std::string& name, std::set<std::string>& taken);
 
 }  // namespace kw::generate

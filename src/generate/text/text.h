@@ -1,4 +1,4 @@
-// All of this module: how device code is spelled.
+// Includes all headers of this module: how device code is written.
 #pragma once
 
 #include "text/approx.h"

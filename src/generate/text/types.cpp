@@ -45,7 +45,7 @@ std::string with(const char* pattern, const std::string& text) {
   return fmt::format(fmt::runtime(pattern), text);
 }
 
-// Shortest text that reads back as the same number; always with a point or an exponent.
+// The shortest text that reads back as the same number; always with a point or an exponent.
 std::string float_text(double number, bool wide) {
   std::string text =
       wide ? fmt::format("{}", number) : fmt::format("{}", static_cast<float>(number));

@@ -1,4 +1,4 @@
-// How dtypes look in CUDA C++: in memory, in registers, and on the way between them.
+// The CUDA C++ forms of dtypes: in memory, in registers, and conversions between them.
 #pragma once
 
 #include <string>
@@ -9,21 +9,21 @@ namespace kw::generate {
 
 /// The element type of pointers: "__half", "long long". fp4 pairs and e8m0 are bytes.
 const char* memory_type(tensor::DType dtype);
-/// What values are computed in: floats below fp64 in float, integers in their own type.
+/// The type of computations: float for floats below fp64; integers keep their type.
 const char* register_type(tensor::DType dtype);
-/// "__half2float(x)": an element of memory_type as a register value.
+/// "__half2float(x)": converts an element of memory_type to a register value.
 std::string from_memory(tensor::DType dtype, const std::string& element);
-/// "__float2half(x)": a register value rounded to memory_type.
+/// "__float2half(x)": rounds a register value to memory_type.
 std::string to_memory(tensor::DType dtype, const std::string& value);
-/// The header an element type needs: "cuda_fp16.h" or "".
+/// The header that an element type needs: "cuda_fp16.h" or "".
 const char* header_of(tensor::DType dtype);
 
-/// Computed as fp32: fp32 itself, the half types, fp8 and e8m0.
+/// Whether it is computed as fp32: fp32 itself, the half types, fp8 and e8m0.
 bool in_float(tensor::DType dtype);
-/// Of any width.
+/// Whether it is a float of any width.
 bool is_floating(tensor::DType dtype);
 bool is_half(tensor::DType dtype);
-bool is_integer(tensor::DType dtype);  // bool is none
+bool is_integer(tensor::DType dtype);  // bool is not one
 
 /// "0.1f", "1e-12", "-7LL", "true".
 std::string literal(tensor::DType dtype, double number, int64_t integer);

@@ -6,8 +6,8 @@ namespace {
 
 constexpr size_t kColumns = 100;
 
-/// Where a too long line is best broken: behind the last comma or operator that still fits, as far
-/// outside of parentheses as possible.
+/// The best place to break a long line: after the last comma or operator that fits, with as few
+/// open parentheses as possible.
 size_t break_at(std::string_view text, size_t limit) {
   int depth = 0, best_depth = 1 << 20;
   size_t best = 0;

@@ -1,5 +1,4 @@
-// Indented CUDA source that cannot lose a brace: blocks close themselves. Knows layout, not
-// meaning.
+// Writes indented CUDA source; blocks close their braces themselves. It knows layout, not meaning.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@ namespace kw::generate {
 
 class CudaWriter {
  public:
-  /// Closes its brace when it goes.
+  /// Writes the closing brace in its destructor.
   class Block {
    public:
     Block(CudaWriter& writer, std::string_view end) : writer_(&writer), end_(end) {}
@@ -25,14 +24,14 @@ class CudaWriter {
 
   explicit CudaWriter(int indent = 0) : indent_(indent) {}
 
-  /// One line; long ones are broken at commas and operators. Empty: a blank line.
+  /// Writes one line; long lines are broken at commas and operators. Empty text gives a blank line.
   void line(std::string_view text);
-  /// Text that is laid out already.
+  /// Appends text that already has its layout.
   void raw(std::string_view text) { text_ += text; }
   void lines(const std::vector<std::string>& all);
-  /// Writes "head {" and indents until the Block goes; `end` follows the closing brace.
+  /// Writes "head {" and indents until the Block is destroyed; `end` follows the closing brace.
   [[nodiscard]] Block block(std::string_view head, std::string_view end = "");
-  /// A one-line comment, wrapped.
+  /// Writes a comment, wrapped to the line length.
   void comment(std::string_view text);
   const std::string& text() const { return text_; }
 
