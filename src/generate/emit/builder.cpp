@@ -1,8 +1,8 @@
-// The problem: 36 schedules wrote the same frame around their bodies, each a little differently.
-// The choice: one class owns the frame, and a schedule calls it in the order of its plan lines. The
-// alternative, a struct of texts that a function assembles, needs a field for every exception: rows
-// with five variants, scatters with three functions. The cost: the order of calls is the order of
-// lines in the module, so calls cannot be moved at will.
+// The problem: all schedules need the same frame around their bodies: names, tunables, signatures
+// and variants. The choice: one class writes the frame, and a schedule calls it in the order of its
+// plan lines. The alternative, a struct of texts that a function assembles, needs a field for every
+// exception: rows with five variants, scatters with three functions. The cost: the order of calls
+// is the order of lines in the module, so calls cannot be reordered freely.
 #include "emit/builder.h"
 
 #include <fmt/core.h>
@@ -16,10 +16,10 @@ namespace kw::generate {
 
 namespace {
 
-// Parameters stand below the first one, or further left where the longest does not fit there.
+// Parameters are aligned below the first one, or indented less if the longest does not fit there.
 constexpr size_t kColumns = 98, kMostAligned = 60, kContinued = 4;
 
-/// The beginning of a __global__ function, and what to pass to it.
+/// The head of a __global__ function, and the arguments for it.
 struct KernelSignature {
   std::string text;  // "template <…>\n__global__ void … (…)"
   std::vector<std::string> parameters, args;
@@ -30,7 +30,7 @@ struct KernelSignature {
   }
 };
 
-/// Buffers and dims that the emitter used, then `more`.
+/// Adds the buffers and dims that the emitter used, then `more`.
 void add_parameters(KernelSignature& signature, const Emitter& e, const Parameters& more) {
   const Region& region = e.region();
   std::set<std::string> seen;

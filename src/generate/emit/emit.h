@@ -1,4 +1,4 @@
-// All that a family of schedules stands on: device code, regions and their values.
+// Includes the base of all schedule families: device code, regions and their values.
 #pragma once
 
 #include "emit/builder.h"

@@ -1,7 +1,8 @@
-// The problem: the value of a node at any index, without copies of moved tensors. The choice:
-// indices are polynomials that movement rewrites on the way to the loads, and each value gets a
-// name in the outermost scope it depends on. A loop nest that is transformed afterwards would be
-// more general. The cost: schedules must open their scopes before they ask for values.
+// The problem: kernels need the value of a node at any index, without copies of moved tensors. The
+// choice: indices are polynomials, and movement ops rewrite them on the way to the loads. Each
+// value gets a name in the outermost scope that it depends on. The alternative, a loop nest that is
+// transformed afterwards, would be more general. The cost: schedules must open their scopes before
+// they ask for values.
 #include "emit/emitter.h"
 
 #include <fmt/core.h>
@@ -32,7 +33,7 @@ bool is_name_or_number(const std::string& text) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 
-/// What a value is called when the author gave it no name.
+/// The name of a value if the reference's author gave it none.
 std::string noun(const Node& node) {
   static const std::map<Op, const char*> nouns = {
       {Op::Add, "sum"},        {Op::Sub, "difference"},     {Op::Mul, "product"},
@@ -87,7 +88,7 @@ void Emitter::keep_in_arrays(int level, const std::string& counter, const std::s
   scope.count = count;
 }
 
-// A named value of the scope; gives what to call it.
+// Declares a named value in the scope and returns its name.
 std::string Emitter::declare(int level, const std::string& type, const std::string& wish,
                              const std::string& text) {
   const std::string name = fresh_variable(wish, level);
@@ -113,7 +114,7 @@ int Emitter::level_of(const Dim& index) const {
 
 std::string Emitter::fresh(const std::string& wish) {
   if (names_.insert(wish).second) return wish;
-  int& number = numbers_.try_emplace(wish, 2).first->second;  // all below it are taken
+  int& number = numbers_.try_emplace(wish, 2).first->second;  // all lower numbers are taken
   while (true) {
     std::string name = fmt::format("{}_{}", wish, number++);
     if (names_.insert(name).second) return name;
@@ -284,7 +285,7 @@ Emitter::Guarded Emitter::under(const std::string& condition, int level,
 }
 
 Value Emitter::Guarded::or_else(const Value& other) const {
-  // A load under the same condition gives nothing else already.
+  // A load under the same condition already gives this value.
   const std::string &text = value.expr.text, end = " : " + other.expr.text;
   if (text.starts_with(condition + " ? ") && text.ends_with(end) &&
       text.find(" ? ") == text.rfind(" ? ")) {
@@ -324,7 +325,7 @@ Value Emitter::source(NodeId id, const Index& index) {
 std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
   const std::optional<Shortcut> found = find_shortcut(*region_.graph, id);
   if (!found) return std::nullopt;
-  // What lies behind another kernel's result is not to be had here.
+  // Nodes before another kernel's result are not available here.
   for (const NodeId argument : found->arguments) {
     if (uses_.count(argument) == 0) return std::nullopt;
   }
@@ -346,7 +347,7 @@ std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
   return out;
 }
 
-// What does not change in an inner loop is computed outside of it.
+// A value that does not change in an inner loop is computed outside it.
 Value Emitter::hoisted(NodeId id, const Index& index, const Value& value, int level) {
   if (value.level >= level || value.level == 0 || is_name_or_number(value.expr.text)) return value;
   const Value named = bound(value, region_.node(id).dtype, noun_of(id));
@@ -354,7 +355,7 @@ Value Emitter::hoisted(NodeId id, const Index& index, const Value& value, int le
   return named;
 }
 
-// Moved values are called after what they were before.
+// A moved value gets the name of its source.
 std::string Emitter::noun_of(NodeId id) const {
   while (region_.loads.count(id) == 0 &&
          graph::op_info(region_.node(id).op).kind == OpKind::Movement) {

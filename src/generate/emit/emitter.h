@@ -1,6 +1,6 @@
-// Values of graph nodes at symbolic indices, as CUDA statements and expressions. Movement is index
-// arithmetic on the way to the loads; what is used twice gets a name in the outermost scope it can
-// live in. Which loops there are is the schedules' business, through scopes and hooks.
+// Computes values of graph nodes at symbolic indices, as CUDA statements and expressions. Movement
+// is index arithmetic on the way to the loads; a value used twice gets a name in the outermost
+// possible scope. The schedules decide on the loops, through scopes and hooks.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@
 
 namespace kw::generate {
 
-inline constexpr size_t kMostStatements = 400;  // of one thread's straight code
+inline constexpr size_t kMostStatements = 400;  // in one thread's straight-line code
 
-/// An expression, and the innermost scope it depends on.
+/// An expression, and the innermost scope that it depends on.
 struct Value {
   Expr expr;
   int level = 0;
@@ -29,36 +29,37 @@ struct Bound {
   Dim index{0}, front{0}, end{0};
 };
 
-/// An element that is read from memory, and within which bounds.
+/// An element that is read from memory, and its bounds.
 struct Access {
   Buffer buffer;
   Dim address{0};
   std::vector<Bound> bounds;
-  bool bounded = true;  // nothing but the bounds decides whether it is read
+  bool bounded = true;  // only the bounds decide whether it is read
 };
 
 class Emitter {
  public:
   using LoadHook =
       std::function<std::optional<Value>(graph::NodeId, const Buffer&, const Dim& address)>;
-  /// `condition`: the name of what must hold for it to be read, "" where nothing must; the value is
-  /// 0 where it does not.
+  /// `condition` is the name of the condition under which it is read; "" if it is always read. The
+  /// value is 0 if the condition is false.
   using AccessHook =
       std::function<std::optional<Value>(const Access&, const std::string& condition, int level)>;
   using NodeHook = std::function<std::optional<Value>(graph::NodeId, const Index&)>;
 
-  /// `indent`: of the statements of the outermost scope.
+  /// `indent` is the indentation of the outermost scope's statements.
   explicit Emitter(const Region& region, int indent = 1);
 
-  // Scopes. 0 is the kernel's body; every further one lies in an earlier one.
-  /// A scope whose statements may use these variables, indented once more than scope `inside`.
+  // Scopes. 0 is the kernel's body; every other scope is inside an earlier one.
+  /// Opens a scope whose statements may use these variables; its indentation is `deeper` levels
+  /// below `inside`.
   int open(const std::vector<std::string>& variables, int inside, int deeper = 1);
-  /// Closes the innermost scope and gives its statements.
+  /// Closes the innermost scope and returns its statements.
   std::string close();
-  /// The scope's statements so far, which it forgets; its values stay known.
+  /// Removes and returns the scope's statements so far; its values stay known.
   std::string take(int level);
-  /// From now on the scope is a loop over `counter` below `count`: what gets a name there is an
-  /// array of the scope around it, so that later loops find it again.
+  /// The scope becomes a loop over `counter` below `count`. Values named there become arrays of the
+  /// enclosing scope, so that later loops can use them.
   void keep_in_arrays(int level, const std::string& counter, const std::string& count);
   CudaWriter& at(int level) { return scopes_[static_cast<size_t>(level)].writer; }
   int level_of(const Dim& index) const;
@@ -67,64 +68,64 @@ class Emitter {
 
   void set_level(const std::string& variable, int level) { variable_level_[variable] = level; }
 
-  /// A name nobody has yet, as near to the wish as possible.
+  /// An unused name, as close to `wish` as possible.
   std::string fresh(const std::string& wish);
-  /// The same, known to live in that scope from now on.
+  /// The same, registered as a variable of that scope.
   std::string fresh_variable(const std::string& wish, int level);
 
   /// The node's value in registers.
   Value value(graph::NodeId node, const Index& index);
-  /// The same for a hook that wants the node computed after all.
+  /// The same without the node's hook, for hooks that need the node computed.
   Value plain(graph::NodeId node, const Index& index);
-  /// The value with a name of its own.
+  /// The value with its own name.
   Value bound(const Value& value, tensor::DType dtype, const std::string& wish);
-  /// A name for what `text` says in that scope; the same one for the same text.
+  /// A name for `text` in that scope; the same text gets the same name.
   std::string named(int level, const std::string& type, const std::string& wish,
                     const std::string& text);
-  /// An index as C++ text; noted as used.
+  /// An index as C++ text; it is noted as used.
   std::string text(const Dim& index);
-  /// Notes an index as used that is printed elsewhere.
+  /// Notes an index as used if it is printed elsewhere.
   void note(const Dim& index) { text(index); }
-  /// Loops around what `body` writes: the text of `body`'s scope inside these heads, in `level`.
+  /// Writes loops with these heads around the text of `body`'s scope, in `level`.
   void nest(int level, const std::vector<std::string>& heads, const std::string& body);
-  /// A value to be stored: rounded to the dtype.
+  /// The text of a value to store: rounded to the dtype.
   std::string stored(const Value& value, tensor::DType dtype);
-  /// Stores it in that scope.
+  /// Stores the value in that scope.
   void store(int level, const Store& store, const Dim& address, const Value& value);
-  /// `x[address]` as a register value, past the load hook.
+  /// `x[address]` as a register value; the hooks for loads may replace it.
   Value load(graph::NodeId node, const Buffer& buffer, const Dim& address);
-  /// A value that means something only where a named condition holds.
+  /// A value that is valid only if a named condition holds.
   struct Guarded {
     std::string condition;
     Value value;
 
     Value or_else(const Value& other) const;
   };
-  /// What `body` gives; it loads only where `condition` is true, whatever is made of the values.
-  /// `bounds`: the same condition, where it is nothing else.
+  /// The value of `body`, which loads only if `condition` is true, whatever uses the value.
+  /// `bounds` are the same condition, if it consists only of bounds.
   Guarded under(const std::string& condition, int level, const std::function<Value()>& body,
                 const std::vector<Bound>& bounds = {});
 
-  LoadHook on_load;      // what is read whatever holds
-  AccessHook on_access;  // everything that is read
+  LoadHook on_load;      // called for unconditional loads
+  AccessHook on_access;  // called for all loads that on_load does not replace
   NodeHook on_node;
-  std::map<std::string, Dim> rename;  // loop variables that became others
+  std::map<std::string, Dim> rename;  // replacements for loop variables
   Ranges ranges;
-  size_t budget = 4000;  // values computed before giving up
-  int64_t straight = 0;  // loops of at most so many turns, whatever the dims, are written out
+  size_t budget = 4000;  // the number of values after which the emitter gives up
+  int64_t straight = 0;  // loops with at most this constant number of iterations are unrolled
 
-  // What was used, for the kernel's head.
+  // The names used, for the kernel's head.
   bool overflowed() const { return work_ > budget; }
   const std::vector<Dim>& used_indices() const { return used_; }
   const std::vector<Access>& accesses() const { return accesses_; }
   const std::set<std::string>& used_buffers() const { return buffers_; }
-  /// Names in indices that are no variables: dims and lets, which the kernel takes as arguments.
+  /// Names in indices that are not variables: dims and lets, which the kernel takes as arguments.
   const std::set<std::string>& parameters() const { return parameters_; }
   const std::set<std::string>& functions() const { return functions_; }
   void need(const std::string& function) { functions_.insert(function); }
   void touch(const Buffer& buffer) { buffers_.insert(buffer.name); }
   const Region& region() const { return region_; }
-  /// How often each node was computed, at different indices or in different scopes.
+  /// The number of times each node was computed, at different indices or in different scopes.
   const std::map<graph::NodeId, int>& instances() const { return instances_; }
 
  private:
@@ -133,8 +134,8 @@ class Emitter {
     int indent = 0;
     std::map<std::string, Value> memo;
     int inside = 0;
-    std::map<std::string, std::string> named = {};  // by their texts
-    std::string counter = {}, count = {};           // of a loop whose values are kept in arrays
+    std::map<std::string, std::string> named = {};  // names by text
+    std::string counter = {}, count = {};           // for a loop whose values are kept in arrays
   };
   struct Condition {
     std::string name;
@@ -165,7 +166,7 @@ class Emitter {
   std::vector<Scope> scopes_;
   std::map<std::string, int> variable_level_;
   std::set<std::string> names_;
-  std::map<std::string, int> numbers_;  // the first that may be free behind a name
+  std::map<std::string, int> numbers_;  // first number that may be free for a name
   std::map<graph::NodeId, int> uses_;
   std::vector<Condition> conditions_;
   std::vector<Dim> used_;
@@ -175,10 +176,10 @@ class Emitter {
   size_t work_ = 0;
 };
 
-/// Ops that look at many elements, as loops of one thread.
+/// Ops that read many elements, as loops of one thread.
 Value serial_value(Emitter& e, graph::NodeId node, const Index& index);
-/// Counts, in a loop at `level`, how many elements of the line come before `candidate`, which lies
-/// at `at`; gives the count's name.
+/// Counts, in a loop at `level`, the elements of the line that precede `candidate`, which is at
+/// `at`. Returns the name of the count.
 std::string serial_rank(Emitter& e, int level, const graph::Node& selection, graph::NodeId input,
                         const Index& at, const std::string& candidate);
 

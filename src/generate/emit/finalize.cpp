@@ -7,7 +7,7 @@ namespace kw::generate {
 void finalize(Kernel& kernel, const TargetContext& context) {
   if (context.alone) return;
   for (Tune& tune : kernel.tunes) {
-    // STREAM is one tunable for all kernels.
+    // All kernels share the tunable STREAM.
     const bool kept = tune.name == "STREAM" || tune.name.rfind("VEC", 0) == 0;
     if (kept && tune.values.size() > 1) {
       const bool off = tune.values.back() == 1 || tune.name == "STREAM";
@@ -25,7 +25,7 @@ void finalize(Kernel& kernel, const TargetContext& context) {
     if (tune == kernel.tunes.end() || tune->values.size() > 1) continue;
     method.when = method.off = "";
   }
-  // A method whose tunable has settled on the value that switches it off is no claim.
+  // A method is not listed if its tunable now has only the value that switches it off.
   std::erase_if(kernel.methods, [&](const Method& method) {
     return method.when.empty() && method.id == "compute.ilp_unroll_register_tile" &&
            std::any_of(kernel.tunes.begin(), kernel.tunes.end(), [](const Tune& tune) {

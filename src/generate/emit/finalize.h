@@ -1,5 +1,5 @@
-// Search spaces of modules with several kernels: every kernel keeps only the choices that matter
-// most, or the product of all would never be searched.
+// Reduces the search spaces of modules with several kernels. Each kernel keeps only its most
+// important choices; otherwise the product of all would be too large to search.
 #pragma once
 
 #include "emit/kernel.h"
@@ -7,9 +7,8 @@
 
 namespace kw::generate {
 
-/// With other kernels beside it, the first value of each tunable, and of the vectors' width also
-/// the value that switches them off. Methods that cannot be switched off any more say so by having
-/// no `off`.
+/// With other kernels in the module, keeps the first value of each tunable, and for VEC also the
+/// value that switches packs off. A method that can no longer be switched off gets an empty `off`.
 void finalize(Kernel& kernel, const TargetContext& context);
 
 }  // namespace kw::generate

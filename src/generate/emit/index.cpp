@@ -1,6 +1,7 @@
 // The problem: indices of reshapes are quotients and remainders, which cost more than the work. The
-// choice: polynomials over variables and dims, simplified by the ranges of variables. A solver for
-// integer sets would find more. The cost: an index that no rule simplifies keeps its division.
+// choice: polynomials over variables and dims, simplified by the ranges of variables. The
+// alternative, a solver for integer sets, would simplify more. The cost: an index that no rule
+// simplifies keeps its division.
 #include "emit/index.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ bool are_numbers(const Dim& a, const Dim& b) {
   return a.is_constant() && b.is_constant() && a.value() >= 0 && b.value() > 0;
 }
 
-/// The largest value, where every variable has a range and nothing is subtracted. Names without a
-/// range are dims and stay as they are.
+/// The largest value, if every variable has a range and no term is negative. Names without a range
+/// are dims and stay in the result.
 std::optional<Dim> largest(const Dim& expr, const Ranges& ranges) {
   Dim bound(0);
   for (const auto& [factors, coefficient] : expr.terms()) {
@@ -64,7 +65,7 @@ bool never_negative(const Dim& expr) {
                      [](const auto& term) { return term.second > 0; });
 }
 
-// There no extent is 0, so every name is 1 + something.
+// No extent is 0 when code runs, so every name is at least 1.
 bool surely_below(const Dim& expr, const Dim& limit, const Ranges& ranges) {
   const std::optional<Dim> bound = largest(expr, ranges);
   if (!bound) return false;
@@ -80,7 +81,7 @@ bool surely_below(const Dim& expr, const Dim& limit, const Ranges& ranges) {
 
 namespace {
 
-/// Terms of `a` that are multiples of `b`, divided by it, and what is left over.
+/// The terms of `a` that are multiples of `b`, divided by it, and the other terms.
 struct Split {
   Dim whole{0}, left{0};
 };
@@ -172,7 +173,7 @@ Dim substitute(const Dim& expr, const std::map<std::string, Dim>& by) {
   return out;
 }
 
-// A name that is added and taken away brings the value along.
+// Adding and subtracting a name changes the value but not the terms.
 Dim with_value(const Dim& expr, int64_t value) {
   return expr + Dim::symbol("value", value - expr.value()) - Dim::symbol("value", 0);
 }
@@ -240,7 +241,7 @@ std::vector<Group> groups_of(const Shape& from, const Shape& to) {
     Group group{i, i, j, j};
     Dim left(1), right(1);
     do {
-      // By turns where both are as many: an extent may just happen to be 1.
+      // Alternates if the products are equal: an extent may be 1 at this shape only.
       const bool behind =
           left.value() < right.value() ||
           (left.value() == right.value() && i - group.from_begin <= j - group.to_begin);

@@ -1,6 +1,6 @@
-// Index arithmetic: where an element of one tensor lies in another. An index is a graph::Dim whose
-// names are loop variables beside the task's dims; what cannot be said as a polynomial becomes a
-// quotient or remainder in parentheses. Not for values.
+// Index arithmetic: the position of an element of one tensor in another. An index is a graph::Dim
+// whose names are loop variables and the task's dims. A part that is not a polynomial becomes a
+// quotient or remainder in parentheses. Not for values of tensors.
 #pragma once
 
 #include <map>
@@ -16,43 +16,43 @@ using graph::Dim;
 using graph::Shape;
 using Index = std::vector<Dim>;
 
-/// How far variables reach: 0 <= name < extent.
+/// The ranges of variables: 0 <= name < extent.
 using Ranges = std::map<std::string, Dim>;
 
 /// A variable of a loop.
 Dim variable(const std::string& name);
-/// Identifiers in an expression, those inside quotients too.
+/// Identifiers in an expression, including those inside quotients.
 std::vector<std::string> identifiers(const std::string& text);
 bool mentions(const Dim& expr, const std::string& name);
 
-/// With names replaced; names inside quotients and remainders are replaced in their text.
+/// The expression with names replaced, also in the text of quotients and remainders.
 Dim substitute(const Dim& expr, const std::map<std::string, Dim>& by);
-/// A text with names replaced, in parentheses where they need them.
+/// A text with names replaced, in parentheses if they need them.
 std::string reworded(const std::string& text, const std::map<std::string, Dim>& by);
-/// With another value beside it: substitute() knows none, yet dims compare and choose by theirs.
+/// The expression with another value. substitute() does not set values, but dims are compared by
+/// them.
 Dim with_value(const Dim& expr, int64_t value);
-/// What `name` is multiplied with where the rest does not contain it; nothing where the expression
-/// is not linear in it.
+/// The factor of `name` in an expression that is linear in it; otherwise empty.
 std::optional<Dim> coefficient(const Dim& expr, const std::string& name);
 
-/// Whether it holds wherever code runs, by what is known of the variables; none is negative.
+/// Whether this holds at all shapes, from the ranges of the variables; no variable is negative.
 bool never_negative(const Dim& expr);
 bool surely_below(const Dim& expr, const Dim& limit, const Ranges& ranges);
 
-/// a / b and a % b of numbers that are not negative, simplified by what is known of the variables.
+/// a / b and a % b of numbers that are not negative, simplified by the ranges of the variables.
 Dim quotient(const Dim& a, const Dim& b, const Ranges& ranges);
 Dim rest(const Dim& a, const Dim& b, const Ranges& ranges);
 
-/// Row-major position of an index.
+/// The row-major position of an index.
 Dim linear(const Shape& shape, const Index& index);
 /// The index at a row-major position.
 Index unravel(const Dim& position, const Shape& shape, const Ranges& ranges);
-/// Runs of dims of two shapes that number the same elements, as short as possible.
+/// Groups of dims of two shapes that number the same elements, as short as possible.
 struct Group {
   size_t from_begin, from_end, to_begin, to_end;
 };
 std::vector<Group> groups_of(const Shape& from, const Shape& to);
-/// The index in `to` of what lies at `index` of `from`: both have the same elements in row-major
+/// The index in `to` of the element at `index` of `from`; both have the same elements in row-major
 /// order.
 Index reshaped(const Shape& from, const Index& index, const Shape& to, const Ranges& ranges);
 

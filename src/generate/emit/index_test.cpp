@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ReshapeRow{"OfNothing", {}, {1, 1}, "0, 0"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-// Every element of one shape lands on exactly the element of the other that has its position.
+// Every element of one shape maps to exactly the element of the other with the same position.
 TEST(Index, ReshapesKeepPositions) {
   const std::vector<std::pair<Shape, Shape>> pairs = {{{2, 3, 4}, {6, 4}},
                                                       {{6, 4}, {2, 3, 4}},

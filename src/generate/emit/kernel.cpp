@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kIntRoom = 2000000000;
 
-/// Elements of windows are never numbered as a whole: there are more of them than anywhere in
-/// memory, and only their dims are counted.
+/// The positions of window elements are never computed: windows have more elements than memory
+/// does, and only their dims are used.
 bool is_window(const Region& region, graph::NodeId id, const std::set<graph::NodeId>& windows) {
   const graph::Node& node = region.node(id);
   if (node.op == graph::Op::Window) return true;
@@ -26,7 +26,7 @@ bool is_window(const Region& region, graph::NodeId id, const std::set<graph::Nod
                      [&](graph::NodeId input) { return windows.count(input) > 0; });
 }
 
-/// Dims that a reshape numbers together.
+/// The dims that a reshape numbers together.
 std::vector<Shape> numbered_parts(const Region& region, graph::NodeId id) {
   const graph::Node& node = region.node(id);
   if (node.op != graph::Op::Reshape) return {};

@@ -1,5 +1,5 @@
-// What a schedule makes of a region: device code and the plan lines that launch it. Plain values;
-// module_text.cpp writes them out.
+// The output of a schedule for a region: device code and the plan lines that launch it. Plain
+// values; module_text.cpp writes them.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace kw::generate {
 struct Tune {
   std::string name;
   std::vector<int64_t> values;  // best guess first
-  std::string where;            // "" = all combinations
+  std::string where;            // "": all combinations
 };
 
 struct Method {
-  std::string id, when, off;  // as the plan line has them; `off` may be ""
+  std::string id, when, off;  // texts of the plan line; `off` may be ""
 };
 
 struct Scratch {
@@ -36,7 +36,7 @@ struct Launch {
   std::string repeat = {};  // "pass in 0..PASSES"
 };
 
-/// Launches that are right wherever `when` holds.
+/// Launches that are correct if `when` holds.
 struct Variant {
   std::string when;
   std::vector<Launch> launches;
@@ -47,16 +47,16 @@ struct Kernel {
   std::vector<Method> methods;
   std::vector<std::pair<std::string, std::string>> lets;
   std::vector<Scratch> scratch;
-  std::vector<Variant> variants;    // fastest first; the last one's `when` is "": it always holds
-  std::string source;               // of the __global__ functions
+  std::vector<Variant> variants;    // fastest first; the last one has `when` "": it always holds
+  std::string source;               // text of the __global__ functions
   std::set<std::string> functions;  // device functions it calls: helpers.h, approx.h
 };
 
-/// Whether every position in the region's tensors fits a 32-bit int with room to spare, as a plan
-/// condition: "B * D <= 2000000000".
+/// The plan condition under which every position in the region's tensors fits a 32-bit int with a
+/// margin: "B * D <= 2000000000".
 std::string fits_int(const Region& region);
 
-/// "a && b" without empty ones and repetitions.
+/// "a && b" without empty conditions and repetitions.
 std::string all_of(const std::vector<std::string>& conditions);
 
 }  // namespace kw::generate

@@ -21,12 +21,12 @@ bool Packs::runs_along(const Dim& address) const {
     const bool is_number = factors.empty();
     if (is_number && number % kLongestPack != 0) return false;
     for (const std::string& factor : factors) {
-      // Nothing is known of a quotient, or of an index read from memory.
+      // The value of a quotient, or of an index read from memory, is unknown.
       if (factor.front() == '(' || factor.back() == ']') return false;
       if (!axes_.empty() && e_.is_variable(factor) && axes_.count(factor) == 0) return false;
     }
     if (factors.size() == 1 && number == 1 && factors[0] != inner_ && e_.is_variable(factors[0])) {
-      return false;  // another variable steps by single elements
+      return false;  // another variable has a step of one element
     }
   }
   return true;

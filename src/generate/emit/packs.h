@@ -1,5 +1,5 @@
-// Loads of neighbouring elements as one word: which of a kernel's loads can be, under which
-// conditions, and where their elements are found afterwards.
+// Combines loads of adjacent elements into one word: which loads of a kernel qualify, under which
+// conditions, and how their elements are accessed.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ inline constexpr const char* kLane = "lane";
 
 struct PackLoad {
   Buffer buffer;
-  Dim address{0};    // of its first element, over the kernel's axes
+  Dim address{0};    // of its first element, in the kernel's axes
   std::string name;  // of the pack
 };
 
@@ -26,31 +26,31 @@ struct PackStore {
   std::string pack;
 };
 
-/// Collects packs while values are emitted. Addresses are in terms of the kernel's axes, of which
-/// `inner` is the one packs lie along.
+/// Collects packs while values are emitted. Addresses are expressions of the kernel's axes; packs
+/// lie along `inner`.
 class Packs {
  public:
-  /// `axes`: the only variables a pack's address may have, because they are known before the
-  /// loads; none given: any.
+  /// `axes` are the only variables allowed in a pack's address, because they are known before the
+  /// loads. Empty: any variable.
   Packs(Emitter& e, std::string inner, std::set<std::string> axes = {})
       : e_(e), inner_(std::move(inner)), axes_(std::move(axes)) {}
 
   /// The element at this address (renamed, over axes) as an expression, "x_pack[…].at[lane]" with
-  /// `subscript` in place of the dots; nothing where the address does not run along the inner axis
-  /// or can never be aligned.
+  /// `subscript` for "[…]". Empty if the address does not run along the inner axis or can never be
+  /// aligned.
   std::optional<std::string> element(const Buffer& buffer, const Dim& address,
                                      const std::string& subscript);
   const std::vector<PackLoad>& loads() const { return loads_; }
-  /// What must hold so that packs of VEC elements are aligned: "D % VEC == 0".
+  /// The conditions under which packs of VEC elements are aligned: "D % VEC == 0".
   std::vector<std::string> conditions(const std::string& vec) const;
-  /// The same for an address that is stored to; false: never.
+  /// The same for a store's address; false if it can never be aligned.
   bool can_store(const Dim& address);
-  /// Bytes of the narrowest element that is loaded; `most` where there is no narrower one.
+  /// The size in bytes of the narrowest loaded element; `most` if none is narrower.
   int64_t narrowest(int64_t most = 16) const;
-  /// Loads the u-th pack of everything.
+  /// Loads the u-th pack of every load.
   void write_loads(CudaWriter& w) const;
-  /// Declares `count` packs of everything and loads them before any is used, in a loop over u whose
-  /// body `place` begins, where `guard` holds.
+  /// Declares `count` packs for every load and loads them before any is used. It writes a loop over
+  /// u; `place` writes the start of its body, and the loads are under `guard`.
   void write_ahead(CudaWriter& w, const std::string& count, const std::function<void()>& place,
                    const std::string& guard) const;
 
@@ -62,7 +62,7 @@ class Packs {
   std::string inner_;
   std::set<std::string> axes_;
   std::vector<PackLoad> loads_;
-  std::vector<Dim> multiples_;  // numbers that must be multiples of the pack's length
+  std::vector<Dim> multiples_;  // numbers that must be multiples of VEC
 };
 
 }  // namespace kw::generate

@@ -1,5 +1,5 @@
-// The part of a graph that one kernel computes: what it stores, and what it finds in memory because
-// it is an input or another kernel's result. Everything between is computed in registers.
+// The part of a graph that one kernel computes: its stores, and the values it reads from memory,
+// which are inputs or results of other kernels. All other nodes are computed in registers.
 #pragma once
 
 #include <map>
@@ -21,17 +21,17 @@ struct Buffer {
 
 struct Store {
   graph::NodeId node = 0;
-  Buffer to;  // of the node's shape
+  Buffer to;  // has the node's shape
 };
 
 struct Region {
   const graph::Graph* graph = nullptr;
-  std::string name;                       // of the kernel
+  std::string name;                       // name of the kernel
   std::vector<Store> stores;              // at least one
   std::map<graph::NodeId, Buffer> loads;  // never one of `stores`
-  std::set<std::string> in_place;  // buffers that are read too, each element before it is written
-  std::set<std::string> taken;     // names no variable may have
-  std::string suffix;              // of tunables and lets: "" or "_2"
+  std::set<std::string> in_place;  // also read; each element before it is written
+  std::set<std::string> taken;     // names that variables must not have
+  std::string suffix;              // suffix of tunables and lets: "" or "_2"
 
   const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
   const graph::Node& root(size_t i = 0) const { return node(stores[i].node); }
@@ -39,8 +39,8 @@ struct Region {
 
 /// Nodes computed in registers, in order: what the stores need, down to the loads.
 std::vector<graph::NodeId> interior(const Region& region);
-/// Those of them that no element-wise index can express: reductions, scans, selections, products,
-/// scatters, folds.
+/// The interior nodes that are not element-wise: reductions, scans, selections, products, scatters,
+/// folds.
 std::vector<graph::NodeId> heavy_nodes(const Region& region);
 bool is_heavy(graph::Op op);
 

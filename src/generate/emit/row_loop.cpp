@@ -1,6 +1,7 @@
 // The problem: scans, sorts and searches run along one dim of tensors of any rank. The choice: all
-// other dims are joined to as few axes as the accesses allow, and numbered as rows. Permuting the
-// tensor first would cost a pass over memory. The cost: rows with several axes divide once each.
+// other dims are joined to as few axes as the accesses allow, and numbered as rows. The
+// alternative, permuting the tensor first, would cost a pass over memory. The cost: rows with
+// several axes need one division per axis.
 #include "emit/row_loop.h"
 
 #include <fmt/core.h>
@@ -14,7 +15,7 @@ using graph::OpKind;
 
 namespace {
 
-/// Indices used when these nodes are computed at an element.
+/// The indices used when these nodes are computed at an element.
 std::vector<Dim> used_by(const Region& region, const Domain& domain,
                          const std::vector<NodeId>& values, const std::set<NodeId>& hooked) {
   Emitter dry(region);

@@ -1,5 +1,5 @@
-// The elements of a tensor as rows along one dim: what scans, sorts and arg reductions run over.
-// All other dims, joined as far as the accesses allow, number the rows. Knows indices, not kernels.
+// The elements of a tensor as rows along one dim, for scans, sorts and arg reductions. All other
+// dims, joined as far as the accesses allow, number the rows. It knows indices, not kernels.
 #pragma once
 
 #include <map>
@@ -15,29 +15,29 @@ namespace kw::generate {
 
 class RowLoop {
  public:
-  /// Rows of `shape` along `axis`. `values` are computed at every element; nodes of `hooked` among
-  /// them are the schedule's own and stand for something already there.
+  /// Rows of `shape` along `axis`. `values` are computed at every element. The schedule itself
+  /// supplies the nodes of `hooked`, whose values already exist.
   RowLoop(const Region& region, const Shape& shape, size_t axis,
           const std::vector<graph::NodeId>& values, const std::set<graph::NodeId>& hooked);
 
   /// The element's index: a variable per dim.
   const Index& index() const { return domain_.index; }
-  /// The same with something else along the axis.
+  /// The same with another index along the axis.
   Index index_at(const Dim& along) const;
-  /// Variables that stay the same in a row.
+  /// Variables that are constant in a row.
   std::vector<std::string> row_variables() const;
-  /// The axis' own variable; "" where its extent is always 1.
+  /// The axis' variable; "" if its extent is always 1.
   const std::string& along() const { return along_; }
-  /// Variables of one element: `counter`, and the axis' own.
+  /// Variables of one element: `counter`, and the axis' variable.
   std::vector<std::string> element_variables(const std::string& counter) const;
   const Dim& length() const { return domain_.shape[axis_]; }
   Dim rows() const;
   Ranges ranges() const { return ranges_of(domain_); }
-  /// How the emitter writes the variables: those of the row by `row`, the axis' by `column`.
+  /// Replacements for the variables: those of the row by `row`, the axis' by `column`.
   std::map<std::string, Dim> rename(const Dim& column) const;
-  /// Computes the row's parts from `row`, where there are several.
+  /// Writes the row's parts, computed from `row`, if there are several.
   void write_row(Emitter& e, CudaWriter& w) const;
-  /// Whether neighbouring rows are neighbours in memory: the axis is not the last dim.
+  /// Whether adjacent rows are adjacent in memory: the axis is not the last dim.
   bool rows_are_adjacent() const;
 
  private:
@@ -48,7 +48,7 @@ class RowLoop {
 };
 
 /// The elements of a tensor as rows along several dims at once, for reductions over the first or
-/// middle ones: `row` numbers what is kept, `column` what is reduced.
+/// middle ones. `row` numbers the kept elements, `column` the reduced ones.
 class ReducedLoop {
  public:
   ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
@@ -60,17 +60,18 @@ class ReducedLoop {
   Shape result_shape() const;
   Dim rows() const { return product(kept_); }
   Dim columns() const { return product(reduced_); }
-  /// The axis along which neighbouring rows lie: "row", or "minor" where rows have parts.
+  /// The axis along which adjacent rows lie: "row", or "minor" if rows have parts.
   const std::string& inner() const { return kept_.axes.back().name; }
   const Dim& inner_extent() const { return kept_.axes.back().extent; }
-  /// All axes by name: what is known before anything is read.
+  /// The names of all axes, which are known before any load.
   std::set<std::string> axes() const;
-  /// The domain's variables behind the inner axis, all other kept ones, and the reduced ones.
+  /// The domain's variables in three sets: those of the inner axis, the other kept ones, the
+  /// reduced ones.
   std::vector<std::string> inner_variables() const;
   std::vector<std::string> outer_variables() const;
   std::vector<std::string> column_variables() const;
   Ranges ranges() const { return ranges_of(domain_); }
-  /// How the emitter writes all variables; `lane` is added to the inner axis.
+  /// Replacements for all variables; `lane` is added to the inner axis.
   std::map<std::string, Dim> rename(const Dim& lane) const;
   void write_row(Emitter& e, CudaWriter& w) const { write_parts(kept_, "row", e, w); }
   void write_column(Emitter& e, CudaWriter& w) const { write_parts(reduced_, "column", e, w); }
@@ -85,10 +86,10 @@ class ReducedLoop {
   Joined kept_, reduced_;
 };
 
-/// Whether every store is computed element by element from what `roots` give, all of one shape.
+/// Whether every store is computed element by element from the values of `roots`, all of one shape.
 bool stores_follow(const Region& region, const std::set<graph::NodeId>& roots, const Shape& shape);
 
-/// Whether `node` or anything it is computed from is one of these.
+/// Whether `node` or a node it is computed from is one of these.
 bool depends_on(const Region& region, graph::NodeId node, const std::set<graph::NodeId>& roots);
 
 /// A name for scratch of the region's kernel that no tensor has.
@@ -96,7 +97,8 @@ std::string scratch_name(const Region& region, const std::string& what);
 
 bool same_shape(const Shape& a, const Shape& b);
 
-/// Computes the axes from the number of the whole, innermost first; nothing for a single axis.
+/// Computes the axes from the number of the whole, innermost first; writes no code for a single
+/// axis.
 void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
                  CudaWriter& w);
 

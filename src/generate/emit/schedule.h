@@ -1,5 +1,5 @@
-// A row of the table of schedules: one way to compute a region by one kernel. Modules list their
-// rows; plan/schedule.cpp puts them in order.
+// A row of the table of schedules: one way to compute a region by one kernel. Each module lists its
+// rows; plan/schedule.cpp orders them.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace kw::generate {
 
 struct Schedule {
   const char* name;
-  const char* what;  // one line, for people
+  const char* what;  // one line, for users
   bool (*applies)(const Region&, const TargetContext&);
   Kernel (*emit)(const Region&, const TargetContext&);
-  /// Where it is likely to be the best; such rows come first. nullptr: nowhere in particular.
+  /// Whether it is likely to be the best one; such rows come first. nullptr: never.
   bool (*prefers)(const Region&, const TargetContext&) = nullptr;
-  bool fuses = true;  // whether regions may be joined because this row applies
+  bool fuses = true;  // whether regions may be joined because it applies
 };
 
 using Schedules = std::vector<Schedule>;

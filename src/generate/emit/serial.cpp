@@ -1,6 +1,9 @@
-// Reductions, scans, selections, products, scatters and folds as loops of the thread that needs the
-// value: slow, and right for every graph. Faster schedules come before it; those that want a few
-// terms written out ask for it with Emitter::straight.
+// The problem: every graph needs at least one correct kernel, also for ops that no fast schedule
+// handles. The choice: reductions, scans, selections, products, scatters and folds become loops of
+// the thread that needs the value. Long sums use double, because they have no tree that keeps the
+// error small. The alternative, refusing such graphs, would leave tasks without a kernel. The cost:
+// these loops are slow, so faster schedules come first. Schedules that need a few terms unrolled
+// set Emitter::straight.
 #include <fmt/core.h>
 
 #include <limits>
@@ -19,12 +22,12 @@ using tensor::DType;
 
 namespace {
 
-/// Long sums of one thread are kept in double: they have no tree to keep their error small.
+/// Long sums of one thread use double: they have no tree that keeps the error small.
 std::string accumulator_type(DType dtype) {
   return is_floating(dtype) ? "double" : register_type(dtype);
 }
 
-/// An index that counts in its own dim only.
+/// A loop over one dim.
 struct Turn {
   size_t dim = 0;
   Dim extent{1};
@@ -34,7 +37,7 @@ std::string narrowed(DType dtype, const std::string& name) {
   return in_float(dtype) ? fmt::format("static_cast<float>({})", name) : name;
 }
 
-/// Below or above everything else of the dtype.
+/// The lowest or highest value of the dtype.
 std::string extreme(DType dtype, bool lowest) {
   if (is_floating(dtype)) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -73,7 +76,7 @@ class Serial {
   const Node& input(size_t i) const { return e_.region().node(node_.inputs[i]); }
   CudaWriter& out() { return e_.at(level_); }
 
-  /// A loop variable over one dim; the loop's head is added.
+  /// Adds the head of a loop over one dim and returns its variable.
   Dim loop_over(const Dim& extent, const std::string& from, const std::string& to,
                 const char* wish = "k") {
     const std::string name = e_.fresh(wish);
@@ -83,7 +86,7 @@ class Serial {
     return variable(name);
   }
 
-  /// Runs `body` in the loops opened so far; it may write statements into the scope it gets.
+  /// Runs `body` in the loops opened so far; `body` may write statements into the scope it gets.
   void in_loops(const std::function<void(int)>& body) {
     const int inner = e_.open(variables_, level_, static_cast<int>(heads_.size()));
     body(inner);
@@ -98,7 +101,7 @@ class Serial {
     return name;
   }
 
-  /// How often the loops over these extents turn, where that is the same at all shapes and few.
+  /// The number of iterations of these loops, if it is small and the same at all shapes.
   std::optional<int64_t> few_turns(const std::vector<Turn>& turns) const {
     int64_t count = 1;
     for (const Turn& turn : turns) {
@@ -109,7 +112,7 @@ class Serial {
     return count <= e_.straight ? std::optional<int64_t>(count) : std::nullopt;
   }
 
-  /// The index at one turn of all the loops.
+  /// The index at one iteration of all the loops.
   static Index at_turn(Index at, const std::vector<Turn>& turns, int64_t turn) {
     for (size_t i = turns.size(); i-- > 0;) {
       at[turns[i].dim] = Dim(turn % turns[i].extent.value());
@@ -118,7 +121,7 @@ class Serial {
     return at;
   }
 
-  /// Sums, products, bests: `step` of every term, written out one after the other.
+  /// Writes `step` of every term, unrolled, for sums, products, maxima and minima.
   void write_out(int64_t count, const std::function<std::string(int64_t)>& step) {
     for (int64_t turn = 0; turn < count; ++turn) {
       const std::string line = step(turn);
@@ -154,7 +157,7 @@ class Serial {
     return fold(node_.op, at);
   }
 
-  /// How terms become one value.
+  /// How terms are combined into one value.
   struct Joint {
     std::string type, start, function;  // function: "+", "*", or a call
     const char* wish;
@@ -183,7 +186,7 @@ class Serial {
     return {register_type(dtype), extreme(dtype, largest), function, "best", false};
   }
 
-  /// Sum, Prod, Max or Min of the input at `at`, over the loops opened.
+  /// Sum, Prod, Max or Min of the input at `at`, over the open loops.
   Value fold(Op op, const Index& at) {
     const Joint joint = joint_of(op, false);
     const std::string name = declare(joint.type, joint.wish, joint.start);
@@ -194,7 +197,7 @@ class Serial {
     return {{joint.narrows ? narrowed(node_.dtype, name) : name}, level_};
   }
 
-  /// The place of the best one; `ties`: what makes an equal one better.
+  /// The position of the best element; `last`: of equal elements the last one is better.
   Value best_place(const Index& at, const Dim& place, bool largest, bool last) {
     const DType dtype = input(0).dtype;
     const std::string best = declare(register_type(dtype), "best", extreme(dtype, largest));
@@ -216,7 +219,7 @@ class Serial {
     return {{where}, level_};
   }
 
-  /// The place of the best of a few, all of them named before they are compared.
+  /// The position of the best of a few elements; all are named before they are compared.
   Value few_places(const std::vector<Turn>& turns, int64_t count) {
     const DType dtype = input(0).dtype;
     std::vector<std::string> terms;
@@ -258,7 +261,7 @@ class Serial {
     return fold(node_.op, at);
   }
 
-  /// Looks at every element for the one that so many others come before.
+  /// Searches all elements for the one with the right number of elements before it.
   Value selection() {
     const auto along = static_cast<size_t>(node_.attrs.dims[0]);
     const bool values = node_.op == Op::SortValues || node_.op == Op::TopKValues;
@@ -297,7 +300,8 @@ class Serial {
     return {{narrowed(node_.dtype, name)}, level_};
   }
 
-  /// Terms that an operand's k is made of in its innermost dims, few and the same at all shapes.
+  /// The number of terms in an operand's innermost dims of k, if it is small and the same at all
+  /// shapes.
   int64_t inner_terms() const {
     if (e_.straight == 0) return 0;
     for (const size_t side : {size_t{1}, size_t{0}}) {
@@ -318,7 +322,7 @@ class Serial {
     return 0;
   }
 
-  /// Sums of a few terms, written out, and a loop over all of them.
+  /// Unrolled sums of a few terms, in a loop over all of them.
   Value product_of_taps(const Dim& extent, int64_t taps) {
     const std::string type = accumulator_type(node_.dtype);
     const std::string name = declare(type, "dot", "0");
@@ -351,7 +355,8 @@ class Serial {
     return {{name}, level_};
   }
 
-  /// Of all windows, the element that lies here: where a window starts so far before it.
+  /// The sum over all windows of the element that lies here, if a window starts at the right
+  /// distance before it.
   Value folded() {
     const Dim& extent = input(0).shape.back();
     if (const auto count = few_turns({{index_.size(), extent}})) {

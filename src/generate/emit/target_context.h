@@ -1,4 +1,5 @@
-// What a schedule may take into account beside its region: the device, and what the task demands.
+// The facts beside its region that a schedule may use: the device, and the requirements of the
+// task.
 #pragma once
 
 #include "arch/arch.h"
@@ -9,8 +10,8 @@ namespace kw::generate {
 struct TargetContext {
   arch::Target target{};
   task::Precision precision{};
-  bool alone = true;      // the module's only kernel: knobs may be generous
-  bool switches = false;  // what a schedule always does can be switched off
+  bool alone = true;      // the module's only kernel: it may have many tunables
+  bool switches = false;  // methods that are always on can be switched off
 };
 
 }  // namespace kw::generate

@@ -1,4 +1,4 @@
-// Small pieces of generated text: literals, expressions, layout, names.
+// Tests small pieces of generated text: literals, expressions, layout, names.
 #include <gtest/gtest.h>
 
 #include <cmath>
