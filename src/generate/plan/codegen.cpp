@@ -1,7 +1,7 @@
-// The problem: a task has many right kernel modules, and only measuring tells which is fast. The
-// choice: designs are lists of choices, enumerated best guess first, and a module is written for
-// one of them. Searching here would need a device. The cost: every design plans the whole graph
-// anew.
+// The problem: a task has many correct kernel modules, and only measuring tells which is fast. The
+// choice: designs are lists of choices, best guess first, and a module is written for one design.
+// The alternative, searching here, would need a device. The cost: every design traces and
+// partitions the whole graph again.
 #include "plan/codegen.h"
 
 #include <fmt/core.h>
@@ -23,8 +23,8 @@ namespace kw::generate {
 
 namespace {
 
-/// A task's traces, ready to be cut: the one at the first benchmark shape, then those that other
-/// shapes need because they break its guards.
+/// The traces of a task, ready to be partitioned: first the one at the first benchmark shape, then
+/// those for shapes that break its guards.
 struct Traces {
   Names names;
   std::vector<std::unique_ptr<Program>> programs;
@@ -43,7 +43,7 @@ bool same_number(double one, double other) {
   return one == other || (std::isnan(one) && std::isnan(other));
 }
 
-/// Whether other operations were traced, or the same with other numbers.
+/// Whether the traces have different operations or constants.
 bool differ(const graph::Graph& one, const graph::Graph& other) {
   if (one.nodes.size() != other.nodes.size()) return true;
   for (size_t i = 0; i < one.nodes.size(); ++i) {
@@ -56,7 +56,8 @@ bool differ(const graph::Graph& one, const graph::Graph& other) {
   return false;
 }
 
-/// Another value of one dim that the trace at `shape` still speaks of; nothing where none is near.
+/// Another value of one dim at which the trace at `shape` is still valid; empty if no near value
+/// is.
 Result<std::optional<task::Dims>> neighbour(const task::Task& task, const graph::Graph& graph,
                                             const task::Dims& shape, const std::string& dim) {
   const auto range = task.dims.find(dim);
@@ -71,8 +72,8 @@ Result<std::optional<task::Dims>> neighbour(const task::Task& task, const graph:
   return std::optional<task::Dims>();
 }
 
-/// Numbers and operations that follow from the dims in a way no expression says, as in `D ** 0.5`,
-/// tie the trace to its dims: "D == 64".
+/// Some constants and operations depend on dims without an expression, as in `D ** 0.5`. They
+/// restrict the trace to its dims: "D == 64".
 Result<std::vector<std::string>> tied_dims(const task::Task& task, const graph::Graph& graph,
                                            const task::Dims& shape) {
   std::vector<std::string> guards;
@@ -151,8 +152,8 @@ Result<Kernel> emitted(const Region& region, const std::string& name,
   return row->emit(region, context);
 }
 
-/// How the first program is cut into as many kernels as the design has; its other traces are cut
-/// the same way, into however many that makes.
+/// The way to partition the first program into the design's number of kernels. Other traces are
+/// partitioned the same way; their number of kernels may differ.
 Result<Fusing> fusing_of(const Program& program, const TargetContext& context,
                          const Design& design) {
   size_t most = 0;

@@ -1,5 +1,5 @@
-// Cheaper words for the same numbers: powers with small exponents as products, division by a power
-// of two as a product. Nothing here rounds more than what it replaces.
+// Cheaper forms of the same numbers: powers with small exponents and division by a power of two
+// become products. The new form never rounds more than the old one.
 #include <cmath>
 
 #include "emit/emit.h"

@@ -1,5 +1,5 @@
-// A fold of windows that lie side by side adds nothing up: every element is one of one window. Said
-// as movement it costs no sum, and what a window shares is found once for all of its elements.
+// A fold of adjacent windows adds nothing: every element belongs to one window. As movement it
+// costs no sum, and a value that a window shares is computed once for all its elements.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ using graph::Op;
 
 namespace {
 
-/// The taps, which are the last dim, behind the windows they belong to.
+/// Moves the taps, the last dim, behind the windows they belong to.
 Node taps_beside_windows(const Node& fold, const Node& windows, NodeId below) {
   Node node = fold;
   node.op = Op::Permute;

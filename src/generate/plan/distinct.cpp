@@ -12,10 +12,10 @@ namespace {
 
 using Renamed = std::map<std::string, Dim>;
 
-/// Names of the plan and what they mean.
+/// The names of the plan with their meanings.
 class Meanings {
  public:
-  /// The name under which the plan may say this.
+  /// A name that the plan may use for this meaning.
   std::string name_for(const std::string& name, const std::string& meaning) {
     std::string free = name;
     for (int i = 2;; ++i) {

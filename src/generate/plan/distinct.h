@@ -1,5 +1,5 @@
-// Names of the plan that several traces gave to different things. Each trace's kernels are written
-// without a look at the others'.
+// Resolves plan names that several traces use for different things. The kernels of each trace are
+// written independently of the others.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace kw::generate {
 
-/// Renames lets and scratch of later sequences where an earlier one means something else by the
-/// name. Device code keeps its own names: what a plan passes, it passes by position.
+/// Renames lets and scratch of later sequences if an earlier one uses the name with another
+/// meaning. Device code keeps its names, because a plan passes arguments by position.
 void make_distinct(std::vector<Sequence>& sequences);
 
 }  // namespace kw::generate

@@ -17,10 +17,10 @@ using graph::Node;
 
 namespace {
 
-/// What a dim is divided by somewhere, by the dim's name.
+/// The divisors of each dim, by the dim's name.
 using Divisors = std::map<std::string, std::set<int64_t>>;
 
-/// "(D / 4)" of a name and a number.
+/// Notes "(D / 4)", a dim divided by a number.
 void note_divisor(const std::string& factor, const task::Dims& dims, Divisors& divisors) {
   for (const auto& [dim, value] : dims) {
     const std::string head = "(" + dim + " / ";
@@ -40,7 +40,8 @@ void each_dim(Graph& graph, const Visit& visit) {
   }
 }
 
-/// The dim and all its quotients as multiples of the smallest one; false where they are not.
+/// Expresses the dim and all its quotients as multiples of the smallest one; false if they are not
+/// multiples.
 bool say_by_smallest(const std::string& dim, int64_t value, const std::set<int64_t>& divisors,
                      std::map<std::string, Dim>& by) {
   const int64_t largest = *divisors.rbegin();

@@ -1,6 +1,6 @@
-// Quotients of dims that come out even. A reference that cuts rows into groups of four speaks of
-// D / 4, and nothing says that four of them are D; where they are, rows lie side by side and need
-// no division to be found.
+// Simplifies exact quotients of dims. A reference that splits rows into groups of four has extents
+// D / 4. The graph does not tell that 4 * (D / 4) is D. If it is, rows are contiguous and their
+// index needs no division.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace kw::generate {
 
-/// The graph with every dim that is divided as a multiple of its quotient, guarded by "D % 4 == 0".
-/// Nothing where no quotient comes out even at these dims.
+/// The graph with every divided dim as a multiple of its quotient, guarded by "D % 4 == 0". Empty
+/// if no quotient is exact at these dims.
 std::optional<graph::Graph> with_even_quotients(const graph::Graph& graph, const task::Dims& dims);
 
 }  // namespace kw::generate

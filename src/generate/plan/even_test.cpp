@@ -1,4 +1,4 @@
-// Quotients that come out even, and names that several traces give to different things.
+// Tests exact quotients, and names that several traces use for different things.
 #include "plan/even.h"
 
 #include <gtest/gtest.h>

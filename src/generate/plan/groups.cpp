@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kSomeSms = 132;
 
-/// Plan conditions at one shape, with the first value of every tunable.
+/// Evaluates plan conditions at one shape, with the first value of every tunable.
 class Holds {
  public:
   Holds(const Sequence& sequence, const task::Dims& at) {
@@ -29,7 +29,7 @@ class Holds {
     for (const auto& [name, expr] : exprs_) scope_.lets[name] = &expr;
   }
 
-  /// What cannot be told is taken to hold.
+  /// A condition that cannot be evaluated counts as true.
   bool operator()(const std::string& condition) const {
     if (condition.empty()) return true;
     const auto expr = kernel::parse_expression(condition);

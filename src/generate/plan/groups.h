@@ -1,5 +1,5 @@
-// Which variant of each kernel runs together with which of the others. A module has few groups of
-// launches, so not all combinations are among them.
+// Decides which variants of the kernels run together. A module has few groups of launches, so not
+// all combinations are possible.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace kw::generate {
 
-/// One variant per kernel.
+/// One variant index per kernel.
 using VariantChoice = std::vector<size_t>;
 
-/// The groups of a sequence, to be tried in this order; the last one always holds. Beside those in
-/// which all kernels are as fast, or as general, as each other there is the fastest one that holds
-/// at the first of `shapes` that the sequence is for: what one kernel cannot have there is no
-/// reason for others to do without.
+/// The groups of a sequence, in the order they are tried; the last one always holds. Most groups
+/// have the same level of generality for all kernels. One more group has each kernel's fastest
+/// variant at the first of `shapes` that fits the sequence. It keeps one kernel's failing condition
+/// from slowing down the others.
 std::vector<VariantChoice> launch_groups(const Sequence& sequence,
                                          const std::vector<task::Dims>& shapes);
 

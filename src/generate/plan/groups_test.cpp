@@ -1,4 +1,4 @@
-// Which variants of a module's kernels run together.
+// Tests which variants of a module's kernels run together.
 #include "plan/groups.h"
 
 #include <gtest/gtest.h>

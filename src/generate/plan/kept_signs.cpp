@@ -1,6 +1,6 @@
-// What asks on which side of a bound a value lies can ask it of the value as it was bounded: after
-// maximum(x, c), x <= c is maximum(x, c) <= c, whatever x is, NaN too. A gradient that needs the
-// mask of a relu then reads what the relu gave, and not beside it what went in.
+// A comparison with a bound can use the bounded value: after maximum(x, c), x <= c equals
+// maximum(x, c) <= c, for NaN too. A gradient that needs the mask of a relu then reads the relu's
+// result, and does not also read its input.
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -17,13 +17,13 @@ using graph::Op;
 
 namespace {
 
-/// The comparisons that a bounded value answers as the value does.
+/// The comparisons for which the bounded value gives the same answer.
 bool answers(Op bounded, Op question) {
   return bounded == Op::Maximum ? question == Op::Le || question == Op::Gt
                                 : question == Op::Ge || question == Op::Lt;
 }
 
-/// A bound by its kind, what is bounded and the constant, however the constant is spread.
+/// A bound: its kind, the bounded node and the constant, whatever its shape.
 struct Bounding {
   Op op;
   NodeId x;

@@ -1,5 +1,5 @@
-// Half elements that are read through windows stay halves until they are used, so that a product of
-// them can be one for tensor cores. A widening cast loses nothing and may stand behind any
+// Half elements that are read through windows stay halves until they are used, so that their
+// product can run on tensor cores. A widening cast loses nothing, so it may come after any
 // movement.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ using graph::Op;
 
 namespace {
 
-/// Whether the cast may as well come after it: a fill must be the same in a half type.
+/// Whether the cast may come after this node: a fill value must be exact in a half type.
 bool moves_halves(const Node& node) {
   const bool fills = node.op == Op::Pad && node.attrs.number != 0 && !std::isinf(node.attrs.number);
   return graph::only_moves(node.op) && !fills;

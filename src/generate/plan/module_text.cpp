@@ -1,7 +1,7 @@
-// The problem: kernels of several regions become one file with one plan. The choice: the text is
-// written in the order of a module's sections, from plain values that schedules filled in. A
-// template file would not handle sections that may be empty. The cost: the format lives here and in
-// the parser of kernel modules.
+// The problem: kernels of several regions become one file with one plan. The choice: write the text
+// in the order of a module's sections, from the plain values that schedules returned. The
+// alternative, a template file, cannot handle sections that may be empty. The cost: both this file
+// and the parser of kernel modules know the format.
 #include "plan/module_text.h"
 
 #include <fmt/core.h>
@@ -22,14 +22,14 @@ constexpr size_t kMostCombinations = 60;
 constexpr size_t kMostSwitched = 960;
 constexpr size_t kLongKernel = 80;
 
-/// Lines from `at` to the closing brace of what stands there.
+/// The number of lines from `at` to the closing brace of the definition there.
 size_t length_from(const std::vector<std::string_view>& lines, size_t at) {
   size_t end = at;
   while (end < lines.size() && lines[end] != "}") ++end;
   return end - at + 1;
 }
 
-/// A blank line between definitions, and above a long kernel the reason why it is one.
+/// Adds a blank line between definitions, and above a long kernel a comment with the reason.
 std::string laid_out(std::string_view source) {
   const std::vector<std::string_view> lines = split_lines(source);
   std::string text;
@@ -141,7 +141,7 @@ class ModuleText {
     }
   }
 
-  /// Interfaces are written in dims alone, so lets are put back.
+  /// Interfaces use dims only, so lets are replaced by their expressions.
   /// "D", "(D / 2)"; not "H - 2" or "(D / 2) + 2".
   static bool is_one_factor(const std::string& text) {
     int open = 0;
@@ -187,7 +187,8 @@ class ModuleText {
       }
     }
     streams_ = body.find("STREAM") != std::string::npos;
-    // Rows that only come in are faster past the caches; where as much goes out, it depends.
+    // Rows that are only read are faster when they bypass the caches; with as many stores, it
+    // depends.
     const bool stores = body.find("store_pack") != std::string::npos;
     const std::vector<int64_t> first_off = {0, 1}, first_on = {1, 0};
     if (streams_) add({"STREAM", stores ? first_off : first_on, ""});
@@ -199,8 +200,8 @@ class ModuleText {
     }
   }
 
-  // A search has to end: long lists lose values between their ends, then the later kernels keep
-  // their best guess alone.
+  // Limits the search space. Long lists first lose values between their ends; then later kernels
+  // keep only their best guess.
   void limit_space() {
     const auto combinations = [&] {
       size_t product = 1;
@@ -223,7 +224,7 @@ class ModuleText {
     }
   }
 
-  /// Whether a method can still be switched off with what the lists hold.
+  /// Whether a method can still be switched off with the values in the lists.
   bool has_values(const std::string& off) const {
     for (const std::string& one : split(off, ',')) {
       const size_t equals = one.find('=');
@@ -243,7 +244,7 @@ class ModuleText {
   void write_methods() {
     std::set<std::string> written;
     const auto method = [&](const Method& one) {
-      // What has a switch now is claimed with it alone.
+      // A method that now has a switch is listed only with it.
       const auto same = [&](const Method& other) { return other.id == one.id; };
       const bool always = one.when.empty() && one.off.empty();
       if (always && std::any_of(switched_.methods.begin(), switched_.methods.end(), same)) return;

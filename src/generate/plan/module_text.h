@@ -1,4 +1,4 @@
-// Kernels and plan lines as the text of one kernel module.
+// Writes kernels and plan lines as the text of one kernel module.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Sequence {
   std::vector<Kernel> kernels;
 };
 
-/// `note`: what the module's comment says of its design. `switches`: with those of switches.h.
+/// `note` is the module's comment about its design. `switches` adds the switches of switches.h.
 std::string module_text(const task::Task& task, const std::vector<Sequence>& sequences,
                         const std::string& note, bool switches = false);
 

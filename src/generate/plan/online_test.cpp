@@ -1,4 +1,4 @@
-// Which sums of squares are taken in the same pass as the mean they are about.
+// Tests which sums of squares share a pass with the mean they use.
 #include <gtest/gtest.h>
 
 #include "emit/emit.h"

@@ -1,7 +1,7 @@
-// The problem: which nodes share a kernel. The choice: start with a region per op that looks at
-// many elements, and join regions as long as a schedule takes the result. An exact search over
-// partitions grows exponentially. The cost: joining is greedy, so chains such as attention are
-// tried first.
+// The problem: which nodes share a kernel. The choice: start with a region per op that reads many
+// elements, and join regions as long as a schedule accepts the result. The alternative, an exact
+// search over partitions, grows exponentially. The cost: joining is greedy, so chains such as
+// attention are tried first.
 #include "plan/partition.h"
 
 #include <fmt/core.h>
@@ -19,9 +19,9 @@ using graph::Op;
 
 namespace {
 
-constexpr size_t kMostJoined = 32;  // kernels beyond which fusing is not tried
+constexpr size_t kMostJoined = 32;  // with more kernels, fusing is not tried
 
-/// Roots of one kernel, ascending.
+/// The roots of one kernel, ascending.
 using Roots = std::set<NodeId>;
 
 class Cutter {
@@ -76,7 +76,7 @@ class Cutter {
     return region;
   }
 
-  /// Where other kernels find the node's value.
+  /// The buffer in which other kernels find the node's value.
   Buffer memory_of(NodeId id) const {
     for (const Store& output : program_.outputs) {
       if (output.node == id) return output.to;
@@ -86,7 +86,8 @@ class Cutter {
     return {name, graph_[id].dtype, graph_[id].shape};
   }
 
-  /// A place in a window as the byte that others find in memory, see short_places.cpp.
+  /// Whether it is a position in a window, stored as a byte for other kernels; see
+  /// short_places.cpp.
   bool is_short_place(NodeId id) const {
     if (graph_[id].op != Op::Cast || graph_[id].dtype != tensor::DType::Int8) return false;
     const Op below = graph_[graph_[id].inputs[0]].op;
@@ -113,7 +114,7 @@ class Cutter {
     kernels_.push_back({id});
   }
 
-  /// What is moved here: the node below all movement and casts that lose nothing.
+  /// The node below all movement and all casts that lose nothing.
   NodeId moved_from(NodeId id) const {
     for (;;) {
       const Node& node = graph_[id];
@@ -125,7 +126,7 @@ class Cutter {
     }
   }
 
-  /// The heavy nodes that pointwise work and movement lead to from here.
+  /// The heavy nodes that are reached from here through pointwise ops and movement.
   std::set<NodeId> heavy_below(NodeId id) const {
     std::set<NodeId> seen, heavy;
     std::vector<NodeId> open = {id};
@@ -142,9 +143,9 @@ class Cutter {
     return heavy;
   }
 
-  // A window's element is wanted once per window, and once more per tile of a product: what is
-  // computed of it is computed before, best by the kernel that its operands come from. So is what
-  // follows products and leads to another: as an operand it would be computed once per tile.
+  // A window's element is read once per window, and once more per tile of a product. Values
+  // computed from it are therefore computed earlier, best by the kernel of its operands. The same
+  // holds for values between two products: as an operand they would be computed once per tile.
   void cut_below_windows() {
     std::set<NodeId> into_products;
     for (auto id = needed_.rbegin(); id != needed_.rend(); ++id) {
@@ -169,7 +170,7 @@ class Cutter {
     }
   }
 
-  // A value that straight code would compute too often goes through memory.
+  // A value that unrolled code would compute too often is stored in memory.
   void cut_large() {
     for (size_t k = 0; k < kernels_.size();) {
       const std::optional<NodeId> cut = cut_of(kernels_[k]);
@@ -223,7 +224,7 @@ class Cutter {
     return chain[chain.size() / 2];
   }
 
-  /// What kernel k finds in memory; remembered until the kernels change.
+  /// The nodes that kernel k reads from memory; cached until the kernels change.
   const std::set<NodeId>& loads_of(size_t k) const {
     if (loads_.size() != kernels_.size()) loads_.assign(kernels_.size(), std::nullopt);
     if (loads_[k]) return *loads_[k];
@@ -238,21 +239,21 @@ class Cutter {
     return *loads_[k];
   }
 
-  // Kernel b reads something of kernel a.
+  // Whether kernel b reads a result of kernel a.
   bool reads(size_t b, size_t a) const {
     const std::set<NodeId>& loads = loads_of(b);
     return std::any_of(kernels_[a].begin(), kernels_[a].end(),
                        [&](NodeId id) { return loads.count(id) > 0; });
   }
 
-  // Kernel b reads something of kernel a that was cut on purpose.
+  // Whether kernel b reads a result of kernel a that must stay in memory (kept_).
   bool reads_kept(size_t b, size_t a) const {
     const std::set<NodeId>& loads = loads_of(b);
     return std::any_of(kernels_[a].begin(), kernels_[a].end(),
                        [&](NodeId id) { return kept_.count(id) > 0 && loads.count(id) > 0; });
   }
 
-  // Another way from a to b, through a kernel between them, would become a circle.
+  // Whether a also reaches b through a third kernel; joining them would create a cycle.
   bool other_way(size_t a, size_t b) const {
     std::set<size_t> behind;
     for (size_t k = 0; k < kernels_.size(); ++k) {
@@ -282,8 +283,8 @@ class Cutter {
     return false;
   }
 
-  // A product, the reductions it reads and the products those read: none of them has a schedule
-  // together with the next one alone.
+  // Joins a product, the reductions it reads and the products those read. No schedule accepts only
+  // two of them.
   bool join_chain() {
     for (size_t b = 0; b < kernels_.size(); ++b) {
       if (graph_[*kernels_[b].rbegin()].op != Op::MatMul) continue;
@@ -370,7 +371,7 @@ class Cutter {
     return false;
   }
 
-  // Two kernels over the same elements that read the same tensors do it better together.
+  // Two kernels over the same elements that read the same tensors are faster as one.
   bool shares_input(size_t a, size_t b) const {
     if (graph_[*kernels_[a].rbegin()].shape.size() != graph_[*kernels_[b].rbegin()].shape.size()) {
       return false;
@@ -379,7 +380,7 @@ class Cutter {
     return std::any_of(one.begin(), one.end(), [&](NodeId id) { return other.count(id) > 0; });
   }
 
-  /// Every kernel behind those it reads.
+  /// The kernels in order: each after those it reads.
   std::vector<Roots> ordered() {
     std::vector<Roots> out;
     std::vector<bool> done(kernels_.size(), false);
@@ -402,14 +403,13 @@ class Cutter {
   const graph::Graph& graph_;
   const TargetContext& context_;
   std::set<NodeId> outputs_, needed_;
-  std::set<NodeId> kept_;  // cut on purpose: windows are read from memory
+  std::set<NodeId> kept_;  // stay in memory: windows and products read them
   std::vector<Roots> kernels_;
   mutable std::vector<std::optional<std::set<NodeId>>> loads_;
   std::set<std::pair<Roots, Roots>> refused_;
 };
 
-/// Whether the region reads the buffer it writes only where it writes: element by element, each
-/// before its new value.
+/// Whether the region reads the buffer it writes only at the same element, before the new value.
 bool reads_before_writing(const Region& region, const Store& store) {
   if (!heavy_nodes(region).empty()) return false;
   bool same = true;
@@ -449,8 +449,8 @@ bool is_read_by_others(const Partition& partition, size_t own, const std::string
   return false;
 }
 
-/// Results that replace an input are written over it where nothing can read the old values any
-/// more, else kept aside and copied at the end.
+/// A result that replaces an input is written over it if no kernel can still read the old values.
+/// Otherwise it is written to scratch and copied at the end.
 void place_results(Partition& partition, const Program& program, std::set<std::string>& taken) {
   std::vector<Region> copies;
   for (size_t k = 0; k < partition.regions.size(); ++k) {
@@ -475,7 +475,7 @@ void place_results(Partition& partition, const Program& program, std::set<std::s
   for (Region& copy : copies) partition.regions.push_back(std::move(copy));
 }
 
-/// Whether a dim is called as a tunable might be: "WIDTH", not "W".
+/// Whether a dim has a name like a tunable's: "WIDTH", not "W".
 bool has_word(const std::set<std::string>& dims) {
   return std::any_of(dims.begin(), dims.end(), [](const std::string& dim) {
     return dim.size() > 2 && std::none_of(dim.begin(), dim.end(),

@@ -1,4 +1,5 @@
-// Cuts a program into regions, one kernel each, and decides what goes through memory between them.
+// Partitions a program into regions, one kernel each, and decides which values go through memory
+// between them.
 #pragma once
 
 #include <vector>
@@ -9,18 +10,18 @@
 namespace kw::generate {
 
 struct Partition {
-  std::vector<Region> regions;  // in the order they run
+  std::vector<Region> regions;  // in the order in which they run
   std::vector<Buffer> scratch;  // results that only other regions read
 };
 
 /// How far regions are joined.
 enum class Fusing : uint8_t {
-  None,    // every op that looks at many elements is a kernel of its own
-  Pairs,   // two at a time, as long as a schedule takes them as one
-  Chains,  // the same, after products and the reductions between them where a schedule takes all
+  None,    // every op that reads many elements has its own kernel
+  Pairs,   // two at a time, as long as a schedule accepts both as one
+  Chains,  // the same, but first products with the reductions between them
 };
 
-/// The graph is the program's: it must stay.
+/// The result refers to the program's graph, which must outlive it.
 Partition make_partition(const Program& program, const TargetContext& context, Fusing fusing);
 
 }  // namespace kw::generate

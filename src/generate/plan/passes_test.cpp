@@ -1,4 +1,4 @@
-// Each pass by what it does to a small graph, printed.
+// Tests the effect of each pass on a small graph, in printed form.
 #include "plan/passes.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ struct PassRow {
   const char* name;
   const char* pass;
   NodeId (*build)(Builder&, NodeId x);
-  const char* has;   // what the printed graph has afterwards
-  const char* lost;  // and what it has no more
+  const char* has;   // must be in the printed graph afterwards
+  const char* lost;  // must no longer be in it
 };
 
 NodeId square(Builder& b, NodeId x) {
@@ -83,7 +83,7 @@ NodeId over_each_other(Builder& b, NodeId x) {
   attrs.steps = {1, 1};
   return must(b.add({Op::Fold, {pairs}, DType::Fp32, {rows, 5}, attrs, "", 0, 0}));
 }
-/// Bounded from below, and asked whether it was.
+/// A lower bound, and a comparison with it.
 template <Op kQuestion>
 NodeId masked(Builder& b, NodeId x) {
   const NodeId up = must(b.binary(Op::Maximum, Operand::tensor(x), Operand::of(0.0)));
@@ -147,7 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
                             "fp32[B, D, 3] = window", "fp16[B, D, 3] = window"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// A product turned afterwards, and the op of what is left; `twice`: also read as it is.
+/// A product that is transposed afterwards; returns the op of the result. `twice`: it is also read
+/// untransposed.
 std::string turned_product(bool twice) {
   Builder b;
   const graph::Dim rows = graph::Dim::symbol("B", 4), columns = graph::Dim::symbol("K", 6);

@@ -1,7 +1,8 @@
-// The problem: regions need buffers, names and an order before kernels can be written. The choice:
-// one pass over the regions in order of dependence, which gives every crossing value its scratch.
-// Reusing scratch between kernels would save memory, but no task needs it yet. The cost: scratch
-// grows with the number of regions.
+// The problem: a trace has extents such as D / 3 and H - 2, and names that plans or CUDA do not
+// allow. The choice: run the passes, then give quotients of dims and sums from windows a name with
+// a let. Indices are then polynomials over plain names, which index.cpp can simplify. The
+// alternative, index arithmetic over quotients, would have to divide sums. The cost: generated
+// plans have let lines, and interfaces must replace them (module_text.cpp).
 #include "plan/program.h"
 
 #include <fmt/core.h>
@@ -20,7 +21,7 @@ using graph::NodeId;
 
 namespace {
 
-/// Quotients of dims get names, so that indices are polynomials over plain names.
+/// Gives names to quotients of dims, so that indices are polynomials over plain names.
 class Quotients {
  public:
   explicit Quotients(Names& names) : names_(names) {}
@@ -66,8 +67,8 @@ class Quotients {
   Names& names_;
 };
 
-/// How many windows there are along a dim is a sum, "H - 2", and so are many extents after it.
-/// Products of such sums cannot be told apart, products of names can.
+/// The number of windows along a dim is a sum, "H - 2", and so are many extents after it. Products
+/// of such sums cannot be factored again; products of names can.
 class WindowCounts {
  public:
   explicit WindowCounts(Quotients& quotients) : quotients_(quotients) {}
@@ -94,7 +95,7 @@ class WindowCounts {
   bool empty() const { return sums_.empty(); }
 
  private:
-  /// Without the number all of it is a multiple of: 2 * D - 2 is twice a sum, and even.
+  /// The sum divided by the common factor of its terms: 2 * D - 2 becomes D - 1.
   static Dim primitive(const Dim& sum) {
     int64_t number = 0;
     for (const auto& [factors, coefficient] : sum.terms()) number = std::gcd(number, coefficient);
@@ -102,7 +103,7 @@ class WindowCounts {
   }
 
   Quotients& quotients_;
-  std::vector<std::pair<Dim, Dim>> sums_;  // and their names
+  std::vector<std::pair<Dim, Dim>> sums_;  // sums and their names
 };
 
 void name_window_counts(Graph& graph, Quotients& quotients) {
@@ -131,7 +132,7 @@ std::string identifier_of(const std::string& name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) != 0) out = "kernel_" + out;
-  // Device functions have such names.
+  // Device functions have these names.
   if (is_helper(out) || graph::op_from_name(out)) out += "_kernel";
   return out;
 }

@@ -1,5 +1,5 @@
-// One trace of a task made ready for code generation: passes run, names that fit plans and device
-// code, quotients of dims named. Cut into regions by partition.h.
+// One trace of a task, prepared for code generation: passes run, names valid in plans and device
+// code, quotients of dims named. partition.h divides it into regions.
 #pragma once
 
 #include <map>
@@ -13,28 +13,28 @@
 
 namespace kw::generate {
 
-/// Plan names of a task's things, the same for all its traces.
+/// The plan names of a task's tensors, the same for all its traces.
 struct Names {
-  std::map<std::string, std::string> inputs, outputs;  // the task's name -> the module's
-  std::set<std::string> in_place;                      // outputs that are inputs too
-  std::set<std::string> taken;                         // those above, dims, reserved ones
+  std::map<std::string, std::string> inputs, outputs;  // the task's name -> the module's name
+  std::set<std::string> in_place;                      // outputs that are also inputs
+  std::set<std::string> taken;                         // the names above, dims, reserved words
   std::set<std::string> dims;
-  std::map<std::string, std::string> quotients;  // "(D / 3)" -> what it is called
-  std::string kernel;                            // what kernels are called after
+  std::map<std::string, std::string> quotients;  // "(D / 3)" -> its name
+  std::string kernel;                            // base of the kernels' names
 };
 Names names_of(const task::Task& task, const graph::Graph& graph);
 
 struct Program {
   graph::Graph graph;
-  std::vector<std::pair<std::string, std::string>> lets;  // "(D / 3)" by the name it got
+  std::vector<std::pair<std::string, std::string>> lets;  // names with their quotients, "(D / 3)"
   std::map<graph::NodeId, Buffer> inputs;
   std::vector<Store> outputs;
   std::vector<std::string> guards;  // plan conditions of the trace
-  bool special = false;             // the next program says the same with fewer guards
+  bool special = false;             // the next program is the same with fewer guards
   Names names;
 };
 
-/// Errors: passes that do not exist, and passes that broke the graph (bugs).
+/// An Error for a pass that does not exist, or one that broke the graph (a bug).
 Result<Program> make_program(const graph::Graph& trace, Names& names, const Options& options);
 
 }  // namespace kw::generate

@@ -1,5 +1,5 @@
-// Softmax divides every element by its row's sum. That sum is at least 1, because the largest
-// exponential in it is exp(0), so that its reciprocal is safe and one division per row is enough.
+// Softmax divides every element by its row's sum. The sum is at least 1, because its largest term
+// is exp(0). Its reciprocal is therefore safe, and one division per row is enough.
 #include "emit/emit.h"
 #include "plan/passes.h"
 #include "plan/rewrite.h"

@@ -1,4 +1,4 @@
-// Copies a graph node by node, so that a pass only says what becomes of the nodes it cares about.
+// Copies a graph node by node, so that a pass handles only the nodes it changes.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace kw::generate {
 
-/// How often each node is read, by others and as a result.
+/// The number of reads of each node, by other nodes and as a result.
 std::vector<int> uses_of(const graph::Graph& graph);
 
 /// The graph under construction.
@@ -17,13 +17,13 @@ class Rewriter {
  public:
   explicit Rewriter(const graph::Graph& from) : from_(from) {}
 
-  /// `change` gives the new node for an old one whose inputs are already new, or nothing to keep
+  /// `change` returns the new node for an old one whose inputs are already new, or empty to keep
   /// it.
   graph::Graph run(
       const std::function<std::optional<graph::NodeId>(Rewriter&, const graph::Node&)>& change);
   graph::NodeId add(graph::Node node);
   const graph::Node& operator[](graph::NodeId id) const { return to_[id]; }
-  /// The constant behind a node: itself or under expands and reshapes; nullptr where there is none.
+  /// The constant of a node: itself or below expands and reshapes; nullptr if there is none.
   const graph::Node* constant_under(graph::NodeId id) const;
   /// A constant of this node's dtype and shape.
   graph::NodeId filled(const graph::Node& like, double number);

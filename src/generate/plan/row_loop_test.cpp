@@ -1,4 +1,4 @@
-// Rows and columns of regions, and what schedules settle on.
+// Tests rows and columns of regions, and the parameters that schedules choose.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using graph::NodeId;
 using graph::Op;
 using tensor::DType;
 
-/// A graph and the region of all of it.
+/// A graph and the region of its whole.
 struct Whole {
   graph::Graph graph;
   Region region;
@@ -123,7 +123,7 @@ TEST(Products, SeeHowOperandsLie) {
   EXPECT_EQ(product->k().text(), "K");
 }
 
-// Images are columns; pixels are taken apart where windows are read, and not where results go.
+// Columns are images. Pixels are separate dims for reading windows, but not for storing results.
 TEST(Products, TakeColumnsOfWindowsApart) {
   graph::Builder b;
   const NodeId x = b.input("x", DType::Fp32, {dim("N", 4), 3, 9, 9});

@@ -14,7 +14,7 @@ namespace kw::generate {
 
 namespace {
 
-/// All schedules, in the order of preference; the last one is the floor.
+/// All schedules, in the order of preference; the last one always applies.
 constexpr const char* kOrder[] = {
     "taps",           "transpose",         "gather_rows",   "pointwise",
     "pointwise_loop", "column_split",      "column_whole",  "stacked_split",
@@ -64,7 +64,7 @@ bool is_empty(const Shape& shape) {
   return count.is_constant() && count.value() == 0;
 }
 
-/// Nothing to compute, or nothing to compute it from, whatever the dims: no need for speed.
+/// Whether the result or an operand is empty at all dims: speed does not matter.
 bool is_empty(const Region& region) {
   if (is_empty(region.root().shape)) return true;
   for (const graph::NodeId id : interior(region)) {

@@ -1,5 +1,5 @@
-// Where in a window its largest element lies is a number of one byte. If other kernels ask for it,
-// a byte is what they should find in memory, not the eight that an index has.
+// The position of a window's largest element fits in one byte. If other kernels read it, memory
+// should hold that byte instead of an 8-byte index.
 #include <algorithm>
 
 #include "emit/emit.h"
@@ -16,7 +16,7 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kMostPlaces = 127;  // that a byte tells apart
+constexpr int64_t kMostPlaces = 127;  // positions that a byte can hold
 
 bool is_windowed(const Rewriter& r, NodeId id) {
   while (r[id].op == Op::Reshape || r[id].op == Op::Permute) id = r[id].inputs[0];

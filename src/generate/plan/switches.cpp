@@ -1,6 +1,7 @@
 // The problem: a method that a kernel always uses cannot be measured against its absence. The
-// choice: kernels are written once more with switches, which are tunables. Removing a method from
-// the text afterwards would need a parser for each. The cost: kernels with switches are larger.
+// choice: replace the method's words in the finished text by versions that test a tunable. The
+// alternative, a second form of every schedule, would double the code of each. The cost: kernels
+// with switches are larger, and the replacements depend on exact texts of the generator.
 #include "plan/switches.h"
 
 #include <fmt/core.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr const char* kSplitMethod = "memory.split_k_parallel_reduce";
 
-// The warp's exchange by way of shared memory, as it is done where nobody shuffles.
+// Exchanges values of a warp through shared memory, for kernels without shuffles.
 constexpr const char* kLanes =
     R"(// What another lane has: from its register, or by way of shared memory.
 template <typename T>
@@ -77,7 +78,7 @@ Method switched(const char* id, const char* name) {
   return {id, fmt::format("{} == 1", name), fmt::format("{}=0", name)};
 }
 
-/// In front of the first thing that is neither an #include nor a comment on the whole.
+/// Inserts the text after the #include lines and the opening comment.
 std::string above_code(const std::string& code, const std::string& text) {
   size_t at = 0;
   for (const std::string_view line : split_lines(code)) {
@@ -105,7 +106,7 @@ void switch_shuffles(Switched& out) {
   out.methods.push_back(switched("latency.reduce_sync_count", "SHUFFLE"));
 }
 
-/// Loops of kernels; those of the helpers copy words and are no loops of their own.
+/// Switches loops of kernels; loops of helpers copy words and are not switched.
 void switch_loops(Switched& out) {
   std::string code;
   bool any = false;
@@ -133,7 +134,7 @@ void switch_aliases(Switched& out) {
 void add_split_switch(Kernel& kernel) {
   const auto split = std::ranges::find(kernel.methods, kSplitMethod, &Method::id);
   if (split == kernel.methods.end()) return;
-  // Only what may be one part anyway is safe to be made one.
+  // A split may be switched off only if its expression already allows one part.
   const auto parts = std::ranges::find_if(kernel.lets, [](const auto& let) {
     const bool named = let.first.starts_with("PARTS") || let.first.starts_with("WISH");
     return named && let.second.starts_with("max(1, min(");

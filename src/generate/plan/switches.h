@@ -1,6 +1,6 @@
-// Switches for what a schedule always does: shuffles, unrolled loops, pointers that do not overlap,
-// rows split over blocks. With them the worth of each can be shown; without them modules are
-// shorter and a search has less to try.
+// Switches for methods that a schedule always uses: shuffles, unrolled loops, pointers that do not
+// overlap, rows split over blocks. They show the value of each method. Without them modules are
+// shorter and the search space is smaller.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace kw::generate {
 
-/// A kernel's split into parts becomes a choice. Before its text is written.
+/// Makes a kernel's split into parts a choice. Must be called before the kernel's text is written.
 void add_split_switch(Kernel& kernel);
 
-/// Device code in which the switches are tested, and the tunables and methods that this adds.
+/// Device code that tests the switches, and the tunables and methods that they add.
 struct Switched {
   std::string code;
   std::vector<Tune> tunes;

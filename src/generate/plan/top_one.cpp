@@ -1,6 +1,6 @@
-// The largest one of a row is a reduction, however it was asked for. NaN is above all numbers in
-// both; the smallest ones of floats stay what they are, because there NaN loses and in a min it
-// wins.
+// The largest of a row is a reduction, also as the first of a top-k. NaN is above all numbers in
+// both. Selections of the smallest floats are not changed: there NaN comes last, but a min returns
+// it.
 #include "emit/emit.h"
 #include "plan/passes.h"
 #include "plan/rewrite.h"

@@ -1,5 +1,5 @@
-// A product that is turned afterwards is the product of its operands turned and exchanged: operands
-// can be read either way, results are best written along memory.
+// A transposed product is the product of the transposed and exchanged operands. Operands can be
+// read in either order; results are best written in memory order.
 #include <numeric>
 
 #include "plan/passes.h"
@@ -14,7 +14,7 @@ using graph::Op;
 
 namespace {
 
-/// 0, 1, …, r - 1, r - 2.
+/// The dims 0, 1, …, r - 1, r - 2.
 std::vector<int> last_two_exchanged(size_t rank) {
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);

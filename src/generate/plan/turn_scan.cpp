@@ -1,4 +1,4 @@
-// A scan between two flips of its dim is a scan from the other end: one kernel that moves nothing.
+// A scan between two flips of its dim is a scan in reverse: one kernel without movement.
 #include "plan/passes.h"
 #include "plan/rewrite.h"
 
@@ -11,7 +11,7 @@ using graph::Op;
 
 namespace {
 
-/// Places would have to be turned as well; values need not.
+/// Positions would also have to be reversed; values need not.
 bool gives_values(Op op) {
   return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin ||
          op == Op::CumLogSumExp;

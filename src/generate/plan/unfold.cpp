@@ -1,9 +1,10 @@
-// A product whose windows are summed where they meet, as a transposed convolution has it, is itself
-// a convolution. With stride s every result lies at q * s + phase and takes the taps t * s + phase
-// of the window that starts at q - t. So the phases become rows of the product beside the channels,
-// its columns read windows of ceil(taps / s) elements, and nothing as large as all windows is
-// stored. Places that are sliced away afterwards, as the gradient of a padding is, are not
-// computed.
+// The problem: a transposed convolution is a product whose windows are summed where they overlap,
+// and storing all windows costs much memory. The choice: it is itself a convolution. With stride s
+// every result is at q * s + phase and uses the taps t * s + phase of the window that starts at q -
+// t. So the phases become rows of the product beside the channels, and its columns read windows of
+// ceil(taps / s) elements. The alternative, a fold after the product, stores all windows. The cost:
+// a fixed form of folds and slices is required. Positions that are sliced off afterwards, as in the
+// gradient of a padding, are not computed.
 #include <algorithm>
 #include <map>
 
@@ -23,18 +24,18 @@ namespace {
 /// One spatial dim of the folds.
 struct Spatial {
   int64_t stride = 1, dilation = 1, kernel = 1;
-  Dim size{1};    // windows before
-  Dim start{0};   // what is sliced away in front
+  Dim size{1};    // number of windows before
+  Dim start{0};   // elements sliced off at the front
   Dim extent{1};  // of the result
 
   int64_t taps() const { return (kernel + stride - 1) / stride; }
   int64_t reach() const { return (taps() - 1) * dilation; }
-  /// Places with all phases, and those of them that only rounding up to the result needs.
+  /// 1 if the result needs one more position than the windows give, because of rounding up.
   int64_t more() const {
     const Dim enough = (size + Dim(reach())) * Dim(stride) - start - extent;
     return never_negative(enough) ? 0 : 1;
   }
-  /// Places in front, and at the end, of which nothing is wanted.
+  /// Positions at the front, and at the end, that the result does not need.
   int64_t skipped() const {
     return start.is_constant() ? std::min(start.value() / stride, reach()) : 0;
   }
@@ -54,7 +55,7 @@ class Unfold {
  public:
   Unfold(Rewriter& r, const Node& fold) : r_(r), fold_(fold), whole_(fold.shape) {}
 
-  /// `slice`: all that is wanted of it.
+  /// `slice` is the only part of the result that is used; may be null.
   std::optional<NodeId> run(const Node* slice = nullptr) {
     if (!find_folds() || (slice != nullptr && !cut(*slice)) || !find_product()) return std::nullopt;
     Shape shape = batch_;
@@ -103,8 +104,7 @@ class Unfold {
     return product;
   }
 
-  /// Folds of the dims behind the first two, outermost first, with nothing but slices of what they
-  /// gave between them.
+  /// Finds folds of the dims after the first two, outermost first, with only slices between them.
   bool find_folds() {
     const Node* at = &fold_;
     for (;;) {
@@ -127,7 +127,7 @@ class Unfold {
     return true;
   }
 
-  /// A slice of spatial dims alone, behind all folds.
+  /// Applies a slice of spatial dims only, after all folds.
   bool cut(const Node& slice) {
     for (size_t d = 0; d < slice.shape.size(); ++d) {
       if (slice.attrs.steps[d] != 1) return false;
@@ -141,7 +141,7 @@ class Unfold {
     return true;
   }
 
-  /// A slice of the next fold's own dim alone.
+  /// Applies a slice of only the next fold's dim.
   bool slices_next(const Node& slice) {
     const size_t next = 2 + dims();
     const graph::Shape& before = r_[slice.inputs[0]].shape;
@@ -154,7 +154,7 @@ class Unfold {
     return true;
   }
 
-  /// The product below: its rows are channels and taps, its columns the windows.
+  /// Finds the product below: its rows are channels and taps, its columns the windows.
   bool find_product() {
     const Node& turned = r_[base_];
     if (turned.op != Op::Permute || turned.shape.size() != 2 + 2 * dims()) return false;
@@ -193,7 +193,7 @@ class Unfold {
            (graph::count_of(batch_) * per_).same_text(images_ * channels_);
   }
 
-  /// [batch, channels and phases, depth and taps], the taps from the last to the first.
+  /// [batch, channels and phases, depth and taps], with the taps in reverse order.
   NodeId left() {
     const NodeId weight = r_[product_].inputs[0];
     const Dim depth = r_[weight].shape.back();
@@ -227,7 +227,7 @@ class Unfold {
     return make(Op::Reshape, {permuted(x, order)}, matrix);
   }
 
-  /// [batch, depth and taps, places].
+  /// [batch, depth and taps, positions].
   NodeId right() {
     const NodeId input = r_[product_].inputs[1];
     const size_t first = batch_.size() + 1;
@@ -260,7 +260,7 @@ class Unfold {
     return make(Op::Reshape, {permuted(x, order)}, matrix);
   }
 
-  /// Phases between the places they belong to, and the part that is wanted.
+  /// Moves the phases between their positions and slices the needed part.
   NodeId shuffled(NodeId y) {
     Shape apart = batch_, joined = {images_, channels_};
     apart.push_back(per_);
@@ -285,9 +285,9 @@ class Unfold {
 
   Rewriter& r_;
   const Node fold_;
-  Shape whole_;  // of what is wanted
+  Shape whole_;  // shape of the needed part
   std::vector<Spatial> along_;
-  std::vector<Dim> starts_;  // of the slices behind each fold
+  std::vector<Dim> starts_;  // starts of the slices after each fold
   NodeId base_ = 0, product_ = 0;
   Shape batch_;
   Dim images_{1}, channels_{1}, per_{1};
@@ -297,7 +297,7 @@ class Unfold {
 
 Graph unfold(const Graph& graph) {
   const std::vector<int> uses = uses_of(graph);
-  std::map<NodeId, Node> folds;  // by what became of them, those read once
+  std::map<NodeId, Node> folds;  // folds read once, by their new node
   size_t old = 0;
   return Rewriter(graph).run([&](Rewriter& r, const Node& node) -> std::optional<NodeId> {
     const bool once = uses[old++] == 1;
