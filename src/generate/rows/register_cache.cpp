@@ -10,7 +10,7 @@ using graph::NodeId;
 
 namespace {
 
-constexpr size_t kMostKept = 2;  // values: more would spill
+constexpr size_t kMostKept = 2;  // number of values: more would spill
 
 std::string index_text(const Index& index) {
   std::string text;

@@ -1,5 +1,8 @@
-// Schedules of row programs: a block, or a few lanes, per row. The row is read once into registers
-// where it fits, and read again in every pass where it does not.
+// The problem: a row program reads a row several times, and memory is the bottleneck. The choice: a
+// block or a few lanes per row, with the row in registers if it fits. Otherwise every pass reads
+// the row again; an online variant needs one pass less. The alternative, a fixed team per row, is
+// slow for very short or very long rows. The cost: up to three kernels per module, chosen by
+// conditions on the shape.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,11 +20,11 @@ using graph::Op;
 
 namespace {
 
-constexpr int64_t kLongForLanes = 16384;  // columns beyond which a warp is too few threads
+constexpr int64_t kLongForLanes = 16384;  // with more columns a warp is too small
 
-constexpr int64_t kManyRows = 8192;  // of them threads may take more than one
+constexpr int64_t kManyRows = 8192;  // with so many, threads may take several rows
 
-/// The plan lines around the kernels of one team.
+/// Writes the plan lines for the kernels of one team.
 class RowSchedule {
  public:
   RowSchedule(const Region& region, const TargetContext& context, Team team)
@@ -72,7 +75,7 @@ class RowSchedule {
         name, templates, tune("THREADS"), body);
   }
 
-  /// Whether a block's registers cannot hold the row.
+  /// Whether the row is too long for a block's registers.
   bool is_long() const {
     return plan_.column_count().value() > 1024 * most_items() * (16 / narrowest());
   }
@@ -86,7 +89,7 @@ class RowSchedule {
 
   bool is_packed() const { return !packs_->loads().empty() && plan_.is_contiguous(); }
 
-  /// Rows so short that a block of them moves too little to be worth starting.
+  /// Whether rows are so short that a block with them moves too little data.
   bool is_brief() const { return team_ == Team::Lanes && packs_per_row() <= 2; }
 
   bool takes_turns() const {
@@ -109,7 +112,7 @@ class RowSchedule {
     return size;
   }
 
-  /// How many packs a thread may hold before its registers run out.
+  /// The number of packs that a thread can hold in its registers.
   int64_t most_items() const {
     const size_t rows = packs_->loads().size();
     return rows <= 1 ? 16 : rows <= 2 ? 8 : 4;
@@ -142,7 +145,7 @@ class RowSchedule {
     std::vector<int64_t> values = {threads};
     if (threads < 1024) values.push_back(threads * 2);
     values.push_back(threads / 2);
-    // One pack a thread: nothing to wait for but the row's own reduction.
+    // One pack per thread: the only latency is the row's own reduction.
     if (context_.alone && threads < 512 && threads * 4 <= packs) values.push_back(threads * 4);
     kernel_.tune("THREADS", values);
   }
@@ -150,7 +153,7 @@ class RowSchedule {
   void add_lanes() {
     int64_t lanes = 32;
     while (lanes > 1 && lanes / 2 >= packs_per_row()) lanes /= 2;
-    // Columns that lie far apart: neighbouring threads take neighbouring rows instead.
+    // If columns are far apart, adjacent threads take adjacent rows instead.
     if (!plan_.is_contiguous()) lanes = 1;
     kernel_.tune("LANES", {lanes, lanes > 1 ? lanes / 2 : 8});
     std::vector<int64_t> threads = {is_brief() ? 256 : 128};

@@ -1,7 +1,7 @@
-// The problem: a row program has several passes over a row, and each pass needs what earlier ones
-// found. The choice: one class writes all passes for every team of threads, and the row is kept in
-// registers where it fits. A class per team would repeat the passes, which are the larger part. The
-// cost: the team is asked for in the heads and where results are joined.
+// The problem: a row program has several passes over a row, and each pass needs the results of
+// earlier ones. The choice: one class writes all passes for every team of threads, and the row
+// stays in registers if it fits. The alternative, a class per team, would repeat the passes, which
+// are the larger part. The cost: the heads and the combining of results have a case for each team.
 #include "rows/row_kernel.h"
 
 #include <fmt/core.h>
@@ -89,7 +89,7 @@ void RowKernel::open_row() {
   row_scope_ = e_.open(variables, 0, nested() ? 1 : 0);
 }
 
-// Pack and lane scopes of one pass.
+// Opens the pack and lane scopes of one pass.
 void RowKernel::open_pass(bool guarded) {
   std::vector<std::string> variables = plan_.column_variables();
   for (const Axis& axis : columns_.axes) variables.push_back(axis.name);
@@ -123,14 +123,14 @@ void RowKernel::write_columns(CudaWriter& w, const std::string& condition,
   w.line("#pragma unroll");
   const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
   w.line(fmt::format("const Index column = (item * {} + thread) * kVec;", threads()));
-  // Where the packs are the whole row, nothing is asked before the loads start.
+  // If the packs are the whole row, loads start without a test.
   const auto block = w.block(fmt::format("if ((kWhole || column < {}){})", count,
                                          condition.empty() ? "" : " && " + condition));
   write_parts(w, columns_, "column");
   inside();
 }
 
-// Rows that several passes read, and those of the first pass, are loaded before anything else.
+// Packs that several passes read, and those of the first pass, are loaded before anything else.
 std::string RowKernel::first_loads() {
   CudaWriter w(nested() ? 2 : 1);
   std::vector<const PackLoad*> first;
@@ -172,7 +172,7 @@ std::vector<Buffer> RowKernel::shared_rows() const {
   return rows;
 }
 
-// Every thread finds its own packs again, so no barrier is needed.
+// Every thread reads only the packs it wrote, so no barrier is needed.
 void RowKernel::write_shared_rows(CudaWriter& w) {
   if (shared_rows().empty()) return;
   shared_.emplace_back("extern __shared__ uint4 row_memory[];");
@@ -211,7 +211,7 @@ std::optional<Value> RowKernel::node(NodeId id, const Index& index) {
   return cache_.value(id, index, lane_scope_, pass_);
 }
 
-/// Declares what a reduction has found so far: nothing.
+/// Declares the partial result of a reduction with its identity value.
 std::string RowKernel::start_total(NodeId id) {
   const Node& node = region_.node(id);
   const std::string name =
@@ -300,7 +300,7 @@ void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const s
   w.lines(behind_lanes);
 }
 
-/// Joins what the blocks of an earlier launch found in their parts of the row.
+/// Combines the partial results that blocks of an earlier launch found in their parts of the row.
 void RowKernel::join_parts(NodeId id) {
   CudaWriter& w = e_.at(row_scope_);
   w.line(start_total(id));
@@ -425,7 +425,7 @@ void RowKernel::store_pass() {
                 [&] { write_pass_body(w, pack_text, lanes, packs, stores); });
 }
 
-/// Parts of a running number, where an axis could not be joined with the next.
+/// Writes the parts of an index that could not be joined to one axis.
 void RowKernel::write_parts(CudaWriter& w, const Joined& axes, const std::string& whole) {
   if (axes.axes.size() == 1) return;
   std::string left = whole;
@@ -461,7 +461,7 @@ void RowKernel::write_block_head(CudaWriter& w, const std::string& values) {
   if (!shared_.empty()) w.line("__syncthreads();");
 }
 
-// Parts are whole packs, so that they begin aligned.
+// Parts are whole packs, so that they start aligned.
 void RowKernel::write_split_head(CudaWriter& w, const std::string& values) {
   w.line("const int thread = threadIdx.x;");
   const std::string columns = e_.text(plan_.column_count());
@@ -471,7 +471,8 @@ void RowKernel::write_split_head(CudaWriter& w, const std::string& values) {
     w.line("const Index row = blockIdx.x;");
     if (!plan_.centred.empty()) w.line(share);
   } else {
-    // What the launch before read last may still be in the caches: every other one goes backwards.
+    // The data that the previous launch read last may still be in the caches, so every second
+    // launch runs backwards.
     const bool backwards = only_ % 2 == 1;
     if (backwards) w.line("const Index block = gridDim.x - 1 - blockIdx.x;");
     w.line(fmt::format("const Index row = {} / parts;", backwards ? "block" : "blockIdx.x"));
@@ -501,7 +502,7 @@ void RowKernel::write_lanes_head(CudaWriter& w, const std::string& values) {
     return write_own_row(w, values);
   }
   w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", per_block));
-  // All lanes of a warp take part in its shuffles, so all make the same number of rounds.
+  // All lanes of a warp take part in its shuffles, so all make the same number of iterations.
   const auto loop = w.block(fmt::format(
       "for (Index first = static_cast<Index>(blockIdx.x) * {}; first < rows; first += step)",
       per_block));

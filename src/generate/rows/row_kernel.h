@@ -1,5 +1,5 @@
-// One __global__ function of a row program: its passes over the row, one after the other, for the
-// threads that share it. Not for plan lines.
+// Writes one __global__ function of a row program: its passes over the row, for the threads that
+// share it. It does not write plan lines.
 #pragma once
 
 #include <map>
@@ -14,33 +14,34 @@
 
 namespace kw::generate {
 
-/// Who shares a row: a block, a few lanes of a warp, or several blocks that each see a part of it.
+/// The threads that share a row: a block, a few lanes of a warp, or several blocks with a part
+/// each.
 enum class Team : uint8_t { Block, Lanes, Split };
 
 class RowKernel {
  public:
-  /// `registers`: the row is read once and kept; else every pass reads it. `usage`: of an earlier
-  /// run, without which everything is kept.
+  /// `registers`: the row is read once and kept, otherwise every pass reads it. `usage` is from a
+  /// trial run; without it everything is kept.
   RowKernel(const Region& region, const RowPlan& plan, Team team, bool registers,
             const PassUsage* usage);
-  /// Of a split row, only this pass, after joining the partial results of those before it; the one
-  /// behind the last stores the results.
+  /// For a split row: writes only this pass, after combining the partial results of earlier passes.
+  /// The pass after the last one stores the results.
   void only_pass(size_t pass) { only_ = pass; }
 
-  /// Rows that several passes read are kept in shared memory; needs usage.
+  /// Keeps packs that several passes read in shared memory; needs usage.
   void keep_in_shared() { shares_ = true; }
 
-  /// Lanes take several rows in turn, all of them in flight; needs registers.
+  /// Lanes take several rows, with all their loads in flight; needs registers.
   void take_turns() { turns_ = true; }
 
   std::string body();
-  /// Buffers whose rows are kept so, after body().
+  /// The buffers whose rows are in shared memory; valid after body().
   std::vector<Buffer> shared_rows() const;
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
   const PassUsage& seen() const { return cache_.seen(); }
   const std::vector<Axis>& columns() const { return columns_.axes; }
-  /// Declarations and arguments beyond buffers and dims.
+  /// Declarations and arguments other than buffers and dims.
   const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
 
  private:
@@ -48,7 +49,7 @@ class RowKernel {
   std::string threads() const { return tune(team_ == Team::Lanes ? "LANES" : "THREADS"); }
   bool loops() const { return !registers_; }
   bool split() const { return team_ == Team::Split; }
-  /// Whether a row's statements are inside a loop over rows.
+  /// Whether the row's statements are inside a loop over rows.
   bool nested() const { return turns_ || (loops() && !split()); }
 
   Joined axes(const Domain& domain, const std::string& name) const;
@@ -58,7 +59,7 @@ class RowKernel {
                      const std::function<void()>& inside);
   std::string first_loads();
   void write_shared_rows(CudaWriter& w);
-  /// Whether no other row reads this.
+  /// Whether no other row reads this address.
   bool is_of_row(const Dim& address) const;
   bool is_shared(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
@@ -97,30 +98,31 @@ class RowKernel {
   Joined rows_, columns_;
   std::string inner_;
   Packs packs_;
-  std::map<std::string, Dim> plain_;  // variables by axes, lanes left out
+  std::map<std::string, Dim> plain_;  // variables by axes, without lanes
   int row_scope_ = 0, pack_scope_ = 0, lane_scope_ = 0;
   size_t pass_ = 0, only_ = 0;
   std::set<std::string> in_pass_;  // packs loaded inside the pass
   std::vector<std::string> shared_;
   std::map<graph::NodeId, Value> results_;
-  std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
-  std::map<graph::NodeId, std::string> bases_;   // what sums of exponentials have taken off, by max
-  /// Of the elements a thread has taken: how many, and their mean; and the sum of the pack at hand.
+  std::map<graph::NodeId, std::string> totals_;  // names of partial results of reductions
+  std::map<graph::NodeId, std::string> bases_;   // the shift of sums of exponentials, by their max
+  /// For the elements that a thread has read: their number, their mean, and the sum of the current
+  /// pack.
   struct Means {
     std::string count, mean, pack;
   };
-  std::map<graph::NodeId, Means> means_;  // by the sum they come from
+  std::map<graph::NodeId, Means> means_;  // by the sum they are computed from
   bool shares_ = false, turns_ = false;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-/// All variables that a pack's address may have.
+/// The variables that a pack's address may have.
 std::set<std::string> axis_names(const Joined& rows, const Joined& columns);
 
-/// "row_sum += x;": a reduction's step for one more element, of partial type `type`.
+/// "row_sum += x;": adds one element to a reduction with partial type `type`.
 std::string joined_text(graph::Op op, const std::string& name, const Value& x, const char* type);
 
-/// Scratch that holds a reduction's partial results, one per part of a row.
+/// The name of the scratch for a reduction's partial results, one per part of a row.
 std::string partials_name(const Region& region, graph::NodeId reduction);
 
 }  // namespace kw::generate

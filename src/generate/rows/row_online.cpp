@@ -1,5 +1,5 @@
-// Passes of a row program that were joined with the one before: sums that follow a maximum or a
-// mean as it becomes known.
+// Passes that are merged with the one before: sums that follow a maximum or a mean while it is
+// computed.
 #include <fmt/core.h>
 
 #include <utility>
@@ -11,8 +11,8 @@ namespace kw::generate {
 
 using graph::NodeId;
 
-// What is summed so far is rescaled when the maximum has grown by so much that exponentials could
-// overflow, not each time it grows: that is rare, and every time costs a rounding.
+// The sum is rescaled only if the maximum grew so much that exponentials could overflow. That is
+// rare, and every rescaling costs a rounding.
 std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
   std::map<NodeId, std::vector<NodeId>> sums;  // by their maximum
   for (const NodeId id : reductions) {
@@ -51,8 +51,8 @@ std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
   return e_.take(pack_scope_);
 }
 
-// Squares about the pack's own mean: nothing is lost however far the mean lies from zero, or one
-// element from the others.
+// Squares about the pack's own mean: precise even if the mean is far from zero, or one element far
+// from the others.
 std::string RowKernel::centred_steps(const std::vector<NodeId>& reductions) {
   CudaWriter& w = e_.at(pack_scope_);
   for (const NodeId id : reductions) {
@@ -84,7 +84,7 @@ std::string RowKernel::centred_steps(const std::vector<NodeId>& reductions) {
   return e_.take(pack_scope_);
 }
 
-/// The thread's squares about the mean of all that the threads have taken together.
+/// Converts the thread's squares to the mean of all elements that the threads have read.
 void RowKernel::centre(NodeId id) {
   const NodeId sum = plan_.centred.at(id).sum;
   const Means& means = means_.at(sum);
@@ -94,7 +94,7 @@ void RowKernel::centre(NodeId id) {
                         totals_.at(id), means.count, means.mean, totals_.at(sum), count));
 }
 
-/// The sum as it would be with the row's own maximum, which is known by now.
+/// Converts the sum to the final maximum of the row.
 void RowKernel::rescale(NodeId id) {
   const NodeId max = plan_.rescaled.at(id).max;
   e_.at(row_scope_)

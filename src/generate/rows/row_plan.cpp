@@ -1,7 +1,7 @@
 // The problem: which reductions can share a pass over a row. The choice: levels of dependence,
-// found by asking at which index each reduction needs its operand. Matching known patterns
-// (softmax, layer norm) would miss all others. The cost: regions are analysed anew for every
-// question.
+// found by asking at which index each reduction needs its operand. The alternative, matching known
+// patterns (softmax, layer norm), would miss all others. The cost: every query analyses the region
+// again.
 #include "rows/row_plan.h"
 
 #include <algorithm>
@@ -55,8 +55,8 @@ RowPlan shape_after(const Node& reduction, const Node& operand) {
   return plan;
 }
 
-/// Walks from the stores to every reduction, to see whether each runs over the rows' own columns
-/// and which need which.
+/// Visits every reduction from the stores, and checks that it runs over the rows' own columns. Also
+/// finds which reduction needs which.
 class Walk {
  public:
   Walk(const Region& region, RowPlan& plan) : region_(region), plan_(plan), e_(region) {
@@ -96,9 +96,9 @@ class Walk {
     return Value{{"0"}, 1};
   }
 
-  // A reduction's pass comes behind those of all reductions below it.
+  // A reduction's pass follows those of all reductions below it.
   void sort_into_passes() {
-    std::map<NodeId, size_t> stage;  // how many passes a node needs before it
+    std::map<NodeId, size_t> stage;  // number of passes before a node
     for (const NodeId id : interior(region_)) {
       size_t own = 0;
       for (const NodeId input : region_.node(id).inputs) {
@@ -223,7 +223,7 @@ std::optional<RowPlan> plan_rows(const Region& region) {
 
 namespace {
 
-/// Whether the sum is one of exp(x - shift), and where the shift comes from.
+/// Whether the sum is one of exp(x - shift), and the source of the shift.
 std::optional<Rescaled> rescaled_sum(const Region& region, const Node& sum) {
   const auto inner = [&](NodeId id) { return before_reshapes(region, id); };
   if (sum.op != Op::Sum || !in_float(sum.dtype)) return std::nullopt;
@@ -245,7 +245,7 @@ std::optional<Rescaled> rescaled_sum(const Region& region, const Node& sum) {
   return found;
 }
 
-/// The whole number that a constant of the region says.
+/// The integer value of a constant of the region.
 std::optional<Dim> count_said(const Region& region, NodeId id) {
   while (region.loads.count(id) == 0 &&
          (region.node(id).op == Op::Expand || region.node(id).op == Op::Reshape)) {
@@ -259,7 +259,7 @@ std::optional<Dim> count_said(const Region& region, NodeId id) {
   return Dim(static_cast<int64_t>(number));
 }
 
-/// Whether the sum is one of (x - mean)^2, and where the mean comes from.
+/// Whether the sum is one of (x - mean)^2, and the source of the mean.
 std::optional<Centred> centred_sum(const Region& region, const RowPlan& plan, const Node& sum) {
   const auto inside = [&](NodeId id) { return region.loads.count(id) == 0; };
   if (sum.op != Op::Sum || !in_float(sum.dtype) || !inside(sum.inputs[0])) return std::nullopt;

@@ -1,6 +1,6 @@
-// Row programs: any chain of reductions over the same elements and what is computed from them. A
-// reduction's operand is a row of columns; every other reduction must run over the same row. Says
-// what is computed in which pass over the row, not how threads share it.
+// Plans row programs: any chain of reductions over the same elements and the values computed from
+// them. A reduction's operand is a row of columns; all reductions must run over the same row. The
+// plan decides what is computed in which pass, not how threads share the row.
 #pragma once
 
 #include <map>
@@ -13,67 +13,67 @@
 
 namespace kw::generate {
 
-/// A sum of exp(x - shift) in the same pass as the maximum its shift comes from: what was summed is
-/// rescaled as the maximum grows.
+/// A sum of exp(x - shift) in the same pass as the maximum that gives its shift. The sum is
+/// rescaled when the maximum grows.
 struct Rescaled {
   graph::NodeId max = 0;
-  bool bare = true;  // the shift is the maximum itself, even where that is infinite
+  bool bare = true;  // the shift is the maximum itself, even if infinite
 };
 
-/// A sum of squares about a mean, in the same pass as the sum its mean comes from: every pack's
-/// squares are about its own mean, and joined with what the means are apart.
+/// A sum of squares about a mean, in the same pass as the sum that gives the mean. Each pack's
+/// squares are about its own mean, and are combined with the distance of the means.
 struct Centred {
   graph::NodeId sum = 0, mean = 0;
 };
 
 struct RowPlan {
-  Shape shape;            // of what is reduced
-  std::vector<int> dims;  // the reduced ones
+  Shape shape;            // of the reduced operand
+  std::vector<int> dims;  // the reduced dims
   Domain rows, columns;
   Index at, kept;  // the element's index in `shape`, and with 0 in the reduced dims
 
-  /// Reductions by pass: those of one pass need those of earlier ones only.
+  /// Reductions by pass; each pass needs only results of earlier ones.
   std::vector<std::vector<graph::NodeId>> passes;
-  std::map<graph::NodeId, Index> places;       // where each of them is asked for
-  std::map<graph::NodeId, Rescaled> rescaled;  // sums, behind their maximum in its pass
-  std::map<graph::NodeId, Centred> centred;    // sums of squares, behind the sum in its pass
-  // Stores by what is before their reshapes.
+  std::map<graph::NodeId, Index> places;       // the index at which each is needed
+  std::map<graph::NodeId, Rescaled> rescaled;  // sums, after their maximum in its pass
+  std::map<graph::NodeId, Centred> centred;    // sums of squares, after the sum in its pass
+  // Stores by the node before their reshapes.
   std::vector<Store> row_stores;   // one value per row
-  std::vector<Store> full_stores;  // one value per element, in a pass of their own at the end
-  std::vector<Dim> used;           // indices the values need
+  std::vector<Store> full_stores;  // one value per element, in a final pass
+  std::vector<Dim> used;           // indices that the values need
 
   Shape kept_shape() const;
   Dim row_count() const { return graph::count_of(rows.shape); }
   Dim column_count() const { return graph::count_of(columns.shape); }
   bool is_full(const Store& store) const;
-  /// Where a store's value is computed, and where it goes.
+  /// The index at which a store's value is computed, and its address.
   Index index_of(const Store& store, const Region& region) const;
   Dim address_of(const Store& store) const;
-  /// Where a reduction's operand lies for the element at hand.
+  /// The index of a reduction's operand at the current element.
   Index operand_index(const graph::Node& reduction, const graph::Node& operand,
                       const Index& index) const;
-  /// Whether a row's columns lie side by side in memory, at least where something large is read.
+  /// Whether a row's columns are contiguous in memory, at least for one large operand.
   bool is_contiguous() const;
-  /// Whether instead neighbouring rows lie side by side.
+  /// Whether instead adjacent rows are adjacent in memory.
   bool lies_across() const;
   std::vector<std::string> row_variables() const;
   std::vector<std::string> column_variables() const;
   Ranges ranges() const;
 };
 
-/// Nothing where the region is no row program.
+/// Empty if the region is not a row program.
 std::optional<RowPlan> plan_rows(const Region& region);
 
-/// The same with fewer passes, where sums of exponentials need not wait for their maximum, nor
-/// sums of squares for their mean.
+/// The same with fewer passes: sums of exponentials share the pass of their maximum, and sums of
+/// squares that of their mean. Empty if that is not possible.
 std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan);
 
-/// What a reduction's partial results are kept in: "float", "int", "long long".
+/// The type of a reduction's partial results: "float", "int", "long long".
 const char* partial_type(tensor::DType dtype);
 tensor::DType partial_dtype(tensor::DType dtype);
-/// The result of reducing nothing, of partial_type.
+/// The result of a reduction over no elements, in partial_type.
 std::string identity_of(graph::Op op, tensor::DType dtype);
-/// "Add", "Larger": the helper that joins two partial results.
+/// "Add", "Larger": the helper that combines two partial results.
 const char* combine_of(graph::Op op);
 
 }  // namespace kw::generate

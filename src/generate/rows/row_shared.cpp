@@ -1,5 +1,5 @@
-// Rows too long for a block's registers, and short enough for its shared memory: read once, kept
-// there, and found again by every pass.
+// Rows that are too long for a block's registers but fit in its shared memory: read once, and kept
+// there for every pass.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace kw::generate {
 namespace {
 
 constexpr int64_t kShortRow = 4096;  // columns that registers hold easily
-constexpr int kSlots = 2048;         // bytes left for the reductions' own slots
+constexpr int kSlots = 2048;         // bytes for the reductions' own slots
 
 class SharedRows {
  public:

@@ -1,6 +1,6 @@
-// Few long rows: several blocks share each of them. One launch per pass leaves every block's
-// partial results in scratch; the next joins them first. The order is always the same, so are the
-// bits.
+// Few long rows: several blocks share each row. One launch per pass writes every block's partial
+// results to scratch; the next launch combines them first. The order is fixed, so the bits are the
+// same in every run.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// Schedules of row programs whose rows lie across memory (softmax over channels, statistics over a
-// batch): neighbouring threads take neighbouring rows, so that every step along the columns is one
-// coalesced access of full sectors.
-//
-// - stacked_rows: a block has WIDTH * kVec rows and as many layers as its threads give; the columns
-//   are read once into registers where they fit, and read again in every pass where they do not.
-// - stacked_split: few long rows: several blocks share them, one launch per pass.
+// The problem: some row programs have rows across memory (softmax over channels, statistics over a
+// batch). The choice: adjacent threads take adjacent rows, so that every step along the columns is
+// one coalesced access of full sectors. The alternative, transposing first, would read and write
+// the tensor once more. The cost: two schedules with their own tunables:
+// - stacked_rows: a block has WIDTH * kVec rows and several layers of threads. The columns are in
+//   registers if they fit, otherwise every pass reads them again.
+// - stacked_split: for few long rows; several blocks share them, one launch per pass.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,11 +20,11 @@ using graph::NodeId;
 
 namespace {
 
-constexpr int64_t kStackSegment = 128;  // bytes side by side that a layer should read
-constexpr int64_t kElements = 32;       // that a thread likes to keep
+constexpr int64_t kStackSegment = 128;  // adjacent bytes that a layer should read
+constexpr int64_t kElements = 32;       // elements that a thread should keep
 constexpr int64_t kLongToSplit = 2048;
 
-/// The plan lines around the kernels.
+/// Writes the plan lines for the kernels.
 class StackSchedule {
  public:
   StackSchedule(const Region& region, const TargetContext& context, bool split)
@@ -108,19 +108,19 @@ class StackSchedule {
     inner_ = stack.inner_extent();
   }
 
-  /// Elements of a pack: 16 bytes, or less where rows end before.
+  /// The elements of a pack: 16 bytes, or fewer if the number of adjacent rows is not a multiple.
   int64_t vec() const {
     int64_t vec = loads_ == 0 ? 1 : std::max<int64_t>(1, 16 / narrowest_);
     while (vec > 1 && inner_.value() % vec != 0) vec /= 2;
     return vec;
   }
 
-  /// Threads beside each other: a layer reads a segment, if there are so many neighbours.
+  /// The threads of a layer: together they read one segment, if the row count allows.
   int64_t width() const {
     int64_t width = std::max<int64_t>(1, kStackSegment / (vec() * narrowest_));
     while (width > 1 && width / 2 * vec() >= inner_.value()) width /= 2;
     if (split_) return width;
-    // Few columns need few layers; many need layers more than whole segments.
+    // Few columns need few layers. With many columns, more layers are better than whole segments.
     while (width < 128 && width * wanted_layers() < 128) width *= 2;
     while (width * vec() * narrowest_ > 64 && width * wanted_layers() > 512) width /= 2;
     while (width * vec() * narrowest_ > 32 && width * wanted_layers() > 1024) width /= 2;
@@ -223,7 +223,7 @@ class StackSchedule {
   const TargetContext& context_;
   KernelBuilder kernel_;
   bool split_;
-  RowPlan plan_, again_;  // of columns in registers, and of those that passes read again
+  RowPlan plan_, again_;  // for columns in registers; for columns that passes read again
   std::vector<Function> steps_;
   std::vector<std::string> aligned_;
   int64_t narrowest_ = 16;

@@ -1,7 +1,7 @@
-// The problem: rows that lie across memory, where a thread per column would read single elements
-// far apart. The choice: neighbouring threads take neighbouring rows, and layers of threads share
-// the columns. Turning the tensor first would read and write it once more. The cost: every value of
-// a row is an array over its kVec neighbours.
+// The problem: rows lie across memory, and a thread per column would read single elements far
+// apart. The choice: adjacent threads take adjacent rows, and layers of threads share the columns.
+// The alternative, transposing the tensor first, would read and write it once more. The cost: every
+// value of a row is an array over its kVec adjacent rows.
 #include "rows/stack_kernel.h"
 
 #include <fmt/core.h>
@@ -71,7 +71,7 @@ std::string StackKernel::body() {
   return w.text();
 }
 
-// Scopes: 1 is the rows together, 2 one of them, 3 one element of it.
+// Scopes: 1 is all rows of the thread, 2 one of them, 3 one element of it.
 void StackKernel::open_row() {
   std::vector<std::string> variables;
   for (const Axis& axis : rows_.axes) variables.push_back(axis.name);
@@ -169,7 +169,7 @@ std::optional<Value> StackKernel::node(NodeId id, const Index& index) {
   return cache_.value(id, index, element_scope_, pass_);
 }
 
-/// Declares what a reduction has found so far: nothing.
+/// Declares the partial result of a reduction with its identity value.
 std::string StackKernel::start_total(NodeId id) {
   const Node& node = region_.node(id);
   const std::string name =
@@ -254,7 +254,8 @@ void StackKernel::write_pass(const std::string& text, const std::vector<std::str
   });
 }
 
-/// Joins what the blocks of an earlier launch found in their parts of the columns.
+/// Combines the partial results that blocks of an earlier launch found in their parts of the
+/// columns.
 void StackKernel::join_parts(NodeId id) {
   const std::string name = start_total(id), partials = partials_of(id, false);
   totals_[id] = name;
@@ -272,7 +273,7 @@ void StackKernel::join_parts(NodeId id) {
   finish(id, name);
 }
 
-/// Parts by how far their means are apart from that of all of them.
+/// Combines sums of squares with the distance of each part's mean from the mean of all.
 void StackKernel::join_squares(NodeId id, const std::string& name) {
   const NodeId sum = plan_.centred.at(id).sum;
   const std::string columns = e_.text(plan_.column_count()), at = "[other * rows + row + lane]";
@@ -306,7 +307,7 @@ std::string StackKernel::partials_of(NodeId id, bool written) {
   return name;
 }
 
-// Two arrays take turns: between two uses of one lie the barriers of the other.
+// Two arrays alternate: the barriers of one lie between two uses of the other.
 std::string StackKernel::slots_for(const char* type) {
   const int turn = slots_[type]++;
   const std::string word =
@@ -379,7 +380,7 @@ void StackKernel::store_pass() {
   write_pass(e_.close(), before, behind);
 }
 
-// Threads without a row stay for the barriers: they have no columns.
+// Threads without a row stay for the barriers; they get no columns.
 void StackKernel::write_head(CudaWriter& w) {
   const std::string width = tune("WIDTH"), columns = e_.text(plan_.column_count());
   w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));

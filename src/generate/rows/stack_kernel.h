@@ -1,6 +1,6 @@
-// One __global__ function of a row program whose rows lie across memory: neighbouring threads have
-// neighbouring rows, kVec each, and a stack of threads shares the columns of theirs. What is known
-// of a row is an array over its kVec neighbours. Not for plan lines.
+// Writes one __global__ function of a row program whose rows lie across memory. Adjacent threads
+// have adjacent rows, kVec each, and layers of threads share the columns. A value of a row is an
+// array over its kVec adjacent rows. It does not write plan lines.
 #pragma once
 
 #include <map>
@@ -15,19 +15,19 @@
 
 namespace kw::generate {
 
-/// Where a stack finds the columns it has seen already.
+/// Where later passes read the columns.
 enum class Reading : uint8_t {
-  Once,   // in registers
-  Again,  // in memory
-  Parts,  // in memory, each block a part of them; one launch per pass
+  Once,   // from registers
+  Again,  // from memory
+  Parts,  // from memory, each block a part of them; one launch per pass
 };
 
 class StackKernel {
  public:
-  /// `usage`: of an earlier run, without which everything is kept.
+  /// `usage` is from a trial run; without it everything is kept.
   StackKernel(const Region& region, const RowPlan& plan, Reading reading, const PassUsage* usage);
-  /// Of Parts, only this pass, after joining the partial results of those before it; the one
-  /// behind the last stores the results.
+  /// For Parts: writes only this pass, after combining the partial results of earlier passes. The
+  /// pass after the last one stores the results.
   void only_pass(size_t pass) { only_ = pass; }
 
   std::string body();
@@ -36,7 +36,7 @@ class StackKernel {
   const PassUsage& seen() const { return cache_.seen(); }
   /// The extent of the axis along which packs lie.
   const Dim& inner_extent() const { return rows_.axes.back().extent; }
-  /// Declarations and arguments beyond buffers and dims.
+  /// Declarations and arguments other than buffers and dims.
   const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
 
  private:
@@ -48,7 +48,7 @@ class StackKernel {
 
   void open_row();
   void open_pass();
-  /// Writes what the rows' own scope has to say so far, as a loop over the rows.
+  /// Writes the statements of the rows' scope so far, as a loop over the rows.
   void flush_rows();
   void write_lanes(CudaWriter& w, const std::string& text);
   void write_columns(CudaWriter& w, const std::function<void()>& inside);
@@ -60,7 +60,7 @@ class StackKernel {
   std::optional<Value> node(graph::NodeId id, const Index& index);
   std::string start_total(graph::NodeId id);
   void reduction_pass(const std::vector<graph::NodeId>& reductions);
-  /// Squares about the mean so far, and about that of all threads together.
+  /// Squares about the thread's mean so far, then about the mean of all threads.
   void write_centred_step(graph::NodeId id);
   void centre(graph::NodeId id);
   void join_parts(graph::NodeId id);
@@ -68,7 +68,7 @@ class StackKernel {
   void finish(graph::NodeId id, const std::string& name);
   std::string slots_for(const char* type);
   std::string partials_of(graph::NodeId id, bool written);
-  /// A pack to be filled in a loop over the rows, or single stores; `behind` stores the pack.
+  /// Fills a pack in a loop over the rows, or writes single stores; `behind` stores the pack.
   void write_store(const Store& store, std::vector<std::string>& before,
                    std::vector<std::string>& behind);
   void row_stores();
@@ -83,16 +83,16 @@ class StackKernel {
   Joined rows_, columns_;
   std::string inner_;
   Packs packs_;
-  std::map<std::string, Dim> plain_;  // variables by axes, lanes left out
+  std::map<std::string, Dim> plain_;  // variables by axes, without lanes
   int row_scope_ = 0, lane_scope_ = 0, element_scope_ = 0;
   size_t pass_ = 0, only_ = 0;
   std::set<std::string> in_pass_;     // packs loaded inside the pass
-  std::map<std::string, int> slots_;  // used so far, by type
+  std::map<std::string, int> slots_;  // number used so far, by type
   std::vector<std::string> shared_;
   std::map<graph::NodeId, std::string> results_;
-  std::map<graph::NodeId, std::string> totals_;  // names of what reductions found so far
-  std::string count_;                            // of the elements a thread has taken in the pass
-  std::map<graph::NodeId, std::string> means_;   // of these, by the sum of squares they are for
+  std::map<graph::NodeId, std::string> totals_;  // names of partial results of reductions
+  std::string count_;                            // number of elements the thread has read
+  std::map<graph::NodeId, std::string> means_;   // their means, by the sum of squares they are for
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
