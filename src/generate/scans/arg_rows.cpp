@@ -1,11 +1,11 @@
-// The best element of a row and where it stands: arg_max, arg_min, and the max or min beside them.
-// Every thread keeps its own best, shuffles join them inside a warp, shared memory between warps.
-//
+// The problem: arg_max and arg_min need a row's best element and its position, often with its
+// value. The choice: every thread keeps its own best; shuffles combine a warp, shared memory the
+// warps. The alternative, a max and then a search, reads the row twice. The cost: three schedules
+// by shape:
 // - arg_warp: a warp, or a part of one, per row.
 // - arg_block: a block per row.
-// - arg_split: several blocks per row and a second launch that joins what they found.
-//
-// Where neighbouring rows are neighbours in memory, column_reduce.cpp does it.
+// - arg_split: several blocks per row and a second launch that combines their results.
+// If adjacent rows are adjacent in memory, column_reduce.cpp handles them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ class RowArg {
     return in_float(type) ? DType::Fp32 : type;
   }
   std::string name(const char* text) const { return kernel_.name(text); }
-  /// What the blocks of a split row leave, as parameters.
+  /// The results of the blocks of a split row, as parameters.
   Parameters found(const std::string& constness) const {
     return {{fmt::format("{}{}* bests", constness, register_type(joining_.dtype())),
              scratch_name(region_, "bests")},
@@ -121,7 +121,7 @@ class RowArg {
     row_text_ = e_.close();
   }
 
-  /// What is stored for a row, from `best`.
+  /// Writes the stores of a row, computed from `best`.
   void write_results() {
     const int scope = e_.open({}, 1, 1);
     const Index row = loop_.index_at(Dim(0));
@@ -195,7 +195,7 @@ class RowArg {
     loop_.write_row(e_, w);
     w.raw(row_text_);
     w.line(fmt::format("{} best = {};", joining_.type(), joining_.identity()));
-    // Where nothing is better than the worst there is, the first element is the best.
+    // If no element is better than the identity, the first element is the best.
     w.line(fmt::format("if ({0} + member * kVec < {1}) best.place = {0} + member * kVec;", begin,
                        end));
     write_loop(w, begin, end);
@@ -304,7 +304,7 @@ class RowArg {
         warp ? fmt::format("ceil_div({}, {} / {})", rows, threads, lanes()) : rows, threads)};
   }
 
-  /// The second launch: a warp per row joins what the parts found.
+  /// The second launch: a warp per row combines the results of the parts.
   Function write_finish(KernelBuilder& kernel) {
     e_.open(loop_.row_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
@@ -348,7 +348,7 @@ class RowArg {
   std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
 };
 
-/// Nothing where the region's rows lie across memory, or are no search.
+/// Empty if the region's rows lie across memory, or if it is not a search.
 std::optional<RowLoop> loop_of(const Region& region, const TargetContext& context) {
   const auto args = args_of(region);
   if (!args) return std::nullopt;

@@ -1,10 +1,11 @@
-// Reductions and arg reductions over leading or middle dims: neighbouring threads keep neighbouring
-// results, so that every step is one coalesced, vectorised access; the threads of a block that
-// share results meet in shared memory at the end.
-//
-// - column_whole: a block reduces its columns from top to bottom.
-// - column_split: the reduced dims are cut into chunks; a second launch joins what they found. For
-//   results so few that their blocks would not fill the device.
+// The problem: reductions over leading or middle dims read memory across the reduced dim. The
+// choice: adjacent threads keep adjacent results, so that every step is one coalesced, vectorised
+// access. The threads of a block that share results combine them in shared memory at the end. The
+// alternative, transposing first, would read and write everything once more. The cost: few results
+// give few blocks, so there are two schedules:
+// - column_whole: a block reduces its columns completely.
+// - column_split: the reduced dims are divided into chunks, and a second launch combines their
+//   results.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ bool last_is_kept(const Node& input, const std::vector<int>& dims) {
   return false;
 }
 
-/// The region's reductions, or nothing where they are not all over the same leading dims.
+/// The region's reductions; empty if they are not all over the same leading dims.
 std::vector<NodeId> reductions_of(const Region& region) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
   const std::set<NodeId> all(heavy.begin(), heavy.end());
@@ -67,15 +68,15 @@ std::vector<NodeId> reductions_of(const Region& region) {
         same_shape(region.node(node.inputs[0]).shape, region.node(first.inputs[0]).shape);
     if (finds_place(node.op) && node.attrs.dims.size() != 1) return {};
     if (!alike || !last_is_kept(region.node(node.inputs[0]), node.attrs.dims)) return {};
-    // The truth of fp64 products is made one by one.
+    // The truth of fp64 products is computed one by one.
     if (*kind == Joining::Kind::Product && node.dtype == DType::Fp64) return {};
     if (depends_on(region, node.inputs[0], all)) return {};
   }
   return heavy;
 }
 
-/// What is carried from element to element: a reduction's total, or the best of an input and its
-/// place, from which the max beside an arg_max is read too.
+/// The state carried from element to element: a reduction's total, or the best of an input and its
+/// position. A max beside an arg_max is read from the latter too.
 struct State {
   Joining joining;
   Joining::Kind kind;
@@ -97,7 +98,7 @@ class ColumnReduce {
         packs_(e_, loop_.inner(), loop_.axes()) {
     e_.ranges = loop_.ranges();
     e_.rename = loop_.rename(variable(kLane));
-    // Bests first: what lies beside them joins them.
+    // Searches first: reductions beside them share their state.
     for (const NodeId id : nodes_)
       if (finds_place(region.node(id).op)) add_state(id);
     for (const NodeId id : nodes_)
@@ -259,7 +260,7 @@ class ColumnReduce {
       w.line("#pragma unroll");
       const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
       w.line(fmt::format("{}[lane] = {};", state.name, state.joining.identity()));
-      // Where nothing is better than the worst there is, the first element is the best.
+      // If no element is better than the identity, the first element is the best.
       if (state.joining.has_place())
         w.line(fmt::format("if (begin + threadIdx.y < end) {}[lane].place = begin + threadIdx.y;",
                            state.name));
@@ -382,7 +383,7 @@ class ColumnReduce {
     }
   }
 
-  /// The second launch: a thread joins what all chunks found for its result.
+  /// The second launch: a thread combines the results of all chunks for its result.
   Function write_finish(KernelBuilder& kernel) {
     e_.open(loop_.outer_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());

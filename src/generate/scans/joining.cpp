@@ -1,7 +1,7 @@
 // The problem: scans, searches and column reductions carry different states in the same loops. The
-// choice: a class gives the state's type and its operations as device code. Templates in a header
-// for the device would be shorter here, but every module would carry all of them. The cost: a
-// kernel has device functions of its own name.
+// choice: a class returns the state's type and its operations as device code. The alternative,
+// templates in a device header, would be shorter here, but every module would contain all of them.
+// The cost: each kernel has its own device functions with its name.
 #include "scans/joining.h"
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ using tensor::DType;
 
 namespace {
 
-/// What every value of the dtype is at least, or at most.
+/// The lowest or highest value of the dtype.
 std::string extreme(DType dtype, bool lowest) {
   if (is_floating(dtype)) {
     const double infinity = std::numeric_limits<double>::infinity();
@@ -42,7 +42,7 @@ std::string Joining::identity() const {
   if (kind_ == Kind::Product) return literal(dtype_, 1, 1);
   const std::string worst = extreme(dtype_, kind_ != Kind::Min);
   if (!has_place()) return worst;
-  // Behind every real place, so that a real element wins even where it is the worst there is.
+  // After every real position, so that a real element wins even if it has the worst value.
   return fmt::format("{}{{{}, static_cast<Index>(~0ull >> (65 - 8 * sizeof(Index)))}}", type(),
                      worst);
 }
@@ -143,7 +143,7 @@ void Joining::write_function(CudaWriter& w, const std::string& head,
   for (const std::string_view line : split_lines(body)) w.line(trim(line));
 }
 
-/// `call`: a shuffle of one register, written {}.
+/// `call` is the shuffle of one register, which is written {}.
 void Joining::write_shuffle(CudaWriter& w, const char* name, const char* parameters,
                             const char* call) const {
   const bool narrow = tensor::dtype_size(dtype_) < 4 && !in_float(dtype_);
@@ -165,7 +165,7 @@ void Joining::write_state(CudaWriter& w) const {
   w.line("Index place;");
 }
 
-/// The best of a warp, for states that take the first of equals.
+/// The best of a warp, for states that prefer the first of equal elements.
 void Joining::write_of_warp(CudaWriter& w) const {
   write_shuffle(w, "beside", "int by", "__shfl_xor_sync(0xffffffffu, {}, by)");
   w.line("template <int kWidth, typename Index>");
@@ -204,7 +204,8 @@ std::string Joining::definitions(std::set<std::string>& functions, Lanes lanes) 
   if (has_place()) write_state(w);
   write_function(w, fmt::format("join({0} before, {0} now)", type()), compare(functions));
   if (first) {
-    // No comparison with NaN holds: a NaN is better than any number, and nothing than a NaN.
+    // Comparisons with NaN are false: a NaN is better than any number, and no value is better than
+    // a NaN.
     write_function(
         w, fmt::format("step({0} best, {1} value, Index place)", type(), register_type(dtype_)),
         fmt::format("const bool better = !(value {} best.value){};\n"

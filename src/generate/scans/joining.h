@@ -1,5 +1,5 @@
-// How two neighbouring pieces of a row become one: what scans and arg reductions carry from element
-// to element, as device code. A state is a plain value, or a value with its place.
+// Device code that combines two adjacent pieces of a row: the state that scans and arg reductions
+// carry from element to element. A state is a plain value, or a value with its position.
 #pragma once
 
 #include <set>
@@ -14,10 +14,10 @@ namespace kw::generate {
 class Joining {
  public:
   enum class Kind : uint8_t { Sum, Product, Max, Min, LogSum };
-  enum class Lanes : uint8_t { One, Many };           // whether states go from lane to lane
-  enum class Places : uint8_t { None, First, Last };  // which of equals counts
+  enum class Lanes : uint8_t { One, Many };           // whether states move between lanes
+  enum class Places : uint8_t { None, First, Last };  // which of equal elements is taken
 
-  /// `prefix`: of the device functions' names.
+  /// `prefix` starts the names of the device functions.
   Joining(std::string prefix, tensor::DType dtype, Kind kind, Places places)
       : prefix_(std::move(prefix)), dtype_(dtype), kind_(kind), places_(places) {}
 
@@ -32,21 +32,22 @@ class Joining {
   std::string value(const std::string& state) const;
   std::string place(const std::string& state) const;
   std::string join(const std::string& before, const std::string& now) const;
-  /// The same for one element that comes after all of `best`: cheaper than a join.
+  /// The same for one element that comes after all of `best`; cheaper than a join.
   std::string step(const std::string& best, const std::string& value,
                    const std::string& place) const;
-  /// The state of the lane `by` lanes below, above (xor), or of one lane.
+  /// The state of the lane `by` lanes below, of the lane across (xor), or of one given lane.
   std::string from_below(const std::string& state, const std::string& by, const std::string& mask,
                          const std::string& width) const;
-  /// The join of all lanes up to the own one.
+  /// The combined state of all lanes up to the own one.
   std::string upto(const std::string& state, const std::string& lane, const std::string& mask,
                    const std::string& width) const;
-  /// The join of all lanes of a warp, in every lane; for states that take the first of equals.
+  /// The combined state of all lanes of a warp, in every lane; for states that prefer the first of
+  /// equals.
   std::string of_warp(const std::string& state, const std::string& width) const;
   std::string from_beside(const std::string& state, const std::string& by) const;
   std::string from_lane(const std::string& state, const std::string& lane, const std::string& mask,
                         const std::string& width) const;
-  /// Device code of all that; helpers it calls are added to `functions`.
+  /// Device code of all these functions; adds the helpers it calls to `functions`.
   std::string definitions(std::set<std::string>& functions, Lanes lanes = Lanes::Many) const;
 
  private:

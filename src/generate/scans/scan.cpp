@@ -1,15 +1,11 @@
-// Scans along one dim. Inside a row every thread scans a pack, a group of threads joins the packs'
-// totals by shuffles, and a carry leads from tile to tile, so that a row is read and written once.
-//
+// The problem: a scan depends on all elements before it, but should read and write a row once. The
+// choice: every thread scans a pack, shuffles combine totals, a carry goes from tile to tile. The
+// alternative, a tree over the row, needs more passes. The cost: four schedules by shape:
 // - scan_warp: a warp, or a part of one, per row; no barriers.
 // - scan_block: a block per row, one barrier per tile.
-// - scan_split: several blocks per row; a first launch leaves every part's total, from which the
-//   second takes its carry. Reads twice, for few long rows.
-//
-// Rows that are neighbours in memory are scan_columns.cpp's.
-// - scan_chain: the same in one launch: every block has one tile, and waits for what lies before
-// it.
-//   Reads once; sums of floats depend on who was first.
+// - scan_split: several blocks per row; the carry comes from a first launch. Reads twice.
+// - scan_chain: blocks wait for the tiles before them. Reads once; float sums depend on the order.
+// Rows that are adjacent in memory are in scan_columns.cpp.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -82,12 +78,12 @@ class RowScan {
   std::string places() const { return scratch_name(region_, "places"); }
   bool reverse() const { return scans_.first->attrs.reverse; }
 
-  /// Where a pack lies in memory: `column` counts in the direction of the scan, `mirror` the other
-  /// way.
+  /// The position of a pack in memory: `column` counts in the direction of the scan, `mirror` in
+  /// the opposite one.
   const char* memory_column() const { return reverse() ? "mirror" : "column"; }
   std::string position() const { return fmt::format("{} + {}", memory_column(), kLane); }
 
-  /// What counts a pack's elements in the direction of the scan.
+  /// The variable that counts a pack's elements in the direction of the scan.
   const char* step() const { return reverse() ? "step" : kLane; }
   std::string each_step(int from = 0) const {
     return fmt::format("for (int {0} = {1}; {0} < kVec; ++{0})", step(), from);
@@ -219,7 +215,7 @@ class RowScan {
                        region_.name, joining_.has_place() ? "places + row * parts, " : ""));
   }
 
-  /// Device code: every warp joins the totals of the parts before its own, in order.
+  /// Device code: every warp combines the totals of the parts before its own, in order.
   std::string before_text() const {
     CudaWriter w;
     w.comment("The join of the parts before this one; every warp of the block computes it.");
@@ -265,7 +261,7 @@ class RowScan {
     write_outputs(w, "run", end);
   }
 
-  /// The pack's elements, each joined with those before it in the pack.
+  /// The pack's elements, each combined with those before it in the pack.
   void write_runs(CudaWriter& w, const std::string& run, const std::string& end) {
     w.line(fmt::format("{} {}[kVec];", joining_.type(), "run"));
     w.line("#pragma unroll");
@@ -380,7 +376,7 @@ class RowScan {
                          [&](const Instance& instance) { return launches(function, instance); });
   }
 
-  /// `packs`: of a row.
+  /// `packs` is the number of packs of a row.
   void add_threads(int64_t packs) {
     using Values = std::vector<int64_t>;
     if (group_ != Scanners::Warp) {
@@ -455,7 +451,7 @@ class RowScan {
   std::string lane_in_, pack_in_, lane_out_, pack_out_, row_text_;
 };
 
-/// Too few rows to fill the device with a block each.
+/// Whether there are too few rows to fill the device with a block each.
 bool few_rows(const RowLoop& loop, const TargetContext& context) {
   return loop.rows().value() < 2 * context.target.default_sms && loop.length().value() >= 16384;
 }

@@ -1,4 +1,4 @@
-// The scans of a region: what scan.cpp and scan_columns.cpp share.
+// The scans of a region; scan.cpp and scan_columns.cpp share it.
 #pragma once
 
 #include <optional>
@@ -10,33 +10,33 @@
 
 namespace kw::generate {
 
-/// One input, one way, perhaps values and places.
+/// Scans of one input in one direction; values, positions or both.
 struct Scans : Siblings {
   Joining::Kind kind = Joining::Kind::Sum;
   bool places = false;
 };
 
-/// Nothing where the region is no scan with what can be done element by element before and after.
+/// Empty if the region is not a scan with element-wise work before and after it.
 std::optional<Scans> scans_of(const Region& region);
-/// Whether the node asks where the best one stands.
+/// Whether the node returns the position of the best element.
 bool is_place(graph::Op op);
-/// The truth of fp64 products is itself made one by one, and nothing is allowed beside it where
-/// they leave the normal range.
+/// Whether products must be computed in order. The truth of fp64 products is computed in order, and
+/// no other result is allowed when they leave the normal range.
 bool needs_order(const Scans& scans);
-/// What is carried from element to element.
+/// The state carried from element to element.
 Joining joining_of(const Region& region, const Scans& scans);
 RowLoop loop_of(const Region& region, const Scans& scans);
-/// The input as a value of the carried type.
+/// The input converted to the type of the state.
 std::string converted(const Region& region, const Scans& scans, const Joining& joining,
                       const Value& in);
 
-// scan_chain.cpp: blocks that wait for what lies before them
-/// Device code that looks back; `prefix`: of its name.
+// scan_chain.cpp: blocks that wait for the blocks before them
+/// Device code that looks back; `prefix` starts its name.
 std::string chain_text(const Joining& joining, const std::string& prefix);
-/// Hands the tile's total on, then waits for the carry; between the join of the block's threads and
-/// the stores.
+/// Publishes the tile's total, then waits for the carry. Belongs between the combining of the
+/// block's threads and the stores.
 void write_chain_link(CudaWriter& w, const Joining& joining, const std::string& prefix);
-/// Which part of which row is this block's; `tile`: a part's length.
+/// Writes which part of which row the block has; `tile` is the length of a part.
 void write_ticket(CudaWriter& w, const Joining& joining, const std::string& length,
                   const std::string& tile);
 

@@ -1,7 +1,6 @@
-// Blocks of one launch that hand totals on to each other (decoupled look-back): each leaves the
-// total of its part of a row as soon as it knows it, and what lies up to the end of its part as
-// soon as it knows that; flags say which. Parts are handed out in order by a ticket, so that
-// whoever is waited for has started already.
+// Blocks of one launch pass totals to each other (decoupled look-back). Each block first publishes
+// the total of its part of a row, then the total up to the end of its part. Flags tell which one is
+// there. A ticket gives out parts in order, so a block only waits for blocks that have started.
 #include <fmt/core.h>
 
 #include "emit/emit.h"
@@ -11,7 +10,7 @@ namespace kw::generate {
 
 namespace {
 
-/// "totals[at]", with its place where states have one.
+/// "totals[at]", with its position if states have one.
 std::string state_at(const Joining& joining, const std::string& at) {
   return joining.of(fmt::format("totals[{}]", at),
                     fmt::format("static_cast<Index>(places[{}])", at));

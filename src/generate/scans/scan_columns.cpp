@@ -1,11 +1,10 @@
-// Scans along a dim that is not the last. Neighbouring threads have neighbouring rows, kVec each,
-// so that every step along the scan is one coalesced access; a stack of threads shares the rows'
-// columns: each scans SPAN of them, the layers' totals meet in shared memory, a carry leads from
-// tile to tile.
-//
+// The problem: a scan along a dim that is not the last would read elements far apart. The choice:
+// adjacent threads have adjacent rows, kVec each, so every step is one coalesced access. Layers of
+// threads scan SPAN columns each; shared memory combines their totals, a carry goes from tile to
+// tile. The alternative, a transpose, reads and writes everything once more. The cost: registers
+// for SPAN * kVec elements, and two schedules:
 // - scan_columns: a block scans its rows from end to end.
-// - scan_columns_split: several blocks per row; a first launch leaves every part's total, from
-//   which the second takes its carry. Reads twice, for few long rows.
+// - scan_columns_split: several blocks per row; the carry comes from a first launch. Reads twice.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kSegment = 128;  // bytes side by side that a layer should read
+constexpr int64_t kSegment = 128;  // adjacent bytes that a layer should read
 
 ReducedLoop columns_of(const Region& region, const Scans& scans) {
   std::vector<NodeId> values = {scans.input};
@@ -206,7 +205,7 @@ class ColumnScan {
     w.lines(lines);
   }
 
-  /// A loop over the thread's steps; `inside` is only for those that are there.
+  /// A loop over the thread's steps; `inside` is only for steps that exist.
   void write_steps(CudaWriter& w, const std::vector<std::string>& always,
                    const std::function<void()>& inside) {
     w.line("#pragma unroll");
@@ -221,7 +220,7 @@ class ColumnScan {
     w.line(fmt::format("const Index column = start + layer * {} + u;", name("SPAN")));
   }
 
-  /// Every element joined with those before it of the same thread.
+  /// Every element combined with those before it of the same thread.
   void write_runs(CudaWriter& w) {
     w.line(fmt::format("{} runs[{}][kVec];", joining_.type(), name("SPAN")));
     const std::string nothing = fmt::format(
@@ -241,7 +240,7 @@ class ColumnScan {
                                 joining_.join("runs[u - 1][lane]", "runs[u][lane]"))});
   }
 
-  // Tiles take turns in shared memory, so one barrier is enough.
+  // Tiles alternate in shared memory, so one barrier is enough.
   void write_meeting(CudaWriter& w) {
     w.line(fmt::format("{} before[kVec];", joining_.type()));
     w.line(fmt::format("{}_meet(runs[{} - 1], carry, before, of_group[turn]);", region_.name,
@@ -249,10 +248,11 @@ class ColumnScan {
     w.line("turn = 1 - turn;");
   }
 
-  /// Threads in whose number shuffles can join all layers: a warp, or one layer of more threads.
+  /// The number of threads in which shuffles can combine all layers: a warp, or one layer of more
+  /// threads.
   std::string group() const { return fmt::format("({0} < 32 ? 32 : {0})", name("WIDTH")); }
 
-  /// Device code: what all layers found becomes what lies before each.
+  /// Device code: turns the layers' totals into the total before each layer.
   std::string meet_text() const {
     CudaWriter w;
     w.comment(
@@ -374,7 +374,7 @@ class ColumnScan {
     kernel_.vectors(vec > 1 ? Values{vec, 1} : Values{1});
     kernel_.tune("WIDTH", {width, width * 2});
     kernel_.tune("STACK", ordered_ ? Values{1} : Values{stack, stack * 2});
-    // Each of a thread's elements takes a register.
+    // Each of a thread's elements needs a register.
     kernel_.tune_method("compute.ilp_unroll_register_tile", "SPAN",
                         vec > 4 ? Values{4, 8, 1} : Values{8, 4, 1});
     kernel_.method("memory.coalesced_access");

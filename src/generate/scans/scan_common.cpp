@@ -50,7 +50,7 @@ bool needs_order(const Scans& scans) {
 }
 
 Joining joining_of(const Region& region, const Scans& scans) {
-  // Sums of integers are wider than what they sum.
+  // Sums of integers are wider than their elements.
   const bool adds = scans.kind == Joining::Kind::Sum || scans.kind == Joining::Kind::Product;
   const DType type = adds ? scans.first->dtype : region.node(scans.input).dtype;
   return Joining(region.name, in_float(type) ? DType::Fp32 : type, scans.kind,

@@ -66,7 +66,7 @@ std::string key_function(const Region& region, const Selection& selection, bool 
                                               word, region.name, register_type(dtype)));
     std::string key = fmt::format("static_cast<{}>(value)", word);
     if (in_float(dtype) || dtype == DType::Fp64) {
-      // Adding 0 makes -0 the same as 0.
+      // Adding 0 turns -0 into 0.
       w.line(fmt::format("const {} bits = {}(value + {});", word,
                          wide ? "__double_as_longlong" : "__float_as_uint", literal(dtype, 0, 0)));
       w.line(fmt::format("const {} ordered = bits & {} ? ~bits : bits | {};", word, top, top));

@@ -1,5 +1,5 @@
-// Operations along one dim of one input that one pass computes together: values and places of a
-// scan, a sort or a search. What makes them alike beyond that is their kind's business.
+// Operations along one dim of one input that one pass computes together: values and positions of a
+// scan, a sort or a search. Each kind adds its own conditions.
 #pragma once
 
 #include <functional>
@@ -18,14 +18,15 @@ struct Siblings {
   size_t axis() const { return static_cast<size_t>(first->attrs.dims[0]); }
 };
 
-/// The region's heavy nodes; nothing where there are none, where one is not `alike` (asked of each,
-/// with the first), has another input or other dims, or where their input needs one of them.
+/// The region's heavy nodes. Empty if there are none, or if their input depends on one of them.
+/// Also empty if one is not `alike` (called for each, with the first), or has another input or
+/// other dims.
 std::optional<Siblings> siblings_of(
     const Region& region,
     const std::function<bool(const graph::Node& first, const graph::Node& node)>& alike);
 
-/// PARTS of a row of `length`, each PART long, a multiple of TILE, which is `tile`: so many that
-/// the device is full with `groups` of rows.
+/// Divides a row of `length` into PARTS of length PART, a multiple of TILE, which is `tile`. With
+/// `groups` of rows the parts fill the device.
 void cut_rows(KernelBuilder& kernel, const std::string& length, const std::string& tile,
               const std::string& groups);
 

@@ -1,7 +1,9 @@
-// Sorts along one dim, and selections too large for anything better. A block sorts as many keys as
-// fit its shared memory by bitonic exchange; longer rows are sorted in such tiles and merged pass
-// by pass, every element finding its new place by a search in the run beside its own. Keys carry
-// their places, so that no two are equal and the order of equals is kept.
+// The problem: sorts, and selections too large for top_k, have any length. The choice: a block
+// sorts as many keys as fit its shared memory by bitonic exchange. Longer rows are sorted in such
+// tiles and merged pass by pass; every element finds its new position by a search in the adjacent
+// run. Keys contain their positions, so that no two are equal and equal elements keep their order.
+// The alternative, a radix sort, needs a histogram per digit. The cost: long rows are read and
+// written once per merge.
 #include "scans/sort.h"
 
 #include <fmt/core.h>
@@ -53,7 +55,7 @@ class Sort {
   }
   std::string name(const char* text) const { return text + region_.suffix; }
   bool wide() const { return has_wide_keys(region_, selection_); }
-  /// Of a block that sorts a whole row, in items of 8 or 16 bytes: 32 KiB.
+  /// Capacity of a block that sorts a whole row, in items of 8 or 16 bytes: 32 KiB.
   int64_t capacity() const { return wide() ? 2048 : 4096; }
   std::string item() const { return region_.name + "_item<Index>"; }
   std::string length() const { return as_factor(loop_.length()); }
@@ -90,7 +92,7 @@ class Sort {
     kernel.let("SORT_PASSES", passes);
     kernel.tune("SORT_THREADS", {256, 512, 128});
     kernel.method("memory.tiling_smem");
-    // Words of 8 bytes. With other kernels beside it, any variant may run at any shape.
+    // Words of 8 bytes. With other kernels in the module, any variant may run at any shape.
     const std::string fits = fits_int(region_);
     const bool two = wide() || !alone_;
     const std::string words = two ? "2" : fits.empty() ? "1" : fmt::format("pick({}, 2, 1)", fits);
@@ -100,7 +102,7 @@ class Sort {
     kernel.scratch(buffer("merged"), DType::Uint64, extent);
   }
 
-  /// Sorts kSize elements; writes results where that is the whole row, else the sorted run.
+  /// Sorts kSize elements. Writes the results if that is the whole row, otherwise the sorted run.
   Function write_tile(KernelBuilder& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable("column"));
@@ -171,7 +173,7 @@ class Sort {
     w.line("__syncthreads();");
   }
 
-  /// One pass: runs of `width` elements become runs of twice as many.
+  /// One pass: runs of `width` elements become runs of twice that length.
   void write_merge(KernelBuilder& kernel) const {
     CudaWriter w;
     w.line("");

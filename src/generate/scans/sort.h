@@ -1,4 +1,4 @@
-// Sorting kernels as the last resort of every selection: right for every length and count.
+// Sorting kernels for selections without a better schedule: correct for every length and count.
 #pragma once
 
 #include "emit/emit.h"
@@ -6,7 +6,7 @@
 
 namespace kw::generate {
 
-/// Adds kernels named like the region, and variants of which the last always holds.
+/// Adds kernels named after the region, and variants of which the last always holds.
 void add_sort(const Region& region, const TargetContext& context, KernelBuilder& kernel);
 
 }  // namespace kw::generate

@@ -1,11 +1,11 @@
-// The k best of a row, a warp per row. The row's keys stay in registers. The k-th best of the
-// lanes' own bests is a limit that at least k elements reach and few others do; those are ranked
-// against each other. Rows where too many reach it (many equals, sorted runs) are served by taking
-// the best one k times.
+// The problem: find the k best of a row without sorting it. The choice: a warp per row, with the
+// row's keys in registers. The k-th best of the lanes' own bests is a limit that at least k
+// elements reach and few others do; those are ranked against each other. Rows with too many such
+// elements (many equals, sorted runs) take the best one k times.
 //
-// Why not a heap per thread: inserting diverges in every lane at other times, while here all lanes
-// run straight code. Why not a radix select: neighbouring floats share their high bits, so a
-// histogram of those is one hot bin.
+// Alternatives: in a heap per thread, inserting diverges at other times in every lane; here all
+// lanes run the same code. In a radix select, similar floats share their high bits, so one bin of
+// the histogram gets most elements. The cost: rows are limited to kLongestRow keys.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class TopK {
  private:
   std::string name(const char* text) const { return kernel_.name(text); }
   int64_t wanted() const { return selection_.count().value(); }
-  /// Bests per lane: at least twice as many as are wanted, over the warp.
+  /// The bests per lane: over the warp at least twice the number of results.
   int64_t bests() const { return wanted() <= 16 ? 1 : wanted() <= 64 ? 4 : 8; }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
@@ -142,7 +142,7 @@ class TopK {
     w.line("best = best > own_keys[u][lane] ? best : own_keys[u][lane];");
   }
 
-  /// Device code of the limit that few elements reach.
+  /// Device code for the limit that few elements reach.
   std::string limit_text() const {
     CudaWriter w;
     w.comment(
@@ -252,7 +252,7 @@ class TopK {
     add_sort(longer, context_, kernel_);
   }
 
-  /// Steps along a row: a power of two, so that few kernels are compiled.
+  /// The number of steps along a row: a power of two, so that few kernels are compiled.
   std::string steps(const Instance& instance) {
     const std::string count = fmt::format("ceil_div({}, 32 * {})", length(), instance.vec);
     std::string steps = fmt::format("pick(({} > 1)", count);
