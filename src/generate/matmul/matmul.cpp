@@ -1,9 +1,11 @@
-// Matrix products on CUDA cores: a block computes a tile, every thread 8 x 8 of it in registers.
-// The next tiles of the operands travel to registers while the present ones are multiplied from
-// shared memory, which has two buffers, so that one barrier per step is enough. Steps that k fills
-// ask for nothing but their elements; the last ones have a loop of their own. Results go through
-// shared memory, so that neighbouring threads store neighbours. Tiles that would not fill a wave
-// are shared along k by several blocks, and a second launch adds what they found.
+// The problem: products on CUDA cores are limited by loads unless each element is used many times.
+// The choice: a block computes a tile, every thread 8 x 8 or 8 x 16 of it in registers. The next
+// tiles are loaded to registers while the present ones are multiplied from shared memory; two
+// buffers need one barrier per step. Steps that k fills have no bounds tests; the last steps have
+// their own loop. Results go through shared memory, so that adjacent threads store adjacent
+// elements. The alternative, a dot product per thread, loads both operands for every product. The
+// cost: registers and shared memory limit the blocks per multiprocessor. matmul_split.h shares a
+// last, unfilled wave.
 #include "matmul/matmul.h"
 
 #include <fmt/core.h>
@@ -22,7 +24,7 @@ using tensor::DType;
 
 namespace {
 
-/// What products are added up in: as wide as the result, fp32 for halves.
+/// The type of the sums: as wide as the result, fp32 for halves.
 DType sum_dtype(const Product& product) {
   const DType dtype = product.node().dtype;
   return in_float(dtype) ? DType::Fp32 : dtype;
@@ -33,7 +35,7 @@ bool is_low(const Product& product) {
 }
 bool is_narrow(const Product& product) { return product.n().value() <= 32 && !is_low(product); }
 
-/// No larger than the product, where it is narrow.
+/// Tiles are not larger than a narrow product.
 TileSizes tile_sizes(const Product& product) {
   const auto few = [](int64_t extent) {
     return extent <= 16 ? std::vector<int64_t>{16, 32} : std::vector<int64_t>{32, 64};
@@ -46,7 +48,7 @@ TileSizes tile_sizes(const Product& product) {
 
 class Tiled {
  public:
-  /// With switches a thread's tile can be smaller (SIDE), and nothing fetched ahead (AHEAD).
+  /// With switches a thread's tile can be smaller (SIDE), and prefetching can be off (AHEAD).
   Tiled(const Region& region, const TargetContext& context, Tiling tiling)
       : region_(region),
         context_(context),
@@ -78,7 +80,7 @@ class Tiled {
  private:
   std::string name(const char* text) const { return kernel_.name(text); }
   std::string sum_type() const { return register_type(sums_); }
-  /// Sums of a thread, as a plan says it.
+  /// The number of sums of a thread, as a plan expression.
   std::string square() const {
     const std::string side = name("SIDE");
     return switches_ ? fmt::format("({0} * {0})", side) : fmt::format("(8 * {})", name("ACROSS"));
@@ -86,17 +88,17 @@ class Tiled {
   std::string threads() const {
     return fmt::format("{} * {} / {}", name("TILE_M"), name("TILE_N"), square());
   }
-  /// With room for the sums of so many blocks in the registers of one multiprocessor.
+  /// The launch bounds: one multiprocessor must hold blocks with RESIDENT * 64 sums together.
   std::string bounds() const {
     return fmt::format("{},\n{}1 + ({} * {} - 1) / ({} * {})", threads(), std::string(34, ' '),
                        name("RESIDENT"), switches_ ? fmt::format("{0} * {0}", name("SIDE")) : "64",
                        name("TILE_M"), name("TILE_N"));
   }
-  /// Rows and columns of a thread's tile.
+  /// The rows and columns of a thread's tile.
   std::string tall() const { return switches_ ? "kSide" : "8"; }
   std::string across() const { return switches_ ? "kSide" : "kAcross"; }
 
-  // Scopes: 1 is the block's place, 2 one element.
+  // Scopes: 1 is the block's position, 2 one element.
   void write_values() {
     e_.open(product_.batch().variables(), 0, 0);
     for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e_.note(extent);
@@ -121,7 +123,7 @@ class Tiled {
     w.line(fmt::format("constexpr int {} = {};", across(), name(switches_ ? "SIDE" : "ACROSS")));
     w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / ({} * {});",
                        name("TILE_M"), name("TILE_N"), name("TILE_K"), tall(), across()));
-    // 4 x 8 threads of a warp read 64 and 128 bytes of shared memory at once.
+    // The 4 x 8 threads of a warp read 64 and 128 bytes of shared memory at once.
     w.line(fmt::format(
         "constexpr int kLanesM = kM < 4 * {0} ? kM / {0} : kN < 8 * {1} ? 32 * {1} / kN : 4;",
         tall(), across()));
@@ -192,7 +194,7 @@ class Tiled {
         "{}_multiply<{}, kLanesM, kLanesN>(left[turn], right[turn], row, column, total);",
         region_.name, unroll));
     if (switches_) {
-      // Behind a barrier, so that no compiler fetches ahead by itself.
+      // After a barrier, so that the compiler does not prefetch by itself.
       const auto late = w.block(fmt::format("if (!{})", ahead));
       w.line("__syncthreads();");
       w.line(more + fetch);
@@ -201,7 +203,7 @@ class Tiled {
     w.line("__syncthreads();");
   }
 
-  /// Device code of one step: the thread's 8 x 8 sums take kK products each.
+  /// Device code of one step: adds kK products to each of the thread's sums.
   std::string multiply_text() const {
     CudaWriter w;
     w.comment("The thread's sums take what one tile of each operand gives.");
@@ -233,7 +235,7 @@ class Tiled {
     return w.text() + "\n";
   }
 
-  // A row of each thread at a time: what the warp has of it is read again along columns.
+  // Writes one row of each thread at a time; the warp reads it again along columns.
   void write_results(CudaWriter& w) {
     w.line(fmt::format("{}* const own = results + warp * 32 * {};", sum_type(), across()));
     const auto loop = [&](const char* counter, const std::string& extent, const char* times = "") {
@@ -248,7 +250,7 @@ class Tiled {
     }
     w.line("__syncwarp();");
     {
-      // Four stores under way are enough, and all of them would take a third of the compile.
+      // Four stores in flight are enough; unrolling all would add a third to the compile time.
       const auto columns = loop("other", across(), " 4");
       w.line("const int at = other * 32 + lane;");
       w.line("const int at_m = warp_m + i / 4 * (4 * kLanesM) + at / kWide * 4 + i % 4;");
@@ -300,9 +302,9 @@ class Tiled {
                     flat ? fmt::format("{} * {} >= 2048", name("TILE_M"), name("TILE_N")) : "");
     share_.add_plan(kernel_);
     kernel_.tune("TILE_K", {8, 16});
-    // 8 x 16 sums of a thread need 24 loads from shared memory per step, twice 8 x 8 need 32; but
-    // half as many threads fetch, single elements take them longer, and a block that is alone on
-    // its multiprocessor hides less of its waiting.
+    // 8 x 16 sums of a thread need 24 loads from shared memory per step; twice 8 x 8 need 32. But
+    // half as many threads fetch, single elements take longer, and a block that is alone on its
+    // multiprocessor hides less latency.
     const bool packs = sides_[0].packed() && sides_[1].packed();
     const bool alone = !split_ && cut.tiles <= context_.target.default_sms;
     if (!switches_) {
@@ -310,7 +312,7 @@ class Tiled {
                              : packs && !alone ? Values{16, 8}
                                                : Values{8, 16});
     }
-    // The lower a tile is, the more elements a thread fetches, each in a register.
+    // The lower a tile is, the more elements a thread fetches, each into a register.
     const bool lowest = std::min(product_.m().value(), product_.n().value()) <= 16;
     kernel_.tune("RESIDENT", wide ? Values{256} : lowest ? Values{256, 512} : Values{512, 256});
   }
@@ -341,7 +343,7 @@ class Tiled {
   std::string result_, block_text_;
 };
 
-/// How many times as fast the product is with a phase per block; 0 where it has no phases.
+/// The speed-up of the product with a phase per block; 0 if it has no phases.
 double gain_of_phases(const Region& region, const TargetContext& context) {
   const auto product = product_of(region), phased = product_of(region, false, Tiling::Phases);
   if (!phased) return 0;

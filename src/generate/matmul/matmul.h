@@ -1,6 +1,6 @@
-// Matrix products: what the kernels on CUDA cores and on tensor cores share. One product per
-// region, with whatever is done element by element to its operands and its result, and whatever
-// moves them: a convolution is a product whose right operand is read through windows.
+// Matrix products: the part that kernels on CUDA cores and on tensor cores share. A region has one
+// product, with element-wise work and movement on its operands and its result. A convolution is a
+// product whose right operand is read through windows.
 #pragma once
 
 #include <functional>
@@ -14,42 +14,42 @@
 
 namespace kw::generate {
 
-/// What a block takes: a tile, or a part of one along k where the last wave is not full, or a tile
-/// with rows of one phase.
+/// The work of a block: a tile, a part of one along k if the last wave is not full, or a tile with
+/// rows of one phase.
 enum class Tiling { Whole, Split, Phases };
 
-/// A running number of a product, "ni", and the dims it stands for, as few as an access can see.
+/// A running index of a product, "ni", and the dims it stands for, as few as the accesses allow.
 struct Run {
   std::string name;
   Domain domain;
   Joined axes;
-  std::set<std::string> ranged = {};  // axes of which a phase leaves a range
+  std::set<std::string> ranged = {};  // axes that a phase limits to a range
 
   bool is_whole() const { return axes.axes.size() == 1; }
   Dim index() const { return linear(domain.shape, domain.index); }
   /// The innermost axis.
   const Axis& inner() const { return axes.axes.back(); }
-  /// All names that the number goes by.
+  /// All variable names for this index.
   std::vector<std::string> variables() const;
-  /// The axes from the number, where it has several.
+  /// Writes the axes, computed from the index, if it has several.
   void write(Emitter& e, CudaWriter& w) const;
 };
 
-/// Where an operand or the result lies: [batch, row, column].
+/// The position of an operand or of the result: [batch, row, column].
 struct View {
   Run row, column;
   Index index;
-  std::vector<Dim> used;  // indices its elements need
+  std::vector<Dim> used;  // indices that its elements need
 };
 
-/// An operand's tile in shared memory: `outer` rows of `inner` neighbouring elements.
+/// An operand's tile in shared memory: `outer` rows of `inner` adjacent elements.
 struct ProductOperand {
   graph::NodeId node = 0;
-  bool left = true;       // [m, k], else [k, n]
-  bool along_k = true;    // neighbours in memory are neighbours along k
-  bool direct = false;    // in memory as it is: packs can be loaded
-  Dim address{0};         // of its element, where direct
-  std::string buffer;     // that it lies in, where direct
+  bool left = true;       // [m, k], otherwise [k, n]
+  bool along_k = true;    // elements adjacent in memory are adjacent along k
+  bool direct = false;    // read from memory unchanged: packs can be loaded
+  Dim address{0};         // address of its element, if direct
+  std::string buffer;     // its buffer, if direct
   const char* tile = "";  // "left", "right"
   View view;
 
@@ -59,50 +59,50 @@ struct ProductOperand {
   const char* outer() const { return along_k ? (left ? "mi" : "ni") : "ki"; }
   const char* inner() const { return along_k ? "ki" : (left ? "mi" : "ni"); }
   std::vector<std::string> variables() const;
-  /// How the emitter writes its variables.
+  /// The replacements for its variables in the emitter.
   std::map<std::string, Dim> rename() const;
 };
 
 class Product {
  public:
-  /// The region's product; see product_of. `strip`: operands behind casts to fp32.
+  /// The region's product; see product_of. `strip`: use the operands below casts to fp32.
   Product(const Region& region, graph::NodeId node, bool strip = false);
-  /// From now on batches are phases of rows as well; false where rows have none.
+  /// Batches then also number the phases of rows; false if rows have no phases.
   bool take_phases();
 
   const graph::Node& node() const { return region_.node(id_); }
   graph::NodeId id() const { return id_; }
-  /// Of the tiles: where the left operand is the same for all of the first batches, their columns
-  /// are numbered as one.
+  /// The batches of the tiles. If the left operand is the same for all leading batches, their
+  /// columns are numbered as one.
   Dim batches() const { return graph::count_of(batch_.domain.shape) * phases_.count(); }
-  /// Of a phase, where there are phases.
+  /// The rows of one phase, if there are phases.
   Dim m() const;
   Dim n() const { return graph::count_of(result_.column.domain.shape); }
   const Dim& k() const { return region_.node(node().inputs[0]).shape.back(); }
-  /// At the shape to be fast at; a phase's are average ones.
+  /// At the first benchmark shape; for phases the average.
   Extents extents() const;
   const Phases& phases() const { return phases_; }
-  /// How many columns there are, as device code: the phase's.
+  /// The number of columns, as device code; of one phase if there are phases.
   std::string columns() const { return phases_.empty() ? n().text() : "columns"; }
-  /// Writes what the block's place in the batches says: where it has rows of one phase, which taps
-  /// and columns those have, and where k ends.
+  /// Writes what follows from the block's batch. With phases: the taps and columns of its phase,
+  /// and the end of k.
   void write_batch(Emitter& e, CudaWriter& w) const;
   const Run& batch() const { return batch_; }
   const View& result() const { return result_; }
   const ProductOperand& operand(bool left) const { return left ? left_ : right_; }
   const Ranges& ranges() const { return ranges_; }
-  /// What the emitter is told before anything is written: ranges, and how batches are written.
+  /// Sets up the emitter before any code is written: ranges, and replacements for batches.
   void prepare(Emitter& e) const;
   std::vector<std::string> batch_variables() const { return batch_.variables(); }
 
-  /// Writes the stores of one element, `value` being the product there. False where a store is not
-  /// computed from the product's element at its own place.
+  /// Writes the stores of one element, where `value` is the product. False if a store is not
+  /// computed from the product's element at its own position.
   bool write_stores(Emitter& e, int scope, const std::string& value) const;
   bool fits() const { return fits_; }
 
  private:
   ProductOperand operand_of(bool left, bool strip) const;
-  /// `letters`: of its rows and columns, "mk"; `prefix`: what makes their variables its own.
+  /// `letters` name its rows and columns, "mk"; `prefix` makes their variables unique.
   View view_of(const std::string& prefix, const char* letters, const Shape& rows,
                const Shape& columns, bool has_images) const;
   void look_at_operand(ProductOperand& operand) const;
@@ -126,34 +126,34 @@ class Product {
   Ranges ranges_;
   Phases phases_;
   std::set<std::string> inside_;  // indices of the result that phases keep within their bounds
-  bool fits_ = true;              // every store is computed from the element at its own place
+  bool fits_ = true;              // every store is computed from the element at its own position
 };
 
-/// Whether the node is computed from windows of something.
+/// Whether the node is computed from windows.
 bool reads_windows(const Region& region, graph::NodeId node);
 
-/// Nothing where the region is not one product with pointwise work around it, or has no phases
-/// where these are asked for.
+/// Empty if the region is not one product with pointwise work around it, or if `tiling` needs
+/// phases and it has none.
 std::optional<Product> product_of(const Region& region, bool strip = false,
                                   Tiling tiling = Tiling::Whole);
 
-/// Writes the stores of a region at the place of one element of `from`, which lies at `index` and
-/// is `value`. False where a store is not computed from that element alone.
-/// `keep`: takes what would be stored at an address, under a condition or always (""). `inside`:
-/// indices that lie within their bounds, whatever these are.
+/// Writes the stores of a region for one element of `from`, which is at `index` and has the value
+/// `value`. False if a store is not computed from that element alone.
+/// `keep` takes the value for an address, under a condition or always (""). `inside` are indices
+/// known to lie within their bounds.
 using KeepResult = std::function<void(const Store& store, const Dim& address,
                                       const std::string& value, const std::string& condition)>;
 bool write_results(const Region& region, graph::NodeId from, const Index& index,
                    const Ranges& ranges, Emitter& e, int scope, const std::string& value,
                    const KeepResult& keep = {}, const std::set<std::string>& inside = {});
 
-/// Within which bounds an element of `from` at `index` must lie to be stored; none where there are
-/// several stores.
+/// The bounds within which an element of `from` at `index` must lie to be stored; empty if there
+/// are several stores.
 std::vector<Bound> bounds_of_store(const Region& region, graph::NodeId from,
                                          const Index& index, const Ranges& ranges);
 
-/// The dims that dim `d` of a node is made of, seen from below (what it is computed from) and from
-/// above (what the stores make of it); the dim itself where it is taken as it is.
+/// The dims that dim `d` of a node consists of: from below (its inputs) and from above (the
+/// stores). The dim itself if it is not split.
 Shape parts_below(const Region& region, graph::NodeId node, size_t d);
 Shape parts_above(const Region& region, graph::NodeId node, size_t d);
 

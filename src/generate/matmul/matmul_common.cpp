@@ -1,7 +1,8 @@
-// The problem: products, convolutions and gradients differ only in how operands are reached. The
-// choice: one product of [batch, m, k] and [batch, k, n] whose operands are read through index
-// arithmetic. A kernel per kind of convolution would know its windows better. The cost: running
-// numbers are taken apart by divisions, which lookups and phases avoid where they can.
+// The problem: products, convolutions and gradients differ only in how their operands are
+// addressed. The choice: one product of [batch, m, k] and [batch, k, n] whose operands are read
+// through index arithmetic. The alternative, a kernel per kind of convolution, would know its
+// windows better. The cost: running indices are split by divisions, which lookups and phases avoid
+// if possible.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,9 +25,9 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
-constexpr int64_t kFarApart = 8;  // elements: nothing of a sector is shared
+constexpr int64_t kFarApart = 8;  // elements: they share no sector
 
-/// How far neighbours of the run are neighbours in memory, forwards or backwards.
+/// The number of adjacent indices of the run that are adjacent in memory, forwards or backwards.
 int64_t reach(const Run& run, const Dim& address) {
   if (run.domain.dims.empty()) return 1;
   const auto step = coefficient(address, run.domain.dims.back().name);
@@ -102,7 +103,7 @@ Product::Product(const Region& region, NodeId node, bool strip) : region_(region
   join(batch_, used);
 }
 
-/// Leading batch dims that the left operand knows nothing of, while the right one reads windows.
+/// Leading batch dims that the left operand does not depend on, if the right one reads windows.
 size_t Product::same_for_left() const {
   const NodeId left = node().inputs[0];
   const size_t dims = node().shape.size() - 2;
@@ -168,7 +169,7 @@ std::vector<std::string> Product::all_variables() const {
   return names;
 }
 
-// Where the element lies is asked of a trial run: it sees through permutes and reshapes.
+// A trial run finds the address of the element: it sees through permutes and reshapes.
 void Product::look_at_operand(ProductOperand& operand) const {
   Emitter e(region_);
   e.ranges = ranges_;
@@ -191,7 +192,7 @@ void Product::look_at_operand(ProductOperand& operand) const {
 }
 
 void Product::find_direction(ProductOperand& operand) {
-  // The load is what is written last.
+  // The last index used is that of the load.
   const Dim address = operand.view.used.empty() ? Dim(0) : operand.view.used.back();
   operand.along_k = reach(operand.k(), address) > reach(operand.side(), address);
 }

@@ -6,14 +6,14 @@ namespace kw::generate {
 
 namespace {
 
-// Fitted to an H200: tiles of 128 x 128 reach 47 TFLOP/s, of 64 x 64 41, and one block where two
-// have room two thirds of that.
-constexpr double kL2Bytes = 16;       // that reach a multiprocessor from the L2 cache in a clock
-constexpr double kTileBytes = 52;     // of the operands' next tiles, moved beside the products
-constexpr double kStart = 3000;       // a block's first loads and its results
-constexpr double kLaunch = 3000;      // one more launch, and the end of the one before
-constexpr int64_t kWarpSums = 2048;   // tiles are not smaller
-constexpr double kAloneAtHalf = 1.0;  // the larger, the more a block suffers from being alone
+// Fitted to an H200: tiles of 128 x 128 reach 47 TFLOP/s, tiles of 64 x 64 reach 41. One block
+// where two would fit reaches two thirds of that.
+constexpr double kL2Bytes = 16;       // bytes per clock from the L2 cache to a multiprocessor
+constexpr double kTileBytes = 52;     // bytes per clock of the next tiles, beside the products
+constexpr double kStart = 3000;       // clocks for a block's first loads and its results
+constexpr double kLaunch = 3000;      // clocks for one more launch, and the end of the one before
+constexpr int64_t kWarpSums = 2048;   // the smallest tile
+constexpr double kAloneAtHalf = 1.0;  // larger: a block that is alone is slower
 
 int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -21,10 +21,10 @@ int64_t tiles_of(const Extents& product, const Cut& cut) {
   return product.batches * divided_up(product.m, cut.tile_m) * divided_up(product.n, cut.tile_n);
 }
 
-/// Of what a multiprocessor does when it is full, with this share of its blocks there.
+/// The share of a full multiprocessor's rate with this share of its blocks present.
 double pace_at(double share) { return (1 + kAloneAtHalf) * share / (share + kAloneAtHalf); }
 
-/// Of one step along k, the multiprocessor being full.
+/// The clocks of one step along k on a full multiprocessor.
 double step_of(const Cut& cut, const Pace& pace) {
   const auto area = static_cast<double>(cut.tile_m * cut.tile_n);
   const auto edges = static_cast<double>((cut.tile_m + cut.tile_n) * pace.element_size);
@@ -36,7 +36,7 @@ double step_of(const Cut& cut, const Pace& pace) {
 double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64_t sms) {
   const int64_t tiles = tiles_of(product, cut);
   const int64_t area = cut.tile_m * cut.tile_n;
-  const int64_t room = divided_up(kResidentSums, area);  // blocks of one multiprocessor
+  const int64_t room = divided_up(kResidentSums, area);  // blocks per multiprocessor
   const double tile = static_cast<double>(product.k) * step_of(cut, pace);
   const auto of_room = [&](double blocks) { return pace_at(blocks / static_cast<double>(room)); };
   if (!cut.split) {

@@ -1,5 +1,5 @@
-// Which tiles a product is cut into, and whether the last wave of them is shared along k: guesses
-// from a model of the busiest multiprocessor. Tunables try the rest.
+// Chooses the tiles of a product, and whether the last wave is shared along k: guesses from a model
+// of the busiest multiprocessor. Tunables try the others.
 #pragma once
 
 #include <cstdint>
@@ -7,39 +7,38 @@
 
 namespace kw::generate {
 
-/// A product's extents at the shape to be fast at.
+/// The extents of a product at the first benchmark shape.
 struct Extents {
   int64_t batches = 1, m = 1, n = 1, k = 1;
 };
 
-/// What one multiprocessor does in a clock.
+/// The rates of one multiprocessor, per clock.
 struct Pace {
-  double products = 0;       // multiplications and additions, nothing else to do
+  double products = 0;       // multiply-adds if nothing else is done
   int64_t element_size = 4;  // of an operand, in bytes
 };
 inline constexpr Pace kCudaCores{102, 4};
 inline constexpr Pace kTensorCores{560, 2};
 
-/// Tiles of one size. `split`: those that do not fill a wave are shared along k by all blocks that
-/// the device holds.
+/// Tiles of one size. `split`: all blocks on the device share those that do not fill a wave, along
+/// k.
 struct Cut {
   int64_t tile_m = 128, tile_n = 128;
   bool split = false;
   int64_t tiles = 0;  // of all batches
-  double clocks = 0;  // of a multiprocessor
+  double clocks = 0;  // clocks of a multiprocessor
 };
 
-/// How many times as fast a product must look by the model when its last wave is shared, or its
-/// rows are taken in phases: to be among what is tried, to be tried first. Convolutions that
-/// looked 1.09 times as fast were slower.
+/// The predicted speed-up that a shared last wave or phases need: to be tried at all, and to be
+/// tried first. Convolutions with a prediction of 1.09 were slower.
 inline constexpr double kWorthATry = 0.9, kLikelyFaster = 1.13;
 
-/// Shortest part of k that is worth a block.
+/// The shortest part of k for a block.
 inline constexpr int64_t kShortestPart = 128;
-/// Sums that a multiprocessor keeps, in all blocks together.
+/// The number of sums that a multiprocessor keeps, in all blocks together.
 inline constexpr int64_t kResidentSums = 32768;
 
-/// How long a cut takes.
+/// The predicted time of a cut, in clocks.
 double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64_t sms);
 
 /// All cuts into tiles of these heights and widths, the fastest first.

@@ -1,4 +1,4 @@
-// What the model of products makes of shapes whose better cut is known.
+// Tests the model on shapes whose better cut is known.
 #include "matmul/matmul_cuts.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ struct CutCase {
   const char* name;
   Extents product;
   Pace pace;
-  bool split;      // whether that is worth two launches
-  int64_t tile_m;  // of the better cut; 0: either will do
+  bool split;      // whether splitting is worth two launches
+  int64_t tile_m;  // of the better cut; 0: both are fine
   int64_t tile_n;
 };
 

@@ -1,7 +1,7 @@
-// The problem: an operand that is read through windows needs divisions and bounds for each element.
-// The choice: the parts of an address that depend on k are looked up in a small table, and bounds
-// are bits of a word. Computing them in every step costs more than the product. The cost: shared
-// memory for the table, and at most 31 taps.
+// The problem: an operand that is read through windows needs divisions and bounds tests for each
+// element. The choice: the parts of an address that depend on k are looked up in a small table, and
+// bounds are bits of a word. The alternative, computing them in every step, costs more than the
+// product. The cost: shared memory for the table, and at most 31 taps.
 #include "matmul/matmul_lookup.h"
 
 #include <fmt/core.h>
@@ -18,9 +18,9 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kMostTaps = 31;  // bits of a word; the last one says that k ends
+constexpr int64_t kMostTaps = 31;  // bits of a word; the last one marks the end of k
 
-/// The terms in which a name of `names` stands, and the others; nothing where a term has both.
+/// Splits a sum into the terms with a name of `names` and the others; empty if a term has both.
 std::optional<std::pair<Dim, Dim>> taken_apart(const Dim& sum, const std::set<std::string>& names,
                                                const std::set<std::string>& others) {
   Dim own(0), rest(0);
@@ -99,7 +99,7 @@ bool Lookup::find_taps(const Access& access, Emitter& e) {
   for (const Bound& bound : access.bounds) {
     const Dim index = substitute(bound.index, e.rename);
     Tap tap{e.text(index), e.text(bound.front), e.text(bound.end), {"", Dim(1)}, true, bits};
-    // The fewest taps: windows are smaller than what they are seen from.
+    // Takes the axis with the fewest taps: windows are smaller than the dims they move over.
     for (const Run* run : {&operand_.k(), &operand_.side()}) {
       std::vector<Axis> mentioned;
       for (const Axis& axis : run->axes.axes) {

@@ -1,4 +1,4 @@
-// Operands of products that are read through windows and pads alone.
+// Operands of products that are read only through windows and pads.
 #pragma once
 
 #include <functional>
@@ -11,36 +11,36 @@
 
 namespace kw::generate {
 
-/// Whether the node is nothing but elements of one buffer, moved, and zeros.
+/// Whether the node consists only of moved elements of one buffer and of zeros.
 bool is_moved(const Region& region, graph::NodeId id);
 
-/// The address of an element is a sum of what a column knows and what a row of k knows, and whether
-/// it is there depends on a tap and on the place it is seen from, one of which is the row's. So a
-/// row's part is looked up in a table that is made once per step. Taps are bits: one side of the
-/// product has those that lie outside, the other the element's own. Beyond the end of k everything
-/// lies outside.
+/// The address of an element is a sum of a column's part and a part of its row of k. Whether the
+/// element exists depends on a tap and on the window's position, one of which belongs to the row.
+/// So the row's part is looked up in a table that is made once per step. Taps are bits: one side of
+/// the product has the bits of taps that lie outside, the other the bit of the element's tap.
+/// Beyond the end of k all taps are outside.
 class Lookup {
  public:
-  /// Nothing where the operand is more than moved.
+  /// Empty if the operand is not only moved.
   static std::optional<Lookup> find(const Region& region, const ProductOperand& operand,
                                     Emitter& e);
 
-  /// The table, "right_table": two steps of kK rows. Where threads lie along k, each of them meets
-  /// many columns: these are in a table as well.
+  /// Declares the table, "right_table": two steps of kK rows. If threads lie along k, each of them
+  /// reads many columns, so columns are in a table too.
   void write_shared(CudaWriter& w) const;
-  /// What is known of columns before the loop: of a thread's own, `count` of them, or of all.
-  /// `find` writes the parts of the column at a place of the tile.
+  /// Writes the columns' parts before the loop: `count` of a thread's own, or all in the table.
+  /// `find` writes the axes of the column at a position of the tile.
   void write_columns(CudaWriter& w, const std::string& count,
                      const std::function<void(const std::string& at)>& find) const;
-  /// A function that makes the table's rows for one step, by the first threads.
+  /// Writes a function in which the first threads make the table's rows for one step.
   void write_rows(CudaWriter& w, Emitter& e) const;
-  /// Loads the element in row `at_k` into `to`, if it is there: of the thread's column `place`, or
-  /// of the tile's column `at`.
+  /// Loads the element in row `at_k` into `to`, if it exists: of the thread's column `place`, or of
+  /// the tile's column `at`.
   void write_load(CudaWriter& w, const std::string& place, const std::string& to,
                   bool as_memory) const;
 
  private:
-  /// front <= index < end; the axis of taps is one of k's or one of the column's.
+  /// front <= index < end; the axis of taps belongs to k or to the column.
   struct Tap {
     std::string index, front, end;
     Axis axis;
@@ -50,7 +50,7 @@ class Lookup {
   };
   explicit Lookup(const ProductOperand& operand) : operand_(operand) {}
   bool find_taps(const Access& access, Emitter& e);
-  /// Adds to `word` what the column, or else the row, knows of taps.
+  /// Adds the taps of the column, or of the row if `row`, to `word`.
   void write_taps(CudaWriter& w, const std::string& word, bool row) const;
   std::string own(const char* what) const;
   std::string size() const;

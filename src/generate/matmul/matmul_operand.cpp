@@ -1,7 +1,7 @@
-// The problem: an operand must reach shared memory in the layout that the product reads. The
-// choice: a step's elements go through registers, in packs where memory allows it, and are turned
-// on the way. Asynchronous copies would save registers, but cannot convert or turn. The cost:
-// registers for one step of both operands.
+// The problem: an operand must be in shared memory in the layout that the product reads. The
+// choice: a step's elements go through registers, in packs if memory allows, and are transposed on
+// the way. The alternative, asynchronous copies, would save registers, but cannot convert or
+// transpose. The cost: registers for one step of both operands.
 #include "matmul/matmul_operand.h"
 
 #include <fmt/core.h>
@@ -28,12 +28,12 @@ std::string Staged::extent() const {
   return operand_.left ? product_.m().text() : product_.columns();
 }
 
-/// What a thread keeps of an axis of its places.
+/// The name of a thread's copy of an axis.
 std::string Staged::own(const std::string& axis) const {
   return fmt::format("{}_{}", operand_.tile, axis);
 }
 
-// Scopes: 1 is the block's place, 2 one element.
+// Scopes: 1 is the block's position, 2 one element.
 void Staged::prepare(Emitter& e) {
   const int scope = e.open(operand_.variables(), 1, 2);
   find_packs(e);
@@ -68,8 +68,8 @@ void Staged::write_shared(CudaWriter& w) const {
   if (lookup_) lookup_->write_shared(w);
 }
 
-/// The side's number at a place of the tile; beyond the end the last one, whose results nobody
-/// stores.
+/// The side's index at a position of the tile. Beyond the end it is the last one, whose results are
+/// not stored.
 void Staged::write_side(CudaWriter& w, const std::string& at) const {
   w.line(fmt::format("const Index wish = first_{} + {};", operand_.left ? "m" : "n", at));
   w.line(fmt::format("const Index {0} = wish < {1} ? wish : {1} - {2};", side(), extent(),
@@ -110,8 +110,8 @@ void Staged::write_places(CudaWriter& w, Emitter& e) const {
   }
 }
 
-// Neighbouring threads take what lies side by side in memory; all that depends on the thread alone
-// is the same for all its packs.
+// Adjacent threads take elements adjacent in memory. Values that depend only on the thread are the
+// same for all its packs.
 void Staged::write_loop(CudaWriter& w, const std::function<void()>& body) const {
   w.line("#pragma unroll");
   const auto loop =
@@ -125,7 +125,8 @@ void Staged::write_loop(CudaWriter& w, const std::function<void()>& body) const 
   body();
 }
 
-/// Whether a pack is one of the tile's: a small one may have fewer than the block has threads.
+/// Whether a pack belongs to the tile: a small tile may have fewer packs than the block has
+/// threads.
 std::string Staged::is_within() const {
   const std::string outer = operand_.along_k ? size() : "kK";
   return fmt::format("kThreads <= {} * {} || {} < {}", outer, constant("Width"),

@@ -1,4 +1,4 @@
-// An operand of a product on CUDA cores, on its way from memory through registers to its tile in
+// An operand of a product on CUDA cores: its way from memory through registers to its tile in
 // shared memory.
 #pragma once
 
@@ -15,23 +15,23 @@ namespace kw::generate {
 
 class Staged {
  public:
-  /// `sums`: what products are added up in, and tiles hold.
+  /// `sums` is the dtype of the sums, which is also that of the tiles.
   Staged(const Region& region, const Product& product, bool left, tensor::DType sums);
 
-  /// Lets the emitter write the value of one element; the rest is asked for afterwards.
+  /// The emitter writes the value of one element here; must be called before the functions below.
   void prepare(Emitter& e);
 
   /// Whether 16 bytes can be loaded at once, and under which conditions.
   bool packed() const { return packed_; }
   int64_t pack() const;
   const std::vector<std::string>& conditions() const { return conditions_; }
-  /// Its table of k's rows, if it has one.
+  /// Its table of the rows of k, if it has one.
   const std::optional<Lookup>& lookup() const { return lookup_; }
 
   void write_shared(CudaWriter& w) const;
-  /// What a thread knows of its places before the loop.
+  /// Writes a thread's positions before the loop.
   void write_places(CudaWriter& w, Emitter& e) const;
-  /// One step's elements into registers; `whole` says that k does not end within.
+  /// Writes the loads of one step into registers; `whole` means that k does not end inside it.
   void write_fetch(CudaWriter& w, Emitter& e) const;
   void write_keep(CudaWriter& w) const;
 

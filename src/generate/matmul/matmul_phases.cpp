@@ -1,7 +1,7 @@
 // The problem: a transposed convolution multiplies with zeros that its stride puts between taps.
-// The choice: rows of one phase per block, so that taps and columns of that phase are known before
-// the loop. Upsampling first would store and read all the zeros. The cost: tiles of few channels
-// are flat, so a model decides where phases pay.
+// The choice: a block has rows of one phase, so that the taps and columns of that phase are known
+// before the loop. The alternative, upsampling first, would store and read all the zeros. The cost:
+// tiles of few channels are flat, so a model decides whether phases are worth it.
 #include "matmul/matmul_phases.h"
 
 #include <fmt/core.h>
@@ -23,7 +23,7 @@ bool mentions_any(const Dim& index, const std::vector<Axis>& axes) {
 
 using PhaseNumbers = std::map<std::string, int64_t>;
 
-/// At these numbers of phases; what else it depends on counts as 0.
+/// The value at these phase numbers; other names count as 0.
 int64_t value_at(const Dim& index, const PhaseNumbers& numbers) {
   int64_t sum = 0;
   for (const auto& [factors, number] : index.terms()) {
@@ -37,7 +37,7 @@ int64_t value_at(const Dim& index, const PhaseNumbers& numbers) {
   return sum;
 }
 
-/// How many numbers of the axis there are then, at the shape to be fast at.
+/// The number of indices of the axis in this phase, at the first benchmark shape.
 int64_t left_of(const PhaseRange& range, const PhaseNumbers& numbers) {
   const int64_t rest = value_at(range.rest, numbers), by = range.divisor();
   const int64_t low =
@@ -48,7 +48,7 @@ int64_t left_of(const PhaseRange& range, const PhaseNumbers& numbers) {
   return std::max<int64_t>(0, past - std::max<int64_t>(0, low) / by);
 }
 
-/// How many of a run's numbers.
+/// The number of indices of a run in this phase.
 int64_t left_of_all(const std::vector<PhaseRange>& ranges, const PhaseNumbers& numbers,
                     int64_t whole) {
   for (const PhaseRange& range : ranges) {
@@ -134,13 +134,13 @@ Extents Phases::average(const Extents& whole) const {
   return out;
 }
 
-// The rest is about products.
+// The functions below belong to products.
 
 namespace {
 
 constexpr int64_t kMostPhases = 64;
 
-/// An axis per dim.
+/// One axis per dim, not joined.
 Joined separate_axes(const Run& run) {
   const std::vector<Axis>& dims = run.domain.dims;
   if (dims.size() < 2) return joined(run.domain, {}, {run.name});
@@ -174,7 +174,7 @@ std::set<std::string> axes_of(const std::vector<PhaseRange>& ranges) {
   return names;
 }
 
-/// How many numbers the phase leaves of a run, as device code.
+/// The number of indices of a run in the phase, as device code.
 std::string count_left(const Run& run, Emitter& e) {
   std::vector<std::string> factors;
   for (const Axis& axis : run.axes.axes) {
@@ -206,7 +206,7 @@ bool Product::take_runs_apart() {
          same_axes(right_.view.column, result_.column);
 }
 
-/// Which of k a row has: all else of the left operand is zeros.
+/// Finds the range of k for each row; all other elements of the left operand are zeros.
 bool Product::find_k_ranges() {
   if (!is_moved(region_, left_.node)) return false;
   Emitter e(region_);
@@ -229,7 +229,7 @@ bool Product::find_k_ranges() {
   return true;
 }
 
-/// Which columns of a row are stored.
+/// Finds which columns of a row are stored.
 void Product::find_column_ranges() {
   std::map<std::string, Dim> by = result_.row.axes.rename;
   by.insert(result_.column.axes.rename.begin(), result_.column.axes.rename.end());
@@ -243,7 +243,7 @@ void Product::find_column_ranges() {
   }
 }
 
-/// Those axes of rows that decide about anything.
+/// Finds the axes of rows that decide about a range.
 void Product::find_phases() {
   const std::vector<Axis>& rows = result_.row.axes.axes;
   for (size_t a = 1; a < rows.size(); ++a) {
@@ -261,7 +261,7 @@ void Product::find_phases() {
   }
 }
 
-/// Phases go from the rows to the batches, in front: those with most taps come first.
+/// Moves phases from the rows to the front of the batches: those with most taps come first.
 void Product::fix_phases() {
   std::vector<Axis>& batches = batch_.axes.axes;
   if (batch_.domain.dims.empty()) batches.clear();

@@ -1,6 +1,5 @@
-// Products whose rows come in phases, as those of a transposed convolution do: a phase has zeros
-// for some of k's taps, and only some of the columns are stored. A block takes rows of one phase,
-// so that it leaves both out.
+// Products whose rows have phases, as in a transposed convolution. A phase has zeros for some taps
+// of k, and only some of its columns are stored. A block takes rows of one phase and skips both.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +12,18 @@
 
 namespace kw::generate {
 
-/// What a phase leaves of an axis of k or of the columns: front <= rest + step * axis < end.
+/// The part of an axis of k or of the columns that a phase needs: front <= rest + step * axis <
+/// end.
 struct PhaseRange {
   Axis axis;
   Dim rest{0};
   int64_t step = 1;
   Dim front{0}, end{0};
 
-  /// Nothing where the bound is not about one of the axes alone, or about the rows' channel.
+  /// Empty if the bound depends on more than one of the axes, or on the rows' channel.
   static std::optional<PhaseRange> of(const Bound& bound, const std::vector<Axis>& axes,
                                       const Axis& channel);
-  /// The first number, and the first one beyond the last, are these, if positive, over `divisor()`.
+  /// The first index and the index after the last are these, if positive, divided by `divisor()`.
   Dim first() const;
   Dim past() const;
   int64_t divisor() const { return step < 0 ? -step : step; }
@@ -31,18 +31,18 @@ struct PhaseRange {
   std::string own(const char* what) const { return axis.name + "_" + what; }
 };
 
-/// What is known of all phases.
+/// The facts about all phases.
 struct Phases {
-  std::vector<Axis> axes;  // of the rows; a block has one number of each
+  std::vector<Axis> axes;  // of the rows; a block has one index of each
   std::vector<PhaseRange> k, columns;
-  std::vector<Bound> alive;  // where one does not hold, all of k is zeros
+  std::vector<Bound> alive;  // if one does not hold, all of k is zeros
 
   bool empty() const { return axes.empty(); }
   Dim count() const;
-  /// Device code that finds the ranges in the block's phase, "k0_from", and whether there is any k,
+  /// Device code that finds the ranges of the block's phase, "k0_from", and whether any k is left,
   /// "alive".
   void write(Emitter& e, CudaWriter& w) const;
-  /// What a phase has on average of a product's k and columns.
+  /// The average extents of a phase's k and columns.
   Extents average(const Extents& whole) const;
 };
 

@@ -1,4 +1,5 @@
-// What phases leave of k and of columns: bounds become ranges, device code and averages.
+// Tests the parts of k and of columns that phases need: bounds become ranges, device code and
+// averages.
 #include "matmul/matmul_phases.h"
 
 #include <gtest/gtest.h>
@@ -11,12 +12,12 @@ namespace {
 
 const Axis kChannel{"m2", Dim(8)}, kPhase{"m0", Dim(2)}, kTap{"k0", Dim(2)};
 
-/// Of 3 taps with a stride of 2, turned: tap 2 - 2 * k0 + m0 is one of the kernel's.
+/// 3 taps with a stride of 2, reversed: tap 2 - 2 * k0 + m0 must be one of the kernel's.
 Bound tap_bound() {
   return {variable("m0") + Dim(2) - Dim(2) * variable("k0"), Dim(0), Dim(3)};
 }
 
-/// With a padding of 1: column 2 * n0 + m0 - 1 is one of the result's W.
+/// With a padding of 1: column 2 * n0 + m0 - 1 must be one of the result's W.
 Bound column_bound(int64_t width) {
   return {Dim(2) * variable("n0") + variable("m0") - Dim(1), Dim(0), Dim::symbol("W", width)};
 }

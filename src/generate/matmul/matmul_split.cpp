@@ -1,7 +1,8 @@
 // The problem: a product of few tiles leaves most of the device idle in its last wave. The choice:
 // all blocks share the tiles of that wave along k, in equal numbers of steps, and a second launch
-// adds the parts in a fixed order. Atomic sums would save that launch, but their order, and so the
-// bits, would change from run to run. The cost: scratch for every part, and a few divisions.
+// adds the parts in a fixed order. The alternative, atomic sums, would save that launch, but their
+// order, and so the bits, would change from run to run. The cost: scratch for every part, and a few
+// divisions.
 #include "matmul/matmul_split.h"
 
 #include <fmt/core.h>
@@ -12,7 +13,7 @@ namespace kw::generate {
 
 namespace {
 
-/// The values with this one first.
+/// The values with `best` first.
 std::vector<int64_t> with_first(int64_t best, std::vector<int64_t> values) {
   const auto at = std::find(values.begin(), values.end(), best);
   std::rotate(values.begin(), at, at + 1);
@@ -55,7 +56,7 @@ Parameters TileShare::parameters(const std::string& constness) const {
           {constness + type() + "* found", sums()}};
 }
 
-/// How many steps a tile takes, as device code; 64 bits count those of all tiles.
+/// The number of steps of a tile, as device code; 64 bits, to count those of all tiles.
 std::string TileShare::steps() const {
   const std::string k = product_.k().text();
   return fmt::format("const long long steps = {0} > kK ? ({0} + kK - 1) / kK : 1;", k);
@@ -96,7 +97,7 @@ void TileShare::write_tile(CudaWriter& w) const {
   w.line("const Index batch = place.batch, first_m = place.m * kM, first_n = place.n * kN;");
 }
 
-// Each part has a place of its own: from one to the next either the block or the tile is another.
+// Each part has its own scratch: from one part to the next either the block or the tile changes.
 void TileShare::write_part(CudaWriter& w) const {
   if (!split_) return;
   const auto part = w.block("if (is_part)");

@@ -1,7 +1,7 @@
-// Which tile of a product a block computes, and how much of k. Where tiles do not fill the last
-// wave, all blocks that the device holds share it: each takes as many steps along k, from one tile
-// into the next. A second launch adds what they found for parts of a tile, always in the same
-// order, and does what follows the product.
+// Decides which tile of a product a block computes, and which part of k. If tiles do not fill the
+// last wave, all blocks that fit on the device share it: each takes the same number of steps along
+// k, across tiles. A second launch adds the parts of a tile, always in the same order, and does the
+// work after the product.
 #pragma once
 
 #include <functional>
@@ -16,41 +16,41 @@
 
 namespace kw::generate {
 
-/// The tiles a product may be cut into.
+/// The tile sizes that a product may use.
 struct TileSizes {
   std::vector<int64_t> heights, widths;
   Pace pace = kCudaCores;
 
-  /// The fastest by the model.
+  /// The fastest cut by the model.
   Cut best(const Product& product, bool split, const TargetContext& context) const;
-  /// Clocks of the fastest, whole or split.
+  /// The clocks of the fastest cut, whole or split.
   double fastest(const Product& product, const TargetContext& context) const;
-  /// How many times as fast a split product is.
+  /// The predicted speed-up of a split product.
   double gain_of_split(const Product& product, const TargetContext& context) const;
-  /// TILE_M and TILE_N, those of the cut first. `where`: which go together.
+  /// Adds TILE_M and TILE_N, those of the cut first. `where` limits their combinations.
   void add_tunes(KernelBuilder& kernel, const Cut& cut, const std::string& where = "") const;
 };
 
 class TileShare {
  public:
-  /// `step`: of k, as a plan says it. TILE_M, TILE_N and RESIDENT, which is how many blocks there
-  /// is room for, times 64 sums each, are the kernel's.
+  /// `step` is the step along k, as a plan expression. The kernel must have TILE_M, TILE_N and
+  /// RESIDENT: a multiprocessor holds blocks with RESIDENT * 64 sums together.
   TileShare(const Region& region, const Product& product, bool split, tensor::DType sums,
             std::string step)
       : region_(region), product_(product), split_(split), dtype_(sums), step_(std::move(step)) {}
 
-  /// Parameters of the kernel and what to pass for them.
+  /// Parameters of the kernel and their arguments.
   Parameters parameters(const std::string& constness = "") const;
-  /// Writes where the block's tile lies (first_m, first_n, batch) and which part of k is its own
-  /// (from begin to end), and what `body` writes: for one tile, or for all that it has a part of.
+  /// Writes the position of the block's tile (first_m, first_n, batch), its part of k (begin to
+  /// end), and then `body`: for one tile, or in a loop over all its parts.
   void write(CudaWriter& w, const std::function<void()>& body) const;
-  /// Writes what is done with `total` at [at_m][at_n] of a tile that others have parts of: the
-  /// loop goes on with the next one.
+  /// Writes the store of `total` at [at_m][at_n] for a tile whose parts several blocks have, then
+  /// continues the loop.
   void write_part(CudaWriter& w) const;
   void add_plan(KernelBuilder& kernel) const;
-  /// The function that adds parts up, where there are any.
+  /// Writes the function that adds the parts, if there are any.
   void write_finish(KernelBuilder& kernel);
-  /// The product's own launch, and that function's.
+  /// The launch of the product, and of the function that adds parts.
   std::vector<Launch> launches(const Function& product, const std::string& index,
                                const std::string& packs, const std::string& threads) const;
 

@@ -1,9 +1,10 @@
-// Matrix products of half types on tensor cores, by mma.sync: a block computes a tile, every warp
-// 64 x 32 of it, sums in fp32 in registers. Operands lie in shared memory as they lie in memory,
-// rows or columns, with padding against bank conflicts; the next tiles travel to registers
-// meanwhile, and from there to a second buffer, so that one barrier per step is enough. Results
-// pass through shared memory once more, so that what follows sees single elements. Tiles that would
-// not fill a wave are shared along k by several blocks.
+// The problem: tensor cores are fast only if operands arrive in time and in the right layout. The
+// choice: mma.sync; a block computes a tile, every warp 64 x 32 of it, with fp32 sums in registers.
+// Operands keep their memory layout in shared memory, with padding against bank conflicts. The next
+// tiles go through registers to a second buffer meanwhile, so that one barrier per step is enough.
+// Results pass through shared memory once more, so that the epilogue sees single elements. The
+// alternative, the warpgroup instructions of newer devices, would not run on older ones. The cost:
+// registers for sums and prefetched tiles. Tiles that do not fill a wave are shared along k.
 #include <fmt/core.h>
 
 #include "core/text.h"
@@ -55,7 +56,7 @@ class TensorCores {
   std::string threads() const {
     return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
   }
-  /// With room for as many threads of one multiprocessor in its registers.
+  /// The launch bounds: the registers of one multiprocessor must hold RESIDENT threads.
   std::string bounds() const {
     return fmt::format("{},\n{}{} * 64 / ({} * {})", threads(), std::string(34, ' '),
                        name("RESIDENT"), name("TILE_M"), name("TILE_N"));
@@ -75,19 +76,18 @@ class TensorCores {
     return fmt::format("{} * {} / {} / kThreads", extent(side.outer()), extent(side.inner()),
                        vec(side));
   }
-  /// What a thread moves at once: a word that is never looked into, where memory is as tiles are.
+  /// The type that a thread moves at once: an opaque word if memory has the layout of the tile.
   std::string unit(const ProductOperand& side) const {
     return side.direct && !lookups_[side.left ? 0 : 1]
                ? fmt::format("typename WordOf<2 * {}>::Type", vec(side))
                : fmt::format("Pack<{}, 1>", memory_type(dtype_));
   }
-  /// Where neighbouring threads take neighbours of the side, a thread's place there is always the
-  /// same.
+  /// If adjacent threads take adjacent elements of the side, a thread's position there is constant.
   static bool has_own_place(const ProductOperand& side) {
     return !side.along_k && !side.side().is_whole();
   }
 
-  // Scopes: 1 is the block's place, 2 one pack or result.
+  // Scopes: 1 is the block's position, 2 one pack or result.
   void write_values() {
     e_.open(product_.batch().variables(), 0, 0);
     for (const Dim& size : {product_.m(), product_.n(), product_.k()}) e_.note(size);
@@ -158,7 +158,7 @@ class TensorCores {
 
   bool has_tables() const { return lookups_[0] || lookups_[1]; }
 
-  /// What a thread knows of its place before the loop.
+  /// Writes a thread's position before the loop.
   void write_own_place(CudaWriter& w, size_t i) {
     const ProductOperand& side = sides_[i];
     w.line(fmt::format("{} next_{}[{}];", unit(side), side.tile, packs_of(side)));
@@ -209,7 +209,7 @@ class TensorCores {
     w.line("__syncthreads();");
   }
 
-  /// Neighbouring threads take neighbours; a thread's packs lie below each other.
+  /// Adjacent threads take adjacent elements; a thread's packs are below each other.
   void write_place(CudaWriter& w, const ProductOperand& side) const {
     const std::string width = fmt::format("({} / {})", extent(side.inner()), vec(side));
     w.line(fmt::format("const int at_inner = threadIdx.x % {} * {};", width, vec(side)));
@@ -243,8 +243,8 @@ class TensorCores {
     }
   }
 
-  /// The side's number at a place of the tile; beyond the end the last one, whose results nobody
-  /// stores.
+  /// The side's index at a position of the tile. Beyond the end it is the last one, whose results
+  /// are not stored.
   void write_number(CudaWriter& w, const ProductOperand& side, const std::string& at) {
     const char* own = side.left ? "mi" : "ni";
     w.line(fmt::format("const Index {0}_wish = first_{1} + {2};", own, side.left ? "m" : "n", at));
@@ -265,7 +265,7 @@ class TensorCores {
     }
   }
 
-  // Few fragments at a time: registers are short.
+  // Few fragments at a time, to save registers.
   void write_products(CudaWriter& w) const {
     const auto load = [&](const ProductOperand& side, const char* to) {
       const char* at = side.left ? "warp_m + 16 * i" : "warp_n + 16 * i";
@@ -295,7 +295,7 @@ class TensorCores {
     const auto fragments = w.block("for (int i = 0; i < 8; ++i)");
     w.line("keep_sums(results[warp], sums[i / 2][i % 2]);");
     w.line("__syncwarp();");
-    // A lane's column is the same in all rows, and taken apart once.
+    // A lane's column is the same in all rows, and is split into axes once.
     w.line("const int at_n = warp_n + i % 2 * 16 + threadIdx.x % 16;");
     w.line("const Index ni = first_n + at_n;");
     product_.result().column.write(e_, w);
@@ -321,7 +321,7 @@ class TensorCores {
     // Single elements need more registers.
     const bool single = !(packed_[0] || lookups_[0]) || !(packed_[1] || lookups_[1]);
     kernel_.tune("RESIDENT", single ? Values{256, 512} : Values{512, 256});
-    // 48 KiB of shared memory hold two buffers, but no table of columns beside them.
+    // 48 KiB of shared memory hold two buffers, but not a table of columns as well.
     const bool columns = (lookups_[0] && sides_[0].along_k) || (lookups_[1] && sides_[1].along_k);
     kernel_.tune("BUFFERS", columns ? Values{1} : Values{2, 1});
     kernel_.methods({"compute.tensor_core", "memory.tiling_smem", "memory.ldmatrix_stmatrix",

@@ -1,5 +1,8 @@
-// What the dims of a product stand for: rows of pixels, channels and taps. Indices in terms of
-// these need no division, so a run is taken apart once and not at every load.
+// The problem: a dim of a product stands for several: rows of pixels, channels and taps. Finding
+// them from one index needs divisions. The choice: follow reshapes, permutes and expands below the
+// operands and above the result, to find the dims that each index consists of. A run is then split
+// once and not at every load. The alternative, divisions in every access, costs more than many
+// loads. The cost: only movement without overlap is understood; otherwise the dim stays whole.
 #include <algorithm>
 
 #include "emit/emit.h"
@@ -15,8 +18,8 @@ namespace {
 
 bool is_single(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
 
-/// Dims of `to` that number the same as dim `d` of `from` alone, without those of extent 1; none
-/// where others are numbered with it.
+/// The dims of `to` that number the same elements as dim `d` of `from` alone, without those of
+/// extent 1. Empty if other dims are numbered with it.
 std::vector<size_t> same_numbers(const Shape& from, size_t d, const Shape& to) {
   for (const Group& group : groups_of(from, to)) {
     if (d < group.from_begin || d >= group.from_end) continue;
@@ -78,7 +81,7 @@ class Below {
     return found;
   }
 
-  /// The dim of a moved tensor that counts as this one does.
+  /// The dim of a moved tensor that has the same index as this one.
   std::optional<size_t> dim_below(const Node& node, size_t d) const {
     if (node.op == Op::Permute) return static_cast<size_t>(node.attrs.dims[d]);
     if (node.op != Op::Expand) return std::nullopt;
@@ -102,7 +105,7 @@ class Above {
   }
 
  private:
-  /// Which dim of this node counts as the wanted one does; notes where it is taken apart.
+  /// The dim of this node with the same index as the dim of interest; notes where it is split.
   std::optional<size_t> dim_above(NodeId id) {
     if (id == node_) return dim_;
     if (region_.loads.count(id) > 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// What follows a product: every store at the place of the element at hand.
+// The work after a product: every store at the position of the current element.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using tensor::DType;
 
 namespace {
 
-/// Where a store finds the element at hand: an index, and what must lie within which extent where
-/// only a part of the elements is stored.
+/// The position of the current element in a store: an index, and limits if only some elements are
+/// stored.
 struct Place {
   Index index;
   std::vector<std::pair<Dim, Dim>> limits;

@@ -1,4 +1,4 @@
-// The schedules for matrix products: each source gives its rows.
+// The schedules for matrix products: each source returns its rows of the table.
 #pragma once
 
 #include "emit/emit.h"
@@ -9,7 +9,7 @@ Schedules matmul_schedules();    // on CUDA cores
 Schedules wmma_schedules();      // on tensor cores
 Schedules tap_sums_schedules();  // few long sums, the taps of a channel by one thread
 
-/// Whether tensor cores can take the product: they are tried first.
+/// Whether tensor cores can compute the product: they are tried first.
 bool matmul_wmma_applies(const Region& region, const TargetContext& context);
 
 }  // namespace kw::generate

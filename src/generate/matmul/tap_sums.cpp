@@ -1,7 +1,9 @@
-// The gradient of a small convolution's weight: long sums, few of them. Tiles of a product would be
-// mostly empty, so a thread takes one row of the result and a few neighbouring columns, the taps of
-// a channel, and walks over its share of k: what it reads on the left it multiplies with every tap.
-// Blocks share a row along k; a second launch adds what they found, a warp for each result.
+// The problem: the gradient of a small convolution's weight has few results and long sums; tiles of
+// a product would be mostly empty. The choice: a thread has one row of the result and the taps of
+// one channel as adjacent columns, and reads its share of k. Each left element is multiplied with
+// every tap. Blocks share a row along k; a second launch adds their parts, a warp per result. The
+// alternative, a split product, still computes whole tiles. The cost: the left operand is read once
+// per channel, so this is for few channels.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,11 +22,11 @@ namespace {
 
 constexpr int64_t kMostSums = 32;      // sums of a thread
 constexpr int64_t kMostChannels = 4;   // the left operand is read once for each
-constexpr int64_t kMostRows = 1024;    // of the result
+constexpr int64_t kMostRows = 1024;    // rows of the result
 constexpr int64_t kLongEnough = 8192;  // terms of a sum
-constexpr int64_t kNarrowTile = 16;    // columns that a tile of a product has at least
+constexpr int64_t kNarrowTile = 16;    // fewest columns of a product's tile
 
-/// Neighbouring columns of the right operand that are the same number at all shapes: its taps.
+/// The number of adjacent columns of the right operand that is the same at all shapes: its taps.
 int64_t taps_of(const Region& region, const Node& product) {
   const size_t rank = product.shape.size();
   const Shape parts = parts_below(region, product.inputs[1], rank - 1);
@@ -61,7 +63,7 @@ class TapSums {
   }
   std::vector<std::string> row_variables() const { return {"mi", "channel"}; }
 
-  /// An operand at one term; `tap` counts for the right one.
+  /// An operand at one term; `tap` is for the right one.
   Value operand(Emitter& e, bool left, int64_t tap) const {
     const Node& node = product_.node();
     Index index(node.shape.size(), Dim(0));
@@ -78,7 +80,7 @@ class TapSums {
     e.rename = k_.axes.rename;
   }
 
-  /// As few parts of k as the accesses can see.
+  /// Joins k to as few axes as the accesses allow.
   void join_terms() {
     Emitter trial(region_);
     prepare(trial);
@@ -136,7 +138,7 @@ class TapSums {
         {{"Index chunk", name("CHUNK")}, {"float* __restrict__ sums", sums()}});
   }
 
-  /// From term to term without a division: every axis knows its part of a step.
+  /// Moves from term to term without a division: every axis has its own part of the step.
   void write_walk(CudaWriter& w, const std::string& step) {
     const std::vector<Axis>& axes = k_.axes.axes;
     const std::string threads = name("THREADS");
