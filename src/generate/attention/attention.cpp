@@ -1,7 +1,8 @@
-// The problem: attention is written out in many ways: masks, scales, biases, safe softmaxes. The
-// choice: a matcher finds the two products and the softmax between them, and everything else is
-// pointwise work on a score. Matching whole known graphs would break with every variation. The
-// cost: regions that only look like attention are analysed in full before they are refused.
+// The problem: references write attention in many ways: masks, scales, biases, safe softmaxes. The
+// choice: a matcher finds the two products and the softmax between them; everything else is
+// pointwise work on a score. The alternative, matching whole known graphs, would fail with every
+// variation. The cost: regions that only look like attention are fully analysed before they are
+// refused.
 #include "attention/attention.h"
 
 #include <fmt/core.h>
@@ -21,7 +22,7 @@ using tensor::DType;
 
 namespace {
 
-/// Finds out which node plays which part.
+/// Finds the role of each node.
 class Matcher {
  public:
   explicit Matcher(const Region& region) : region_(region) {}
@@ -69,7 +70,7 @@ class Matcher {
     return &region_.node(id);
   }
 
-  /// Below casts between floats.
+  /// The node below casts between floats.
   NodeId bare(NodeId id) const {
     for (;;) {
       const Node* cast = computed(id, Op::Cast);
@@ -81,7 +82,7 @@ class Matcher {
     }
   }
 
-  /// What is known of a row, seen at each of its elements.
+  /// The value per row that is expanded to each element of the row.
   NodeId of_row(NodeId id) const {
     id = bare(id);
     const Node* expand = computed(id, Op::Expand);
@@ -96,14 +97,14 @@ class Matcher {
     return known && *known == number;
   }
 
-  /// Whether a row has nothing but -inf.
+  /// Whether the node tests that all elements of a row are -inf.
   bool is_empty_test(NodeId id) const {
     const Node* test = computed(of_row(id), Op::Eq);
     return test != nullptr && bare(test->inputs[0]) == nodes_.largest &&
            is_constant(test->inputs[1], -INFINITY);
   }
 
-  /// What lies behind `where(empty, 0, x)`, or nothing.
+  /// The x of `where(empty, 0, x)`; otherwise empty.
   std::optional<NodeId> unless_empty(NodeId id) const {
     const Node* choice = computed(id, Op::Where);
     if (choice == nullptr || !is_empty_test(choice->inputs[0]) ||
@@ -158,7 +159,7 @@ class Matcher {
   NodeId power_ = 0;
 };
 
-/// Whether a node is one positive number, made of constants and dims alone.
+/// Whether a node is one positive number, computed from constants and dims only.
 bool is_fixed_positive(const Region& region, NodeId id) {
   if (region.loads.count(id) > 0) return false;
   const Node& node = region.node(id);
@@ -181,7 +182,7 @@ bool is_fixed_positive(const Region& region, NodeId id) {
   }
 }
 
-/// The half type below casts and movement, or the node's own: nothing is lost where a tile has it.
+/// The half type below casts and movement, otherwise the node's own: a tile of it loses nothing.
 DType worth_keeping(const Region& region, NodeId id) {
   const DType own = region.node(id).dtype;
   for (;;) {
@@ -275,7 +276,7 @@ AttentionOperand Attention::operand_of(const char* name, NodeId node, const char
   return operand;
 }
 
-// Where the element lies is asked of a trial run: it sees through permutes and reshapes.
+// A trial run finds the address of the element: it sees through permutes and reshapes.
 void Attention::look_at(AttentionOperand& operand, std::vector<Dim>& used) const {
   Emitter e(region_);
   e.ranges = ranges_;
@@ -327,7 +328,7 @@ void Attention::write_block(Emitter& e, CudaWriter& w, const TargetContext& cont
   const std::string keys = this->keys().text();
   w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows().text()));
   w.line("const Index batch = blockIdx.x / tiles_m;");
-  // The longest rows first.
+  // The longest rows come first.
   w.line(skips ? "const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;"
                : "const Index first_m = blockIdx.x % tiles_m * kM;");
   write_parts(axes_.axes, "batch", e, w);
@@ -354,7 +355,7 @@ Value Attention::score(Emitter& e, NodeId node, const std::string& product, int 
   return value;
 }
 
-/// Below casts between floats.
+/// The node below casts between floats.
 NodeId Attention::bare(NodeId node) const {
   while (region_.loads.count(node) == 0 && region_.node(node).op == Op::Cast &&
          in_float(region_.node(region_.node(node).inputs[0]).dtype)) {

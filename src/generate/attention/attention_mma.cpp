@@ -1,11 +1,11 @@
-// Attention on tensor cores, for half types. A warp owns 16 or 32 queries and keeps their results,
-// in fp32, in registers. It goes through the keys tile by tile: scores by mma.sync, whatever the
-// graph does to a score, exponentials against a level near the largest score so far, and from
-// registers, rounded to half, into the second product. When a row's largest score outgrows its
-// level, what it has summed is rescaled. Where all the graph does to a score is to scale it, the
-// product starts at minus the level and the scale is that of the exponent. Row sums come from one
-// more column of the second product, all ones, so that they are sums of the very numbers that were
-// multiplied. The next tiles of keys and values travel to shared memory meanwhile.
+// The problem: attention should run on tensor cores without storing its scores. The choice: a warp
+// has 16 or 32 queries and keeps their fp32 results in registers. It reads keys tile by tile:
+// scores by mma.sync, the graph's work on them, exponentials relative to a level near the largest
+// score so far. Rounded to half, these enter the second product; sums are rescaled if a score
+// exceeds its level. If the graph only scales a score, the product starts at minus the level. Row
+// sums come from one more column of ones, so they sum exactly the numbers multiplied. The
+// alternative, two products with a softmax between, stores all scores. The cost: registers limit a
+// query to kDeepest elements.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -65,10 +65,10 @@ class FusedAttention {
     std::string text;
   };
   struct Scores {
-    std::string of_row, of_element, value;  // a score's, or whether it is hidden
+    std::string of_row, of_element, value;  // texts of a score, or of whether it is hidden
   };
 
-  // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
+  // Scopes: 1 is the block's position, 2 a row or an element of a tile, 3 a score.
   void write_values() {
     attention_.open_block(e_);
     for (const AttentionOperand* one :
@@ -132,7 +132,7 @@ class FusedAttention {
     return scores;
   }
 
-  /// One result, into its pack where packs can be stored, else to memory.
+  /// One result, into its pack if packs can be stored, otherwise to memory.
   void write_outcome() {
     e_.open({"mi"}, 1, 1);
     const int scope = e_.open({"fi"}, 2, 1);
@@ -214,7 +214,7 @@ class FusedAttention {
     return w.text();
   }
 
-  /// What a warp keeps while keys pass by.
+  /// The values that a warp keeps while it reads the keys.
   void write_sums(CudaWriter& w) const {
     const bool steeper = factor_ && !factor_->empty();
     w.line(fmt::format("const float steep = {}1.44269504f;", steeper ? *factor_ + " * " : ""));
@@ -288,8 +288,7 @@ class FusedAttention {
     w.line("#pragma unroll");
     const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
     w.line("const Index own_n = start + each / 2 * 8 + lane % 4 * 2 + each % 2;");
-    // Loads are asked for, so that their addresses stay sums; keys beyond the last are hidden
-    // later.
+    // Loads are tested, so that their addresses stay sums; keys after the last are hidden later.
     const bool loads = (scores_.of_element + scores_.value).find('[') != std::string::npos;
     if (loads) w.line(fmt::format("if (own_n >= {}) continue;", limit("ni")));
     w.line(loads ? "const Index ni = own_n;"
@@ -300,7 +299,7 @@ class FusedAttention {
                    : fmt::format("dot = {} + from[i / 2][i % 2 * 2];", scores_.value));
   }
 
-  /// Tiles that all of the warp's queries see are left alone.
+  /// Tiles that all of the warp's queries see need no mask.
   void write_causal(CudaWriter& w) const {
     if (!attention_.causal()) return;
     const Dim& reach = attention_.causal()->reach;
@@ -309,7 +308,7 @@ class FusedAttention {
     w.line(fmt::format("if (room + 1 < kN) {}_hide_later(dots, room);", region_.name));
   }
 
-  // Rounded as the graph says, from the rows of the warp's queries.
+  // Rounded as in the graph, from the rows of the warp's queries.
   void write_results(CudaWriter& w) const {
     const std::string half = memory_type(dtype_);
     const auto loop =
@@ -356,7 +355,7 @@ class FusedAttention {
                      "compute.overlap_compute_memory", "latency.online_recomputation"});
   }
 
-  /// What must hold so that operands and results are moved in packs; nothing where none can be.
+  /// The conditions under which operands and results move in packs; empty if none can.
   std::optional<std::vector<std::string>> aligned() const {
     std::vector<std::string> all;
     bool packs = false;
@@ -411,8 +410,8 @@ class FusedAttention {
   Emitter e_;
   std::vector<Fetch> fetches_;
   Scores scores_;
-  std::optional<std::string> factor_;  // "0.125f", where that is all that is done to a score
-  std::string per_dot_;                // the same where more is done to it
+  std::optional<std::string> factor_;  // "0.125f", if a score is only scaled
+  std::string per_dot_;                // the same if more is done to a score
   std::string result_, result_row_, block_text_, out_address_;
   std::optional<std::vector<std::string>> out_aligned_;  // results can be stored in packs
 };

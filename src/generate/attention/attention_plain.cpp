@@ -1,8 +1,9 @@
-// Attention on CUDA cores, in fp32, for every shape: a block owns 64 or 128 queries and as many
-// columns of their results, and takes as many keys at a time; a thread has 8 x 8 of either product.
-// Queries, keys and values pass through shared memory in pieces, so nothing limits their length;
-// the next piece is on its way while one is multiplied. Where results have more columns, further
-// blocks compute the scores again.
+// The problem: attention must also run for shapes and types that tensor cores do not take. The
+// choice: fp32 on CUDA cores; a block has 64 or 128 queries and as many columns of their results,
+// and reads as many keys at a time. A thread has 8 x 8 of either product. Queries, keys and values
+// pass through shared memory in pieces, so their length is not limited; the next piece is loaded
+// while one is multiplied. The alternative, the generic schedule, is far slower. The cost: if
+// results have more columns, further blocks compute the scores again.
 #include <fmt/core.h>
 
 #include "attention/attention.h"
@@ -31,7 +32,7 @@ class PlainAttention {
     attention_.prepare(e_);
   }
 
-  /// Behind what the kernel has already.
+  /// Adds its code after the code that the kernel has already.
   void add_to(KernelBuilder& kernel) {
     write_values();
     const std::string body = write_body();
@@ -44,7 +45,7 @@ class PlainAttention {
   }
 
  private:
-  // Scopes: 1 is the block's place, 2 a row, or an element of a tile, 3 a score.
+  // Scopes: 1 is the block's position, 2 a row or an element of a tile, 3 a score.
   void write_values() {
     attention_.open_block(e_);
     query_ = write_operand(attention_.query(), "left[at][at_k]");
@@ -72,7 +73,7 @@ class PlainAttention {
   }
   const char* vec(const AttentionOperand& operand) const { return packed(operand) ? "kVec" : "1"; }
 
-  /// Straight to its slot where it is a float in memory, which takes no registers.
+  /// Copied directly to its slot if it is a float in memory, which needs no registers.
   std::string write_operand(const AttentionOperand& operand, const char* slot) {
     const int scope = e_.open({operand.outer, operand.inner}, 1, copied(operand) ? 2 : 3);
     if (copied(operand)) {
@@ -120,7 +121,7 @@ class PlainAttention {
     return w.text();
   }
 
-  /// Where piece `which` lies: queries and keys one behind the other, or values.
+  /// The position of piece `which`: queries followed by keys, or values.
   static void write_piece(CudaWriter& w, bool scores, const char* which) {
     const auto line = [&](const char* tile, const char* pitch, const char* behind) {
       w.line(
@@ -153,8 +154,7 @@ class PlainAttention {
     write_within(w, value_, "values_tile[at_k][at]");
   }
 
-  /// Where one of the thread's packs of a tile of `outer` x `inner` lies, neighbours in memory
-  /// first.
+  /// The position of one of the thread's packs in a tile of `outer` x `inner`, in memory order.
   void write_place(CudaWriter& w, const AttentionOperand& operand, const char* outer,
                    const char* inner) const {
     const bool values = operand.inner[0] == 'f';
@@ -194,7 +194,7 @@ class PlainAttention {
     w.raw(text);
   }
 
-  /// The piece is there, and nobody needs the one before it any more.
+  /// The piece has arrived, and no thread needs the one before it.
   void write_arrival(CudaWriter& w) const {
     if (copies_) w.line("await_copies();");
     w.line("__syncthreads();");
@@ -263,15 +263,15 @@ class PlainAttention {
     const std::string width = attention_.width().text();
     const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
     const bool few = blocks < 2 * context_.target.default_sms || attention_.rows().value() <= 64;
-    // Where shared memory is small only the smallest tile fits.
+    // With little shared memory only the smallest tile fits.
     const bool small = context_.target.major < 8;
     std::vector<int64_t> sizes = {few || small ? 64 : 128};
-    // Beside a faster kernel it is only there for what that one cannot do.
+    // Beside a faster kernel it is only for shapes that the other cannot compute.
     if (!small && !kernel.has_variants()) sizes.push_back(192 - sizes[0]);
     const std::string asked = kernel.tune("ROWS_PLAIN", sizes);
     const std::string columns =
         kernel.let("COLUMNS", small ? "64" : fmt::format("pick({} > 64, 64, 128)", width));
-    // 128 x 128 take 141312 bytes.
+    // 128 x 128 needs 141312 bytes.
     const std::string rows = kernel.let(
         "ROWS_BLOCK", fmt::format("pick({0} + {1} > 192, {0}, pick(SMEM_MAX < 141312, {0}, 64))",
                                   asked, columns));
@@ -305,7 +305,7 @@ class PlainAttention {
   std::string kernel_name_;
   Attention attention_;
   Emitter e_;
-  bool copies_ = false;  // some operand goes straight to shared memory
+  bool copies_ = false;  // some operand is copied directly to shared memory
   std::string query_, key_, value_, score_, score_row_, score_value_, result_, result_row_,
       block_text_;
 };

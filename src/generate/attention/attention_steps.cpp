@@ -1,7 +1,7 @@
 // The problem: the inner steps of attention do not depend on the graph. The choice: they are texts
-// with a few words replaced, which read like the CUDA code they are. Writing them line by line
-// through CudaWriter would hide their shape. The cost: a marker must not occur as a word of its
-// own.
+// with a few words replaced, which read like the CUDA code they are. The alternative, writing them
+// line by line through CudaWriter, would hide their structure. The cost: a marker must not occur as
+// a separate word.
 #include "attention/attention_steps.h"
 
 #include "core/text.h"
@@ -10,8 +10,9 @@ namespace kw::generate {
 
 namespace {
 
-// Arrays over the warp's queries have kTall parts of 16 rows; keys and columns come in eights. A
-// lane holds two neighbours of rows lane / 4 and lane / 4 + 8 of every 16 x 8 matrix.
+// Arrays over the warp's queries have kTall parts of 16 rows; keys and columns are in groups of
+// eight. A lane holds two adjacent elements of rows lane / 4 and lane / 4 + 8 of every 16 x 8
+// matrix.
 constexpr const char* kSteps =
     R"(// The warp's queries along step k, as left operands.
 template <int kHead, int kTall, int kSteps>
@@ -152,8 +153,8 @@ __device__ __forceinline__ void @_leave(
 
 )";
 
-// kAcross threads stand side by side. A thread's rows are four and four, half a tile apart; so are
-// its columns. Its keys are kAcross apart, so that eight threads find theirs in all banks.
+// kAcross threads share a row. A thread's rows are two groups of four, half a tile apart; so are
+// its columns. Its keys are kAcross apart, so that eight threads read theirs from all banks.
 constexpr const char* kPlainSteps =
     R"(// The thread's scores take what one piece of queries and keys gives, row by row.
 template <int kK, int kM, int kAcross, int kPitch>

@@ -1,4 +1,4 @@
-// Which graphs are attention, and which keys their masks hide.
+// Tests which graphs are attention, and which keys their masks hide.
 #include "attention/attention.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct Heads {
   Term key() { return f(b.iota({Dim(1), named_dim("S", 7)}, 1, DType::Int64)); }
 };
 
-/// A graph and the region of all of it.
+/// A graph and the region of its whole.
 struct Everything {
   graph::Graph graph;
   Region region;
@@ -159,7 +159,7 @@ TEST(Attention, TurnedKeysAreReadAcross) {
 struct FactorCase {
   const char* name;
   Term (*scores)(Heads&);
-  const char* factor;  // nullptr: more is done to a score than to scale it
+  const char* factor;  // nullptr: a score is not only scaled
 };
 
 const FactorCase kFactors[] = {
@@ -223,7 +223,7 @@ TEST(Attention, MasksHideScoresUnlessAProductDecides) {
 struct MaskCase {
   const char* name;
   Term (*seen)(Heads&);  // whether a query sees a key
-  const char* reach;     // last key of row 0; nullptr: not known
+  const char* reach;     // last key of row 0; nullptr: unknown
 };
 
 const MaskCase kMasks[] = {

@@ -10,13 +10,13 @@ using graph::Op;
 
 namespace {
 
-/// Follows conditions down to a comparison of places.
+/// Follows conditions down to a comparison of positions.
 class Places {
  public:
   Places(const Region& region, const Ranges& ranges) : region_(region), ranges_(ranges) {}
 
-  /// Which keys a condition is true for, or false where `wanted` is not set: those up to row +
-  /// what is returned.
+  /// The keys for which a condition is `wanted`, true or false: those up to row + the returned
+  /// value.
   std::optional<Dim> reach(NodeId id, const Index& index, bool wanted) const {
     if (region_.loads.count(id) > 0) return std::nullopt;
     const Node& node = region_.node(id);
@@ -62,7 +62,7 @@ class Places {
     return below;
   }
 
-  /// An integer as a sum of places and dims.
+  /// An integer as a sum of positions and dims.
   std::optional<Dim> place(NodeId id, const Index& index) const {
     if (region_.loads.count(id) > 0) return std::nullopt;
     const Node& node = region_.node(id);
@@ -86,7 +86,7 @@ class Places {
     }
   }
 
-  // a >= b is a - b >= 0; its opposite is b - a - 1 >= 0.
+  // a >= b is a - b >= 0; its negation is b - a - 1 >= 0.
   std::optional<Dim> compared(const Node& node, const Index& index, bool wanted) const {
     const auto a = place(node.inputs[0], index), b = place(node.inputs[1], index);
     if (!a || !b) return std::nullopt;

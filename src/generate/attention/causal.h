@@ -1,4 +1,4 @@
-// Scores that no query may see: known from the graph where a mask compares places.
+// Finds scores that a mask hides from every query, if the mask compares positions.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace kw::generate {
 
-/// Scores that are -inf at every key beyond `row + reach`.
+/// Scores that are -inf at every key after `row + reach`.
 struct Causal {
-  graph::NodeId below = 0;  // the scores up to there
+  graph::NodeId below = 0;  // the scores before the mask
   Dim reach{0};
 };
 
-/// `index` is of the element at row "mi" and key "ni".
+/// `index` is the index of the element at row "mi" and key "ni".
 std::optional<Causal> causal_of(const Region& region, graph::NodeId scores, const Index& index,
                                 const Ranges& ranges);
 
-/// The number a node has everywhere, where it is one.
+/// The number that a node has at all elements; empty if it is not constant.
 std::optional<double> constant_of(const Region& region, graph::NodeId node);
 
 }  // namespace kw::generate

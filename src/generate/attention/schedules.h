@@ -1,4 +1,4 @@
-// The schedules for attention: each source gives its rows.
+// The schedules for attention: each source returns its rows of the table.
 #pragma once
 
 #include "emit/emit.h"
