@@ -1,5 +1,8 @@
-// Rows picked from tables (embedding, index_select, gather along a leading dim): the row's index is
-// looked up once by a group of threads, which then copies, or computes, the row in packs.
+// The problem: rows picked from tables (embedding, index_select, gather along a leading dim) start
+// at an index read from memory. The choice: a group of threads reads the row's index once, then
+// copies or computes the row in packs. The alternative, the pointwise schedule, reads the index
+// again for every element. The cost: short rows leave lanes of a group idle, so the group's size is
+// a tunable.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -28,7 +31,7 @@ class GatherRows {
     e_.rename = loop_.rename(variable("column") + variable(kLane));
   }
 
-  /// Whether packs can be used for all stores and at least one load.
+  /// Whether all stores and at least one load can use packs.
   bool packs() {
     write_values();
     return vector_store_ && !packs_.loads().empty();
@@ -83,7 +86,7 @@ class GatherRows {
 
   std::optional<Value> load(const Buffer& buffer, const Dim& address) {
     const Dim renamed = substitute(address, loop_.rename(variable("column")));
-    // What is picked anew for every element cannot be loaded before the elements are known.
+    // An index that is read for every element is known too late for packs.
     for (const std::string& word : identifiers(renamed.text())) {
       if (word != "column" && e_.level_of(variable(word)) == lane_scope_) return std::nullopt;
     }

@@ -1,5 +1,5 @@
-// The floor: one thread per element, loops for whatever looks at many elements. Applies to every
-// region. Sorted elements are written to their rank, so that each is looked at once.
+// The schedule that applies to every region: one thread per element, and loops for ops that read
+// many elements. Sorted elements are written to their rank, so that each is read once.
 #include <fmt/core.h>
 
 #include "elements/schedules.h"

@@ -1,6 +1,7 @@
-// Kernels without reductions: every thread computes UNROLL packs of VEC neighbouring elements, with
-// all loads issued before any arithmetic. Broadcasts are found by joining dims to as few axes as
-// the accesses allow.
+// The problem: element-wise kernels are limited by memory. The choice: every thread computes UNROLL
+// packs of VEC adjacent elements, with all loads issued before any arithmetic. Broadcasts are found
+// by joining dims to as few axes as the accesses allow. The alternative, a thread per element, has
+// too few bytes in flight. The cost: variants for aligned packs, single elements and large indices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using graph::NodeId;
 
 namespace {
 
-/// What one run over the region's elements needs: values of every store at the domain's index.
+/// The values of every store at the domain's index, for one run over the region's elements.
 class Elements {
  public:
   explicit Elements(const Region& region) : region_(region) {
@@ -28,7 +29,7 @@ class Elements {
     return reshaped(domain_.shape, domain_.index, region_.node(node_of(store)).shape,
                     ranges_of(domain_));
   }
-  /// Of every store: all have the domain's elements in its order.
+  /// The address in every store: all have the domain's elements in its order.
   Dim address() const { return linear(domain_.shape, domain_.index); }
   std::vector<std::string> variables() const {
     std::vector<std::string> names;
@@ -36,7 +37,7 @@ class Elements {
     return names;
   }
 
-  /// Indices used when every store is computed; nothing when there are too many statements.
+  /// Indices used when every store is computed; empty if there are too many statements.
   std::optional<std::vector<Dim>> used() const {
     Emitter e(region_);
     e.ranges = ranges_of(domain_);
@@ -146,7 +147,7 @@ class Pointwise {
     return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
   }
 
-  /// The running number itself, where an address is nothing else.
+  /// The running index itself, if the address is nothing else.
   std::string position(const Dim& address) const {
     Dim whole(0);
     for (const Axis& axis : axes_.axes) whole = whole * axis.extent + variable(axis.name);

@@ -1,14 +1,10 @@
-// Scatters in two launches instead of a search per result. The first has a thread per source
-// element: sums are added atomically to scratch that starts at 0; where the last writer wins,
-// scratch keeps the largest position that wants a place, so that equal indices give the same answer
-// in every order. The second computes the results from the base and what was found.
-//
-// Sums into few places meet in a copy of them that every block has in shared memory; a block adds
-// its copy to the scratch when it has seen its share of the sources.
-//
-// Sums of floats are kept in fp64, where the order of blocks shows only far behind what fp32 can
-// hold; fp64 itself, and tasks that demand the same bits twice, are left to others. Integers are
-// the same in every order.
+// The problem: a scatter per result would search all sources for each result. The choice: a first
+// launch has a thread per source. It adds sums atomically to scratch, or keeps the largest source
+// position if the last writer wins, so equal indices give one answer in every order. A second
+// launch computes the results. Sums into few results first go to a copy in each block's shared
+// memory. The alternative, sorting the sources, needs several passes. The cost: float sums are kept
+// in fp64, so that the order of blocks does not show in fp32. fp64 results, and tasks that require
+// equal bits, use other schedules; integer sums are the same in every order.
 #include <fmt/core.h>
 
 #include "core/text.h"
@@ -26,8 +22,8 @@ using tensor::DType;
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kMostShared = 48 << 10;  // what a block may have without asking
-constexpr int64_t kWorthIt = 16;           // sources per place
+constexpr int64_t kMostShared = 48 << 10;  // available to a block without opt-in
+constexpr int64_t kWorthIt = 16;           // sources per result
 
 class Scatter {
  public:
@@ -43,7 +39,7 @@ class Scatter {
     return kernel_.take();
   }
 
-  /// The same with a copy of the places in every block.
+  /// The same with a copy of the results in every block.
   Kernel emit_by_block() {
     write();
     const Function gather = write_gather();
@@ -52,7 +48,7 @@ class Scatter {
     kernel_.switch_method("latency.atomic_optimize", "SHARED");
     kernel_.method("latency.persistent_kernel", blocks + " > 0", blocks + "=0");
     const std::string all = fmt::format("ceil_div({}, {})", count_text(sources()), threads);
-    // Only the first launch differs from those that are there.
+    // Only the first launch differs from the existing variant.
     kernel_.put_first(
         all_of({fmt::format("{} <= {}", bytes_text(), kMostShared), fits_int(region_)}),
         gather.launch("int", fmt::format("pick({0} == 0, min({1}, SMS * {0}), {1})", blocks, all),
@@ -60,7 +56,7 @@ class Scatter {
     return kernel_.finish();
   }
 
-  /// Sums into so few places that every block can have its own copy of them.
+  /// Whether the sums have so few results that every block can have its own copy of them.
   bool few_places() const {
     const int64_t places = graph::count_of(node_.shape).value();
     return adds_ && places * tensor::dtype_size(scratch_dtype()) <= kMostShared &&
@@ -89,7 +85,7 @@ class Scatter {
                        tensor::dtype_size(scratch_dtype()));
   }
   std::string scratch() const { return scratch_name(region_, "found"); }
-  /// Sums of floats are in fp64; places are counted from 1.
+  /// Sums of floats are in fp64; positions are counted from 1.
   DType scratch_dtype() const {
     if (!adds_) return DType::Uint64;
     if (in_float(node_.dtype)) return DType::Fp64;
@@ -99,7 +95,7 @@ class Scatter {
   const Shape& sources() const { return region_.node(node_.inputs[1]).shape; }
   size_t along() const { return static_cast<size_t>(node_.attrs.dims[0]); }
 
-  /// The head of a kernel with a thread per element of `shape`, as variables of its dims.
+  /// The head of a kernel with a thread per element of `shape`, with variables for its dims.
   static void write_place(CudaWriter& w, Emitter& e, const Domain& domain) {
     w.line(fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;",
                        kThreads));
@@ -125,7 +121,7 @@ class Scatter {
     return names;
   }
 
-  /// What a source element does to `found`; its scope is closed.
+  /// The update of `found` by a source element; closes its scope.
   std::string write_source(Emitter& e, const Domain& domain, int depth) const {
     const int scope = e.open(names_of(domain), 0, depth);
     const Value to = e.value(node_.inputs[1], domain.index);

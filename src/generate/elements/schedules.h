@@ -1,12 +1,13 @@
-// The schedules for elements computed one by one, or moved: each source gives its rows.
+// The schedules for elements that are computed one by one, or moved: each source returns its rows
+// of the table.
 #pragma once
 
 #include "emit/emit.h"
 
 namespace kw::generate {
 
-Schedules taps_schedules();       // windows with few elements, written out
-Schedules transpose_schedules();  // tiles turned in shared memory
+Schedules taps_schedules();       // windows with few elements, unrolled
+Schedules transpose_schedules();  // tiles transposed in shared memory
 Schedules gather_schedules();     // rows picked from tables
 Schedules pointwise_schedules();  // one thread per few elements
 Schedules scatter_schedules();    // a thread per source element, then one per result

@@ -1,10 +1,11 @@
-// Windows with few elements: pools, depthwise convolutions, folds. Neighbouring threads compute
-// neighbouring columns, each a few rows of one, with the elements of all its windows written out:
-// what the windows of neighbouring rows share is read once and stays in registers. Where rows are
-// multiples of four, a thread takes four columns: what lies below them is read as packs, and only
-// what sticks out at the sides as single elements. Where windows lie side by side and every element
-// wants to know what its window found, as the gradient of a pool does, a thread takes whole
-// windows.
+// The problem: windows with few elements (pools, depthwise convolutions, folds) overlap, and each
+// element should be read once. The choice: adjacent threads compute adjacent columns, each a few
+// rows of one, with the elements of all its windows unrolled. Elements that windows of adjacent
+// rows share stay in registers. If rows are multiples of four, a thread takes four columns: the
+// elements below them are read as packs, only those beyond the sides one by one. If windows do not
+// overlap and every element needs its window's result, as in the gradient of a pool, a thread takes
+// whole windows. The alternative, tiles in shared memory, needs barriers and more index arithmetic.
+// The cost: the code grows with the window, so its lines are limited.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,11 +26,11 @@ using graph::OpKind;
 
 namespace {
 
-constexpr int64_t kStraight = 64;     // elements of a window that are written out
-constexpr int64_t kMostTerms = 1024;  // that one thread takes in turn
+constexpr int64_t kStraight = 64;     // most elements of a window that are unrolled
+constexpr int64_t kMostTerms = 1024;  // most terms that one thread computes in a loop
 constexpr int64_t kLongProduct = 4096;
-constexpr int64_t kFewSums = 4;     // rows of a product beyond which tiles are better
-constexpr size_t kMostLines = 240;  // of one thread
+constexpr int64_t kFewSums = 4;     // with more rows of a product, tiles are better
+constexpr size_t kMostLines = 240;  // lines of one thread
 constexpr size_t kMostWideLines = 170;
 constexpr int64_t kFewResults = 1 << 18;
 constexpr int64_t kPackOf = 4;  // columns of a thread that takes several
@@ -42,7 +43,7 @@ int64_t terms_of(const Region& region, const Node& node) {
   return terms;
 }
 
-/// The largest divisor of `count` that the extent is a multiple of, whatever the dims.
+/// The largest divisor of `count` that divides the extent at all dims.
 int64_t common_divisor(const Dim& extent, int64_t count) {
   for (const auto& [factors, number] : extent.terms()) count = std::gcd(count, number);
   return count;
@@ -60,7 +61,7 @@ Dim divided(const Dim& extent, int64_t by) {
 
 class Taps {
  public:
-  /// `rows`, `columns`: how many a thread computes; one column, or a pack of them.
+  /// `rows` and `columns` are the numbers that a thread computes; one column, or a pack of them.
   Taps(const Region& region, int64_t rows, int64_t columns = 1)
       : region_(region), rows_(rows), columns_(columns), e_(region, 1) {
     e_.straight = kStraight;
@@ -82,7 +83,7 @@ class Taps {
   bool has_rows() const { return domain_.dims.size() > 1; }
   /// Whether it reads and writes packs.
   bool is_wide() const { return columns_ > 1 && packs_ && stores_packs_; }
-  /// Whether packs make up the columns at the shape to be fast at.
+  /// Whether packs fill the columns at the first benchmark shape.
   bool fits_now() const { return column().extent.value() % columns_ == 0; }
   size_t lines() const { return static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')); }
   bool overflowed() const { return e_.overflowed(); }
@@ -115,7 +116,7 @@ class Taps {
     return w.text();
   }
 
-  /// How many threads there are, as a plan expression.
+  /// The number of threads, as a plan expression.
   std::string count() const {
     std::string total;
     for (const Axis& axis : axes_) {
@@ -128,7 +129,7 @@ class Taps {
     return total;
   }
 
-  /// Where the rows of a thread are all there, and packs are aligned.
+  /// The condition under which all rows of a thread exist and packs are aligned.
   std::string condition() const {
     std::vector<std::string> all;
     if (rows_ > 1) all.push_back(fmt::format("{} >= {}", row().extent.text(), rows_));
@@ -142,7 +143,7 @@ class Taps {
   const Axis& row() const { return domain_.dims[domain_.dims.size() - 2]; }
   const Axis& column() const { return domain_.dims.back(); }
 
-  /// An element as one of a pack, unless it sticks out at the sides.
+  /// An element as one of a pack, unless it may lie beyond the sides.
   std::optional<Value> packed(const Access& access, const std::string& condition, int level) {
     for (const Bound& bound : access.bounds) {
       if (mentions(bound.index, "left")) return std::nullopt;
@@ -172,7 +173,7 @@ class Taps {
     return found == address.terms().end() ? 0 : found->second;
   }
 
-  /// Notes what must be a multiple of a pack for the address to be one; false: it never is.
+  /// Notes what must be a multiple of a pack for the address to be aligned; false if it never is.
   bool align(const Dim& address) {
     const std::vector<Dim> before = multiples_;
     const bool aligned = note_multiples(address);
@@ -202,7 +203,7 @@ class Taps {
                        [&](const Dim& other) { return other.same_text(dim); });
   }
 
-  /// Divisions that indices over this domain would need.
+  /// The number of divisions that indices over this domain need.
   size_t quotients(const Domain& domain) const {
     Emitter dry(region_);
     dry.ranges = ranges_of(domain);
@@ -266,7 +267,7 @@ class Taps {
     return index;
   }
 
-  /// The columns of one row.
+  /// Writes the columns of one row.
   void write_columns(int scope, const Index& index) {
     if (columns_ == 1) {
       write_values(e_, scope, domain_, index, true);
@@ -312,10 +313,10 @@ class Taps {
 
   const Region& region_;
   int64_t rows_, columns_;
-  int64_t row_unit_ = 1, unit_ = 1;  // what "upper" and "left" count
+  int64_t row_unit_ = 1, unit_ = 1;  // units of "upper" and "left"
   Emitter e_;
   bool packs_ = false, stores_packs_ = true;
-  std::vector<Dim> multiples_;  // that must be multiples of a pack
+  std::vector<Dim> multiples_;  // numbers that must be multiples of a pack
   Domain domain_;
   std::vector<Axis> axes_;
   std::string guard_, text_;
@@ -326,7 +327,8 @@ bool looks_through_windows(const Region& region, const Node& node) {
                      [&](NodeId input) { return reads_windows(region, input); });
 }
 
-/// A product in a loop: other rows and columns would have loops of their own, and share nothing.
+/// Whether it has a product in a loop: further rows and columns would have their own loops and
+/// share nothing.
 bool has_loop(const Region& region) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
   return std::any_of(heavy.begin(), heavy.end(), [&](NodeId id) {
@@ -357,14 +359,14 @@ bool is_window_op(const Region& region, NodeId id) {
   return terms_of(region, node) <= kMostTerms && looks_through_windows(region, node);
 }
 
-/// Whether it is computed from nothing in memory.
+/// Whether it is computed without any load.
 bool is_made_up(const Region& region, NodeId node) {
   std::set<NodeId> loads;
   for (const auto& [id, buffer] : region.loads) loads.insert(id);
   return !depends_on(region, node, loads);
 }
 
-/// Each result of a window is wanted once, by one thread.
+/// Whether each result of a window is used once, by one thread.
 bool is_wanted_once(const Region& region, NodeId id, const Emitter& e) {
   const auto times = e.instances().find(id);
   if (times == e.instances().end() || times->second != 1) return false;
@@ -373,8 +375,8 @@ bool is_wanted_once(const Region& region, NodeId id, const Emitter& e) {
          is_made_up(region, id);
 }
 
-/// Rows and packs of columns that are whole windows, each of its elements wanting what the window
-/// found; nothing where no thread can have all of them.
+/// Rows and packs of columns that are whole windows, if each element needs its window's result.
+/// Empty if no thread can have a whole window.
 struct Whole {
   int64_t rows, columns;
   bool shares = true;
@@ -397,7 +399,7 @@ std::optional<Whole> whole_windows(const Region& region, const std::vector<NodeI
   return std::nullopt;
 }
 
-/// The most rows a thread can have, where it reads less for it.
+/// The largest number of rows per thread that still reduces its reads.
 int64_t rows_for(const Region& region) {
   const Taps one(region, 1);
   if (!one.has_rows() || has_loop(region)) return 1;
@@ -409,7 +411,7 @@ int64_t rows_for(const Region& region) {
   return 1;
 }
 
-/// How many rows of a pack of columns a thread takes; nothing where it had better take one column.
+/// The number of rows of a pack of columns per thread; empty if one column per thread is better.
 std::optional<Whole> wide_for(const Region& region) {
   if (has_loop(region)) return std::nullopt;
   const std::vector<NodeId> heavy = heavy_nodes(region);
@@ -474,7 +476,7 @@ bool taps_preferred(const Region& region, const TargetContext& context) {
   return true;
 }
 
-/// Launches one thread for each of what `taps` takes.
+/// Launches one thread for each part that `taps` computes.
 std::vector<Launch> launch_taps(const Function& function, const Taps& taps,
                                 const std::string& index, const std::string& threads) {
   return {function.launch(index, fmt::format("ceil_div({}, {})", taps.count(), threads), threads)};

@@ -1,7 +1,9 @@
-// Results whose last dim is not the one that is contiguous in the operands: square tiles pass
-// through shared memory, so that both loads and stores run along memory, in words of four bytes
-// where elements are smaller. Everything that is done element by element before and after the
-// permute is done on the way.
+// The problem: a result whose last dim is not contiguous in the operands would load or store single
+// elements far apart. The choice: square tiles pass through shared memory, so that loads and stores
+// are both in memory order, in words of four bytes if elements are smaller. Element-wise work
+// before and after the permute is done on the way. The alternative, a separate transpose, would
+// read and write the tensor once more. The cost: a barrier per tile, and shared memory padded
+// against bank conflicts.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,7 +28,8 @@ struct Turned {
   size_t along = 0;  // dim of the result in which the operand's memory is contiguous
 };
 
-/// Where the loads below a node step by single elements: a dim of the result, or nothing.
+/// The dim of the result along which the loads below a node step by one element; empty if there is
+/// none.
 std::optional<size_t> contiguous_dim(const Region& region, NodeId node, const Domain& domain) {
   Emitter e(region);
   e.ranges = ranges_of(domain);
@@ -48,7 +51,7 @@ std::optional<size_t> contiguous_dim(const Region& region, NodeId node, const Do
   return *dims.begin();
 }
 
-/// Permutes that only pointwise work lies above.
+/// The permutes with only pointwise work above them.
 std::set<NodeId> permutes_under(const Region& region, NodeId node) {
   if (region.loads.count(node) > 0) return {};
   if (region.node(node).op == Op::Permute) return {node};
@@ -73,7 +76,7 @@ std::optional<Turned> turned_of(const Region& region) {
   return Turned{at, *along};
 }
 
-/// Variables a pack's address may have: indices read from memory are known too late.
+/// The variables that a pack's address may have: indices read from memory are known too late.
 std::set<std::string> names_of(const Domain& domain) {
   std::set<std::string> names;
   for (const Axis& axis : domain.dims) names.insert(axis.name);
@@ -118,10 +121,10 @@ class Transpose {
 
  private:
   std::string name(const char* text) const { return kernel_.name(text); }
-  /// Half types stay what they are in shared memory: half the traffic, the same values.
+  /// Half types stay halves in shared memory: half the traffic, the same values.
   DType kept_dtype() const { return region_.node(turned_.node).dtype; }
 
-  /// Nothing is computed before the tile: bits are copied as they are.
+  /// Whether nothing is computed before the tile: bits are copied unchanged.
   bool only_moved_in() const {
     const auto loaded = region_.loads.find(region_.node(turned_.node).inputs[0]);
     return loaded != region_.loads.end() && loaded->second.dtype == kept_dtype();
@@ -132,7 +135,8 @@ class Transpose {
     return store.node == turned_.node && store.to.dtype == kept_dtype();
   }
 
-  /// Elements to a word of four bytes: as many as keep rows of the tile in different banks.
+  /// The number of elements in a word of four bytes: as many as keep rows of the tile in different
+  /// banks.
   int64_t vec() const {
     int size =
         std::max(tensor::dtype_size(kept_dtype()), tensor::dtype_size(region_.stores[0].to.dtype));
@@ -170,7 +174,7 @@ class Transpose {
     });
   }
 
-  // Scopes: 1 is the tile's place, 2 a pack, 3 an element of it, along the dim that packs lie on.
+  // Scopes: 1 is the tile's position, 2 a pack, 3 an element of it, along the dim of packs.
   void open_pack(const std::string& inner) {
     e_.rename = {{inner, variable(inner) + variable(kLane)}};
     pack_scope_ = e_.open({last_, along_}, 1, 2);
@@ -235,7 +239,7 @@ class Transpose {
     outer_text_ = e_.close();
   }
 
-  /// What is done with a pack once it is loaded; closes its scopes.
+  /// The statements for a pack after its load; closes its scopes.
   std::string write_pack(const std::string& before, const std::string& behind) {
     const std::string lanes = e_.close(), own = e_.close();
     CudaWriter w(3);
@@ -280,8 +284,8 @@ class Transpose {
     return w.text();
   }
 
-  /// One way through the tile: neighbouring threads are neighbours along `fast`. All loads are
-  /// under way before the first is waited for.
+  /// One pass through the tile: adjacent threads are adjacent along `fast`. All loads are in flight
+  /// before the first one is needed.
   void write_pass(CudaWriter& w, const Packs& packs, const std::string& slow,
                   const std::string& slow_at, const std::string& fast, const std::string& fast_at,
                   const std::string& body) {
@@ -300,7 +304,7 @@ class Transpose {
   }
 
   const Region& region_;
-  bool switches_;  // the tile can be left out (TILED)
+  bool switches_;  // the tile can be switched off (TILED)
   KernelBuilder kernel_;
   Turned turned_;
   Domain domain_;
@@ -311,7 +315,7 @@ class Transpose {
   Dim width_{1}, height_{1}, count_{1};
   std::vector<Axis> others_;
   std::string height_text_, width_text_, in_, out_, direct_, outer_text_;
-  std::string moved_;  // the element that goes into the tile as it is; empty when computed
+  std::string moved_;  // the element that is copied to the tile; empty if it is computed
 };
 
 bool transpose_applies(const Region& region, const TargetContext&) {
