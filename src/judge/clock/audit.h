@@ -1,5 +1,5 @@
-// Whether what was timed is what was verified. Timed outputs come as hashes made on the device; the
-// verified ones are hashed here, in a process that never ran a candidate.
+// Checks that the timed calls gave the verified outputs. The device hashes the timed outputs. The
+// judge hashes the verified outputs in this process, which never runs a candidate.
 #pragma once
 
 #include <functional>
@@ -11,25 +11,26 @@
 
 namespace kw::clock {
 
-/// Why a copied call's outputs are wrong, or nothing. `entry` of the call names its inputs.
+/// Returns why the outputs of a copied call are wrong; not set when they are right. `call.entry` is
+/// the index of its inputs.
 using JudgeCall =
     std::function<std::optional<std::string>(size_t program, const ports::CopiedCall& call)>;
 
-/// What is known about one program's outputs.
+/// The expected outputs of one program.
 struct AuditPlan {
   /// [entry][returned buffer]: audit_hash of the verified outputs. Empty when the program is not
-  /// deterministic: then calls are drawn and judged one by one.
+  /// deterministic: the judge then compares a few copied calls one by one.
   std::vector<std::vector<uint64_t>> expected;
   bool deterministic = true;
 };
 
-/// Hashes of one entry's verified outputs (parallel to the program's buffers), in the order in
-/// which the device reports them.
+/// Returns the hashes of one entry's verified outputs, in the order in which the device reports
+/// them. `outputs` is parallel to the program's buffers.
 std::vector<uint64_t> expected_hashes(const kernel::Program& program,
                                       const std::vector<tensor::HostTensor>& outputs,
                                       uint64_t hash_seed);
 
-/// The first thing that is not as verified, in words; nothing when all is well.
+/// Returns the first difference from the verified outputs as a message; not set when there is none.
 std::optional<std::string> find_mismatch(const kernel::Program& program, const AuditPlan& plan,
                                          const ports::TimedResult& result);
 

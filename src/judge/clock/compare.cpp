@@ -1,3 +1,8 @@
+// The problem: times on a GPU drift, jump and depend on addresses, so two separate medians mislead.
+// We compare only ratios within a pass and bootstrap over the hierarchy: processes, cycles, runs of
+// neighbouring ratios. The alternative, a t-test on all samples, treats correlated samples as
+// independent and gives intervals that are too narrow. The cost is 2000 resamples per comparison.
+// The ratios of a cycle are sorted once, so that a resampled median needs counting only.
 #include "clock/compare.h"
 
 #include <fmt/core.h>
@@ -15,11 +20,11 @@ namespace kw::clock {
 namespace {
 
 constexpr int kResamples = 2000;
-// (z of 99 % two-sided + z of 80 % power) / z of 99 %: how much larger than the half interval an
-// effect must be to be found four times out of five.
+// (z of 99 % two-sided + z of 80 % power) / z of 99 %. An effect must exceed the half interval by
+// this factor to be found with probability 0.8.
 constexpr double kPower = (2.576 + 0.842) / 2.576;
 
-/// Logarithms of baseline / candidate, two neighbouring passes averaged.
+/// Logarithms of baseline / candidate, averaged over two neighbouring passes.
 using Ratios = std::vector<double>;
 /// [worker][cycle]
 using Tree = std::vector<std::vector<Ratios>>;
@@ -50,8 +55,8 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Ratios from which thousands of samples are drawn: sorted once, the middle of a sample is found
-/// by counting.
+/// Ratios to resample many times. They are sorted once; counting then gives the median of a
+/// resample.
 class Drawn {
  public:
   explicit Drawn(const Ratios& ratios)
@@ -67,8 +72,8 @@ class Drawn {
     run_ = std::max<size_t>(1, static_cast<size_t>(std::cbrt(static_cast<double>(ratios.size()))));
   }
 
-  /// The middle of a sample. Draws runs of neighbours: a device that is slow for a while is slow
-  /// for several passes.
+  /// Returns the median of one resample. It draws runs of neighbours, because a slow device stays
+  /// slow for several passes.
   double middle(Random& random) {
     const size_t size = ranks_.size();
     std::ranges::fill(times_, 0);
@@ -79,7 +84,7 @@ class Drawn {
         at = at + 1 < size ? at + 1 : 0;
       }
     }
-    size_t rank = 0, before = 0, last = 0;  // `before` were drawn below `rank`, the last at `last`
+    size_t rank = 0, before = 0, last = 0;  // ratios drawn below `rank`; rank of the last
     for (; before + times_[rank] <= size / 2; ++rank) {
       if (times_[rank] > 0) last = rank;
       before += times_[rank];
@@ -90,8 +95,8 @@ class Drawn {
 
  private:
   Ratios sorted_;
-  std::vector<size_t> ranks_;  // by place
-  std::vector<size_t> times_;  // drawn, by rank
+  std::vector<size_t> ranks_;  // by position
+  std::vector<size_t> times_;  // number of times drawn, by rank
   size_t run_ = 1;
 };
 
@@ -117,7 +122,7 @@ double resampled_estimate(std::vector<std::vector<Drawn>>& tree, Random& random)
   return mean(workers);
 }
 
-/// Resampling n groups understates their spread by this much.
+/// Corrects the spread, which resampling n groups underestimates by this factor.
 double small_sample_factor(const Tree& tree) {
   size_t groups = tree.size();
   if (groups == 1) groups = tree[0].size();
@@ -126,8 +131,8 @@ double small_sample_factor(const Tree& tree) {
   return n > 1 ? std::sqrt(n / (n - 1)) : 2;
 }
 
-/// The part of the groups on one level (workers, or the cycles of the only one) that lie on the
-/// side of the whole.
+/// Returns the share of the groups whose sign agrees with `whole`. Groups are workers, or the
+/// cycles when there is only one worker.
 double agreement(const Tree& tree, double whole) {
   std::vector<double> groups;
   if (tree.size() > 1) {

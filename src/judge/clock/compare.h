@@ -1,11 +1,11 @@
-// Which of two programs is faster, and how sure that is, from samples taken in pairs. Pure
-// functions of the samples.
+// Decides which of two programs is faster, and how certain that is, from paired samples. All
+// functions are pure.
 //
-// The i-th samples of both were taken in the same pass, and passes alternate in order (ABBA), so
-// what drifts meets both alike: only the ratio within a pass is looked at, averaged over two
-// neighbouring passes. Ratios of one cycle (one set of buffers and addresses) resemble each other
-// more than those of another, and those of one process more than those of another; the interval
-// comes from resampling at every level: processes, cycles, runs of neighbouring ratios.
+// The i-th samples of both programs come from the same pass, and the order alternates (ABBA). Drift
+// therefore affects both alike. Only the ratio within a pass is used, averaged over two
+// neighbouring passes. Ratios of the same cycle (one set of buffers and addresses) are correlated;
+// so are the ratios of the same process. The interval therefore comes from resampling at every
+// level: processes, cycles, runs of neighbouring ratios.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace kw::clock {
 
-/// Samples of two programs from one timing call, equally many.
+/// Samples of two programs from one timing call; both have the same number of samples.
 struct Cycle {
-  int worker = 0;  // which process took them
+  int worker = 0;  // index of the process that took the samples
   std::vector<double> candidate, baseline;
 };
 
@@ -29,20 +29,20 @@ const char* relation_name(Relation relation);
 
 struct CompareOptions {
   double least_effect = 0.005;  // smaller differences are not called faster or slower
-  double same_within = 0.01;    // an interval inside this is called the same
+  double same_within = 0.01;    // an interval inside ± this is called the same
   double confidence = 0.99;
-  int64_t least_pairs = 8;  // of passes
+  int64_t least_pairs = 8;  // the least number of passes
   uint64_t seed = 1;
 };
 
 struct Comparison {
   Relation relation = Relation::Ambiguous;
-  double speedup = 1;  // baseline's time over the candidate's; above 1: the candidate is faster
-  double low = 0, high = 0;  // interval of the speedup
-  double detectable = 0;     // the least relative difference that would have been seen 4 times of 5
+  double speedup = 1;        // baseline time / candidate time; above 1: the candidate is faster
+  double low = 0, high = 0;  // confidence interval of the speedup
+  double detectable = 0;     // the least relative difference found with probability 0.8
   int64_t pairs = 0;
   int cycles = 0, workers = 0;
-  std::string why;  // of an ambiguous one
+  std::string why;  // the reason, when Ambiguous
 };
 
 Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options = {});

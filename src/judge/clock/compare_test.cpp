@@ -16,19 +16,19 @@ double normal(Random& random) {
   return std::sqrt(-2 * std::log(1 - random.real())) * std::cos(2 * kPi * random.real());
 }
 
-/// What a device does to times, beside the work itself: a factor per moment. `step` counts samples
-/// of both programs in the order they are taken.
+/// How a device disturbs times: one factor per moment. `step` counts the samples of both programs
+/// in the order in which they are taken.
 struct Noise {
   const char* name;
-  double bias = 0;  // of one program's addresses within a cycle: standard deviation
+  double bias = 0;  // standard deviation of an address effect per program and cycle
   std::function<double(Random& random, int step, int steps)> factor;
 };
 
 void PrintTo(const Noise& noise, std::ostream* out) { *out << noise.name; }
 
-/// The state of a device that changes rarely, and then for both programs.
+/// A device state that changes rarely and affects both programs.
 double flipping(Random& random, int step) {
-  // Every run of 37 samples has a state of its own, known to both programs.
+  // Every run of 37 samples has its own state, the same for both programs.
   Random state(static_cast<uint64_t>(step / 37) * 1000003 + 17);
   return (state.real() < 0.5 ? 1.0 : 1.08) * (1 + 0.003 * normal(random));
 }
@@ -38,7 +38,8 @@ const Noise kNoises[] = {
     {"quiet", 0, [](Random& r, int, int) { return 1 + 0.001 * normal(r); }},
     {"heavy tails", 0,
      [](Random& r, int, int) {
-       // Student's t with two degrees of freedom, only upwards: nothing runs faster than it can.
+       // Student's t with two degrees of freedom, positive only: noise never makes a program
+       // faster.
        const double t = std::abs(normal(r)) / std::sqrt(-std::log(1 - r.real()));
        return 1 + 0.004 * std::min(t, 200.0);
      }},
@@ -69,7 +70,7 @@ const Noise kNoises[] = {
     {"addresses", 0.001, [](Random& r, int, int) { return 1 + 0.003 * normal(r); }},
 };
 
-/// A measurement of two programs that differ by `slowdown` of the candidate, taken ABBA.
+/// Simulates an ABBA measurement of two programs; the candidate is slower by `slowdown`.
 std::vector<Cycle> measured(const Noise& noise, double slowdown, uint64_t seed, int cycles = 5,
                             int samples = 40, int workers = 1) {
   Random random(seed);
@@ -149,7 +150,7 @@ TEST_P(Noises, FivePercentAreNeverMissedForTheOpposite) {
     EXPECT_NE(result.relation, Relation::Same);
     found += result.relation == Relation::Slower;
   }
-  // Noise forty times the effect hides it, rightly.
+  // Noise of forty times the effect must hide it.
   if (std::string(GetParam().name) == "wild") return;
   EXPECT_GE(found, 36);
 }
@@ -161,8 +162,8 @@ INSTANTIATE_TEST_SUITE_P(Compare, Noises, ::testing::ValuesIn(kNoises), [](const
 });
 
 TEST(Compare, FindsOnePercentOnAMillisecond) {
-  // The noise of a kernel of a millisecond on a quiet machine: 0.3 %, now and then an interruption,
-  // slow drift, addresses that matter a little.
+  // Typical noise of a one-millisecond kernel on a quiet machine: 0.3 %, rare interruptions, slow
+  // drift, small effects of addresses.
   const Noise realistic{"a millisecond", 0.0005, [](Random& r, int step, int steps) {
                           const double spike = r.real() < 0.02 ? 1.1 : 1.0;
                           return spike * (1 + 0.01 * step / steps) * (1 + 0.003 * normal(r));

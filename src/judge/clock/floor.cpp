@@ -7,15 +7,15 @@
 namespace kw::clock {
 namespace {
 
-// Of the L2: what is larger cannot come from it.
+// Multiple of the L2 size: more bytes than this cannot all be cached.
 constexpr double kSurelyCold = 3;
 
-/// Microseconds for operations at a peak, 0 where the peak is not known.
+/// Returns microseconds for the operations at a peak rate; 0 if the peak is unknown.
 double compute_us(double operations, double tera) {
   return tera > 0 ? operations / tera * 1e-6 : 0;
 }
 
-/// The precision's own peak, or that of the next wider one which was measured.
+/// Returns the peak of the precision, or of the next wider one that was measured.
 double peak_or_wider(const record::Calibration& calibration, const std::string& precision) {
   if (const double own = calibration.peak(precision); own > 0) return own;
   if (precision == "fp8" || precision == "int8" || precision == "bf16")
@@ -30,7 +30,7 @@ Floor floor_of(const Work& work, const record::Calibration& calibration) {
   floor.bandwidth = calibration.bandwidth(work.read_bytes, work.write_bytes);
   if (floor.bandwidth > 0) floor.memory_us = work.bytes() / floor.bandwidth * 1e-3;
   const double rest = std::max(0.0, work.flops - work.tensor_flops);
-  // Plain arithmetic runs on the ordinary units, whatever the products run on.
+  // Arithmetic outside matrix products runs on the FMA units.
   const double plain =
       std::max(calibration.peak(work.other, "fma"), calibration.peak("fp32", "fma"));
   floor.compute_us =

@@ -1,5 +1,5 @@
-// The least time a task can take on a calibrated device, and whether a measured time can be true.
-// Pure functions of numbers.
+// The least time a task can take on a calibrated device, and a check whether a measured time is
+// possible. All functions are pure.
 #pragma once
 
 #include <string>
@@ -10,29 +10,30 @@
 
 namespace kw::clock {
 
-/// What a task cannot avoid at one shape.
+/// The work that every kernel for a task must do at one shape.
 struct Work {
   double read_bytes = 0, write_bytes = 0;
-  double gathered_bytes = 0;           // the part of the reads that may be fewer
-  double flops = 0, tensor_flops = 0;  // the latter, in products of matrices, counted in flops too
-  std::string product = "fp32";        // precision of these products: "fp16", "tf32", …
-  std::string other = "fp32";          // of everything else
+  double gathered_bytes = 0;           // part of read_bytes; a gather may read less
+  double flops = 0, tensor_flops = 0;  // tensor_flops: matrix products only, part of flops
+  std::string product = "fp32";        // precision of the matrix products: "fp16", "tf32", …
+  std::string other = "fp32";          // precision of all other arithmetic
   double bytes() const { return read_bytes + write_bytes; }
 };
 
 struct Floor {
-  double us = 0;  // the larger of the two
+  double us = 0;  // the largest of memory, compute and launch time
   double memory_us = 0, compute_us = 0;
-  double bandwidth = 0;          // GB/s at this mix of reads and writes
-  std::string bound = "memory";  // or "compute", "launch"
+  double bandwidth = 0;          // GB/s at this ratio of reads to writes
+  std::string bound = "memory";  // "memory", "compute" or "launch"
 };
 
-/// max(bytes / bandwidth at the mix, flops / measured peaks), never below an empty kernel's time.
+/// max(bytes / bandwidth, flops / measured peaks), and at least the time of an empty kernel.
 Floor floor_of(const Work& work, const record::Calibration& calibration);
 
-/// Why a time is too short to be true, or "": faster than the data sheet's rate allows for bytes
-/// that must come from memory. Gathers do not count, nor do tasks that mostly fit in the L2.
-/// Arithmetic never makes a time implausible: algebra is legal.
+/// Returns why a measured time is impossible, or "". It is impossible if the bytes that must come
+/// from memory would exceed the data sheet's bandwidth. Gathered bytes do not count. Tasks of at
+/// most 3 times the L2 are never refused. Flops are not checked: a kernel may use algebra to do
+/// fewer.
 std::string implausible(const Work& work, double us, const ports::DeviceInfo& device);
 
 Json to_json(const Work& work);

@@ -49,7 +49,7 @@ TEST(Floor, OfAMatmulIsItsProducts) {
   Floor floor = floor_of(work, h200());
   EXPECT_EQ(floor.bound, "compute");
   EXPECT_NEAR(floor.us, work.flops / 750e6, 1e-3);
-  work.product = "bf16";  // not measured here: as fast as fp16 at best
+  work.product = "bf16";  // not measured here: the peak of fp16 is used
   EXPECT_NEAR(floor_of(work, h200()).us, floor.us, 1e-9);
   work.product = "fp32";
   EXPECT_NEAR(floor_of(work, h200()).us, work.flops / 51e6, 1e-3);
@@ -70,10 +70,10 @@ TEST(Implausible, OnlyWhereMemoryMustHaveBeenRead) {
   work.read_bytes = work.write_bytes = 500e6;
   EXPECT_EQ(implausible(work, 230, device), "");
   EXPECT_NE(implausible(work, 200, device), "");
-  // Flops never make a time impossible.
+  // Flops never make a time implausible.
   work.flops = 1e18;
   EXPECT_EQ(implausible(work, 230, device), "");
-  // What may come from the L2, or may not be needed, proves nothing.
+  // Bytes that may come from the L2, or may not be needed, do not count.
   work.gathered_bytes = 490e6;
   EXPECT_EQ(implausible(work, 150, device), "");
   work = {};

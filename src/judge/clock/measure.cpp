@@ -1,3 +1,9 @@
+// The problem: the number of samples a program needs is not known in advance. The device therefore
+// takes small batches, and a stopping criterion per program decides after each batch. All programs
+// stay in every batch until all criteria are satisfied, so that samples stay paired. The
+// alternative, one program after the other, would add clock and temperature drift to the
+// comparison. The cost: a stable program is sampled as often as the noisiest one beside it. Each
+// batch is audited at once; the first mismatch ends the measurement.
 #include "clock/measure.h"
 
 #include <algorithm>
@@ -21,14 +27,14 @@ bool all_deterministic(const MeasureOptions& options) {
                      [](const AuditPlan& plan) { return plan.deterministic; });
 }
 
-/// The next batch's protocol: no more samples than may still be taken.
+/// The protocol of the next batch; it never exceeds the remaining number of samples.
 ports::TimeProtocol batch_protocol(const MeasureOptions& options, size_t taken, uint64_t batch) {
   ports::TimeProtocol protocol = options.protocol;
   const int64_t left = options.rule.max_samples - static_cast<int64_t>(taken);
   protocol.max_samples =
       static_cast<int>(std::clamp<int64_t>(left, 1, std::max(1, options.batch_samples)));
   protocol.max_seconds = options.rule.max_seconds;
-  // Clocks are up after the first batch; what was set up anew needs a call or two.
+  // The clocks are up after the first batch; new buffers need only a short warm-up.
   if (batch > 0) protocol.warmup_seconds = std::min(protocol.warmup_seconds, kLaterWarmup);
   protocol.seed = options.protocol.seed + 0x9e3779b97f4a7c15u * (batch + 1);
   protocol.copies_out = all_deterministic(options) ? 0 : options.judged_per_batch;
@@ -83,7 +89,7 @@ Result<MeasureOutcome> measure(ports::Device& device,
     for (size_t i = 0; i < programs.size(); ++i) {
       const ports::TimedResult& result = timed.results[i];
       KW_CHECK(!result.samples.microseconds.empty(), "a completed batch has samples");
-      // All go on until all are done: an interleaved pair stays a pair.
+      // Every program gets samples until all are done, so that samples stay paired.
       criteria[i].add(result.samples.microseconds);
       add_samples(outcome.measurements[i], result);
       audit(options, i, programs[i], result, outcome.measurements[i]);

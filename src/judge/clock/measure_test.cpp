@@ -9,13 +9,13 @@ namespace {
 
 using ports::RunStatus;
 
-/// Answers with samples made by a function of (program, sample number).
+/// A device that returns samples from a function of (program, sample number).
 class FakeDevice : public ports::Device {
  public:
   std::function<double(size_t program, int sample)> clock = [](size_t, int) { return 100.0; };
   RunStatus status = RunStatus::Completed;
   std::vector<ports::TimeProtocol> asked;
-  ports::TimedResult template_result;  // audits, copies and findings of every answer
+  ports::TimedResult template_result;  // audits, copies and findings of every result
 
   ports::DeviceInfo info() const override { return {}; }
   Result<ports::ImageId> load(const ports::Compiled&) override { return ports::ImageId{1}; }
@@ -45,7 +45,7 @@ class FakeDevice : public ports::Device {
   int taken_ = 0;
 };
 
-/// Between -1 and 1, without pattern or drift.
+/// Returns a value between -1 and 1, without pattern or drift.
 double noise(int sample) {
   uint64_t x = static_cast<uint64_t>(sample + 1) * 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9u;
@@ -98,7 +98,7 @@ TEST(Measure, StopsAtTheTimeLimit) {
 
 TEST(Measure, StopsWhenMoreSamplesDoNotHelp) {
   FakeDevice device;
-  // Two states far apart, equally frequent: the median cannot settle between them.
+  // Two distant, equally frequent states: the median does not converge.
   device.clock = [](size_t, int i) { return i / 7 % 2 == 0 ? 100.0 : 200.0; };
   MeasureOptions options;
   options.rule.max_samples = 100000;

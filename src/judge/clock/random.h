@@ -1,4 +1,4 @@
-// The generator behind intervals and orders of samples.
+// The random generator for bootstrap intervals and sample orders.
 #pragma once
 
 #include "core/random.h"

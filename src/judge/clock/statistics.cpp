@@ -11,7 +11,7 @@ namespace kw::clock {
 namespace {
 
 constexpr int kMedianResamples = 1000;
-// Bootstrapping more samples than this narrows the interval no further, but takes its time.
+// Limits the time of the bootstrap. The interval of a larger set is that of 2000 samples.
 constexpr size_t kMaxBootstrap = 2000;
 constexpr double kNormalScale = 1.4826;
 constexpr double kOutlierDeviations = 5;
@@ -21,7 +21,7 @@ double median_of(std::vector<double>& values) {
   return quantile(values, 0.5);
 }
 
-/// Evenly thinned to at most kMaxBootstrap; thinning a sorted set keeps its shape.
+/// Takes at most kMaxBootstrap evenly spaced values; the distribution of a sorted set is kept.
 std::vector<double> thinned(std::span<const double> sorted) {
   if (sorted.size() <= kMaxBootstrap) return {sorted.begin(), sorted.end()};
   std::vector<double> out(kMaxBootstrap);
@@ -36,7 +36,7 @@ void bootstrap(std::span<const double> sorted, uint64_t seed, Summary& summary) 
   std::vector<double> medians(kMedianResamples);
   for (double& median : medians) {
     for (size_t& index : drawn) index = random.below(pool.size());
-    // The pool is sorted, so ranks of indices are ranks of values.
+    // The pool is sorted, so the order of indices is the order of values.
     const size_t middle = drawn.size() / 2;
     std::nth_element(drawn.begin(), drawn.begin() + static_cast<ptrdiff_t>(middle), drawn.end());
     median = pool[drawn[middle]];
@@ -81,7 +81,7 @@ Summary summarise(std::span<const double> samples, uint64_t seed) {
   summary.mad = median_of(deviations);
   const double deviation = kNormalScale * summary.mad;
   summary.relative_noise = summary.median > 0 ? deviation / summary.median : 0;
-  // Equal samples have no spread to measure distance with.
+  // Equal samples have a deviation of 0, so no distance can be expressed in deviations.
   if (deviation > 0) {
     summary.outliers = std::count_if(sorted.begin(), sorted.end(), [&](double x) {
       return std::abs(x - summary.median) > kOutlierDeviations * deviation;

@@ -1,5 +1,5 @@
-// What a set of time samples says: robust location, spread and how sure we are of it. Pure
-// functions of the samples.
+// Robust statistics of time samples: median, spread and the uncertainty of the median. All
+// functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,16 @@ namespace kw::clock {
 
 struct Summary {
   int64_t count = 0;
-  double median = 0;  // all in the samples' unit (microseconds)
+  double median = 0;  // all times are in the samples' unit (microseconds)
   double min = 0, max = 0;
   double p5 = 0, p95 = 0;
-  double mad = 0;  // median absolute deviation from the median
-  double relative_noise =
-      0;  // 1.4826 * mad / median: the standard deviation a normal distribution would have
-  double low = 0, high = 0;  // 95 % bootstrap interval of the median
-  int64_t outliers = 0;  // farther than 5 such deviations from the median; reported, never removed
+  double mad = 0;             // median absolute deviation from the median
+  double relative_noise = 0;  // 1.4826 * mad / median: estimates the relative standard deviation
+  double low = 0, high = 0;   // 95 % bootstrap interval of the median
+  int64_t outliers = 0;       // more than 5 deviations (1.4826 * mad) off; reported, never removed
 };
 
-/// Of an empty set everything is 0. Samples that are not finite are left out. The same samples and
+/// All fields are 0 for an empty set. Samples that are not finite are ignored. The same samples and
 /// seed always give the same interval.
 Summary summarise(std::span<const double> samples, uint64_t seed = 1);
 Json to_json(const Summary& summary);

@@ -75,8 +75,7 @@ TEST(Statistics, TheIntervalIsDeterministicAndDependsOnTheSeed) {
 }
 
 TEST(Statistics, TheIntervalCoversTheTrueMedianAsOftenAsItSays) {
-  // Exponential samples by inversion of a fixed low-discrepancy-free generator: the true median is
-  // ln 2.
+  // Exponential samples by inversion of a linear congruential generator: the true median is ln 2.
   uint64_t state = 42;
   auto uniform = [&] {
     state = state * 6364136223846793005u + 1442695040888963407u;

@@ -36,8 +36,7 @@ void StoppingCriterion::add(std::span<const double> batch) {
 std::optional<StopReason> StoppingCriterion::reason() const {
   const auto count = static_cast<int64_t>(samples_.size());
   if (count >= rule_.max_samples) return StopReason::Samples;
-  // A single call longer than the whole budget is reason enough, whatever the least number of
-  // samples.
+  // One call may be longer than the whole budget, so min_samples does not apply here.
   if (count > 0 && accumulated_us_ >= rule_.max_seconds * 1e6) return StopReason::Seconds;
   if (!judged_) return std::nullopt;
   if (uncertainty_ <= rule_.relative_noise) return StopReason::Noise;

@@ -1,4 +1,5 @@
-// When enough has been measured. An object per program; fed batch by batch, asked after each.
+// Decides when a program has been measured enough. One object per program; the caller adds each
+// batch and then asks.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace kw::clock {
 struct StoppingRule {
   int64_t min_samples = 10;
   int64_t max_samples = 400;
-  double max_seconds = 0.5;       // of accumulated device time
-  double relative_noise = 0.005;  // of the median: half the width of its interval over it
-  int plateau_batches = 4;        // stop when this many batches in a row did not make that better
-  double plateau_gain = 0.05;     // better: by at least this part
+  double max_seconds = 0.5;       // accumulated device time
+  double relative_noise = 0.005;  // half the width of the median's interval / median
+  int plateau_batches = 4;        // stop after this many batches in a row without a gain
+  double plateau_gain = 0.05;     // least relative decrease that counts as a gain
 };
 
 enum class StopReason : uint8_t { Samples, Seconds, Noise, Plateau };
@@ -28,12 +29,11 @@ class StoppingCriterion {
  public:
   explicit StoppingCriterion(const StoppingRule& rule) : rule_(rule) {}
 
-  /// Adds a batch of microseconds.
+  /// Adds a batch of samples in microseconds.
   void add(std::span<const double> batch);
-  /// Why to stop now; nothing while more samples are worth their time.
+  /// Returns the reason to stop; not set while more samples are needed.
   std::optional<StopReason> reason() const;
   const std::vector<double>& samples() const { return samples_; }
-  /// Half the width of the median's interval, relative to the median.
 
  private:
   StoppingRule rule_;
