@@ -1,3 +1,9 @@
+// The problem: some tasks can be passed by a kernel that computes less than the reference. The
+// linter draws ordinary inputs at small shapes and applies a table of rules to the truths. It then
+// sends the gate's imposters through the cells; an imposter that passes everywhere is an error. The
+// alternative, reading the source for suspicious patterns, misses ops that are inactive only for
+// the drawn values. The cost is several truths per shape; `Options::work` and `Options::seconds`
+// limit it.
 #include "lint/lint.h"
 
 #include <fmt/core.h>
@@ -18,10 +24,10 @@ namespace kw::lint {
 
 namespace {
 
-// Below this a kernel's time is its launch: 2 us at 4 TB/s, half of what an empty launch takes.
+// Below this, the launch dominates the time: 8 MB at 4 TB/s take 2 us, half of an empty launch.
 constexpr double kLaunchBytes = 8e6;
 constexpr double kLaunchFlops = 1e8;
-// A shape that cannot be cut may cost so many times what others may.
+// A shape that cannot be cut may cost up to this multiple of the limit.
 constexpr double kMostTimes = 100;
 
 struct Rule {
@@ -42,7 +48,7 @@ constexpr Rule kRules[] = {
      saturated_output},
     {{"idle-work", "no product is taken of zeros nearly throughout"}, idle_work},
     {{"constant-init", "the file does not leave weights at one number"}, constant_init},
-    // Last: it says only what was not said for ordinary inputs.
+    // Last: it reports only what was not found with ordinary inputs.
     {{"hidden-op", "no op does nothing because of how the file fills its tensors"}, hidden_ops},
 };
 
@@ -56,7 +62,7 @@ constexpr RuleInfo kKillRule{"kill-rate", "kernels nobody should ship are stoppe
 constexpr RuleInfo kStateRule{"kept-state", "the reference keeps nothing between calls"};
 constexpr RuleInfo kLaunchRule{"launch-bound", "the benchmark shape is more than a launch"};
 
-/// The end of a task's time.
+/// The time limit of one task.
 class Deadline {
  public:
   explicit Deadline(double seconds) : seconds_(seconds), start_(Clock::now()) {}
@@ -72,7 +78,7 @@ class Deadline {
 
 }  // namespace
 
-// Of bools alone any() and all() are constant for even draws of more than a few elements.
+// With bool inputs only, any() and all() of an even draw are constant beyond a few elements.
 std::string family_for(const task::Task& task, int turn) {
   bool bools = false, floats = false;
   for (const task::TensorSpec& input : task.inputs) {
@@ -96,7 +102,7 @@ Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
   gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, limits));
   report->left_out = plan.left_out;
   std::vector<Case> cases;
-  // What is timed comes first: with little time, that is what counts.
+  // Benchmark shapes come first, because they matter most when time is short.
   std::ranges::stable_partition(plan.cases, &gate::ShapeCase::benchmark);
   for (gate::ShapeCase& shape : plan.cases) {
     if (deadline.over() && !cases.empty()) {
@@ -118,8 +124,8 @@ Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
   return cases;
 }
 
-/// Sends the gate's imposters through every cell the gate would try on the virtual GPU, with shapes
-/// as large as `options.work` has them.
+/// Sends the gate's imposters through every cell that the gate would use on the virtual GPU.
+/// `options.work` limits the shapes.
 Status imposters(const task::Task& task, ports::Oracle& oracle, const Options& options,
                  const Deadline& deadline, Report* report) {
   gate::ShapeLimits limits = gate::virtual_limits();
@@ -154,11 +160,11 @@ Status imposters(const task::Task& task, ports::Oracle& oracle, const Options& o
   return Done{};
 }
 
-/// At the shapes to be fast at, uncut.
+/// Examines the benchmark shapes in full size.
 void launch_bound(const task::Task& task, Report* report) {
   for (const task::Dims& dims : task.benchmark_shapes) {
     const Result<graph::Graph> graph = task.graph_at(dims);
-    if (!graph) continue;  // plan_shapes has said so
+    if (!graph) continue;  // plan_shapes has reported it
     const graph::Cost cost = graph::cost_of(*graph);
     const double bytes = cost.read_bytes + cost.write_bytes;
     if (bytes >= kLaunchBytes || cost.flops >= kLaunchFlops) continue;
@@ -171,8 +177,8 @@ void launch_bound(const task::Task& task, Report* report) {
   }
 }
 
-/// No candidate is given such a weight, so none can gain by leaving it out; and running statistics
-/// are rightly not needed in training. But the task is less than its module.
+/// Candidates do not receive such a weight, so omitting it gives no advantage. Running statistics
+/// are correctly unused in training. But the task computes less than its module.
 void unneeded_weights(const task::Task& task, Report* report) {
   for (const std::string& name : task.unneeded) {
     report->findings.push_back(
@@ -182,7 +188,7 @@ void unneeded_weights(const task::Task& task, Report* report) {
   }
 }
 
-/// A kernel has no memory: a reference that has one is right once.
+/// A kernel keeps no state, so it can match such a reference only on the first call.
 void kept_state(const task::Task& task, Report* report) {
   if (!task.keeps_state) return;
   report->findings.push_back(
@@ -192,7 +198,7 @@ void kept_state(const task::Task& task, Report* report) {
        "", 0});
 }
 
-/// The same thing said of several shapes is said once; errors come first.
+/// Merges equal findings of several shapes into one; puts errors first.
 void tidy(Report* report) {
   std::vector<Finding> kept;
   std::set<std::string> seen;

@@ -1,5 +1,5 @@
-// Whether a task is worth a kernel: does its output depend on what goes in, is every op active,
-// would a kernel that does nothing be caught. Judges tasks, never candidates.
+// Decides whether a task is worth a kernel. Checks that the outputs depend on the inputs, that
+// every op is active, and that a kernel that does nothing fails. It judges tasks, never candidates.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,35 @@
 namespace kw::lint {
 
 enum class Severity : uint8_t {
-  Error,    // the task should not be used
-  Warning,  // it measures less than it seems to
+  Error,    // the task must not be used
+  Warning,  // the task measures less than it seems to
 };
 const char* severity_name(Severity severity);
 
 struct Finding {
-  std::string rule;  // "input-impact"
+  std::string rule;  // such as "input-impact"
   Severity severity = Severity::Error;
-  std::string subject;  // the output, input or op it is about; "" = the task
-  std::string message;  // one sentence with the numbers
-  std::string shape;    // "B=4 D=8"; "" = every one
-  int line = 0;         // of the reference; 0: all of it
+  std::string subject;  // the output, input or op concerned; "" = the task
+  std::string message;  // one sentence with numbers
+  std::string shape;    // "B=4 D=8"; "" = all shapes
+  int line = 0;         // line of the reference; 0: the whole file
 };
 
 struct Options {
-  int seeds = 3;      // sets drawn per shape
-  double work = 4e6;  // shapes are cut to about this much arithmetic
+  int seeds = 3;      // number of input sets per shape
+  double work = 4e6;  // limit of the work of a shape, about; larger shapes are cut
   int threads = 0;
-  uint64_t seed = 1;   // nothing here is secret: the same task gives the same report
-  double seconds = 0;  // of one task, about; what was not done is listed. 0: no limit
+  uint64_t seed = 1;   // not secret: the same task gives the same report
+  double seconds = 0;  // approximate limit per task; skipped parts are listed. 0: no limit
 };
 
 struct Report {
   std::string task, path;
-  std::vector<std::string> shapes;    // looked at
-  std::vector<std::string> left_out;  // and why
-  std::vector<Finding> findings;      // errors first; the same finding at several shapes once
-  std::optional<double> kill_rate;    // of imposters; nothing when none applies
-  /// Imposters that are right here: the same on paper, and within the bound. They count for
-  /// nothing.
+  std::vector<std::string> shapes;    // the shapes examined
+  std::vector<std::string> left_out;  // the skipped parts, with reasons
+  std::vector<Finding> findings;      // errors first; one finding for several shapes
+  std::optional<double> kill_rate;    // of imposters; not set when none applies
+  /// Imposters that give a right result for this task. They are left out of the kill rate.
   std::vector<std::string> equivalent;
 
   bool usable() const;
@@ -53,10 +52,10 @@ struct Report {
   const char* verdict() const;
 };
 
-/// Errors: the task cannot be traced or evaluated at all.
+/// Returns an Error if the task cannot be traced or evaluated.
 Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const Options& options);
 
-/// A rule by name and what it looks for, in the order applied.
+/// A rule's name and what it checks; rules() returns them in the order applied.
 struct RuleInfo {
   const char* name;
   const char* what;
@@ -64,7 +63,7 @@ struct RuleInfo {
 std::vector<RuleInfo> rules();
 
 Json to_json(const Report& report);
-/// SARIF 2.1.0 for all reports together.
+/// Returns one SARIF 2.1.0 document for all reports.
 Json to_sarif(std::span<const Report> reports, const std::string& version);
 
 }  // namespace kw::lint

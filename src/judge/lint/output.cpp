@@ -1,4 +1,4 @@
-// A report as JSON, and as SARIF for code-review tools.
+// Converts a report to JSON, and to SARIF for code-review tools.
 #include <fmt/core.h>
 
 #include "lint/lint.h"
@@ -33,7 +33,7 @@ Json sarif_result(const Report& report, const Finding& finding) {
   const std::string where = finding.shape.empty() ? "" : fmt::format(" (at {})", finding.shape);
   Json place;
   place.set("artifactLocation", Json().set("uri", report.path));
-  // SARIF counts lines from 1; a finding about the whole file points at its first.
+  // SARIF counts lines from 1; a finding about the whole file points at line 1.
   place.set("region", Json().set("startLine", finding.line > 0 ? finding.line : 1));
   Json result;
   result.set("ruleId", finding.rule);

@@ -1,4 +1,5 @@
-// What rules of the linter see and how they answer. One function per rule; lint.cpp has the table.
+// The interface of the linter's rules: what each rule is given and how it reports. One function per
+// rule; lint.cpp has the table.
 #pragma once
 
 #include <string>
@@ -12,20 +13,20 @@
 
 namespace kw::lint {
 
-/// One draw of ordinary inputs at a shape, with the truths.
+/// One draw of inputs at a shape, with the truths.
 struct Sample {
   uint64_t seed = 0;
-  std::vector<tensor::HostTensor> inputs;  // parallel to the graph's
+  std::vector<tensor::HostTensor> inputs;  // parallel to the graph's inputs
   std::vector<ports::Truth> truths;
 };
 
-/// A shape of the task.
+/// A shape of the task, with its samples.
 struct Case {
   task::Dims dims;
   graph::Graph graph;
   bool benchmark = false;
   std::vector<Sample> samples;
-  std::string drawn = "ordinary inputs";  // what the samples are
+  std::string drawn = "ordinary inputs";  // describes the samples, for messages
 };
 
 struct Context {
@@ -37,7 +38,7 @@ struct Context {
 
 using Findings = std::vector<Finding>;
 
-// Each looks at one shape.
+// Each rule examines one shape.
 Status finite_outputs(Context& context, const Case& at, Findings* out);
 Status output_range(Context& context, const Case& at, Findings* out);
 Status seed_spread(Context& context, const Case& at, Findings* out);
@@ -49,22 +50,23 @@ Status discontinuities(Context& context, const Case& at, Findings* out);
 Status saturated_output(Context& context, const Case& at, Findings* out);
 Status idle_work(Context& context, const Case& at, Findings* out);
 Status constant_init(Context& context, const Case& at, Findings* out);
-/// Says only what `out` does not say already.
+/// Adds only findings that `out` does not have already.
 Status hidden_ops(Context& context, const Case& at, Findings* out);
 
-/// Looks at the shapes to be fast at, uncut; `at` is one of them as it was cut.
+/// Examines the benchmark shapes in full size; `at` is one of them, cut.
 Status benchmark_scale(Context& context, const Case& at, Findings* out);
 
-/// Part of what the reference wrote as one function: its origin is that name, not an expression.
+/// Returns whether a node is part of one function call of the reference. Its origin is then a
+/// function name, not an expression.
 bool composed(const graph::Node& node);
-/// By node: inside of what the reference wrote as one function, not its end.
+/// By node: whether it is part of one function call of the reference, but not its last op.
 std::vector<bool> inside_ops(const graph::Graph& graph);
-/// Which family of inputs a rule's draw number `turn` takes.
+/// Returns the input family for a rule's draw number `turn`.
 std::string family_for(const task::Task& task, int turn);
-/// Adds a finding about a shape.
+/// Adds a finding about one shape.
 void report(const char* rule, Severity severity, const std::string& subject, std::string message,
             const Case& at, Findings* out);
-/// "12.5 %".
+/// Formats a share such as "12.5 %".
 std::string percent(double share);
 
 }  // namespace kw::lint

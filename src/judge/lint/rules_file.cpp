@@ -1,6 +1,8 @@
-// Rules about what the reference's own file shows of its task: with weights of ones and zeros, and
-// inputs between 0 and 1, ops do nothing that do something for other numbers. The judge draws its
-// own, so these are warnings; harnesses that take a file's weights and inputs are fooled.
+// Rules about the values in the reference's own file. With weights of ones and zeros, or inputs
+// between 0 and 1, some ops have no effect. The judge draws its own values, so the findings are
+// warnings. A harness that uses the file's values would accept a kernel without these ops. The
+// rules draw each case again with the file's values and apply the ordinary rules to it. The cost is
+// at least one more truth per sample.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace kw::lint {
 
 namespace {
 
-constexpr double kSameAsInput = 1e-3;  // of the input's size: what harnesses allow by default
+constexpr double kSameAsInput = 1e-3;  // relative to the input's size; a usual default tolerance
 constexpr size_t kMostNamed = 6;
 
 std::string fill_text(const task::TensorSpec& spec) {
@@ -23,7 +25,7 @@ std::string fill_text(const task::TensorSpec& spec) {
   return fmt::format("{} in {:g} … {:g}", spec.name, *spec.own.low, *spec.own.high);
 }
 
-/// "bn_weight = 1, bn_bias = 0, …".
+/// Formats a list such as "bn_weight = 1, bn_bias = 0, …".
 std::string fills_text(const std::vector<const task::TensorSpec*>& specs) {
   std::vector<std::string> parts;
   for (const task::TensorSpec* spec : specs) {
@@ -44,7 +46,7 @@ std::vector<const task::TensorSpec*> filled_inputs(const task::Task& task) {
   return found;
 }
 
-/// The same shape with tensors filled as the file fills them.
+/// Returns the same shape with tensors filled as the file fills them.
 Result<Case> as_the_file_fills(Context& context, const Case& at) {
   task::Task task = context.task;
   for (task::TensorSpec& spec : task.inputs) {
@@ -72,7 +74,7 @@ Result<Case> as_the_file_fills(Context& context, const Case& at) {
   return own;
 }
 
-/// The end of what the reference wrote as one function, and its first input of the same shape.
+/// The last op of a function call of the reference, and the call's first input of the same shape.
 struct Whole {
   graph::NodeId end = 0, input = 0;
 };
@@ -99,7 +101,8 @@ std::vector<Whole> whole_ops(const graph::Graph& graph) {
   return found;
 }
 
-/// Norms at identity: all their parts change something, and together nothing.
+/// Finds calls that return their input, such as a norm at identity. Each op inside changes
+/// something, but all together change nothing.
 Status unchanged(Context& context, const Case& own, Findings* out) {
   const std::vector<Whole> ops = whole_ops(own.graph);
   if (ops.empty()) return Done{};

@@ -1,5 +1,8 @@
-// Rules that change something and look whether the outputs follow: one input or weight is drawn
-// anew while all others stay frozen; every op that chooses is watched for what it chooses.
+// Rules that change one thing and check whether the outputs change. One input or weight is drawn
+// again while all others stay the same. For ops that select, the rules count how often each operand
+// is selected. The alternative, following dependences in the graph, would miss inputs whose effect
+// is always below the bound. The cost is up to kTurns truths per input and one truth per sample for
+// all selecting ops.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,12 +18,12 @@ namespace kw::lint {
 
 namespace {
 
-constexpr double kFewest = 1e-3;  // share of elements that must follow or choose
-constexpr int kTurns = 6;         // new values of an input that seems to move nothing
-constexpr double kIdle = 0.75;    // zeros among the factors of a product
+constexpr double kFewest = 1e-3;  // least share of elements that must change or be selected
+constexpr int kTurns = 6;         // draws for an input that seems to have no effect
+constexpr double kIdle = 0.75;    // share of zeros in an operand of a product
 constexpr size_t kFewestFactors = 16;
 
-/// Share of all output elements that moved by more than both bounds.
+/// Returns the share of output elements that changed by more than the sum of both bounds.
 double moved(const std::vector<ports::Truth>& before, const std::vector<ports::Truth>& after) {
   double count = 0, changed = 0;
   for (size_t i = 0; i < before.size(); ++i) {
@@ -41,7 +44,7 @@ bool is_weight(const task::Task& task, const std::string& name) {
   return spec != nullptr && spec->role == task::Role::Weight;
 }
 
-/// An op that gives one of its two last inputs, element by element.
+/// An op that returns one of its two last inputs, element by element.
 bool chooses(graph::Op op) {
   return op == graph::Op::Maximum || op == graph::Op::Minimum || op == graph::Op::Where ||
          op == graph::Op::Fmax || op == graph::Op::Fmin;
@@ -53,7 +56,7 @@ bool may_do_nothing(graph::Op op) {
 }
 
 struct Watched {
-  graph::NodeId node = 0, first = 0, second = 0;  // the op and the two it may give
+  graph::NodeId node = 0, first = 0, second = 0;  // the op and its two operands
 };
 
 std::vector<Watched> watched_ops(const graph::Graph& graph) {
@@ -69,7 +72,7 @@ std::vector<Watched> watched_ops(const graph::Graph& graph) {
   return found;
 }
 
-/// The graph with the watched ops and their operands as outputs.
+/// Returns the graph with the watched ops and their operands as outputs.
 graph::Graph exposed(const graph::Graph& graph, const std::vector<Watched>& ops) {
   graph::Graph shown = graph;
   shown.outputs.clear();
@@ -113,7 +116,7 @@ void judge_choice(const graph::Node& node, const Choice& choice, const Case& at,
     } else if (second > 1 - kFewest && first < 1) {
       message = fmt::format("{} never takes its first side", op_text(node));
     }
-  } else if (first == 1 && !composed(node)) {  // an ELU's alpha of 1 is no mistake
+  } else if (first == 1 && !composed(node)) {  // an ELU's alpha of 1 is allowed
     message = fmt::format("{} changes nothing", op_text(node));
   }
   if (message.empty()) return;
@@ -122,9 +125,9 @@ void judge_choice(const graph::Node& node, const Choice& choice, const Case& at,
   out->back().line = node.line;
 }
 
-/// How much of the outputs a new value of one input moves, all else frozen; nothing when there is
-/// no other value. A few numbers may move nothing by chance (a bias in front of a relu), so small
-/// shares are looked at again.
+/// Returns the largest share of outputs that a new value of one input changes, all others fixed.
+/// Not set when the input has only one value. A small input may have no effect by chance (a bias
+/// before a relu), so small shares are tried again.
 Result<std::optional<double>> largest_share(Context& context, const Case& at, size_t input) {
   const Sample& sample = at.samples[0];
   std::optional<double> largest;
@@ -150,7 +153,7 @@ bool composed(const graph::Node& node) {
   return name && !node.origin.empty() && node.origin != graph::op_info(node.op).name;
 }
 
-// "normalize" guards against a norm of 0 whether one occurs or not.
+// Ops inside a call may be inactive: "normalize" guards against a norm of 0 that may never occur.
 std::vector<bool> inside_ops(const graph::Graph& graph) {
   std::vector<bool> inside(graph.nodes.size(), false);
   for (const graph::Node& user : graph.nodes) {
@@ -163,13 +166,13 @@ std::vector<bool> inside_ops(const graph::Graph& graph) {
   return inside;
 }
 
-// An operand that is zero nearly throughout whatever the inputs are: the reference computes what
-// nobody needs, and a kernel that does not is fast against it for that alone.
+// Finds operands that are mostly zero. The reference then computes unused products, and a kernel
+// that skips them is faster for that reason alone.
 Status idle_work(Context& context, const Case& at, Findings* out) {
   std::vector<Watched> products;
   for (size_t i = 0; i < at.graph.nodes.size(); ++i) {
     const graph::Node& node = at.graph.nodes[i];
-    // Windows of a convolution reach over its padding, at small shapes with most of what they see.
+    // Convolution windows read padding; at small shapes most of their elements are padding.
     const bool windows = node.origin.find("conv") != std::string::npos;
     if (node.op == graph::Op::MatMul && !windows)
       products.push_back({static_cast<graph::NodeId>(i), node.inputs[0], node.inputs[1]});

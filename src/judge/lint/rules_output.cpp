@@ -1,5 +1,8 @@
-// Rules that look at the outputs alone. All are free of scale: an output of size 1e-6 that varies
-// as much as it is large is as good as any other.
+// Rules that examine only the outputs. A degenerate output, such as a constant, lets a kernel pass
+// without computing. All thresholds are relative: an output of size 1e-6 is fine if it varies as
+// much as it is large. Absolute thresholds would reject such tasks. constant_output uses the gate's
+// own comparison, so it agrees with the verdict on a real candidate. The rules use the samples
+// already drawn and cost no further truth.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,9 +18,9 @@ namespace kw::lint {
 
 namespace {
 
-constexpr double kFlat = 1e-3;         // of the largest value: nearer than this is the same
-constexpr double kSmallSpread = 0.01;  // of the overall deviation
-constexpr double kSaturated = 0.99;    // of the elements
+constexpr double kFlat = 1e-3;         // relative to the largest value: less counts as equal
+constexpr double kSmallSpread = 0.01;  // relative to the overall deviation
+constexpr double kSaturated = 0.99;    // share of the elements
 
 struct Moments {
   double count = 0, sum = 0, squares = 0, low = INFINITY, high = -INFINITY;
@@ -52,7 +55,7 @@ const std::string& name_of(const Case& at, size_t output) {
   return at.samples[0].truths[output].name;
 }
 
-/// Root mean square, over all lines along `axis`, of the deviation inside a line.
+/// Returns the root mean square, over all lines along `axis`, of the deviation inside a line.
 double deviation_along(const ports::Truth& truth, size_t axis) {
   int64_t inner = 1, outer = 1;
   for (size_t d = axis + 1; d < truth.shape.size(); ++d) inner *= truth.shape[d];
@@ -99,7 +102,7 @@ Status output_range(Context&, const Case& at, Findings* out) {
     if (!tensor::is_float(at.samples[0].truths[i].dtype)) continue;
     const Moments all = moments_of(at, i);
     if (all.count < 2) continue;
-    // The mean of many is nearly the same for all draws: sampled-answer is about that.
+    // A mean of many values is nearly equal for all draws; the rule sampled-answer covers that.
     const bool one_number = at.samples[0].truths[i].value.size() == 1;
     if (all.size() == 0) {
       report("output-range", Severity::Error, name_of(at, i),
@@ -157,7 +160,7 @@ Status axis_variation(Context&, const Case& at, Findings* out) {
   return Done{};
 }
 
-// The sharpest test of all: a kernel that writes one constant per output, judged as any candidate.
+// The strictest rule: judges a kernel that writes one constant per output like any candidate.
 Status constant_output(Context& context, const Case& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const ports::Truth& first = at.samples[0].truths[i];
@@ -184,7 +187,7 @@ Status constant_output(Context& context, const Case& at, Findings* out) {
 
 namespace {
 
-/// What a function flattens out at: both ends, and whether it is such a function.
+/// The two limits of a bounded function; `name` is null for other functions.
 struct Limits {
   double low = 0, high = 0;
   const char* name = nullptr;
@@ -207,7 +210,8 @@ Limits limits_of(const graph::Graph& graph, graph::NodeId id) {
 
 }  // namespace
 
-// Nearly all of it at the ends of its last function: what comes before hardly matters.
+// Finds outputs that are nearly all at the limits of their last function: earlier ops hardly
+// matter.
 Status saturated_output(Context&, const Case& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const Limits limits = limits_of(at.graph, at.graph.outputs[i].node);

@@ -1,6 +1,8 @@
-// Rules that look at the shapes to be fast at as they are, not cut: what does nothing there, and
-// what a comparison with a fixed tolerance could not tell. The judge's own bounds follow the
-// numbers, so these are warnings; harnesses with one tolerance for all are fooled.
+// Rules that examine the benchmark shapes in full size, not cut. They find ops without effect at
+// that size, and errors that a fixed tolerance cannot see. The judge's bounds scale with the
+// values, so the findings are warnings; a harness with one fixed tolerance would accept wrong
+// kernels. A truth at full size is too expensive. So below_tolerance keeps only the reduced dims in
+// full, and sampled_answers extrapolates from the cut shape.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,17 +19,17 @@ namespace kw::lint {
 
 namespace {
 
-constexpr double kLongWork = 6e7;      // of one draw with rows as long as they are
-constexpr double kAbsolute = 1e-3;     // what robust-kbench allows by default,
-constexpr double kRelative = 1e-3;     // absolute and relative
-constexpr double kConcentrated = 0.1;  // two draws nearer than this share an expectation
-// PyTorch's kernels for these give every row to one block of threads.
+constexpr double kLongWork = 6e7;      // work limit of one draw with full reduced dims
+constexpr double kAbsolute = 1e-3;     // default absolute tolerance of robust-kbench
+constexpr double kRelative = 1e-3;     // its default relative tolerance
+constexpr double kConcentrated = 0.1;  // two draws closer than this have a common mean
+// PyTorch's kernels for these functions assign each row to one thread block.
 constexpr const char* kByRow[] = {"layer_norm",    "softmax",    "log_softmax",
                                   "instance_norm", "group_norm", "softmin"};
-constexpr double kFewRows = 8;  // against more than a hundred multiprocessors
+constexpr double kFewRows = 8;  // a GPU has more than a hundred multiprocessors
 constexpr double kLongRow = 1 << 18;
 
-/// Extents that an op takes together: what it reduces, scans, sorts or contracts.
+/// Returns the extents that an op combines: it reduces, scans, sorts or contracts them.
 std::vector<graph::Dim> mixed_extents(const graph::Graph& graph, const graph::Node& node) {
   std::vector<graph::Dim> extents;
   if (node.inputs.empty()) return extents;
@@ -49,7 +51,7 @@ bool mentions_dim(const graph::Dim& extent, const std::string& name) {
   });
 }
 
-/// The shape with every dim that nothing takes together at its least, the others whole.
+/// Returns the shape with the least extent for every dim that no op combines; other dims stay.
 task::Dims only_long(const task::Task& task, const graph::Graph& graph, task::Dims dims) {
   for (auto& [name, extent] : dims) {
     const bool mixed = std::ranges::any_of(graph.nodes, [&, &dim = name](const graph::Node& node) {
@@ -65,7 +67,7 @@ task::Dims only_long(const task::Task& task, const graph::Graph& graph, task::Di
   return dims;
 }
 
-/// Elements of all inputs for one element of an output.
+/// Returns the number of input elements per element of an output.
 double share_of_inputs(const graph::Graph& graph, size_t output) {
   double count = 0;
   for (const graph::NamedNode& input : graph.inputs)
@@ -80,7 +82,7 @@ struct Trivial {
   auto operator<=>(const Trivial&) const = default;
 };
 
-/// Ops that go over extents of 1 only.
+/// Returns the ops whose combined extents are all 1.
 std::set<Trivial> trivial_ops(const graph::Graph& graph) {
   std::set<Trivial> found;
   for (const graph::Node& node : graph.nodes) {
@@ -94,7 +96,7 @@ std::set<Trivial> trivial_ops(const graph::Graph& graph) {
   return found;
 }
 
-/// What is trivial at one of several shapes is only a small shape.
+/// Reports an op only if it is trivial at every benchmark shape; one small shape is not a fault.
 void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const Case& at, Findings* out) {
   if (by_shape.empty()) return;
   for (const Trivial& one : by_shape.front()) {
@@ -131,7 +133,7 @@ Status below_tolerance(Context& context, const task::Dims& dims, const graph::Gr
   return Done{};
 }
 
-/// A few long rows keep a few multiprocessors busy, so that anything is fast beside PyTorch.
+/// A few long rows keep few multiprocessors busy, so most kernels are faster than PyTorch.
 void few_rows(const graph::Graph& whole, const Case& at, Findings* out) {
   for (const graph::Node& node : whole.nodes) {
     const bool reduces = graph::op_info(node.op).kind == graph::OpKind::Reduction;
@@ -152,7 +154,7 @@ void few_rows(const graph::Graph& whole, const Case& at, Findings* out) {
   }
 }
 
-/// Two draws of the inputs at the cut shape, and what their difference would be at the whole one.
+/// Compares two draws at the cut shape and extrapolates their difference to the full shape.
 void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
   if (at.samples.size() < 2) return;
   for (size_t i = 0; i < at.samples[0].truths.size(); ++i) {
@@ -180,7 +182,7 @@ Status benchmark_scale(Context& context, const Case& at, Findings* out) {
   std::vector<std::set<Trivial>> trivial;
   for (const task::Dims& dims : context.task.benchmark_shapes) {
     const Result<graph::Graph> whole = context.task.graph_at(dims);
-    if (!whole) continue;  // plan_shapes has said so
+    if (!whole) continue;  // plan_shapes has reported it
     trivial.push_back(trivial_ops(*whole));
     KW_TRY(below_tolerance(context, dims, *whole, out));
     if (trivial.size() == 1) sampled_answers(*whole, at, out);
