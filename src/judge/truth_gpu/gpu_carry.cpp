@@ -1,3 +1,9 @@
+// The problem: near a discontinuity, a small error in an operand may change the result by a whole
+// step. The interpreter carries such jumps as intervals through every op; the device must do the
+// same. We write one call per instruction, chosen by the op table's `between` entry, so both follow
+// the same rules. The alternative, all rules in one generic device function, would branch per
+// element at run time. The cost: an op without a rule here sets a flag, and the whole truth falls
+// back to the interpreter.
 #include "truth_gpu/gpu_carry.h"
 
 #include <fmt/core.h>
@@ -96,20 +102,20 @@ class JumpWriter {
   bool tracked(int k) const { return code_.in_tracks[k].a || code_.in_tracks[k].h; }
   bool to_bool() const { return code_.spec.to == DType::Bool; }
 
-  // An operand's value as a double, its jump, the result's value as a double.
+  // The operand's value as a double, its jump, and the result's value as a double.
   std::string value(int k) const { return integer(k) ? "(double)" + t_.in[k] : t_.in[k] + ".t"; }
   std::string jump(int k) const { return t_.jump[k].empty() ? "Jump{0, 0}" : t_.jump[k]; }
   std::string result() const {
     return code_.tracks.integer ? "(double)" + t_.result : t_.result + ".t";
   }
 
-  // What lies far away also rounds by more.
+  // A result far from the truth also has a larger rounding error.
   std::string scale() const {
     const truth::PointSpec& s = code_.spec;
     return number_text(1 + 2 * s.rounding.half_unit + 8 * s.errors.relative * s.rounding.unit);
   }
 
-  // "" when the op itself has no discontinuity within reach of its operands' errors.
+  // Returns "" when the op itself has no discontinuity within its operands' errors.
   std::string begins() const {
     const std::string& x = t_.in[0];
     if (integer(0) || !(tracked(0) || (comparison_text(op()) != nullptr && tracked(1)))) return "";
@@ -125,7 +131,7 @@ class JumpWriter {
     return op() == Op::Cast ? fmt::format("stepped<Trunc>({}, false)", x) : "";
   }
 
-  // A Jump made of the op's own and those of its operands; "" when there is no rule.
+  // Returns a Jump that combines the op's own and its operands'; "" when there is no rule.
   std::string reaches(const std::string& own) const {
     if (op() == Op::Where)
       return fmt::format("carry_select({} != 0, {}, {}, {}, {}, {}, found)", t_.in[0], jump(0),
@@ -203,7 +209,8 @@ class JumpWriter {
         t_.result, t_.in[0], jump(0), t_.in[1], jump(1), t_.spec, f);
   }
 
-  // Sums and bits of integers wrap around or have no ends: only the interpreter looks into them.
+  // Integer sums and bit operations wrap around, so end points do not bound them. Only the
+  // interpreter handles these.
   std::string to_integer(const std::string& own) const {
     switch (op()) {
       case Op::Cast:
@@ -230,7 +237,7 @@ class JumpWriter {
     }
   }
 
-  // An operand's jump, of floats as far out as its errors reach.
+  // Returns an operand's jump; for floats, widened by the operand's errors.
   std::string reached() const {
     return integer(0) ? jump(0) : fmt::format("reached({}, {})", jump(0), t_.in[0]);
   }

@@ -1,5 +1,5 @@
-// Device code for the near discontinuities of one pointwise result: where they begin, and how those
-// of its operands reach it. Text only; gpu_jumps.cuh has the rules it calls.
+// Writes device code for jumps of one pointwise result: where discontinuities are near, and how the
+// operands' jumps reach the result. Text only; gpu_jumps.cuh has the rules that the code calls.
 #pragma once
 
 #include <string>
@@ -8,23 +8,25 @@
 
 namespace kw::truth_gpu {
 
-/// What the operands and the result of an instruction are called; a jump is "" where there is none.
+/// The names of an instruction's operands and result; `jump` is "" for an operand without a jump.
 struct PointText {
   std::string in[3], jump[3], result, spec;
 };
 
-/// Lines behind those that define the result. They may join the errors of both branches to the
-/// result's, and leave to the interpreter what there is no rule for.
+/// Lines to put after those that define the result. They may add the errors of both branches to the
+/// result. When there is no rule for a jump, they set a flag: the interpreter then computes the
+/// truth.
 struct JumpText {
   std::string lines;
-  bool defined = false;  // whether there is a Jump of that name now
+  bool defined = false;  // whether the lines define a Jump of that name
 };
 JumpText write_jump(const truth::Instruction& code, const PointText& text, const std::string& name);
 
-/// The struct of gpu_rules.cuh that has a function of one argument, or one with steps.
+/// The struct in gpu_rules.cuh for a smooth function of one argument, or for a step function;
+/// nullptr when there is none.
 const char* smooth_function(graph::Op op);
 const char* step_function(graph::Op op);
-/// "<="; nullptr: no comparison.
+/// Returns the operator, such as "<="; nullptr when the op is not a comparison.
 const char* comparison_text(graph::Op op);
 
 }  // namespace kw::truth_gpu

@@ -15,13 +15,13 @@ std::string walk(int64_t count, const std::string& body, const char* name = "whi
       kGpuBlockThreads, count, body, name);
 }
 
-// Element `p` in a scope of its own, so that names may be used twice.
+// Puts element `p` in its own scope, so that names can be reused.
 std::string element_scope(const std::string& position, const ElementText& x,
                           const std::string& use) {
   return fmt::format("    {{\n    const Int p = {};\n{}    {}\n    }}\n", position, x.lines, use);
 }
 
-// y and j become the element and its jump.
+// Assigns the element and its jump to y and j.
 std::string taken_text(const ElementText& x) {
   return fmt::format("y = {};{}", x.name.value, x.jumps() ? " j = " + x.name.jump + ";" : "");
 }

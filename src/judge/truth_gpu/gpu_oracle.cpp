@@ -1,3 +1,8 @@
+// The problem: the interpreter is slow for truths of many millions of elements. This oracle
+// compiles each graph to fp64 kernels and runs them on a device of its own. The alternative,
+// PyTorch in fp64, gives values but no error bounds. The cost: one compile per graph and shape,
+// kept for up to 64 graphs, and up to 60 % of the device's memory. Every failure (no rule, no
+// memory, a device error) falls back to the interpreter.
 #include "truth_gpu/gpu_oracle.h"
 
 #include <fmt/core.h>
@@ -16,8 +21,8 @@ using tensor::HostTensor;
 
 namespace {
 
-constexpr size_t kMostGraphs = 64;   // kept compiled
-constexpr double kMemoryPart = 0.6;  // of the device's that a truth may take
+constexpr size_t kMostGraphs = 64;   // compiled graphs to keep
+constexpr double kMemoryPart = 0.6;  // share of the device's memory that a truth may use
 
 int64_t most_elements(const Graph& graph, const std::vector<HostTensor>& inputs) {
   int64_t most = 0;
@@ -27,7 +32,7 @@ int64_t most_elements(const Graph& graph, const std::vector<HostTensor>& inputs)
   return most;
 }
 
-// Shapes and numbers are printed as expressions of dims: what they come to belongs to the key.
+// print() writes shapes and numbers as expressions of dims, so the key adds their values.
 std::string key_of(const Graph& graph, const TruthOptions& options) {
   std::string key =
       fmt::format("{} {}\n{}", options.flush, options.allow_tf32, graph::print(graph));
@@ -44,7 +49,7 @@ Error failed(const ports::CompileFailed& failure) {
                            (failure.messages.empty() ? failure.log : failure.messages[0].text));
 }
 
-/// One output out of the buffers of a run, which are left empty.
+/// Moves one output out of a run's buffers.
 truth::Tensor take_output(const Graph& graph, const GpuPlan& plan, size_t k,
                           std::vector<HostTensor>& buffers) {
   const NodeBuffers& from = plan.outputs[k];

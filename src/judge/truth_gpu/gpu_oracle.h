@@ -1,6 +1,5 @@
-// Large truths from fp64 kernels of our own, on a device apart from the one candidates run on.
-// Only ever an acceleration of the interpreter: what there is no device code for and whatever goes
-// wrong is left to it.
+// Computes large truths with our own fp64 kernels, on a device that runs no candidates. It only
+// accelerates the interpreter: unsupported graphs and all failures fall back to it.
 #pragma once
 
 #include <functional>
@@ -17,19 +16,19 @@
 namespace kw::truth_gpu {
 
 struct GpuOracleOptions {
-  int64_t least_elements = int64_t{1} << 23;  // smaller truths are made on the CPU
-  double timeout_seconds = 60;                // of a compile and of a run
-  double least_work = double{1 << 27};        // what lies between makes a truth large as well
+  int64_t least_elements = int64_t{1} << 23;  // smaller truths are computed on the CPU
+  double timeout_seconds = 60;                // for each compile and each run
+  double least_work = double{1 << 27};        // more work than this makes a truth large too
 };
 
-/// What the interpreter has to do for a truth: elements of all that it computes, and of products 32
-/// operations for one of them.
+/// Returns the interpreter's work for a truth: the number of elements of every computed node. For
+/// matrix products, 16 multiply-adds count as one element.
 double work_of_truth(const graph::Graph& graph);
 
 class GpuOracle final : public ports::Oracle {
  public:
   using OpenDevice = std::function<Result<std::unique_ptr<ports::Device>>()>;
-  /// `open` is called when the first large truth is asked for. The compiler must outlive this.
+  /// `open` is called for the first large truth. The compiler must outlive this object.
   GpuOracle(ports::Compiler& compiler, OpenDevice open, GpuOracleOptions options = {});
   ~GpuOracle() override;
 
@@ -42,7 +41,7 @@ class GpuOracle final : public ports::Oracle {
   std::string made_by() const override;
 
  private:
-  /// A graph's kernels on the device, or why there are none.
+  /// A graph's kernels on the device, or the reason why there are none.
   struct Loaded {
     GpuPlan plan;
     ports::ImageId image = 0;
@@ -60,10 +59,10 @@ class GpuOracle final : public ports::Oracle {
   GpuOracleOptions options_;
   truth::Interpreter interpreter_;
   std::unique_ptr<ports::Device> device_;
-  std::string lost_;                      // why there is no device; "" while there may be one
-  std::map<std::string, Loaded> loaded_;  // by the graph and its dims
+  std::string lost_;                      // why there is no device; "" unless opening failed
+  std::map<std::string, Loaded> loaded_;  // by the graph and the values of its dims
   int on_device_ = 0, on_cpu_ = 0, small_ = 0;
-  std::string reason_;  // why the last large truth was left to the CPU
+  std::string reason_;  // why the last large truth fell back to the CPU
 };
 
 }  // namespace kw::truth_gpu

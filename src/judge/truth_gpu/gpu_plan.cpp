@@ -1,3 +1,10 @@
+// The problem: a truth needs the value, its errors and its jumps of every element, with the
+// interpreter's rules. The planner takes the interpreter's own plan and programs and writes one
+// kernel per whole node. Reductions of few results are split into parts and merged by a second
+// kernel, to fill the device. Graphs that sum half rounding errors get a second pass, which rounds
+// only half types and widens h. The alternative, one generic kernel that interprets programs on the
+// device, would be slower per element. The cost is one compile per graph and shape. Ops without
+// device code are an Error; the interpreter then computes the truth.
 #include "truth_gpu/gpu_plan.h"
 
 #include <fmt/core.h>
@@ -24,10 +31,10 @@ using tensor::DType;
 namespace {
 
 constexpr int kBlockThreads = kGpuBlockThreads;
-constexpr int64_t kMostBlocks = 4096;        // of pointwise kernels, which then walk
+constexpr int64_t kMostBlocks = 4096;        // of pointwise kernels; each thread then loops
 constexpr int64_t kWantedThreads = 1 << 18;  // enough to fill a device
 constexpr int64_t kLeastPerThread = 16;      // elements of a reduction
-constexpr int64_t kMostRivals = 64;          // elements of a line whose best is asked for
+constexpr int64_t kMostRivals = 64;          // longest line for ArgMax and ArgMin
 
 class GpuPlanner {
  public:
@@ -70,7 +77,8 @@ class GpuPlanner {
     return Done{};
   }
 
-  // The last bits of fp64 results are what a truth of fp64 is about: one opinion must do.
+  // fp64 results depend on the last bits, and the device's functions may round differently. Only
+  // the interpreter computes these.
   Status check_precision(const std::vector<truth::NodeFacts>& facts) const {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
@@ -113,7 +121,8 @@ class GpuPlanner {
                                [&](const graph::NamedNode& o) { return o.node == node; });
   }
 
-  // An output widened by the second pass has room for h whether or not the first finds some.
+  // The second pass widens this output, so it needs a buffer for h even if the first pass sets
+  // none.
   bool is_widened(NodeId node, const truth::NodeFacts& facts) const {
     return widens_ && is_output(node) && !facts.tracks.integer &&
            facts.exactness == truth::Exactness::Open;
@@ -168,7 +177,7 @@ class GpuPlanner {
     return fmt::format("{}{}_{}", s.mode == truth::Mode::Truth ? "" : "half_", what, node);
   }
 
-  // Whoever reads the node then knows that it may jump.
+  // Adds the jump buffers, so that later kernels know that the node may jump.
   void write_jump(NodeId node, const std::string& jump, const std::string& at, KernelText* kernel) {
     NodeBuffers& to = sources_.values[static_cast<size_t>(node)];
     const kernel::Buffer& beside = plan_.program.buffers[static_cast<size_t>(to.t)];
@@ -181,7 +190,7 @@ class GpuPlanner {
     kernel->line(fmt::format("{}[{}] = stored({}.hi);", kernel->param(to.hi, "float*"), at, jump));
   }
 
-  // Element `at` of a node: its value, errors and jump, and what the second pass finds of an
+  // Writes element `at` of a node: value, errors and jump. The second pass also widens h of an
   // output.
   void write_result(const truth::Sources& s, NodeId node, const ElementName& result,
                     const std::string& at, KernelText* kernel) {
@@ -202,8 +211,8 @@ class GpuPlanner {
     const NodeBuffers& first = truth_[static_cast<size_t>(node)];
     const std::string t = kernel->param(first.t, "const double*");
     const std::string h = kernel->param(first.h, "float*");
-    // Twice: a kernel that rounds as declared is off by this everywhere, and the rms of its z must
-    // stay below a half.
+    // Doubled: a kernel that rounds as declared has this error everywhere, and the rms of its z
+    // must stay below one half.
     kernel->line(fmt::format("const float moved = stored(2 * fabs({}.t - {}[{}]));", y, t, at));
     kernel->line(fmt::format(
         "if (fabs({0}[{2}]) <= kLargest && moved > {1}[{2}]) {1}[{2}] = moved;", t, h, at));
@@ -356,7 +365,7 @@ class GpuPlanner {
     return Done{};
   }
 
-  // The lines that store a result at `which`.
+  // Returns the lines that store a result at `which`.
   std::string written(const truth::Sources& s, NodeId node, const ElementName& y,
                       KernelText* kernel) {
     const size_t before = kernel->lines().size();
@@ -381,7 +390,8 @@ class GpuPlanner {
         number_text(r.half_tiny), number_text(r.half_limit), format_text(s.mode, n.dtype));
   }
 
-  // How the elements of one result are shared between threads: so many neighbours, so many parts.
+  // How threads share the elements of one result: `lanes` neighbouring threads in each of `parts`
+  // blocks.
   struct Sharing {
     int64_t results = 1, lanes = 1, parts = 1;
   };
@@ -450,8 +460,8 @@ class GpuPlanner {
     return Done{};
   }
 
-  // A sum, choice or product that is complete: its name (its type, where it is read from memory)
-  // and that of its spec.
+  // A complete sum, choice or product: its name (its type when it is read from memory), and the
+  // name of its spec.
   struct Gathered {
     std::string name, spec;
     bool jumps = false;
@@ -499,7 +509,7 @@ class GpuPlanner {
     return order;
   }
 
-  // A block walks along one line, a tile at a time; what came before is carried.
+  // One block processes a line tile by tile and carries the sum of the previous tiles.
   Status add_scan(const truth::Sources& s, NodeId node) {
     const Node& n = graph_[node];
     const truth::Extents& shape = s.facts[static_cast<size_t>(node)].shape;
@@ -510,7 +520,7 @@ class GpuPlanner {
     const int64_t lines = program.count / length;
     KernelText kernel;
     const ElementName x = KW_TRY(write_element(program, sources_, &kernel));
-    // Sums of other branches are not carried along a line.
+    // Jumps are not carried along a line; the interpreter computes these.
     if (!x.jump.empty()) kernel.line(fmt::format("if (jumps({})) found |= kJumps;", x.jump));
     const std::string element = kernel.lines();
     const truth::View place = truth::coalesced(truth::permuted(truth::dense_view(shape), order));
@@ -574,12 +584,12 @@ class GpuPlanner {
 
   const Graph& graph_;
   const ports::TruthOptions& options_;
-  std::vector<tensor::HostTensor> inputs_;  // stand-ins: programs only point at them
-  std::vector<truth::Tensor> values_;       // the same
+  std::vector<tensor::HostTensor> inputs_;  // placeholders: programs only point at them
+  std::vector<truth::Tensor> values_;       // placeholders too
   truth::Findings findings_;
   GpuSources sources_;
-  std::vector<NodeBuffers> truth_;  // of the first pass
-  bool widens_ = false;             // whether there is a second one
+  std::vector<NodeBuffers> truth_;  // buffers of the first pass
+  bool widens_ = false;             // whether there is a second pass
   std::string kernels_;
   GpuPlan plan_;
 };

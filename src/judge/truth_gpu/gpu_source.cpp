@@ -1,3 +1,9 @@
+// The problem: the interpreter's programs work on chunks in registers; a GPU thread needs code for
+// one element. The writer translates each instruction into one line that defines a new name.
+// Constants and extents are literals, so the compiler can fold them and simplify divisions. The
+// alternative, passing a program as data to a generic kernel, would decode instructions per
+// element. The cost is that the text differs for every graph and shape, so each needs its own
+// compile.
 #include "truth_gpu/gpu_source.h"
 
 #include <fmt/core.h>
@@ -19,7 +25,7 @@ using tensor::DType;
 std::string KernelText::param(int buffer, const std::string& type) {
   const auto [known, fresh] = types_.try_emplace(buffer, type);
   if (fresh) buffers_.push_back(buffer);
-  // What is written anywhere in the kernel is no pointer to const.
+  // A buffer that the kernel writes anywhere is not a pointer to const.
   if (!fresh && known->second != type && type.rfind("const ", 0) != 0) known->second = type;
   return fmt::format("p{}", buffer);
 }
@@ -52,7 +58,7 @@ std::string format_text(truth::Mode mode, DType type) {
   }
 }
 
-// Constant extents: the compiler turns divisions by them into multiplications, which 32 bits make
+// Extents are literals, so the compiler replaces divisions by multiplications; 32 bits make these
 // cheap.
 std::string address_text(const truth::View& view) {
   const bool narrow = truth::count_of(view.shape) <= std::numeric_limits<uint32_t>::max();
@@ -74,10 +80,10 @@ namespace {
 
 struct Storage {
   const char* pointer;
-  const char* load;  // of p[at]
+  const char* load;  // format string for p[at]
 };
 
-// Nothing for types that no element is read from.
+// Returns nullptr for types that no element is read from.
 const Storage* storage_of(DType type) {
   static const std::map<DType, Storage> kStorage = {
       {DType::Fp64, {"const double*", "{}"}},
@@ -99,7 +105,8 @@ const Storage* storage_of(DType type) {
   return found == kStorage.end() ? nullptr : &found->second;
 }
 
-// The bits that fit the type, as `wrapped` keeps them. "" where no device code is written.
+// Wraps an integer to the type, as the interpreter's `wrapped` does. Returns "" when there is no
+// device code.
 std::string wrap_text(DType type, const std::string& value) {
   switch (type) {
     case DType::Int64:
@@ -123,7 +130,8 @@ std::string wrap_text(DType type, const std::string& value) {
   }
 }
 
-// A call of gpu_rules.cuh with {0}, {1} for the operands, {s} for the spec. "": no rule there.
+// Returns a call of gpu_rules.cuh with {0}, {1} for the operands and {s} for the spec; "" if there
+// is no rule.
 std::string float_rule(Op op) {
   if (const char* f = smooth_function(op)) return fmt::format("unary<{}>({{0}}, {{s}}, found)", f);
   if (const char* f = step_function(op)) return fmt::format("step<{}>({{0}}, {{s}}, found)", f);
@@ -178,7 +186,7 @@ class ElementWriter {
     return input_error("no device code for " + what);
   }
 
-  // Registers are used again, names are not.
+  // Registers are reused, but every definition gets a new name.
   void define(const truth::Instruction& code, const std::string& value) {
     const std::string name = fmt::format("v{}", next_++);
     kernel_->line(
@@ -202,7 +210,7 @@ class ElementWriter {
     return Done{};
   }
 
-  // The result may take the register of an operand, whose names must be known until the end.
+  // The result may reuse an operand's register, so the operands' names are copied first.
   Status write_point(const truth::Instruction& code) {
     PointText text;
     for (int k = 0; k < code.operands; ++k) {
@@ -243,7 +251,7 @@ class ElementWriter {
     return Done{};
   }
 
-  // Several instructions often read the same places.
+  // Several instructions often read the same address.
   std::string address(const truth::View& view) {
     const std::string text = address_text(view);
     const auto [known, fresh] =
@@ -319,7 +327,7 @@ class ElementWriter {
     return Done{};
   }
 
-  // An integer of floats: comparisons, casts, classes.
+  // Returns an integer computed from floats: comparison, cast or classification.
   std::string floats_text(const truth::Instruction& code) const {
     const truth::PointSpec& spec = code.spec;
     const std::string x = name(code, 0);

@@ -1,4 +1,4 @@
-// What stands before the kernels of a truth.
+// The text that precedes the kernels of a truth.
 #include <fmt/core.h>
 
 #include <limits>
