@@ -1,3 +1,9 @@
+// The problem: a module names its own dims and may declare extents as expressions, such as "2 * D".
+// The solver makes one equation per declared extent from the concrete shapes. It takes plain names
+// first, then solves equations with one unknown by bisection, then uses the task's dims of the same
+// name. The alternative, symbolic algebra, would need rules for every operator of the expression
+// language. The cost: bisection needs extents that grow with their dims; others are found only by
+// name. At the end every equation is evaluated, so a wrong solution is an Error.
 #include "gate/binding.h"
 
 #include <fmt/core.h>
@@ -14,7 +20,7 @@ namespace kw::gate {
 
 namespace {
 
-/// "This extent of that tensor is so large at the shape looked at."
+/// States that an expression in a declaration has this value at the current shape.
 struct Equation {
   const kernel::TensorDecl* decl = nullptr;
   const kernel::Expr* expr = nullptr;
@@ -77,7 +83,7 @@ class DimSolver {
     }
   }
 
-  // An equation with one unknown that has not been tried yet.
+  // Returns the unknown of an equation with exactly one unknown that was not tried before.
   std::optional<std::string> next_single() {
     for (const Equation& equation : equations_) {
       std::set<std::string> open;
@@ -98,8 +104,8 @@ class DimSolver {
     return result ? std::optional<int64_t>(*result) : std::nullopt;
   }
 
-  // Extents grow with their dims, so halving finds the dim; what shrinks with it is found by name
-  // or not at all.
+  // Bisection, because extents grow with their dims. An extent that shrinks with its dim is found
+  // only by the task's name for the dim.
   void solve_one(const std::string& name) {
     const auto said = task_dims_.find(name);
     if (said != task_dims_.end() && value_with(name, said->second) == current_->value)
@@ -144,7 +150,7 @@ class DimSolver {
   const Equation* current_ = nullptr;
 };
 
-/// The matching may be of another shape, where the reference has other tensors.
+/// The matching may come from another shape, at which the reference has other tensors.
 Status add_extents(const kernel::TensorDecl& decl, const graph::Graph& graph,
                    const std::vector<graph::NamedNode>& nodes, int index, DimSolver* solver) {
   if (index < 0) return Done{};

@@ -1,5 +1,5 @@
-// Which tensor of a module is which of the task's, and what the module's own names are worth at a
-// concrete shape. An input Error here is the reason for which a candidate does not fit.
+// Matches a module's tensors with the task's, and computes the module's dims and scalars at one
+// shape. An input Error is the reason why a candidate does not fit the task.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace kw::gate {
 
-/// Parallel to the module's tensors. Indices into the graph's inputs and outputs; -1: none.
+/// Parallel to the module's tensors. Indices into the graph's inputs and outputs; -1: no match.
 struct TensorMatch {
   int input = -1;
   int output = -1;
@@ -24,17 +24,17 @@ struct TensorMatch {
 
 struct Matching {
   std::vector<TensorMatch> tensors;
-  std::set<std::string> absent;    // optional inputs of the module that the task does not have
-  std::vector<std::string> notes;  // "the module's 'a' is taken for the task's 'x' (by position)"
+  std::set<std::string> absent;    // optional inputs of the module that the task lacks
+  std::vector<std::string> notes;  // such as "the module's 'a' is taken for the task's 'x' (by …)"
 };
 
-/// Inputs by name, then by position; outputs likewise. Names and dtypes only, so one matching
-/// serves every shape.
+/// Matches inputs by name, then by position; outputs likewise. It uses names, dtypes and ranks
+/// only, so one matching is valid for every shape.
 Result<Matching> match_tensors(const kernel::Module& module, const task::Task& task,
                                const graph::Graph& graph);
 
-/// Values of the module's dims and scalars at one shape of the task. `fixed` has target, tunables
-/// and device numbers already.
+/// Returns the values of the module's dims and scalars at one shape of the task. `fixed` already
+/// has the target, the tunables and the device's limits.
 Result<kernel::Bindings> bind_shape(const kernel::Module& module, const Matching& matching,
                                     const task::Task& task, const graph::Graph& graph,
                                     const task::Dims& dims, const kernel::Bindings& fixed);

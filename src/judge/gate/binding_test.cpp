@@ -13,7 +13,7 @@ namespace {
 using graph::Dim;
 using tensor::DType;
 
-/// y[B, 2 D] = cat(x, x) of x[B, D]; w[D] is read too.
+/// y[B, 2 D] = cat(x, x) of x[B, D]; w[D] is also an input.
 graph::Graph graph_of(int64_t b_extent, int64_t d_extent) {
   graph::Builder b;
   const Dim rows = Dim::symbol("B", b_extent), columns = Dim::symbol("D", d_extent);
@@ -65,7 +65,7 @@ Result<kernel::Bindings> bind_module(const std::string& lines, int64_t b, int64_
 struct Row {
   const char* name;
   const char* lines;
-  std::map<std::string, int64_t> dims;  // empty: refused
+  std::map<std::string, int64_t> dims;  // empty: must be rejected
   const char* says = "";
 };
 

@@ -1,5 +1,5 @@
-// A world for tests of the judge without compiler, GPU, Python or oracle: the task is y = 2 x + 1,
-// and what "runs" is a function the test gives.
+// Fakes for tests of the judge, without compiler, GPU, Python or oracle. The task is y = 2 x + 1,
+// and the test supplies the function that "runs".
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class FakeReference : public task::Reference {
   }
 };
 
-/// A kernel for fake_task(): nobody runs its text.
+/// A kernel module for fake_task(); its device code is never run.
 inline constexpr char kTwice[] =
     "//! kernelwright 1\n"
     "//! task twice\n"
@@ -70,7 +70,7 @@ inline task::Task fake_task() {
 class FakeOracle : public ports::Oracle {
  public:
   int truths = 0;
-  bool vague = false;  // every element may be as wrong as it is large
+  bool vague = false;  // allow errors as large as the values
 
   Result<std::vector<ports::Truth>> truth(const graph::Graph& graph,
                                           const std::vector<tensor::HostTensor>& inputs,
@@ -83,7 +83,7 @@ class FakeOracle : public ports::Oracle {
     tensor::load_values(inputs[0], 0, y.value);
     y.a.resize(y.value.size());
     const double unit = vague ? 1 : 0x1p-23;
-    double* const values = y.value.data();  // tests are not optimised, and these are many
+    double* const values = y.value.data();  // raw pointers: tests run unoptimised
     float* const bounds = y.a.data();
     for (size_t i = 0, count = y.value.size(); i < count; ++i) {
       bounds[i] = static_cast<float>(unit * (2 * std::fabs(values[i]) + 1));
@@ -103,8 +103,8 @@ class FakeOracle : public ports::Oracle {
 class FakeCompiler : public ports::Compiler {
  public:
   bool fail = false;
-  std::string ptx;                // of images that are PTX
-  std::atomic<int> compiles = 0;  // the gate makes both images at once
+  std::string ptx;                // the text of PTX images
+  std::atomic<int> compiles = 0;  // the gate builds both images at the same time
 
   std::string name() const override { return "fake 1.0"; }
   Result<ports::CompileOutcome> compile(const ports::CompileRequest& request) override {
@@ -130,8 +130,8 @@ class FakeCompiler : public ports::Compiler {
   }
 };
 
-/// Computes 2 x + `plus` of the elements of the first input, or what `kernel` gives, or answers as
-/// told.
+/// Computes 2 x + `plus` of the first input's elements, or `kernel` if set, or returns the outcome
+/// that the test set.
 class FakeDevice : public ports::Device {
  public:
   using Kernel = std::function<double(double x, int64_t index, int64_t count)>;
@@ -140,10 +140,10 @@ class FakeDevice : public ports::Device {
 
   Kernel kernel;
   double plus = 1;
-  /// Called before each run; may change the outcome, and then decides alone.
+  /// Called before each run; a returned outcome replaces the computed one.
   std::function<std::optional<ports::RunOutcome>(const kernel::Program&, const ports::RunOptions&)>
       instead;
-  std::vector<record::Finding> findings;  // of every run that computes
+  std::vector<record::Finding> findings;  // added to every computed run
   bool loads = true;
   bool healthy = true;
   int runs = 0, health_checks = 0;

@@ -1,3 +1,8 @@
+// The problem: ordinary inputs hide many errors, such as overflow, cancellation, ties, or a wrong
+// type inside. Each family exposes one kind of error; values stay within the task's legal ranges.
+// The same seed gives the same bytes for any number of threads. The alternative, recorded tensors,
+// would be large, and authors of kernels could know them. The cost is time to draw: one pass per
+// tensor, and one more for each change of its values.
 #include "gate/families.h"
 
 #include <fmt/core.h>
@@ -23,11 +28,11 @@ using tensor::HostTensor;
 
 constexpr int64_t kDrawChunk = 8192, kDrawChunksPerThread = 32;
 constexpr double kLeastPositive = 0x1p-6;
-constexpr uint64_t kRare = 256;  // one of so many
+constexpr uint64_t kRare = 256;  // one of this many elements
 constexpr int64_t kLeastRow = 16;
 
-// A large mean with a small deviation: the ratio is at least 2000 where the format can hold it,
-// else as large as leaves neighbouring values apart.
+// Offset: a large mean with a small deviation. The ratio is at least 2000 if the format allows;
+// otherwise neighbouring values must remain distinct.
 struct Offset {
   DType type;
   double mean, deviation;
@@ -39,8 +44,8 @@ constexpr Offset kOffsets[] = {
     {DType::Bf16, 256, 0.4},
 };
 
-// Small enough for the format, large enough to dwarf ordinary values. Formats with eight bits of
-// exponent and more see what a half cannot hold in every second draw.
+// Fits the format and is much larger than ordinary values. For formats with at least eight exponent
+// bits, every second draw exceeds the range of fp16.
 double spike_size(DType type, bool wide) {
   if (type == DType::Fp8e4m3) return 256;
   if (type == DType::Fp4e2m1x2) return 6;
@@ -48,7 +53,7 @@ double spike_size(DType type, bool wide) {
   return wide && reaches ? 131072 : 1024;
 }
 
-// Of integers that may have any value: beyond the next narrower type, away from the very ends.
+// For integers without limits: beyond the next narrower type, but not at the ends of the range.
 int64_t large_integer(DType type) {
   const int bits = tensor::dtype_size(type) * 8;
   if (bits == 8) return tensor::is_unsigned_int(type) ? 255 : 127;
@@ -72,7 +77,7 @@ void transform(HostTensor* tensor, const std::function<double(double)>& change) 
   });
 }
 
-// One element, at a place only the seed knows.
+// Changes one element at a position derived from the seed.
 void plant(HostTensor* tensor, uint64_t seed) {
   const int64_t count = tensor::value_count(*tensor);
   if (count == 0) return;
@@ -119,7 +124,7 @@ void keep_legal(const task::Legal& legal, HostTensor* tensor) {
   if (!legal.float_low && !legal.float_high) return;
   const double low = legal.float_low.value_or(-HUGE_VAL);
   const double high = legal.float_high.value_or(HUGE_VAL);
-  // Values that would all end at a limit are spread between the limits instead.
+  // Spreads values between the limits; clamping would put them all at a limit.
   const bool both = std::isfinite(low) && std::isfinite(high);
   transform(tensor, [&](double v) {
     if (v >= low && v <= high) return v;
@@ -129,7 +134,7 @@ void keep_legal(const task::Legal& legal, HostTensor* tensor) {
   });
 }
 
-// Elements outside the structure become 0, or those of the other side.
+// Elements outside the structure become 0, or the mirrored element.
 void keep_structure(task::Structure structure, HostTensor* tensor) {
   const size_t rank = tensor->shape.size();
   if (structure == task::Structure::General || rank < 2) return;
@@ -168,7 +173,7 @@ Result<tensor::IntegerRange> integer_range(const task::TensorSpec& spec, const t
   return range;
 }
 
-// Every element with a draw of its own.
+// Calls `visit` for every element with its own random draw.
 void for_each_draw(const HostTensor& tensor, uint64_t seed,
                    const std::function<void(int64_t at, uint64_t draw)>& visit) {
   const int64_t count = tensor::value_count(tensor);
@@ -180,7 +185,7 @@ void for_each_draw(const HostTensor& tensor, uint64_t seed,
             });
 }
 
-// About one element of a row that is set, or that is not: what any() and all() are about.
+// About one element per row is set (or not set), the difficult case for any() and all().
 void scatter_bools(HostTensor* tensor, bool rare, uint64_t seed) {
   const int64_t row = tensor->shape.empty() ? 1 : tensor->shape.back();
   const auto one_of = static_cast<uint64_t>(std::max(row, kLeastRow));
@@ -189,7 +194,7 @@ void scatter_bools(HostTensor* tensor, bool rare, uint64_t seed) {
   });
 }
 
-// Few large ones, so that arithmetic in a narrower type shows.
+// A few large values, so that arithmetic in a narrower type gives wrong results.
 void scatter_large(HostTensor* tensor, uint64_t seed) {
   const int64_t large = large_integer(tensor->dtype);
   const bool signs = !tensor::is_unsigned_int(tensor->dtype);
@@ -217,7 +222,8 @@ Result<HostTensor> draw_integer(const task::TensorSpec& spec, const std::vector<
     return tensor;
   }
   if (spec.dtype == DType::Bool) return draw_bool(shape, family, seed);
-  // Special integers are the type's extremes, which may not be legal; the rest has a meaning.
+  // These families have no meaning for integers, or ("special": the type's extremes) may be
+  // illegal. Uniform values are drawn instead.
   const bool plain = family == "probe" || family == "special" || family == "offset" ||
                      family == "denormal" || family == "normal";
   const Family base = plain ? Family::Uniform : *tensor::family_from_name(family);
@@ -245,7 +251,7 @@ uint64_t derive_seed(uint64_t seed, uint64_t purpose) {
   uint64_t x = seed + (purpose + 1) * 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return (x ^ (x >> 31)) & 0x7fffffffffffffff;  // seeds are typed and read as int64
+  return (x ^ (x >> 31)) & 0x7fffffffffffffff;  // seeds are written and parsed as int64
 }
 
 const std::vector<std::string>& all_families() {

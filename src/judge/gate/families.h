@@ -1,5 +1,5 @@
-// Which kinds of input a task is tried with, and the tensors themselves: the same family, seed and
-// shape give the same bytes everywhere.
+// Chooses the input families for a task and draws the tensors. The same family, seed and shape give
+// the same bytes on every machine.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 
 namespace kw::gate {
 
-/// The families that mean something for this task's inputs, the telling ones first. Names are those
-/// of tensor::Family, and "probe": ordinary values with one element per input that dwarfs the rest.
+/// Returns the families that apply to this task's inputs; those that find most errors come first.
+/// The names are those of tensor::Family, and "probe": ordinary values with one very large element
+/// per input.
 std::vector<std::string> families_for(const task::Task& task);
-/// Every name families_for() can give.
+/// Returns all names that families_for() can return.
 const std::vector<std::string>& all_families();
 
-/// Parallel to graph.inputs. Weights are drawn as usual numbers whatever the family; integers,
-/// bools and limited floats stay within what the task calls legal.
+/// Returns tensors parallel to graph.inputs. Weights are drawn as ordinary values for every family.
+/// Integers, bools and limited floats stay within the task's legal range.
 Result<std::vector<tensor::HostTensor>> draw_inputs(const task::Task& task,
                                                     const graph::Graph& graph,
                                                     const task::Dims& dims,
                                                     const std::string& family, uint64_t seed);
 
-/// Numbers derived from a seed: a seed of its own for every purpose.
+/// Derives a separate seed for each purpose.
 uint64_t derive_seed(uint64_t seed, uint64_t purpose);
 
 }  // namespace kw::gate

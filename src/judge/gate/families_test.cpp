@@ -15,7 +15,7 @@ using tensor::DType;
 
 constexpr int64_t kCount = 100000;
 
-/// A task of one input x, as long as the test wants it.
+/// A task with one input x of a given length.
 struct OneInput {
   task::Task task;
   graph::Graph graph;
@@ -49,7 +49,7 @@ double largest_of(const std::vector<double>& values) {
 TEST(Families, BoolsAreRareAndCommon) {
   const OneInput bools(DType::Bool);
   EXPECT_NEAR(share_of(bools.drawn("normal", 1), 1), 0.5, 0.02);
-  double rare = 0, common = 0;  // one in a row, on average
+  double rare = 0, common = 0;  // one per row on average
   for (uint64_t seed = 0; seed < 20; ++seed) {
     rare += share_of(bools.drawn("spikes", seed), 1) * kCount / 20;
     common += share_of(bools.drawn("heavy", seed), 0) * kCount / 20;

@@ -1,3 +1,9 @@
+// The problem: a wrong candidate must never pass, and most wrong candidates should be rejected
+// cheaply. The stages run from cheap to expensive; the first verdict ends the gate. Static matching
+// and compiling come first, then the virtual GPU, then values, hygiene and relations. Missing
+// evidence never passes: the verdict is then unknown. The alternative, running all stages always,
+// would report more errors but cost a full run per candidate. This file has the sequence and the
+// stages that run nothing; gate_cells.cpp has those that run cells.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -59,7 +65,7 @@ Status Gate::check_interrupt() const {
   return Done{};
 }
 
-// The whole gate. Each stage either gives the verdict or leaves the candidate to the next.
+// Runs all stages. Each stage gives the verdict or leaves the candidate to the next.
 Result<GateReport> Gate::run() {
   const auto start = std::chrono::steady_clock::now();
   const double prepared =
@@ -120,7 +126,7 @@ Result<Stop> Gate::static_stage() {
 Result<Stop> Gate::compile_stage() {
   begin(Stage::Compile, "compiling " + module_.file_name);
   Bench& bench = judge_bench();
-  // The virtual GPU's image is made at the same time; if it cannot be, its stage will say so.
+  // Builds the virtual GPU's image at the same time; its own stage reports a failure.
   std::future<void> ahead;
   const std::vector<ShapeCase>& small = virtual_.at->pool->shapes().cases;
   if (gpu_ && !small.empty()) {
@@ -154,7 +160,7 @@ Result<Stop> Gate::compile_stage() {
   return Stop();
 }
 
-// The virtual GPU does not know an instruction: other checkers take its place, or evidence is
+// The virtual GPU does not support an instruction: other checkers replace it, or evidence is
 // missing.
 Result<Stop> Gate::unknown_instruction_stage() {
   if (unknown_instruction_.empty()) return Stop();
@@ -188,7 +194,7 @@ Result<Stop> Gate::unknown_instruction_stage() {
   return Stop();
 }
 
-// A limit in seconds is about this machine: the candidate may be right.
+// A time limit depends on this machine, so the candidate may still be right.
 Stop Gate::not_judged(const std::string& why) {
   say(why);
   return record::Unknown{why + "; a larger --timeout gives it more"};

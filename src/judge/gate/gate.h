@@ -1,5 +1,6 @@
-// The gate: one candidate through every stage, in the order of docs/verify.md, to one verdict. A
-// failing candidate is a verdict; Errors are the machine's or the task's.
+// The gate: sends one candidate through every stage, in the order of docs/verify.md, to one
+// verdict. A failing candidate gives a verdict; an Error means a failure of the machine or the
+// task.
 #pragma once
 
 #include <functional>
@@ -16,72 +17,72 @@
 
 namespace kw::gate {
 
-/// A device with what is tried on it. The pool's shapes must suit it.
+/// A device and the inputs for it. The pool's shapes must suit the device.
 struct GateDevice {
   ports::Device* device = nullptr;
-  kernel::Bindings fixed;  // target, tunables, the device's numbers
+  kernel::Bindings fixed;  // target, tunables, limits of the device
   Pool* pool = nullptr;
 };
 
-/// How a person runs one cell again.
+/// Writes the command with which a user runs one cell again.
 struct Repro {
   std::string module_path, reference_path;
-  std::vector<std::string> options;  // what else must be said: "--function", "softmax"
+  std::vector<std::string> options;  // further options: "--function", "softmax"
 
   std::string line(const task::Dims& dims, const std::string& family, uint64_t seed,
                    bool is_virtual) const;
-  /// Where no cell is to blame.
+  /// The command for a failure that belongs to no cell.
   std::string line() const;
 };
 
-/// Evidence in place of the virtual GPU's, where that does not know an instruction: runs the
-/// candidate, bound like this, under other checkers. "" when they are content, else what they
-/// found; an Error when they could not look.
+/// Replaces the virtual GPU when it does not support an instruction. Runs the candidate with these
+/// bindings under other checkers. Returns "" when they find nothing, otherwise their finding; an
+/// Error when they could not run.
 using OtherCheckers = std::function<Result<std::string>(const kernel::Bindings& bindings)>;
 
 struct GateRequest {
   ports::Compiler* compiler = nullptr;
   GateDevice virtual_gpu;
-  std::optional<GateDevice> gpu;  // where numbers are judged when there is one
+  std::optional<GateDevice> gpu;  // if set, this device judges the values
   Repro repro;
   Entropy entropy;
   OtherCheckers other_checkers;  // may be empty
-  double timeout_seconds = 60;   // of each compile and each run
+  double timeout_seconds = 60;   // for each compile and each run
   int threads = 0;
   std::function<void(const std::string&)> progress;  // may be empty
   std::function<bool()> interrupted;                 // may be empty
 };
 
-/// What one stage did, for --explain.
+/// The result of one stage, for --explain.
 struct StageReport {
   record::Stage stage = record::Stage::Static;
   std::string outcome;             // "ok", "rejected", "unknown", "skipped"
-  std::vector<std::string> lines;  // in order
+  std::vector<std::string> lines;  // messages in order
   double seconds = 0;
 };
 
 struct CellReport {
   record::Stage stage = record::Stage::Numerics;
   record::Cell cell;
-  std::string why;  // the shape is looked at
+  std::string why;  // why the shape is included
   bool right = false;
   record::ErrorSummary summary;
-  double seconds = 0;  // on the device
+  double seconds = 0;  // of the run on the device
 };
 
 struct GateReport {
   record::Verdict verdict;
-  std::string device;  // where numbers were judged
+  std::string device;  // the device that judged the values
   std::string compiler;
   bool replay_seeded = false;
   std::vector<StageReport> stages;
   std::vector<CellReport> cells;
-  std::vector<std::string> skipped;       // shapes that were not run, and why
-  std::vector<std::string> lint;          // of the task
-  std::vector<record::Finding> warnings;  // that alone reject nothing
+  std::vector<std::string> skipped;       // shapes that were not run, with reasons
+  std::vector<std::string> lint;          // problems of the task
+  std::vector<record::Finding> warnings;  // findings that do not reject a candidate
   std::optional<ports::CompileFailed> compile_failed;
-  double seconds = 0;          // of the gate without preparation
-  double prepare_seconds = 0;  // inputs and truths
+  double seconds = 0;          // time in the gate, without preparation
+  double prepare_seconds = 0;  // time for inputs and truths
 };
 
 Result<GateReport> judge(const kernel::Module& module, const GateRequest& request);

@@ -1,4 +1,9 @@
-// The stages that run the candidate: virtual GPU, numerics, hygiene, relations.
+// The stages that run the candidate: virtual GPU, numerics, hygiene, relations. The virtual GPU
+// checks memory and order on small shapes; if there is a GPU, its values decide. Seeds are secret,
+// so a failing cell is run again with public seeds for the repro command. Publishing the secret
+// seed would be simpler, but an author could then fit the pool. The cost is up to three more runs
+// per failure; only if none fails, the seed is published and replaced. Second runs on the GPU
+// compare hashes, so their outputs need no copy.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,8 +17,8 @@ namespace {
 
 using record::Stage;
 
-constexpr uint64_t kPublicSeeds = 3;  // tried before a secret one is given away
-constexpr int kMinimumAlignment = 1;  // devices round it up to each buffer's own
+constexpr uint64_t kPublicSeeds = 3;  // tried before a secret seed is published
+constexpr int kMinimumAlignment = 1;  // devices round it up to each buffer's alignment
 constexpr size_t kRelationCells = 2;
 
 std::string came_text(const Judged& judged) {
@@ -22,7 +27,7 @@ std::string came_text(const Judged& judged) {
              : judged.reason;
 }
 
-// Whether the shape, or one that takes as long, has to be judged.
+// Returns whether this shape, or a required one of at least the same work, must be judged.
 bool is_due(const ShapePlan& plan, const ShapeCase& shape) {
   return std::ranges::any_of(plan.cases, [&](const ShapeCase& other) {
     return other.demanded && other.work >= shape.work;
@@ -39,7 +44,7 @@ CellRunner Gate::runner(Bench& bench, const ports::RunOptions& options) {
   return {bench.programs, matching_, task(), all};
 }
 
-/// Whether the module claims the shape; what it does not is listed once.
+/// Returns whether the module serves the shape; lists an unserved shape once.
 Result<bool> Gate::serves(Bench& bench, const ShapeCase& shape) {
   const auto selection = bench.programs.select(matching_, task(), shape.graph, shape.dims);
   if (selection) return true;
@@ -52,7 +57,7 @@ Result<bool> Gate::serves(Bench& bench, const ShapeCase& shape) {
 Result<Stop> Gate::virtual_stage() {
   begin(Stage::VirtualGpu, "running on the virtual GPU");
   const Pool& pool = *virtual_.at->pool;
-  // One set of every shape; with a GPU to judge the numbers, that is all the virtual GPU is for.
+  // One set per shape. With a GPU, which judges the values, this is all that the virtual GPU runs.
   std::vector<size_t> chosen;
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     if (i == 0 || pool.cells()[i].shape != pool.cells()[i - 1].shape) chosen.push_back(i);
@@ -64,7 +69,7 @@ Result<Stop> Gate::virtual_stage() {
     end("unknown");
     return Stop();
   }
-  // Other orders of blocks and warps must give the same bits, or the candidate is not
+  // Other orders of blocks and warps must give the same bits; otherwise the candidate is not
   // deterministic.
   for (const bool largest : {false, true}) {
     const std::optional<size_t> cell = first_cell(virtual_, largest);
@@ -142,7 +147,7 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
       if (judged.unknown_instruction)
         unknown_instruction_ = "the virtual GPU cannot run it: " + judged.reason;
       else if (judged.too_slow && gpu_ && &bench == &virtual_)
-        unknown_instruction_ = judged.reason;  // others can look at it
+        unknown_instruction_ = judged.reason;  // other checkers can run it
       else if (judged.too_slow && is_due(pool.shapes(), shape))
         return not_judged(fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason));
       else if (shape.demanded)
@@ -151,12 +156,12 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
         report_.skipped.push_back(task::dims_text(shape.dims) + ": " + judged.reason);
       return Stop();
     case Came::WrongValue:
-      // With a real GPU its numbers count; the virtual GPU approximates some functions otherwise.
+      // A real GPU's values decide; the virtual GPU approximates some functions differently.
       if (&bench == &virtual_ && gpu_) {
         say("the virtual GPU differs, the GPU will decide: " + judged.reason);
         return Stop();
       }
-      // Hardware has no other way to add there.
+      // Hardware flushes subnormals in fp32 atomics in global memory; a kernel cannot avoid that.
       if (pool.cells()[cell].family == "denormal" && virtual_.programs.adds_in_memory()) {
         const std::string line = fmt::format(
             "{}, denormal: atomics of fp32 in global memory take subnormal numbers for zero",
@@ -196,7 +201,7 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
   if (judged.lint.empty() && judged.telling > 0) ++telling_cells_;
 }
 
-// The worker that ran a crashing kernel is gone; the device must be well before the next one.
+// The worker of a crashed kernel has ended; the device must be healthy before the next run.
 Status Gate::check_alive(Bench& bench, const Judged& judged) {
   if (judged.came != Came::Crash || &bench == &virtual_) return Done{};
   Status healthy = bench.at->device->health();
@@ -218,8 +223,8 @@ Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged
                       is_virtual);
 }
 
-// A seed under which the same happens and that is no secret. When only the cell's own shows it, the
-// cell is given away and drawn anew.
+// Returns a public seed with which the candidate also fails. If only the cell's own seed fails,
+// that is published, and the cell gets a new one.
 Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judged,
                                    const ports::RunOptions& options) {
   Pool& pool = *bench.at->pool;
@@ -263,7 +268,8 @@ record::Verdict Gate::verdict_from(const Judged& judged, const record::Cell& cel
   }
 }
 
-// An ordinary cell: the smallest with elements, or the benchmark's.
+// Returns the first cell of a shape judged with more than one element. It takes the most expensive
+// shape if `largest`; otherwise a small one, derived if possible.
 std::optional<size_t> Gate::first_cell(const Bench& bench, bool largest) const {
   const Pool& pool = *bench.at->pool;
   std::optional<size_t> found;
@@ -328,7 +334,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
   Judged judged;
   if (&bench != &virtual_) {
     Again again = KW_TRY(run_again(cell, options));
-    if (again.same_bits) return Stop();  // the bits that were judged
+    if (again.same_bits) return Stop();  // the same bits as judged
     judged = std::move(again.judged);
   }
   if (!judged.failed()) {
@@ -349,7 +355,7 @@ Result<Stop> Gate::check_determinism(size_t cell) {
   Again again = KW_TRY(run_again(cell, {}));
   Judged& judged = again.judged;
   if (!again.same_bits && !judged.failed()) {
-    // Other bits, but are they right ones?
+    // The bits differ: judge whether they are right too.
     const SetPtr set = KW_TRY(pool.set(cell));
     judged = KW_TRY(runner(*gpu_, {}).run(shape, *set));
   }
@@ -360,7 +366,7 @@ Result<Stop> Gate::check_determinism(size_t cell) {
   return note_determinism(shape, again.same_bits);
 }
 
-// The virtual GPU runs blocks and warps in other orders itself and warns where that shows.
+// The virtual GPU itself runs blocks and warps in other orders and warns about differences.
 Result<Stop> Gate::check_order(size_t cell) {
   Pool& pool = *virtual_.at->pool;
   const ShapeCase& shape = pool.shape(pool.cells()[cell]);
@@ -441,7 +447,7 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   }
   if (!changed->before.empty()) {
     const Judged first = KW_TRY(runner(bench, {}).run(other, changed->before, {}));
-    if (first.came != Came::Right) return Stop();  // the next call meets the same
+    if (first.came != Came::Right) return Stop();  // the next call fails in the same way
     subtract(first.outputs, &changed->truths);
   }
   const Judged judged = KW_TRY(runner(bench, {}).run(other, changed->inputs, changed->truths));

@@ -1,4 +1,4 @@
-// The stages of the gate as methods of one object that carries what they share. Internal.
+// The stages of the gate as methods of one object that holds their shared state. Internal.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace kw::gate {
 
-/// A verdict ends the gate; nothing means the next stage.
+/// A verdict ends the gate; not set: the next stage runs.
 using Stop = std::optional<record::Verdict>;
 
 class Gate {
@@ -39,11 +39,11 @@ class Gate {
   record::Verdict conclude() const;
   Stop not_judged(const std::string& why);
 
-  // Cells.
+  // Running cells.
   Result<Stop> run_cells(Bench& bench, record::Stage stage, const std::vector<size_t>& cells);
   Result<Stop> run_cell(Bench& bench, record::Stage stage, size_t cell);
   CellRunner runner(Bench& bench, const ports::RunOptions& options);
-  /// The verdict for a failed cell; finds a seed that may be shown.
+  /// Returns the verdict for a failed cell, with a seed that may be published.
   Result<record::Verdict> verdict_of(Bench& bench, size_t cell, const Judged& judged,
                                      const ports::RunOptions& options, record::Stage stage);
   Result<uint64_t> public_seed(Bench& bench, size_t cell, const Judged& judged,
@@ -54,10 +54,10 @@ class Gate {
   Result<bool> serves(Bench& bench, const ShapeCase& shape);
   Status check_alive(Bench& bench, const Judged& judged);
   std::optional<size_t> first_cell(const Bench& bench, bool largest) const;
-  /// Runs a judged cell of the GPU once more and leaves the outputs there.
+  /// Runs an already judged cell on the GPU again; the outputs stay on the device.
   struct Again {
     Judged judged;
-    bool same_bits = false;  // as in the run that was judged
+    bool same_bits = false;  // equal to the run that was judged
   };
   Result<Again> run_again(size_t cell, const ports::RunOptions& options);
   Result<Stop> check_alignment(Bench& bench, size_t cell);
@@ -66,7 +66,7 @@ class Gate {
   Stop note_determinism(const ShapeCase& shape, bool same);
   Result<Stop> run_relation(Bench& bench, const Relation& relation, size_t cell);
 
-  // The story.
+  // Reporting.
   void begin(record::Stage stage, const std::string& progress);
   void say(const std::string& line);
   void end(const std::string& outcome);
@@ -83,12 +83,12 @@ class Gate {
   GateReport report_;
   record::ErrorSummary summary_;
   int64_t right_cells_ = 0;
-  int64_t telling_cells_ = 0;  // of those: zeros would fail, and nothing rests on lint
-  std::string missing_;        // evidence; "" when all is there
+  int64_t telling_cells_ = 0;  // of those: zeros would fail, and there is no lint
+  std::string missing_;        // missing evidence; "" when complete
   std::string unknown_instruction_;
   std::optional<bool> deterministic_;
-  std::set<std::string> told_;                      // of shapes and lint, once each
-  std::map<size_t, std::vector<uint64_t>> hashes_;  // of what right cells of the GPU returned
+  std::set<std::string> told_;                      // messages already reported
+  std::map<size_t, std::vector<uint64_t>> hashes_;  // by cell: output hashes of right GPU runs
   std::chrono::steady_clock::time_point stage_start_;
 };
 

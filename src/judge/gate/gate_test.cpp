@@ -46,7 +46,7 @@ class GateTest : public testing::Test {
     request.virtual_gpu = {&virtual_gpu, fixed, &*small};
     if (with_gpu) {
       ShapeLimits limits = device_limits();
-      limits.large_work = 1e6;  // large shapes show nothing new on a fake
+      limits.large_work = 1e6;  // large shapes add nothing on a fake
       auto large_plan = plan_shapes(task, limits);
       large.emplace(
           KW_TRY(Pool::make(task, oracle, std::move(large_plan).value(), options, entropy)));
@@ -91,7 +91,7 @@ struct AtomicAdd {
   bool forgiven;
 };
 
-// What hardware does to subnormal numbers in atomics of global memory is no fault of the kernel.
+// Global atomics may flush subnormals in hardware; this is not an error of the kernel.
 TEST_F(GateTest, AtomicsInMemoryMayFlush) {
   family = "denormal";
   gpu.kernel = [](double x, int64_t, int64_t) {
@@ -170,7 +170,7 @@ TEST_F(GateTest, WrongNumbersCarryTheWorstElementAndALine) {
 }
 
 TEST_F(GateTest, OnlyASecretSeedShowsItThenTheCellIsDrawnAnew) {
-  // The kernel is wrong on one input of the pool alone.
+  // The kernel is wrong for only one input of the pool.
   int run = 0;
   virtual_gpu.kernel = [&](double x, int64_t i, int64_t) {
     if (i == 0) ++run;

@@ -1,4 +1,4 @@
-// What each imposter puts out in one cell. Internal to imposters.cpp.
+// Defines the outputs of each imposter in one cell. Internal to imposters.cpp.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace kw::gate {
 
-/// All an imposter may use. `earlier` is another set of the same shape; may be null.
+/// Everything that an imposter may use. `earlier` is another set of the same shape; it may be null.
 struct ImposterCell {
   const task::Task& task;
   const graph::Graph& graph;
@@ -22,28 +22,28 @@ struct ImposterCell {
   ports::Oracle& oracle;
 };
 
-/// Outputs parallel to the graph's, or the reason why it does not apply here.
+/// Outputs parallel to the graph's, or the reason why the imposter does not apply.
 struct Imposed {
   std::vector<tensor::HostTensor> outputs;
   std::string inapplicable;
 };
-/// For a task it cannot answer.
+/// The result for a task to which the imposter does not apply.
 inline Imposed not_here(std::string why) { return {{}, std::move(why)}; }
 
 struct ImposterKind {
   const char* name;
   Result<Imposed> (*impose)(const ImposterCell& cell);
-  /// The same formula on paper: only numbers can show that it is worse, and where they do not, it
-  /// is a right answer.
+  /// Mathematically equal to the reference: only rounding can show a difference. If all outputs are
+  /// within the bound, the imposter is a right answer.
   bool same_on_paper = false;
 };
 
-/// Edits of the right answer: zero, constant, identity, …
+/// Imposters that change the right answer: zero, constant, identity, …
 std::span<const ImposterKind> answer_imposters();
-/// The reference computed another way: sampled, one-pass, in lower precision, …
+/// Imposters that compute the reference differently: sampled, one-pass, in lower precision, …
 std::span<const ImposterKind> formula_imposters();
 
-/// The truth as a perfect kernel would write it.
+/// Returns the truth as a perfect kernel would write it.
 tensor::HostTensor rounded(const ports::Truth& truth);
 
 }  // namespace kw::gate

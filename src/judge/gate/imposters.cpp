@@ -21,11 +21,11 @@ bool stopped(const ImposterCell& cell, const Imposed& imposed) {
   return false;
 }
 
-/// A row while cells go by.
+/// A row under construction.
 struct KillCount {
   ImposterRow row;
   bool same_on_paper = false;
-  bool at_own_shape = false;  // it meant something at a shape the task names
+  bool at_own_shape = false;  // it applied at a shape of the task
 };
 
 Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
@@ -46,9 +46,9 @@ Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
   return Done{};
 }
 
-// Rows of one element make a reduction the identity; that says nothing about the task. Neither does
-// a formula that is right on paper and keeps the bound: sums of products have no offset large
-// enough to hurt a variance in one pass.
+// A reduction of one-element rows is the identity, which says nothing about the task. A
+// mathematically equal formula within the bound is not wrong either: without a large offset, a
+// one-pass variance is accurate.
 ImposterRow settled(KillCount tally) {
   ImposterRow row = std::move(tally.row);
   row.equivalent = tally.same_on_paper && row.survived() && row.tried > 0;
@@ -57,7 +57,8 @@ ImposterRow settled(KillCount tally) {
   return row;
 }
 
-// Another set of the same shape, as a buffer that was not cleared would hold it.
+// Returns another set of the same shape, to imitate a buffer that was not cleared. Null when there
+// is none.
 Result<SetPtr> earlier_set(Pool& pool, size_t cell) {
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     if (i != cell && pool.cells()[i].shape == pool.cells()[cell].shape) return pool.set(i);

@@ -1,6 +1,6 @@
-// Kernels nobody should ship, imitated on the CPU: their outputs go through the same metric as a
-// candidate's. A task whose cells do not stop every imposter that applies cannot tell right from
-// wrong.
+// Imposters: wrong kernels, imitated on the CPU. Their outputs go through the same metric as a
+// candidate's. If a task's cells do not stop every imposter that applies, the task cannot tell
+// right from wrong.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace kw::gate {
 
-/// How one imposter fared over the cells of a pool.
+/// The result of one imposter over the cells of a pool.
 struct ImposterRow {
   std::string name;
-  std::string inapplicable;  // why it means nothing for this task; "" when it does
+  std::string inapplicable;  // why it does not apply to this task; "" when it does
   int64_t tried = 0, killed = 0;
-  std::string killed_at;    // the first cell that stopped it
-  bool equivalent = false;  // the same on paper, and within the bound in every cell
+  std::string killed_at;    // the first cell that rejected it
+  bool equivalent = false;  // mathematically equal, and within the bound in every cell
 
   bool applies() const { return inapplicable.empty() && !equivalent; }
   bool survived() const { return applies() && killed == 0; }
@@ -37,7 +37,7 @@ struct KillReport {
   bool complete() const { return killed() == applicable(); }
 };
 
-/// Every imposter against every cell of the pool.
+/// Tries every imposter in every cell of the pool.
 Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
                              const std::function<bool()>& interrupted = {});
 

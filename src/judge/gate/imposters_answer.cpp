@@ -1,3 +1,8 @@
+// The problem: a task is weak if an obviously wrong output passes its cells. These imposters change
+// the truth itself: zeros, the mean, an input, half, the wrong sign, one row, no tail, old data.
+// They need no run and no compiler; each costs one pass over the outputs. The alternative, real
+// wrong kernels, would need a compile per task and would test the same comparison. The cost: they
+// cannot imitate a wrong formula; imposters_formula.cpp does that.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -116,7 +121,7 @@ Result<Imposed> first_row(const ImposterCell& cell) {
   return any ? imposed : not_here("the outputs have one row");
 }
 
-// What lies behind the last whole warp of every row is left out.
+// Zeroes the elements after the last whole warp of every row.
 Result<Imposed> dropped_tail(const ImposterCell& cell) {
   Imposed imposed;
   bool any = false;

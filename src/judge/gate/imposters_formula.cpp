@@ -1,3 +1,9 @@
+// The problem: a task must also reject kernels with a wrong or less accurate formula. These
+// imposters rewrite the reference's graph, and the oracle computes it op by op in declared
+// precision. Examples: every second element of a reduction, a one-pass variance, exp without the
+// maximum, TF32 or bf16 inside. fp16 accumulation is imitated by a loop here, because no op of the
+// graph rounds a running total. The cost is at least one evaluation per imposter and cell; sums
+// above 2e7 multiply-adds are not imitated.
 #include <algorithm>
 #include <cmath>
 
@@ -17,8 +23,8 @@ using graph::Op;
 using tensor::DType;
 using tensor::HostTensor;
 
-constexpr double kMostAccumulated = 2e7;  // multiply-adds of an imitation on the CPU
-constexpr double kTf32Split = 8193;       // 2^13 + 1: leaves 11 of fp32's 24 bits
+constexpr double kMostAccumulated = 2e7;  // limit of multiply-adds imitated on the CPU
+constexpr double kTf32Split = 8193;       // 2^13 + 1: keeps 11 of fp32's 24 bits
 
 Result<Imposed> evaluate(const ImposterCell& cell, const Graph& graph,
                          const std::vector<HostTensor>& inputs) {
@@ -27,7 +33,8 @@ Result<Imposed> evaluate(const ImposterCell& cell, const Graph& graph,
   return imposed;
 }
 
-/// A copy with some nodes replaced, computed op by op; inapplicable when none was.
+/// Computes a copy of the graph with some nodes replaced, op by op; inapplicable when no node was
+/// replaced.
 Result<Imposed> rewritten(const ImposterCell& cell, const char* why_not,
                           const Rewriter::Replace& replace) {
   bool any = false;
@@ -64,7 +71,7 @@ Result<Imposed> sampled_reduction(const ImposterCell& cell) {
   });
 }
 
-/// The node behind casts, expansions and reshapes.
+/// Returns the node before casts, expansions and reshapes.
 NodeId behind(const Graph& graph, NodeId id) {
   while (graph[id].op == Op::Expand || graph[id].op == Op::Reshape || graph[id].op == Op::Cast)
     id = graph[id].inputs[0];
@@ -75,7 +82,7 @@ bool is_constant(const Graph& graph, NodeId id) {
   return graph[behind(graph, id)].op == Op::Constant;
 }
 
-/// The Sum of x over these dims, when `id` is its mean.
+/// Returns the Sum of x over these dims if `id` is their mean; otherwise not set.
 std::optional<NodeId> sum_behind_mean(const Graph& graph, NodeId id, NodeId x,
                                       const std::vector<int>& dims) {
   const Node* node = &graph[behind(graph, id)];
@@ -87,7 +94,7 @@ std::optional<NodeId> sum_behind_mean(const Graph& graph, NodeId id, NodeId x,
   return id;
 }
 
-/// sum((x - mean)^2) = sum(x^2) - sum(x)^2 / n: right on paper.
+/// sum((x - mean)^2) = sum(x^2) - sum(x)^2 / n: mathematically equal.
 Result<Imposed> one_pass_variance(const ImposterCell& cell) {
   const char* why_not = "no variance is computed";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
@@ -116,7 +123,7 @@ Result<Imposed> one_pass_variance(const ImposterCell& cell) {
   });
 }
 
-/// exp(x - max x) without the max: right on paper, until exp overflows.
+/// exp(x - max x) without the max: mathematically equal until exp overflows.
 Result<Imposed> no_max_subtract(const ImposterCell& cell) {
   const char* why_not = "no maximum is subtracted before exp";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
@@ -152,7 +159,7 @@ Result<Imposed> bf16_inside(const ImposterCell& cell) {
   });
 }
 
-/// x rounded to 11 bits by fp32 arithmetic alone.
+/// Rounds x to 11 bits with fp32 arithmetic only.
 NodeId to_tf32(Rewriter& r, NodeId x) {
   const NodeId large = r.binary(Op::Mul, x, r.constant(x, kTf32Split));
   return r.binary(Op::Sub, large, r.binary(Op::Sub, large, x));
@@ -171,7 +178,7 @@ Result<Imposed> tf32_inside(const ImposterCell& cell) {
   });
 }
 
-/// Rounds to a half. Its memory is taken once: the innermost loops below call it.
+/// Rounds to fp16. It allocates once, because the innermost loops call it.
 class ToHalf {
  public:
   double operator()(double value) {
@@ -196,7 +203,7 @@ Result<HostTensor> tensor_of(const Node& node, const std::vector<double>& values
   return tensor;
 }
 
-/// A sum whose running total is a half, one element after the other.
+/// A sequential sum with an fp16 running total.
 Result<HostTensor> half_sum(const Graph& graph, const Node& node, const HostTensor& x) {
   const std::vector<double> from = numbers_of(x);
   ToHalf to_half;
@@ -244,7 +251,7 @@ Result<HostTensor> half_product(const Node& node, const HostTensor& left, const 
   return tensor_of(node, result);
 }
 
-/// Values put in the place of nodes, and the graph that goes on from them.
+/// Computed values that replace nodes, and the graph that uses them.
 struct Overrides {
   std::vector<NodeId> nodes;
   std::vector<HostTensor> values;
@@ -286,7 +293,7 @@ Result<Imposed> fp16_accumulate(const ImposterCell& cell) {
     if (accumulation_work(cell.graph, node) > kMostAccumulated)
       return not_here("too large to imitate on the CPU");
     Graph upto = overrides.apply(cell.graph);
-    // Nodes keep their ids: each is replaced by exactly one.
+    // Node ids stay valid: each node is replaced by exactly one.
     upto.outputs.clear();
     for (const NodeId input : node.inputs) upto.outputs.push_back({"", input});
     upto.outputs.push_back({"", id});
@@ -294,7 +301,7 @@ Result<Imposed> fp16_accumulate(const ImposterCell& cell) {
         KW_TRY(cell.oracle.op_by_op(upto, overrides.inputs(cell.set.inputs), {}));
     HostTensor value = KW_TRY(node.op == Op::Sum ? half_sum(cell.graph, node, operands[0])
                                                  : half_product(node, operands[0], operands[1]));
-    // Counts and single elements are exact in a half, too.
+    // Counts and single elements are exact in fp16 too.
     if (value.data == operands.back().data) continue;
     overrides.nodes.push_back(id);
     overrides.values.push_back(std::move(value));

@@ -1,6 +1,6 @@
-// Outputs that were judged right for one set of inputs, by their hashes. Candidates of one task
-// mostly give the same bits; those need not be copied and compared again. Only bits that were
-// hashed in this process, where no candidate ever ran, are entered.
+// Hashes of outputs that were judged right for one set of inputs. Candidates of one task often give
+// the same bits; these need not be copied and compared again. Only hashes computed in this process
+// are added, because no candidate ever runs in it.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace kw::gate {
 
-/// What comparing them with the truths said.
+/// The result of comparing these outputs with the truths.
 struct RightOutputs {
   record::ErrorSummary summary;
   int64_t telling = 0;
   std::vector<std::string> lint;
 };
 
-/// Safe to use from several threads.
+/// Thread-safe.
 class KnownBits {
  public:
-  /// One hash per output of the graph, in its order.
+  /// One hash per output of the graph, in order.
   using Bits = std::vector<uint64_t>;
 
   bool empty() const {

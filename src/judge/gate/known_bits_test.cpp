@@ -1,5 +1,5 @@
-// What candidates share of a pool: bits that were judged right are not copied out again, all others
-// are.
+// Candidates share known bits of a pool: outputs with bits judged right are not copied again, all
+// others are.
 #include "gate/known_bits.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class KnownBitsTest : public testing::Test {
     ShapeLimits few = virtual_limits();
     few.derive = false;
     PoolOptions only;
-    only.family = "normal";  // one set of each shape
+    only.family = "normal";  // one set per shape
     small.emplace(Pool::make(task, oracle, plan_shapes(task, few).value(), only, entropy).value());
     large.emplace(
         Pool::make(task, oracle, plan_shapes(task, limits).value(), only, entropy).value());

@@ -1,3 +1,8 @@
+// The problem: a model may name the tensors of its module differently from the task. The matcher
+// pairs equal names first, then the remaining tensors by position, and notes each guess. Inputs
+// that the graph does not use may stay unmatched; optional inputs of the module may be absent. The
+// alternative, requiring equal names, would reject right kernels for a naming difference. The cost:
+// two swapped tensors of one dtype and rank match by position; the values then show the error.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -138,7 +143,7 @@ class Matcher {
     return Done{};
   }
 
-  // Writing into a tensor the task only reads would be seen by whoever called.
+  // The caller would see a write into a tensor that the task only reads.
   Status check_inouts() const {
     for (size_t i = 0; i < module_.tensors.size(); ++i) {
       const TensorDecl& decl = module_.tensors[i];
@@ -192,7 +197,7 @@ class Matcher {
   const kernel::Module& module_;
   const task::Task& task_;
   const graph::Graph& graph_;
-  std::vector<bool> used_;  // of the graph's inputs
+  std::vector<bool> used_;  // per graph input: whether the graph uses it
   Matching matching_;
 };
 

@@ -34,7 +34,7 @@ graph::Graph graph_of(const Body& body) {
   return std::move(b).finish({{"y", *y}});
 }
 
-/// "permute B", "scale x 2", "shift x 1", "linear x".
+/// Names such as "permute B", "scale x 2", "shift x 1", "linear x".
 std::set<std::string> names_of(const graph::Graph& graph) {
   std::set<std::string> names;
   for (const Relation& r : find_relations(graph)) {

@@ -1,5 +1,8 @@
-// The loop over elements is the whole cost of judging a large output, so values are converted in
-// chunks and everything rare (NaN, infinities, failures) leaves the loop for judge_rare().
+// The problem: for a large output, the loop over elements is the whole cost of judging. Values are
+// converted in chunks, and rare cases (NaN, infinities, failures) leave the loop for judge_rare().
+// Chunks without discontinuities or overflow use the vector loop of metric_fast.cpp first. The
+// alternative, one general rule per element, would test every rare case for every element. The
+// cost: two loops must give the same numbers; metric_fast_test.cpp checks that.
 #include "gate/metric.h"
 
 #include <fmt/core.h>
@@ -28,13 +31,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kChunk = kFastChunk;
 constexpr int64_t kGrain = 1 << 16;
 
-/// What the output's format does to numbers.
+/// Properties of the output's format.
 struct Format {
   DType type = DType::Fp32;
   double unit = 0;              // half a step at 1
-  double subnormal = 0;         // smallest difference of the format itself
-  double overflow = kInfinity;  // the largest magnitude that stays finite
-  bool saturates = false;       // has no infinity, or conversions that clip
+  double subnormal = 0;         // smallest positive step of the format
+  double overflow = kInfinity;  // the largest finite magnitude
+  bool saturates = false;       // conversions may clip to the largest value
 };
 
 Format format_of(DType type) {
@@ -55,7 +58,7 @@ double ulps_between(double got, double want, const Format& format) {
   return ulp > 0 ? std::fabs(got - want) / ulp : 0;
 }
 
-/// One element with everything that is known about it.
+/// One element and everything needed to judge it.
 struct Element {
   int64_t index = 0;
   double got = 0, want = 0, rounded = 0, bound = 0;
@@ -152,7 +155,7 @@ class FloatJudge {
     }
   }
 
-  // Also counts what the share rules look at.
+  // Also counts elements for the share rules.
   double bound_at(size_t at, Tally* tally) const {
     double bound = formula_.at(at);
     if (std::isnan(bound)) bound = kInfinity;
@@ -230,7 +233,7 @@ class FloatJudge {
     return e.got == 0 && std::signbit(e.got) != std::signbit(e.want);
   }
 
-  // Small formats clip in CUDA's conversions and give NaN or infinity in PyTorch's.
+  // For small formats, CUDA's conversions clip; PyTorch's give NaN or infinity.
   bool saturated(const Element& e) const {
     return format_.saturates && std::fabs(e.want) + e.bound >= format_.overflow &&
            (std::isnan(e.got) || std::signbit(e.got) == std::signbit(e.want));
@@ -296,7 +299,7 @@ Comparison compare(const ports::Truth& truth, const HostTensor& got,
   std::vector<Tally> tallies(static_cast<size_t>(pieces));
   const FloatJudge judge(truth, got, options);
   in_pieces(count, pieces, [&](int piece, int64_t begin, int64_t end) {
-    Tally local;  // its own cache lines while it grows
+    Tally local;  // separate cache lines per thread
     if (tensor::is_float(truth.dtype))
       judge.run(begin, end, &local);
     else

@@ -1,5 +1,6 @@
-// One output of a candidate against the truth: z = |c - t| / B for every element, and what a z
-// cannot say (NaN, infinities, indices, ties). Pure; the formula of B is in exec/bound.h.
+// Compares one output of a candidate with the truth: z = |c - t| / B for every element. NaN,
+// infinities, indices and ties have rules of their own. Pure functions; ports/bound.h has the
+// formula of B.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace kw::gate {
 
 struct CompareOptions {
   task::Precision precision;
-  bool moves_only = false;  // the output is a rearrangement of inputs: -0 must stay -0
+  bool moves_only = false;  // the output only rearranges inputs: -0 must stay -0
   int threads = 0;          // 0: all cores
 };
 
@@ -22,22 +23,22 @@ struct Comparison {
   bool pass = true;
   std::string reason;  // one sentence; "" when passed
   record::ErrorSummary summary;
-  int64_t telling = 0;            // elements at which a kernel that writes zeros would fail
-  std::vector<std::string> lint;  // why passing here proves little: too many elements rest on …
+  int64_t telling = 0;            // number of elements at which zeros would fail
+  std::vector<std::string> lint;  // why a pass proves little, such as too many discontinuities
 };
 
-/// Never fails: whatever the candidate wrote is either within the bound or a reason why not.
+/// Never fails: every output either is within the bound or gets a reason.
 Comparison compare(const ports::Truth& truth, const tensor::HostTensor& got,
                    const CompareOptions& options);
 
-/// The largest rms of z that `elements` honest values may show: one element at the limit is always
-/// allowed, so that a single unlucky rounding in a small output is no refusal.
+/// Returns the largest rms of z allowed for `elements` values. One element may always reach the
+/// limit, so that one unlucky rounding does not reject a small output.
 double rms_limit(int64_t elements);
 
-/// Folds one summary into another: the worse of each number, the sum of counts.
+/// Merges one summary into another: the worse of each number, the sum of counts.
 void merge(const record::ErrorSummary& part, record::ErrorSummary* into);
 
-/// "y[3, 17]".
+/// Formats an element, such as "y[3, 17]".
 std::string element_text(const record::Worst& worst);
 
 }  // namespace kw::gate

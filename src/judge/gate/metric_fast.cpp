@@ -1,5 +1,5 @@
-// Every quantity lies in eight interleaved parts, so that the compiler may use vectors without
-// changing the order of any sum.
+// Every sum has eight interleaved parts, so that the compiler can use vectors without changing the
+// order of a sum.
 #include "gate/metric_fast.h"
 
 #include <bit>
@@ -19,7 +19,8 @@ double power_of(double value) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & kExponent);
 }
 
-/// Rounds to a format of `kBits` significant bits by adding a number whose steps are that coarse.
+/// Rounds to a format of `kBits` significant bits by adding and subtracting a number with that
+/// step.
 template <int kBits, int kLeastExponent>
 double round_to(double value, double largest) {
   const double least = std::bit_cast<double>(static_cast<uint64_t>(1023 + kLeastExponent) << 52);
@@ -54,7 +55,6 @@ struct Brain {
   static double round(double value) { return round_to<8, -126>(value, 0x1.fep127); }
 };
 
-/// Eight of each.
 struct Parts {
   double squares[kParts] = {}, abs[kParts] = {}, rel[kParts] = {}, ulps[kParts] = {};
   double z[kParts] = {}, telling[kParts] = {}, rare[kParts] = {};
@@ -79,7 +79,7 @@ void add_eight(const FastChunk& c, const typename Format::Stored* got, size_t at
     const double relative = off / size;
     const double coarse = 2 * c.format_unit * power_of(want);
     const double ulps = off / (coarse > c.subnormal ? coarse : c.subnormal);
-    // Written so that a NaN on either side counts as rare.
+    // A NaN on either side makes the comparison false, so it counts as rare.
     parts.rare[j] += off <= bound && bound < kInfinity ? 0 : 1;
     parts.telling[j] += size > bound ? 1 : 0;
     parts.squares[j] += z * z;

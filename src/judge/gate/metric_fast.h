@@ -1,4 +1,4 @@
-// The metric's loop for chunks in which nothing is rare: compiled once per x86-64 level. Gives the
+// The metric's loop for chunks without rare cases, compiled once per x86-64 level. It gives the
 // same numbers as the loop in metric.cpp, or declines. Internal to this module.
 #pragma once
 
@@ -9,31 +9,31 @@
 
 namespace kw::gate {
 
-inline constexpr size_t kFastChunk = 4096;  // elements at most
+inline constexpr size_t kFastChunk = 4096;  // the most elements per chunk
 
-/// Elements of an fp32, fp16 or bf16 output without discontinuities, overflow or exactness.
+/// Elements of an fp32, fp16 or bf16 output without discontinuities, overflow or exact results.
 struct FastChunk {
   tensor::DType dtype = tensor::DType::Fp32;
   const std::byte* got = nullptr;
   const double* want = nullptr;
-  const float* a = nullptr;  // error of the fp32 path; may be absent, as `h`
+  const float* a = nullptr;  // error of the fp32 path; may be null, like `h`
   const float* h = nullptr;
   size_t count = 0;
-  double path_factor = 0, unit = 0, step = 0;  // of the bound: see exec::ElementBound
+  double path_factor = 0, unit = 0, step = 0;  // of the bound: see ports::ElementBound
   double format_unit = 0, subnormal = 0;       // of the output's format
 };
 
-/// What the elements that differ from the rounded truth add up to.
+/// Sums over the elements that differ from the rounded truth.
 struct FastSums {
   double sum_squares = 0, max_abs = 0, max_rel = 0, max_ulps = 0;
   double max_z = 0;
-  size_t worst = 0;  // the first element with max_z, if that is not 0
+  size_t worst = 0;  // index of the first element with max_z, if that is not 0
   int64_t telling = 0;
 };
 
-/// False when some element is not finite or not within its bound: then nothing was counted.
+/// Returns false, without counting, when an element is not finite or not within its bound.
 using FastJudge = bool (*)(const FastChunk& chunk, FastSums* sums);
-/// The loop for this machine.
+/// Returns the loop for this CPU.
 FastJudge fast_judge();
 
 #define KW_VERIFY_DECLARE_LEVEL(level)                      \

@@ -1,5 +1,5 @@
-// The quick loop against the general one: an empty list of discontinuities keeps the metric to the
-// first, one of zeros sends it to the second, and every number must be the same.
+// Compares the fast loop with the general one. An empty list of jumps selects the fast loop, a list
+// of zeros the general one; all numbers must be equal.
 #include "gate/metric_fast.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using tensor::DType;
 struct Case {
   const char* name;
   DType dtype;
-  double scale;  // of the truths
-  double error;  // of the results, relative
+  double scale;  // size of the truths
+  double error;  // relative error of the results
   bool has_a, has_h;
   int64_t count;
 };

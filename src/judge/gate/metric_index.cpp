@@ -1,5 +1,8 @@
-// Indices are right when what they point at is: an honest kernel whose scores differ within their
-// bounds may order near-equal ones otherwise.
+// The problem: argmax, sort and top-k return indices, and an index has no error bound. An honest
+// kernel's scores differ within their bounds, so it may order nearly equal scores differently. Each
+// index is therefore judged by the score that it selects: that may differ from the best by the sum
+// of both bounds. The alternative, equal indices, would reject honest kernels. The cost is a
+// partial sort of each line's true scores. Indices out of range or used twice always fail.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +20,7 @@ namespace {
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 constexpr int64_t kIndexGrain = 1 << 14;
 
-/// The scores along one line of the selected dim, best first where asked.
+/// The scores along one line of the selected dim.
 class Line {
  public:
   Line(const ports::Scores& scores, int64_t inner) : scores_(scores), inner_(inner) {}
@@ -28,8 +31,8 @@ class Line {
     return scores_.bound.empty() ? 0 : static_cast<double>(scores_.bound[position(i)]);
   }
 
-  // PyTorch counts NaN as the largest value; argmin (the only "first" among the smallest) lets it
-  // win too.
+  // PyTorch treats NaN as the largest value. argmin, the only case with the smallest value and
+  // first_of_ties, returns NaN too.
   bool better(int64_t a, int64_t b) const {
     const double x = score(a), y = score(b);
     if (std::isnan(x) || std::isnan(y)) {
@@ -40,7 +43,7 @@ class Line {
     return scores_.largest ? x > y : x < y;
   }
 
-  /// Positions of the `count` best, in order.
+  /// Returns the positions of the `count` best, in order.
   const std::vector<int64_t>& best(int64_t count) {
     order_.resize(static_cast<size_t>(scores_.extent));
     std::iota(order_.begin(), order_.end(), int64_t{0});
@@ -58,12 +61,14 @@ class Line {
     return std::nullopt;
   }
 
-  /// The best among 0 … j, or j … when reversed; `before` is the answer for the place before.
+  /// Returns the best among 0 … j (or j … when reversed); `before` is the result for the previous
+  /// position.
   int64_t best_so_far(int64_t j, int64_t before) const {
     return before >= 0 && !better(j, before) ? before : j;
   }
 
-  /// z of index `got` at a place that `best` deserves: the scores may differ by both their bounds.
+  /// Returns z of index `got` where `best_index` is right: the scores may differ by the sum of
+  /// their bounds.
   double distance(int64_t got, int64_t best_index) const {
     const double x = score(got), y = score(best_index);
     if (x == y || (std::isnan(x) && std::isnan(y))) return 0;

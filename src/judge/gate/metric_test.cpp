@@ -51,7 +51,7 @@ Truth whole_numbers(DType dtype, const std::vector<int64_t>& values) {
   return truth;
 }
 
-/// One element: the truth, what a kernel gave, and whether that may be.
+/// One element: the truth, the kernel's value, and whether it must pass.
 struct MetricRow {
   const char* name;
   DType dtype;
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         MetricRow{"TwoSubnormalSteps", DType::Fp16, 0, 0x1p-23, false},
         MetricRow{"FlushedFp32", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, false, {}, {}, true},
         MetricRow{"NotFlushedFp32", DType::Fp32, 0x1p-130, 0, false},
-        // Classes.
+        // NaN and infinities.
         MetricRow{"NanForNan", DType::Fp32, kNan, kNan, true},
         MetricRow{"NumberForNan", DType::Fp32, kNan, 1, false},
         MetricRow{"InfinityForNan", DType::Fp32, kNan, kInf, false},
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
             "MovedZero", DType::Fp32, -0.0, -0.0, true, 0, 0, false, true, {}, {}, false, true},
         MetricRow{"ExactFlushed", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, true, {}, {}, true},
         MetricRow{"ExactJump", DType::Fp32, 1, 2, true, 0, 1.0F, false, true},
-        // The task's own bound.
+        // The task's atol and rtol.
         MetricRow{"InsideOuter", DType::Fp32, 1, 1.05, true, 0.1F, 0, false, false, 0.1},
         MetricRow{"OutsideOuter", DType::Fp32, 1, 1.05, false, 0.1F, 0, false, false, 0.01},
         MetricRow{"OuterRelative", DType::Fp32, 100, 100.5, true, 1, 0, false, false, {}, 0.01},
@@ -285,7 +285,8 @@ TEST(Metric, WorstElementIsNamed) {
 }
 
 TEST(Metric, ManySmallErrorsFailByTheirRms) {
-  // Every element at 0.7 of its bound: no single one is wrong, together they are another precision.
+  // Every element is at 0.7 of its bound. No single one fails, but together they show a lower
+  // precision.
   const std::vector<double> ones(1000, 1.0);
   const Truth truth = truth_of(DType::Fp32, ones, 1e-4F);
   const std::vector<double> off(1000, 1.0 + 0.7 * ports::bound_at(truth, 0, false));

@@ -1,3 +1,8 @@
+// The problem: a candidate that knows its inputs could return stored answers. The pool draws seeds
+// from the operating system and keeps them secret; a cell whose seed is published gets a new one.
+// Truths are the main cost, so sets are computed once and shared by all candidates, up to a memory
+// limit. The alternative, fresh inputs for every candidate, would compute all truths again each
+// time. The cost is memory, 8 GiB by default; sets beyond the limit are recomputed on demand.
 #include "gate/pool.h"
 
 #include <algorithm>
@@ -11,7 +16,7 @@ namespace kw::gate {
 
 namespace {
 
-/// What the oracle says of an index, and what can be done about it.
+/// Part of the oracle's message about an index, and a hint for the user.
 constexpr const char* kOutOfBounds = "is out of bounds for dimension";
 constexpr const char* kRangeHint =
     "\n  hint: say which integers the input may hold: torch.randint(low, high, …) in get_inputs(), "
@@ -50,14 +55,14 @@ Result<Pool> Pool::make(const task::Task& task, ports::Oracle& oracle, ShapePlan
                         const PoolOptions& options, const Entropy& entropy) {
   Pool pool(task, oracle, std::move(shapes), options);
   if (entropy) pool.hash_seed_ = KW_TRY(entropy());
-  // Cheap shapes first: most wrong candidates are found out there.
+  // Cheap shapes come first, because they reject most wrong candidates.
   std::ranges::stable_sort(pool.shapes_.cases, {}, &ShapeCase::work);
   KW_TRY(pool.plan_cells(entropy));
   return pool;
 }
 
-// The first shapes of ordinary size see every family; the others the two that find most, and by
-// turns the rest, so that every family is met at many shapes.
+// A few shapes of medium work get every family. The others get the two most effective families and
+// take turns with the rest, so that every family is used at many shapes.
 std::vector<std::string> Pool::families_of(size_t shape, size_t* turn) const {
   if (!options_.family.empty()) return {options_.family};
   const std::vector<std::string> all = families_for(*task_);
@@ -69,7 +74,7 @@ std::vector<std::string> Pool::families_of(size_t shape, size_t* turn) const {
   const size_t fixed = std::min<size_t>(2, all.size());
   std::vector<std::string> names(all.begin(), all.begin() + static_cast<long>(fixed));
   while (names.size() < sets) {
-    // With few families the usual one is drawn again, from another seed.
+    // With few families the first one is drawn again with another seed.
     names.push_back(all.size() > fixed ? all[fixed + (*turn)++ % (all.size() - fixed)] : all[0]);
   }
   return names;
@@ -84,7 +89,7 @@ Status Pool::plan_cells(const Entropy& entropy) {
         seed = KW_TRY(entropy());
       else
         seed = cells_.empty() ? *options_.seed : derive_seed(*options_.seed, cells_.size());
-      // What a repro line shows must come out the same whatever else is run beside it.
+      // A repro command must give the same inputs even if it runs fewer cells.
       if (options_.seed && !options_.family.empty()) seed = *options_.seed;
       cells_.push_back({shape, family, seed});
     }

@@ -1,6 +1,6 @@
-// The secret pool of one task: for every shape several sets of inputs with their truths. Seeds come
-// from the operating system and are shown to nobody; with a given seed the pool is replayable
-// instead. Sets are made when first needed and kept, so that many candidates share them.
+// The secret pool of one task: several sets of inputs with truths for every shape. Seeds come from
+// the operating system and stay secret; with a given seed the pool is replayable instead. Sets are
+// computed when first needed and kept, so that many candidates share them.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@
 
 namespace kw::gate {
 
-/// Unpredictable bits, 63 at a time.
+/// Returns 63 unpredictable bits.
 using Entropy = std::function<Result<uint64_t>()>;
 
 struct PoolOptions {
   int sets_per_shape = 4;
-  int full_shapes = 2;                     // so many shapes see every family
-  double full_work = 1e8;                  // … unless they cost more
-  std::optional<uint64_t> seed;            // replayable; none: entropy
-  std::string family;                      // only this one; "" = as the task needs
-  uint64_t max_bytes = uint64_t{8} << 30;  // of sets kept; beyond it they are made again
+  int full_shapes = 2;                     // number of shapes that get every family
+  double full_work = 1e8;                  // … unless their work exceeds this
+  std::optional<uint64_t> seed;            // replayable; not set: seeds come from entropy
+  std::string family;                      // use only this family; "" = as the task needs
+  uint64_t max_bytes = uint64_t{8} << 30;  // of kept sets; further sets are recomputed on demand
   int threads = 0;
 };
 
-/// One shape x family x seed.
+/// One shape, family and seed.
 struct PoolCell {
   size_t shape = 0;  // index into shapes().cases
   std::string family;
@@ -42,16 +42,16 @@ struct PoolCell {
 
 struct PoolSet {
   std::vector<tensor::HostTensor> inputs;  // parallel to the graph's inputs
-  std::vector<uint64_t> hashes;            // of their contents: exec::audit_hash, seed 0
-  std::vector<ports::Truth> truths;        // parallel to its outputs
-  std::shared_ptr<KnownBits> known = std::make_shared<KnownBits>();  // outputs judged right here
+  std::vector<uint64_t> hashes;            // of their contents: ports::audit_hash, seed 0
+  std::vector<ports::Truth> truths;        // parallel to the graph's outputs
+  std::shared_ptr<KnownBits> known = std::make_shared<KnownBits>();  // outputs judged right
 };
-/// Shared: a set may leave the pool while a candidate is judged by it.
+/// Shared, because the pool may drop a set while a candidate is judged with it.
 using SetPtr = std::shared_ptr<const PoolSet>;
 
 class Pool {
  public:
-  /// Task and oracle must outlive the pool. Draws seeds, makes no set yet.
+  /// The task and the oracle must outlive the pool. Draws seeds; computes no set yet.
   static Result<Pool> make(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes,
                            const PoolOptions& options, const Entropy& entropy);
 
@@ -60,20 +60,20 @@ class Pool {
   const ShapeCase& shape(const PoolCell& cell) const { return shapes_.cases[cell.shape]; }
   const std::vector<PoolCell>& cells() const { return cells_; }
   bool replayable() const { return options_.seed.has_value(); }
-  /// Of every hash of outputs; secret, and the same for all candidates, so that they can share what
-  /// is known of a set.
+  /// The seed of all output hashes. It is secret, and the same for all candidates, so that they
+  /// share the known bits of a set.
   uint64_t hash_seed() const { return hash_seed_; }
 
-  /// The set of a cell, made now unless it is kept.
+  /// Returns the set of a cell; computes it unless it is kept.
   Result<SetPtr> set(size_t cell);
-  /// The same shape and family with a seed of the caller's; never kept.
+  /// Computes a set of the same shape and family with the caller's seed; it is never kept.
   Result<SetPtr> make_set(size_t shape, const std::string& family, uint64_t seed);
-  /// Truths of given inputs at a shape.
+  /// Returns the truths of given inputs at a shape.
   Result<std::vector<ports::Truth>> truths(size_t shape,
                                            const std::vector<tensor::HostTensor>& inputs);
-  /// Makes every set that fits the budget now.
+  /// Computes every set that fits the memory limit.
   Status prepare(const std::function<bool()>& interrupted = {});
-  /// A cell that was shown to someone gets a new seed.
+  /// Gives a new seed to a cell whose seed was published.
   Status renew(size_t cell, const Entropy& entropy);
 
   /// Seconds spent on inputs and truths so far.
@@ -96,7 +96,8 @@ class Pool {
   double seconds_ = 0;
 };
 
-/// "B=7 D=64" and family, as verdicts name a cell. The seed is put in only when it may be seen.
+/// Returns shape ("B=7 D=64") and family of a cell for a verdict. The seed is included only if the
+/// pool is replayable.
 record::Cell cell_record(const Pool& pool, const PoolCell& cell);
 
 }  // namespace kw::gate

@@ -1,3 +1,8 @@
+// The problem: a module may need other kernels or constants at other shapes, and compiling is slow.
+// Each shape selects a variant; its key is the defines and kernels, and every key is compiled once.
+// Image bytes are dropped after loading, because the device keeps them. The alternative, one
+// compile per shape, would repeat the same work for most shapes. If a compiler cannot make cubins,
+// all later compiles make PTX, which every device accepts.
 #include "gate/programs.h"
 
 #include <fmt/core.h>
@@ -38,7 +43,7 @@ Result<kernel::Selection> Programs::select(const Matching& matching, const task:
   return kernel::select(module_, bindings);
 }
 
-// Only some compilers make cubins; PTX is taken by every device.
+// Only some compilers make cubins; every device accepts PTX.
 Result<ports::CompileOutcome> Programs::compile(const kernel::Selection& selection) {
   ports::CompileRequest request =
       ports::compile_request(module_, selection, fixed_.target.name, timeout_seconds_);
@@ -55,7 +60,8 @@ Result<ports::CompileOutcome> Programs::compile(const kernel::Selection& selecti
 
 namespace {
 
-/// "red.global.add.f32", "atom.add.v2.f32", with whatever stands between; not in shared memory.
+/// Matches "red.global.add.f32" or "atom.add.v2.f32" with any qualifiers between, except in shared
+/// memory.
 bool adds_floats_in_memory(const std::string& ptx) {
   for (const std::string_view line : split_lines(ptx)) {
     for (const std::string_view name : {"atom.", "red."}) {

@@ -1,4 +1,4 @@
-// A module made runnable on one device, shape by shape. Variants that need the same kernels share
+// Makes a module runnable on one device, shape by shape. Variants that need the same kernels share
 // one compile and one loaded image.
 #pragma once
 
@@ -15,21 +15,22 @@
 
 namespace kw::gate {
 
-/// Exactly one of the four is set.
+/// Exactly one of the four members is set.
 struct Built {
   struct Ready {
     ports::ImageId image = 0;
     kernel::Program program;
   };
   std::optional<Ready> ready;
-  std::string not_served;                      // the module's domain or the target's limits refuse
+  std::string not_served;                      // outside the module's domain or the target's limits
   std::optional<ports::CompileFailed> failed;  // the candidate does not compile
-  std::string not_loaded;                      // the device cannot take the image
+  std::string not_loaded;                      // the device cannot load the image
 };
 
 class Programs {
  public:
-  /// All must outlive this. `fixed` has target, tunables and the device's numbers.
+  /// All references must outlive this object. `fixed` has the target, the tunables and the device's
+  /// limits.
   Programs(const kernel::Module& module, ports::Compiler& compiler, ports::Device& device,
            kernel::Bindings fixed, double timeout_seconds)
       : module_(module),
@@ -40,21 +41,21 @@ class Programs {
         kind_(device.info().image) {}
 
   ports::Device& device() { return device_; }
-  /// Whether the module would serve a shape: dims, scalars, launch group. Nothing is compiled.
+  /// Returns whether the module serves a shape: dims, scalars, launch group. Compiles nothing.
   Result<kernel::Selection> select(const Matching& matching, const task::Task& task,
                                    const graph::Graph& graph, const task::Dims& dims);
-  /// Errors are the machine's, not the candidate's.
+  /// An Error is a failure of the machine, not of the candidate.
   Result<Built> build(const Matching& matching, const task::Task& task, const graph::Graph& graph,
                       const task::Dims& dims);
 
   int compiles() const { return compiles_; }
   double compile_seconds() const { return compile_seconds_; }
   const std::string& compiler_name() const { return compiler_name_; }
-  /// What was compiled so far, without the images themselves.
+  /// Returns everything compiled so far, without the image bytes.
   std::vector<const ports::Compiled*> compiled() const;
-  /// Whether PTX of it adds fp32 numbers atomically in global memory.
+  /// Returns whether its PTX adds fp32 numbers atomically in global memory.
   bool adds_in_memory() const { return adds_in_memory_; }
-  /// Launch groups of the module that some shape has reached.
+  /// By launch group: whether some shape used it.
   const std::vector<bool>& groups_reached() const { return groups_reached_; }
 
  private:
@@ -81,7 +82,7 @@ class Programs {
   double compile_seconds_ = 0;
 };
 
-/// What each buffer of a program is given, out of the inputs of the graph, which must outlive it.
+/// Returns the data for each buffer of a program. It points into `inputs`, which must outlive it.
 /// `hashes` of the inputs may be empty.
 ports::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
                                  const std::vector<tensor::HostTensor>& inputs,

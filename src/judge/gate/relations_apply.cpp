@@ -1,3 +1,8 @@
+// The problem: turn a relation into a concrete check, with inputs and truths for a second call.
+// Rows, scales and linear splits reuse the truths of the cell; only a shift asks the oracle again.
+// Scales are powers of two and shifts lie on a coarse grid, so that the new inputs are exact. The
+// alternative, wider bounds for inexact inputs, would hide small errors. The cost: a relation is
+// skipped when values would leave the format's range.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,14 +23,14 @@ namespace {
 using ports::Truth;
 using tensor::HostTensor;
 
-constexpr double kScale = 4;          // half a degree is still a power of two
-constexpr double kRangeShare = 0.01;  // of the format's range that scaled values may use
+constexpr double kScale = 4;          // a power of two also for half degrees
+constexpr double kRangeShare = 0.01;  // share of the format's range for scaled values
 constexpr double kShift = 4;
-constexpr double kGrid = 0x1p-4;  // values and shifted values are exact from bf16 on
+constexpr double kGrid = 0x1p-4;  // values and shifted values are exact in bf16 and wider
 constexpr double kGridReach = 3.5;
 constexpr int64_t kSliceGrain = 1 << 20;
 
-/// A block of `extent` slices of `inner` items each, `outer` times.
+/// An array seen as `outer` blocks of `extent` slices with `inner` items each.
 struct Slices {
   int64_t outer = 1, extent = 1, inner = 1;
 
@@ -150,8 +155,8 @@ std::optional<Changed> apply_scale(const Relation& relation, const std::vector<H
   return changed;
 }
 
-// Values on a coarse grid, so that shifted ones are exact; the bounds are those of the shifted
-// call, the values those of the other.
+// Values lie on a coarse grid, so that the shifted ones are exact. The bounds come from the shifted
+// call, the values from the other one.
 Result<std::optional<Changed>> apply_shift(const Relation& relation,
                                            const std::vector<HostTensor>& inputs, uint64_t seed,
                                            const Truths& truth_of) {

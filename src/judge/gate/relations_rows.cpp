@@ -1,6 +1,9 @@
-// A dim is a batch when every element of every output depends on one place of it only, and in the
-// same way at each. The axis is followed from the inputs through each op; an op that mixes along it
-// ends the search.
+// The problem: find the dims along which rows may be permuted or split without changing the
+// results. Such a dim is a batch: every output element depends on one position of it, in the same
+// way at each. The search follows the batch axis from the inputs through each op; an op that mixes
+// along it ends the search. The alternative, trying permutations with the oracle, would cost truths
+// and prove nothing. The cost: an op without a rule counts as mixing, so some valid relations are
+// not found.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,9 +23,9 @@ using graph::OpKind;
 
 /// How a node depends on the batch.
 struct Rows {
-  bool mixed = false;         // across places of the batch
-  int axis = -1;              // where the batch is; -1: does not depend on it
-  std::vector<bool> uniform;  // per axis: the same all along it (of nodes without the batch)
+  bool mixed = false;         // mixes positions of the batch
+  int axis = -1;              // the batch axis; -1: independent of the batch
+  std::vector<bool> uniform;  // per axis: constant along it (of nodes without the batch)
 };
 
 bool contains(const std::vector<int>& dims, int dim) {
@@ -66,7 +69,8 @@ class RowSearch {
                                              rows.uniform[static_cast<size_t>(axis)]);
   }
 
-  // Operands of one rank: those with the batch agree on its axis, the others do not care about it.
+  // Operands have one rank: those with the batch must agree on its axis, the others must be uniform
+  // along it.
   std::optional<int> common_axis(const std::vector<NodeId>& ids) const {
     int axis = -1;
     for (const NodeId id : ids) {
@@ -130,7 +134,7 @@ class RowSearch {
       case OpKind::Movement:
         return follow_movement(node);
       case OpKind::Source:
-        return mixed();  // random numbers depend on their place
+        return mixed();  // random numbers depend on their position
     }
     return mixed();
   }
@@ -173,17 +177,17 @@ class RowSearch {
       case Op::Pad:
         return extent(node, axis) == extent(from, axis) ? batched(axis) : mixed();
       case Op::Window:
-      case Op::Fold:  // the last dim of a Fold's input is gone, of a Window's result new
+      case Op::Fold:  // the input of a Fold and the result of a Window have one more dim, the last
         if (axis >= static_cast<int>(node.shape.size())) return mixed();
         return contains(node.attrs.dims, axis) ? mixed() : batched(axis);
       case Op::Flip:
         return contains(node.attrs.dims, axis) ? mixed() : batched(axis);
       case Op::IndexSelect:
         return follow_index_select(node);
-      default: {  // Concat, Gather, Scatter: nothing may happen along the batch
+      default: {  // Concat, Gather, Scatter: must not act along the batch
         const Rows rows = with_common(node);
         if (rows.mixed || contains(node.attrs.dims, rows.axis)) return mixed();
-        // Gather and Scatter take fewer places than there are.
+        // Gather and Scatter may take fewer positions than there are.
         return same_extent(node, rows.axis) ? rows : mixed();
       }
     }
@@ -203,7 +207,7 @@ class RowSearch {
     return x.axis < 0 ? batched(dim) : mixed();
   }
 
-  // The axis survives when as many elements lie before it as before, and its extent is the same.
+  // The axis stays if the number of elements before it and its extent are unchanged.
   static Rows follow_reshape(const Node& from, int axis, const Node& to) {
     const int64_t before = count_before(from, axis);
     for (int i = 0; i < static_cast<int>(to.shape.size()); ++i) {
@@ -222,7 +226,7 @@ bool is_symbol(const std::string& text) {
          text.find_first_of(" ()+-*/,") == std::string::npos;
 }
 
-// Per input the axis that is this dim; nothing when an input has it twice.
+// Returns the axis of this dim per input (-1: none); not set when an input has the dim twice.
 std::optional<std::vector<int>> axes_of(const Graph& graph, const std::string& name) {
   std::vector<int> axes;
   for (const graph::NamedNode& input : graph.inputs) {
@@ -237,7 +241,8 @@ std::optional<std::vector<int>> axes_of(const Graph& graph, const std::string& n
   return axes;
 }
 
-// A dim that also stands inside other extents ("2 * B") or in constants is not only repeated.
+// Returns whether a constant depends on the dim; splitting the dim would then change more than the
+// number of rows.
 bool used_elsewhere(const Graph& graph, const std::string& name) {
   for (const Node& node : graph.nodes) {
     for (const graph::Dim& start : node.attrs.starts) {

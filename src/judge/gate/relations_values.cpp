@@ -1,5 +1,8 @@
-// How outputs answer to one input being scaled, shifted or split, followed op by op. Where an op's
-// answer is not known, the relation is not claimed.
+// The problem: predict how the outputs change when one input is scaled, shifted or split. Each
+// change is followed op by op: every node gets a known amount (degree, shift, linear or not) or
+// "unknown". A relation is claimed only if every output has a known amount. The alternative,
+// testing relations numerically, could claim a relation that holds only for the drawn values. The
+// cost: ops without a rule give "unknown", so some valid relations are not found.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +20,7 @@ using graph::NodeId;
 using graph::Op;
 using graph::OpKind;
 
-/// A node's answer: a number (degree, shift, 0 or 1 for linear), or no known one.
+/// A node's response: an amount (degree, shift, 0 or 1 for linear), or unknown.
 struct Answer {
   bool known = true;
   bool zero = false;
@@ -58,20 +61,20 @@ class Following {
   }
 
  protected:
-  /// For ops the shared rules say nothing about; at least one operand answers.
+  /// For ops without a shared rule; the response of every operand is known.
   virtual Answer pointwise(const Node& node) const = 0;
   virtual Answer sum(const Node& node, const Answer& x) const = 0;
   virtual Answer matmul(const Answer& a, const Answer& b) const = 0;
-  /// Whether picking by order (max, sort, comparisons) keeps the answer.
+  /// Returns whether selection by order (max, sort, comparisons) keeps the response.
   virtual bool ordered() const = 0;
-  /// Whether a constant zero takes part in the change as if it were an input.
+  /// Returns whether a constant zero is compatible with any amount.
   virtual bool zero_agrees() const { return true; }
 
   const Answer& at(NodeId id) const { return answers_[static_cast<size_t>(id)]; }
   const Answer& operand(const Node& node, size_t i) const { return at(node.inputs[i]); }
   bool still(const Answer& answer) const { return answer.known && answer.amount == 0; }
 
-  /// The value of a node that is one constant all over.
+  /// Returns the value of a node that is one constant throughout; otherwise not set.
   std::optional<double> constant(NodeId id) const {
     const Node* node = &graph_[id];
     while (node->op == Op::Expand || node->op == Op::Reshape || node->op == Op::Cast)
@@ -81,7 +84,7 @@ class Following {
                                          : static_cast<double>(node->attrs.integer);
   }
 
-  /// All operands from `first` on answer alike.
+  /// Returns the common response of all operands from `first` on; unknown if they differ.
   Answer alike(const Node& node, size_t first = 0) const {
     Answer common = kZero;
     for (size_t i = first; i < node.inputs.size(); ++i) {
@@ -153,13 +156,13 @@ class Following {
         return base.amount == source.amount && zero_agrees() ? base : kUnknown;
       }
       case Op::Pad: {
-        // No scale and no shift moves an infinity.
+        // Scaling or shifting does not change an infinity.
         const bool agrees =
             std::isinf(node.attrs.number) || (node.attrs.number == 0 && zero_agrees());
         if (agrees) return operand(node, 0);
         return still(operand(node, 0)) ? of(0) : kUnknown;
       }
-      case Op::Fold:  // what is shifted comes out as often as windows overlap
+      case Op::Fold:  // a shift is added once per overlapping window
         return zero_agrees() || still(operand(node, 0)) ? operand(node, 0) : kUnknown;
       default:
         return operand(node, 0);
@@ -189,7 +192,7 @@ Answer when_still(const Answer& a, const Answer& b) {
   return still ? of(0) : kUnknown;
 }
 
-/// x -> s x, s > 0: the power of s that comes out.
+/// x -> s x, s > 0: the power of s in the result.
 class Scaling final : public Following {
  public:
   using Following::Following;
@@ -238,7 +241,7 @@ class Scaling final : public Following {
   }
 };
 
-/// x -> x + c: how often c comes out.
+/// x -> x + c: the multiple of c in the result.
 class Shifting final : public Following {
  public:
   using Following::Following;

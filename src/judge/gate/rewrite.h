@@ -1,5 +1,4 @@
-// Copies a graph node by node while something else is put in the place of some. Internal to the
-// imposters.
+// Copies a graph node by node and replaces some nodes. Internal to the imposters.
 #pragma once
 
 #include <functional>
@@ -12,26 +11,26 @@ namespace kw::gate {
 
 class Rewriter {
  public:
-  /// Asked for every node of the old graph, with its id there; what it returns takes the node's
-  /// place. Nothing: the node is copied.
+  /// Called for every node of the old graph, with its id there. The returned node replaces it; not
+  /// set: the node is copied.
   using Replace = std::function<std::optional<graph::NodeId>(Rewriter&, graph::NodeId)>;
 
   explicit Rewriter(const graph::Graph& from) : from_(from) {}
   graph::Graph run(const Replace& replace);
 
   const graph::Graph& from() const { return from_; }
-  /// The new node for an old one that came before.
+  /// Returns the new node for an earlier old one.
   graph::NodeId mapped(graph::NodeId old) const { return map_[static_cast<size_t>(old)]; }
-  /// The old node with its inputs mapped, added as it is.
+  /// Adds a copy of the old node with its inputs mapped.
   graph::NodeId copy(graph::NodeId old);
   graph::NodeId add(graph::Node node);
 
-  // Small nodes, with dtype and shape as their first operand has them.
-  graph::NodeId constant(graph::NodeId like, double value);  // expanded to the shape of `like`
+  // Helpers that add a node with the dtype and shape of its first operand.
+  graph::NodeId constant(graph::NodeId like, double value);  // in the shape of `like`
   graph::NodeId binary(graph::Op op, graph::NodeId a, graph::NodeId b);
   graph::NodeId cast(graph::NodeId x, tensor::DType to);
   graph::NodeId every_other(graph::NodeId x, int dim);
-  /// A further parameter of the graph, in the place of a node like this.
+  /// Adds an input to the graph that replaces a node like this.
   graph::NodeId parameter(const graph::Node& like);
 
   const graph::Node& operator[](graph::NodeId id) const { return to_[id]; }

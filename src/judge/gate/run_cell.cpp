@@ -1,3 +1,8 @@
+// The problem: one run can end in many ways, and the gate must tell the candidate's errors from the
+// machine's. Each run becomes one `Came` value; findings count first, then the run's status, then
+// the values. Large outputs on a real GPU are first run without copying: if their hashes are known
+// as right, the comparison is skipped. The alternative, always copying and comparing, costs more
+// than a second run above 4 MiB of outputs. The cost: a candidate with new bits runs twice.
 #include "gate/run_cell.h"
 
 #include <fmt/core.h>
@@ -53,7 +58,7 @@ void sort_findings(const ports::RunOutcome& outcome, Judged* judged) {
   }
 }
 
-// What a run that did not complete says, beyond its findings.
+// Judges a run that did not complete, if it has no certain finding.
 void judge_status(const ports::RunOutcome& outcome, bool is_virtual, Judged* judged) {
   const std::string why = fmt::format("{}{}{}", ports::run_status_name(outcome.status),
                                       outcome.message.empty() ? "" : ": ", outcome.message);
@@ -82,7 +87,7 @@ void judge_status(const ports::RunOutcome& outcome, bool is_virtual, Judged* jud
   }
 }
 
-/// The module's outputs in the order of the graph's.
+/// Collects the module's outputs in the order of the graph's.
 Status collect_outputs(const kernel::Program& program, const Matching& matching,
                        ports::RunOutcome* outcome, Judged* judged) {
   if (outcome->buffers.size() != program.buffers.size())
@@ -113,7 +118,7 @@ void judge_outputs(const task::Task& task, const graph::Graph& graph,
     if (comparison.pass || judged->came != Came::Right) continue;
     judged->came = Came::WrongValue;
     judged->reason = comparison.reason;
-    judged->summary.worst = comparison.summary.worst;  // the one the reason speaks of
+    judged->summary.worst = comparison.summary.worst;  // the element that the reason describes
   }
 }
 
@@ -191,7 +196,7 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
   return judged;
 }
 
-// Nothing when the bits are new: then they are copied out and compared.
+// Not set when the bits are new: the caller then copies and compares the outputs.
 Result<std::optional<Judged>> CellRunner::run_known(const ShapeCase& shape,
                                                     const PoolSet& set) const {
   CellRunner there = *this;

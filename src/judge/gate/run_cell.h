@@ -1,5 +1,5 @@
-// One run of a candidate at one shape with given inputs, judged against given truths. Says what
-// came of it; what that means for the verdict is the gate's business.
+// Runs a candidate at one shape with given inputs and judges it against given truths. It reports
+// the result; the gate derives the verdict.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace kw::gate {
 
 enum class Came : uint8_t {
   Right,       // every output within its bound
-  WrongValue,  // `reason` and the summary say where
+  WrongValue,  // `reason` and `summary` give details
   Found,       // a certain finding: `finding`
-  Crash,       // fault, hang, lost worker
-  Refused,     // a launch the device does not accept, or an image it does not take
+  Crash,       // fault, hang, or lost worker
+  Refused,     // the device refuses a launch or an image
   NotServed,   // outside the module's domain
   NotCompiled,
-  NoEvidence,  // the device cannot tell: unknown instruction, no memory, too slow
+  NoEvidence,  // no result: unknown instruction, no memory, too slow
 };
 
 struct Judged {
@@ -34,14 +34,14 @@ struct Judged {
   std::optional<record::Finding> finding;
   std::vector<record::Finding> warnings;
   std::vector<std::string> lint;
-  int64_t telling = 0;                      // elements at which zeros would fail
-  std::vector<tensor::HostTensor> outputs;  // parallel to the graph's, of runs without truths
-  std::vector<uint64_t> hashes;             // real GPU: of what the program returns
-  KnownBits::Bits bits;                     // the same per output of the graph
+  int64_t telling = 0;                      // number of elements at which zeros would fail
+  std::vector<tensor::HostTensor> outputs;  // parallel to the graph's; only of runs without truths
+  std::vector<uint64_t> hashes;             // real GPU: per buffer of the program
+  KnownBits::Bits bits;                     // the same, per output of the graph
   std::optional<ports::CompileFailed> compile_failed;
-  bool unknown_instruction = false;  // NoEvidence, because the virtual GPU lacks one
-  bool too_slow = false;             // NoEvidence, because the time limit came first
-  double seconds = 0;                // of the run on the device
+  bool unknown_instruction = false;  // NoEvidence: the virtual GPU lacks an instruction
+  bool too_slow = false;             // NoEvidence: the run exceeded the time limit
+  double seconds = 0;                // duration of the run on the device
 
   bool failed() const {
     return came == Came::WrongValue || came == Came::Found || came == Came::Crash ||
@@ -49,33 +49,33 @@ struct Judged {
   }
 };
 
-/// Where and how candidates are run.
+/// Runs candidates on one device with given options.
 struct CellRunner {
   Programs& programs;
   const Matching& matching;
   const task::Task& task;
   ports::RunOptions options;
 
-  /// `inputs` and `truths` belong to the graph of `shape`; without truths the outputs are only
-  /// collected, if they are copied out at all. `hashes` of the inputs may be empty.
+  /// `inputs` and `truths` belong to the graph of `shape`. Without truths the outputs are only
+  /// collected, if they are copied out. `hashes` of the inputs may be empty.
   Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
                      const std::vector<ports::Truth>& truths,
                      const std::vector<uint64_t>& hashes = {}, KnownBits* known = nullptr) const;
-  /// The same for a set of the pool whose hash seed the options carry. Bits that were judged right
-  /// before are not copied out again.
+  /// The same for a set of the pool; the options must have the pool's hash seed. Outputs with known
+  /// right bits are not copied out again.
   Result<Judged> run(const ShapeCase& shape, const PoolSet& set) const;
 
  private:
   Result<std::optional<Judged>> run_known(const ShapeCase& shape, const PoolSet& set) const;
 };
 
-/// Hashes per buffer of a program in the order of the graph's outputs; empty when there are none.
+/// Reorders hashes per buffer into the order of the graph's outputs; empty when there are none.
 KnownBits::Bits bits_of(const Matching& matching, const std::vector<uint64_t>& hashes,
                         size_t outputs);
-/// The same of outputs that were copied out.
+/// Hashes outputs that were copied out.
 KnownBits::Bits bits_of(const std::vector<tensor::HostTensor>& outputs, uint64_t hash_seed);
 
-/// Whether the graph's output is a rearrangement of inputs and constants.
+/// Returns whether the graph's output only rearranges inputs and constants.
 bool moves_only(const graph::Graph& graph, graph::NodeId output);
 
 }  // namespace kw::gate

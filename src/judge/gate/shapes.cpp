@@ -1,3 +1,9 @@
+// The problem: kernels often fail at shapes that the author did not think of, such as extent 1 or a
+// tail. The planner adds derived shapes to the task's own: primes, tails, one row, many rows, equal
+// extents, empty, large. The virtual GPU is slow, so large shapes of the task are halved for it,
+// first in dims that only repeat work. The alternative, random shapes, would find the same errors
+// less reliably. The cost: a reference may refuse a derived shape; such shapes are listed, not an
+// Error.
 #include "gate/shapes.h"
 
 #include <fmt/core.h>
@@ -18,7 +24,7 @@ using task::DimRange;
 using task::Dims;
 
 constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7, kVirtualMost = 2e9;
-constexpr double kVirtualNested = 1e9;  // a product within another: some seconds
+constexpr double kVirtualNested = 1e9;  // for a product inside another: some seconds
 constexpr double kDeviceWork = 2e8, kDeviceLarge = 4e8;
 constexpr double kInstructionsPerElement = 16;
 
@@ -37,15 +43,15 @@ constexpr Inner kInner[] = {
     {1000, "no multiple of a tile"},
     {1030, "vector tail behind 1024"},
 };
-constexpr int64_t kOuter[] = {3, 2, 5, 4};  // small and all different: swapped dims show
+constexpr int64_t kOuter[] = {3, 2, 5, 4};  // small and all different: swapped dims give errors
 constexpr int64_t kLargeInner = 4099;
 constexpr int64_t kManyOuter = 67;
 constexpr int64_t kWaveOuter = 263;
-// More rows than a grid has blocks, but short; fewer where a block sorts, which costs the same
-// however short they are.
+// More rows than a grid has blocks, but short rows. Fewer rows for sorts, whose cost per row does
+// not depend on its length.
 constexpr int64_t kGridOuter = 1093, kSortedOuter = 277, kGridInner = 5;
 constexpr int kEnoughDerived = 6;
-constexpr int64_t kTile = 128;  // rows and columns of a product that one block computes
+constexpr int64_t kTile = 128;  // rows and columns of a product per block
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -68,8 +74,8 @@ int64_t adjust(int64_t wanted, const DimRange& range) {
   return std::clamp((wanted + step - 1) / step * step, low, std::max(low, high));
 }
 
-/// Whether a module of one can be asked for the other: the same inputs, and as many outputs, of the
-/// same ranks and dtypes.
+/// Returns whether a module for one graph can serve the other: the same input names, and the same
+/// number, ranks and dtypes of outputs.
 bool same_form(const graph::Graph& one, const graph::Graph& other) {
   const bool same_inputs = std::ranges::equal(
       one.inputs, other.inputs, [](const auto& a, const auto& b) { return a.name == b.name; });
@@ -111,7 +117,7 @@ class Planner {
     return Done{};
   }
 
-  // A shape of the task, cut until the device can do it in reasonable time.
+  // Adds a shape of the task, cut until the device can run it in reasonable time.
   Status add_own(const Dims& dims, const std::string& why, bool benchmark) {
     ShapeCase shape;
     shape.dims = dims;
@@ -145,7 +151,7 @@ class Planner {
     return Done{};
   }
 
-  // The shape at other dims, if the reference takes them and it keeps its form.
+  // Changes the shape to other dims, if the reference accepts them and the form stays the same.
   Result<bool> take(const Dims& dims, ShapeCase* shape) const {
     Result<graph::Graph> graph = task_.graph_at(dims);
     if (!graph && graph.error().blame != Blame::Input) return std::move(graph).error();
@@ -156,7 +162,7 @@ class Planner {
     return true;
   }
 
-  // What was done to one dim, done to all of its extent.
+  // Applies the change of one dim to all dims of the same extent.
   Dims alike(const Dims& before, const Dims& after) const {
     Dims dims = after;
     for (const auto& [name, value] : after) {
@@ -170,9 +176,9 @@ class Planner {
     return dims;
   }
 
-  // Halves one dim: the largest that only repeats work; then of those that results lie along in
-  // memory, then of the inner ones; but last what would leave a product with less than a tile.
-  // False when nothing is left to cut.
+  // Halves one dim. The order is: dims that only repeat work, then dims along which results lie in
+  // memory, then inner dims; the largest first. A dim that would leave a product with less than a
+  // tile comes last. Returns false when no dim can be cut.
   bool cut(Dims* dims, const graph::Graph& graph, const std::set<std::string>& fixed) const {
     struct Choice {
       int harm, kind;
@@ -204,8 +210,8 @@ class Planner {
     return true;
   }
 
-  // Rows and columns of products that would be fewer than a tile has if the dim were halved. What
-  // is counted where tiles are half empty says little of a shape that fills them.
+  // Counts rows and columns of products that halving the dim would make smaller than a tile.
+  // Counters from half-empty tiles do not predict a shape that fills them.
   static int harm_to_products(const graph::Graph& graph, const std::string& name) {
     int harm = 0;
     for (const graph::Node& node : graph.nodes) {
@@ -234,7 +240,7 @@ class Planner {
     for (size_t i = 0; i < outer_.size(); ++i)
       dims[outer_[i]] = adjust(kOuter[i % std::size(kOuter)], task_.dims.at(outer_[i]));
     for (size_t i = 0; i < inner_.size(); ++i) {
-      // Several inner dims take different extents, so that swapped ones show.
+      // Several inner dims get different extents, so that swapped dims give errors.
       const int64_t extent = i == 0 ? inner : kInner[(variant + i) % std::size(kInner)].extent;
       dims[inner_[i]] = adjust(extent, task_.dims.at(inner_[i]));
     }
@@ -255,12 +261,12 @@ class Planner {
     KW_TRY(add_variations());
     KW_TRY(add_alike());
     KW_TRY(try_derived(base(kLargeInner, 1), "large", limits_.large_work));
-    // Where nothing is cut there is time for more than a wave of blocks, too.
+    // When nothing is cut, there is time for more than one wave of blocks.
     if (limits_.cut || outer_.empty()) return Done{};
     return try_derived(with_outer(kLargeInner, kWaveOuter), "large and many", limits_.large_work);
   }
 
-  // Mixed-up dims may be right or wrong only where they are equal.
+  // Swapped dims may show an error only when they are equal, or only when they differ.
   Status add_alike() {
     if (task_.dims.size() < 2) return Done{};
     Dims dims;
@@ -269,7 +275,7 @@ class Planner {
     return try_derived(dims, "all extents alike", limits_.work);
   }
 
-  // What the cut benchmark shape leaves out: a grid that ends before the rows do.
+  // The cut benchmark shape has few rows, so this adds a shape with more rows than blocks.
   Status add_rows() {
     if (!limits_.cut) return Done{};
     const bool sorts = std::ranges::any_of(plan_.cases, [](const ShapeCase& shape) {
@@ -288,8 +294,8 @@ class Planner {
     return dims;
   }
 
-  // References that only take certain combinations (heads that divide, groups) refuse most of the
-  // above; then the task's own shape is varied in one dim at a time.
+  // Some references accept only certain combinations of dims (heads, groups) and refuse most
+  // derived shapes. The task's own shape is then changed in one dim at a time.
   Status add_variations() {
     for (const ShapeCase& own : std::vector<ShapeCase>(plan_.cases)) {
       if (!own.demanded) continue;
@@ -317,7 +323,8 @@ class Planner {
     return Done{};
   }
 
-  // A derived shape the reference refuses, or that costs too much, is listed and not an Error.
+  // Adds a derived shape. If the reference refuses it, or it costs too much, it is listed; that is
+  // not an Error.
   Status try_derived(const Dims& dims, const char* why, double most_work) {
     const bool known = std::ranges::any_of(
         plan_.cases, [&](const ShapeCase& shape) { return shape.dims == dims; });
@@ -329,7 +336,7 @@ class Planner {
                                            task::dims_text(dims), graph.error().message));
       return Done{};
     }
-    // "squeeze()" drops whatever extent happens to be 1: no kernel is meant to follow.
+    // "squeeze()" drops every extent of 1; a kernel need not follow that.
     const bool other = !plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph);
     if (other || !task_.difference(*graph).empty()) {
       plan_.left_out.push_back(

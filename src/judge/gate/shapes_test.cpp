@@ -85,7 +85,7 @@ TEST(Shapes, LargeOnesAreCutForTheVirtualGpuOnly) {
   EXPECT_NE(find(*whole, task.benchmark_shapes[0]), nullptr);
 }
 
-// A row of blocks makes all scores again: heads of thousands take the virtual GPU minutes.
+// Each row of blocks computes all scores again: with wide heads the virtual GPU takes minutes.
 TEST(Shapes, WideProductsWithinOthersAreForRealGpus) {
   struct Nested : FakeReference {
     explicit Nested(bool softens) : softens_(softens) {}

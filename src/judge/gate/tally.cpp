@@ -1,3 +1,8 @@
+// The problem: every thread compares its own piece, but the verdict needs one summary and one
+// reason. Each thread fills a tally; the pieces are added in element order, so the first worst
+// element wins. A comparison fails if one element exceeds the limit, or if the rms of all z does.
+// The rms rule finds a lower precision that no single element shows; one limit per element alone
+// would miss it. The cost is one more sum per element.
 #include "gate/tally.h"
 
 #include <fmt/core.h>

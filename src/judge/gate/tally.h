@@ -1,5 +1,5 @@
-// What a pass over elements gathers, and how the pieces of several threads become one summary.
-// Internal to the metric.
+// Counts the results of comparing elements, and merges the counts of several threads into one
+// summary. Internal to the metric.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kw::gate {
 
-/// Why an element fails where no number says it.
+/// Why an element fails, when not by its distance.
 enum class Why : uint8_t {
   Nothing,
   NanForNumber,
@@ -29,19 +29,19 @@ enum class Why : uint8_t {
   NotFirstOfTies,
 };
 
-/// One piece of the elements. Elements must be added in ascending order.
+/// Counts over one piece of the elements. Elements must be added in ascending order.
 struct Tally {
   double sum_squares = 0;
   double max_abs = 0, max_rel = 0, max_ulps = 0;
   int64_t elements = 0, discontinuous = 0, overflowed = 0, failures = 0;
-  int64_t telling = 0;  // a zero would not do
-  int64_t worst = -1;   // element; -1: every z is 0
+  int64_t telling = 0;  // elements at which a zero would fail
+  int64_t worst = -1;   // index of the worst element; -1: every z is 0
   double worst_z = 0, worst_got = 0, worst_want = 0, worst_bound = 0, worst_ulps = 0;
   Why why = Why::Nothing;
   double limit = ports::bound_constants().max_z;
 
-  /// Counts an element whose z is not 0; z is infinite where only a word says what is wrong.
-  /// Inline: in fp32 outputs nearly every element comes here.
+  /// Counts an element whose z is not 0; z is infinite when `reason` says what is wrong. Inline,
+  /// because it runs for nearly every element of an fp32 output.
   void add(int64_t index, double got, double want, double bound, double z, double ulps,
            Why reason = Why::Nothing) {
     const double limited = z < kLargestZ ? z : kLargestZ;
@@ -64,8 +64,8 @@ struct Tally {
     why = reason;
   }
 
-  /// Beside a step both of its sides are right, so the distance says nothing about the precision:
-  /// it counts towards the largest z only.
+  /// Next to a discontinuity both sides are right, so the distance does not show the precision. It
+  /// counts only for the largest z.
   void add_beside_step(int64_t index, double got, double want, double bound, double z,
                        double ulps) {
     const double before = sum_squares;
@@ -75,17 +75,17 @@ struct Tally {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr double kLargestZ = 1e6;  // beyond it a z says no more; keeps sums finite
+  static constexpr double kLargestZ = 1e6;  // larger z are clipped; keeps sums finite
 };
 
-/// Pieces in the order of their elements.
+/// `pieces` must be in the order of their elements.
 Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces);
 
-/// Indices judged by what they point at.
+/// Judges indices by the scores they select.
 Comparison compare_indices(const ports::Truth& truth, const tensor::HostTensor& got,
                            const CompareOptions& options);
 
-/// The integer at a position, exact for every integer type (uint64 wraps), and bool.
+/// Returns the integer at a position, exact for every integer type (uint64 wraps) and bool.
 int64_t integer_at(const tensor::HostTensor& tensor, int64_t index);
 
 }  // namespace kw::gate

@@ -23,8 +23,8 @@ double tiled_product(const graph::Graph& graph, const graph::Node& node) {
 }  // namespace
 
 double nested_tile_work(const graph::Graph& graph) {
-  // Of the products a node is made of: as they are, and below an exponential, where they are kept
-  // in registers.
+  // Work of the products that a node depends on: directly, and through an exponential. Below an
+  // exponential they stay in registers.
   struct Below {
     double plain = 0, exponential = 0;
   };

@@ -1,13 +1,14 @@
-// What a product costs that is computed within another, as scores are within attention.
+// Estimates the cost of a matrix product that is computed inside another, such as the scores of
+// attention.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace kw::gate {
 
-/// Lane instructions of blocks that make whole tiles of the outer product: each makes the inner
-/// one's rows anew, however few of a tile's elements are asked for. 0: no product is within
-/// another.
+/// Returns the lane instructions of blocks that compute whole tiles of the outer product. Each
+/// block computes the inner product's rows again, even if a tile is mostly empty. 0: no product
+/// uses the exponential of another.
 double nested_tile_work(const graph::Graph& graph);
 
 }  // namespace kw::gate
