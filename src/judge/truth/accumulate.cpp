@@ -1,3 +1,9 @@
+// The problem: a reduction needs not only its value but also sums of magnitudes, errors and jumps.
+// All of these are kept in one state, so that the input is read only once. Sums and choices of
+// floats use vector loops on whole runs or rows; products and integers go element by element.
+// Separate states can be merged, so that long reductions can be split over threads. The
+// alternative, one pass per quantity, would compute the input several times. The cost is a large
+// state per result; the mode Truth needs most of it.
 #include "truth/accumulate.h"
 
 #include <algorithm>
@@ -68,7 +74,7 @@ void choose_run(const Folding& f, const Lanes& x, int first, int count, size_t s
     raise(state.down_a[s], loops.largest_end(t, sign, x.a + first, -1, count));
   }
   if (f.in.h) {
-    // Both errors together may lift an element over the others where neither would.
+    // The sum of both errors may make an element the largest when neither does alone.
     double both[kChunk];
     for (int k = 0; k < count; ++k)
       both[k] = x.h[first + k] + (f.in.a ? kPathFactor * x.a[first + k] : 0);
@@ -107,7 +113,7 @@ void jump_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& 
     state.lo[s] += lo;
     state.hi[s] += hi;
   } else if (f.op == Op::Prod) {
-    // Relative, like everything about products.
+    // Relative, like the other errors of products.
     const double share = std::max(lo, hi) * (f.in.integer ? kInfinity : 1 / std::fabs(t));
     if (share > 0) state.lo[s] = state.hi[s] = (1 + state.hi[s]) * (1 + share) - 1;
   } else if (lo > 0 || hi > 0) {
@@ -166,7 +172,7 @@ void choose_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state
     for (int k = 0; k < w; ++k) t[k] = sign * x.t[at + k];
     for (int k = 0; k < w; ++k) {
       double& most = state.t[static_cast<size_t>(k)];
-      most = t[k] > most || t[k] != t[k] ? t[k] : most;  // a NaN stays
+      most = t[k] > most || t[k] != t[k] ? t[k] : most;  // keeps a NaN
     }
     if (!x.jumps) raise_all(t, state.certain);
     if (f.in.a) {

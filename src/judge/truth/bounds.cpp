@@ -1,4 +1,4 @@
-// Bounds as they are stored, many at a time.
+// Converts many bounds to their stored form.
 #include "truth/levels.h"
 
 namespace kw::truth::KW_SIMD_LEVEL {

@@ -12,8 +12,8 @@ namespace kw::truth {
 using graph::Op;
 using tensor::DType;
 
-// An ulp is at most two units. Full-precision CUDA functions and the hardware's approximate ones
-// (ex2, lg2, sin, cos, rcp, rsqrt with a scaled argument) must both fit below path_factor times
+// One ulp is at most two units. Full-precision CUDA functions and the hardware's approximate ones
+// (ex2, lg2, sin, cos, rcp, rsqrt with a scaled argument) must both stay below path_factor times
 // these.
 const OpErrors& op_errors(Op op) {
   static constexpr OpErrors kExact{};
@@ -46,8 +46,8 @@ Rounding rounding_of(DType type, bool flush) {
   r.half_limit = infinity;
   if (is_half(type)) {
     r.half_unit = ports::unit_roundoff(type);
-    // A whole step, though honest roundings are off by half of one: among subnormal numbers errors
-    // fill that half evenly, or are all ties, and their rms would be 0.58 or 0.71 of it.
+    // A whole step, although an honest rounding is off by at most half a step. Among subnormals the
+    // errors are uniform or all ties; their rms would be 0.58 or 0.71 of half a step.
     r.half_tiny = ports::smallest_step(type, false);
     r.half_limit = ports::largest_finite(type);
     r.half_infinity = type != DType::Fp8e4m3 && type != DType::E8m0;

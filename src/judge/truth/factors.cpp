@@ -1,3 +1,9 @@
+// The problem: a matrix product is fast only if both factors lie in memory as its inner loop reads
+// them. Values are packed in fp64. Terms of the bounds are packed in fp32, because they need no
+// more precision. Each line of a bound is divided by a power of two, so that its products stay in
+// the range of fp32. The alternative, fp64 for all planes, would double the memory and halve the
+// speed of the bounds. The cost is one pass per plane; an infinite error cannot be packed, so its
+// line is marked unbounded.
 #include "truth/factors.h"
 
 #include <algorithm>
@@ -25,10 +31,10 @@ void read_chunk(const Lanes& lanes, int64_t at, int count, Matrix& m) {
     m.j[static_cast<size_t>(at + k)] = stored_bound(std::max(lanes.lo[k], lanes.hi[k]));
 }
 
-// Elements from which a pass over a matrix is worth sharing.
+// The least number of elements for which threads are worth their cost.
 constexpr int64_t kWorthSharing = 1 << 16;
 
-// How elements lie in the matrix and in the panels.
+// The strides of elements in the matrix, and the size of the panels.
 struct Packing {
   int64_t lines, depth, width;
   int64_t line_stride, depth_stride;
@@ -43,11 +49,11 @@ Packing packing_of(const FactorShape& s, int64_t columns) {
   return {s.lines, s.depth, columns, 1, s.lines, threads};
 }
 
-// Panels that are filled side by side: where lines are neighbours, rows of the matrix are read in
+// Panels that are filled together: if lines are neighbours in memory, this reads the matrix in
 // longer runs.
 constexpr int64_t kTogether = 8;
 
-/// `value` is given a line and an element. Lines beyond the last stay zero.
+/// `value` takes a line and an element. Lines beyond the last stay zero.
 template <class T, class Value>
 void pack(const Packing& p, Value value, Plane<T>& plane) {
   plane.data.resize(p.size());
@@ -67,7 +73,7 @@ void pack(const Packing& p, Value value, Plane<T>& plane) {
   });
 }
 
-/// Calls body(line, element) for all elements, whatever order is best to read them in.
+/// Calls body(line, element) for all elements, in memory order.
 template <class Body>
 void each_element(const Packing& p, Body body) {
   constexpr int64_t kLines = 256;
@@ -85,7 +91,7 @@ void each_element(const Packing& p, Body body) {
   });
 }
 
-/// The smallest power of two that is not below, in a range whose inverses are numbers too.
+/// Returns the smallest power of two above `most`, limited so that its inverse is finite.
 double scale_for(double most) {
   if (!(most > 0)) return 1;
   int exponent = 0;
@@ -93,7 +99,7 @@ double scale_for(double most) {
   return std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
 }
 
-/// Non-negative values, every line scaled to about 1; infinities count as 0.
+/// Packs non-negative values, each line scaled to at most 1; infinities count as 0.
 template <class Value>
 void pack_bound(const Packing& p, Value value, Plane<float>& plane) {
   plane.scale.assign(static_cast<size_t>(p.panels() * p.width), 0);
@@ -132,14 +138,14 @@ void mark_unbounded(const Matrix& m, const Packing& p, PackedFactor& to) {
     return false;
   });
   if (!any) return;
-  Packing alone = p;  // bits of one vector are not for several threads
+  Packing alone = p;  // vector<bool> is not thread-safe
   alone.threads = 1;
   each_element(alone, [&](size_t line, size_t at) {
     if (is_unbounded(m, at)) to.unbounded[line] = true;
   });
 }
 
-// What is zero for certain, as padding is, adds nothing and rounds nothing.
+// A certain zero, such as padding, adds no value and no rounding error.
 void count_terms(const Matrix& m, const Packing& p, PackedFactor& to) {
   to.terms.assign(static_cast<size_t>(p.panels() * p.width), 0);
   double* terms = to.terms.data();
@@ -162,7 +168,7 @@ void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region
                  Matrix& m) {
   constexpr int64_t kUnit = 32 * kChunk;
   const int64_t count = region.rows * region.columns;
-  if (region.columns == region.stride || region.rows == 1) {  // one run: cut it evenly
+  if (region.columns == region.stride || region.rows == 1) {  // one run: split it evenly
     region.rows = (count + kUnit - 1) / kUnit;
     region.columns = region.stride = kUnit;
   }
@@ -216,7 +222,7 @@ void pack_factor(const Matrix& m, const FactorShape& shape, const FactorNeeds& n
     return std::fabs(m.t[k]) + (right && m.tracks.h ? m.h[k] : 0.0f);
   };
   pack_bound(p, magnitude, to.magnitude);
-  // Where a factor is small against its own error, the product of both errors counts.
+  // If a factor is small compared with its error, the product of both errors counts.
   if (needs.wide)
     pack_bound(
         p, [&](size_t k) { return magnitude(k) + 4 * m.a[k]; }, to.wide);

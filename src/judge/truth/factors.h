@@ -1,5 +1,5 @@
-// The two factors of a matrix product as its inner loop wants them: values in fp64 and what bounds
-// are made of in fp32, in panels. Multiplying them is matmul.h's business.
+// Packs the two factors of a matrix product for its inner loop: values in fp64 and terms of the
+// bounds in fp32, in panels. matmul.h multiplies them.
 #pragma once
 
 #include <span>
@@ -15,13 +15,13 @@ struct Matrix {
   bool jumps = false;
   tensor::Large<double> t;
   tensor::Large<int64_t> i;
-  tensor::Large<float> a, h, j;  // j: the larger of lo and hi; empty unless something jumps
+  tensor::Large<float> a, h, j;  // j: max(lo, hi); empty unless an element jumps
 };
-/// Which positions of a program: rows of neighbours, `stride` apart.
+/// Positions of a program: rows of neighbouring elements, `stride` apart.
 struct Region {
   int64_t first = 0, rows = 1, columns = 0, stride = 0;
 };
-/// By as many workers as there are evaluators.
+/// Uses one worker per evaluator.
 void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region region,
                  Matrix& to);
 
@@ -30,35 +30,35 @@ void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region
 template <class T>
 struct Plane {
   tensor::Large<T> data;
-  std::vector<double> scale;  // bounds only, per line: a power of two that was divided by
+  std::vector<double> scale;  // bounds only, per line: the power of two that it was divided by
   bool empty() const { return data.empty(); }
 };
 
 enum class Side : uint8_t { Left, Right };
 
-/// Which planes are asked for. The bound of a product is made of products of two.
+/// The planes that a product needs. Its bound is a sum of products of two planes.
 struct FactorNeeds {
-  bool narrow = false;  // values in fp32 alone, as declared precision sums them
-  bool bounds = false;  // what follows, and magnitude
-  bool wide = false;    // with path errors: those of the other factor multiply it
+  bool narrow = false;  // only values in fp32, for sums in declared precision
+  bool bounds = false;  // the planes below, and magnitude
+  bool wide = false;    // for path errors of both factors: their product counts
   bool error = false, square = false, half_square = false, cross = false;
 };
 
-/// For every element v with errors a, h and jump j.
+/// The planes; v is an element, a and h its errors, j its jump.
 struct PackedFactor {
   Plane<double> value;
   Plane<float> narrow;
   Plane<float> magnitude;       // |v|
   Plane<float> wide;            // |v| + 4 a
   Plane<float> error;           // a
-  Plane<float> square;          // v^2, of the right factor (|v| + h)^2
+  Plane<float> square;          // v^2; in the right factor (|v| + h)^2
   Plane<float> half_square;     // h^2
-  Plane<float> cross;           // 2 |v| h, of the right factor (|v| + h) h
-  Plane<float> jump;            // j; empty unless something jumps
-  Plane<float> reach;           // |v| + j; the same
-  std::vector<bool> unbounded;  // per line: an error is infinite
-  std::vector<double> terms;    // per line: elements that are not certainly zero
-  std::vector<double> roots;    // of them
+  Plane<float> cross;           // 2 |v| h; in the right factor (|v| + h) h
+  Plane<float> jump;            // j; empty unless an element jumps
+  Plane<float> reach;           // |v| + j; empty unless an element jumps
+  std::vector<bool> unbounded;  // per line: whether an error is infinite
+  std::vector<double> terms;    // per line: number of elements that are not certainly zero
+  std::vector<double> roots;    // square roots of `terms`
 };
 
 struct FactorShape {

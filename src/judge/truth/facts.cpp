@@ -1,3 +1,8 @@
+// The problem: exact results must be compared exactly, and errors should be tracked only where they
+// exist. Exactness, formats and tracks follow from the graph alone, node by node, before any value
+// is computed. An exact node needs no error arrays, which saves memory and time. The alternative,
+// tracking errors for every node and looking for zeros later, costs a full pass. The cost is one
+// rule per kind of op; the op table says which ops are exact.
 #include "truth/facts.h"
 
 #include <algorithm>
@@ -37,7 +42,7 @@ void mark_needed(const Graph& graph, std::vector<NodeFacts>& facts) {
   }
 }
 
-// The smallest common format of values that may come from either.
+// Returns the smallest known format that holds the values of both.
 DType joined(DType a, DType b) {
   if (holds(a, b)) return a;
   if (holds(b, a)) return b;
@@ -57,7 +62,7 @@ void constant_facts(const Node& node, NodeFacts& out) {
   out.exactness = Exactness::Exact;
   if (is_integer(node.dtype)) return;
   out.grid = constant_grid(node);
-  // Kernels of half types take numbers in fp32.
+  // Kernels of half types receive numbers in fp32.
   if (node.dtype == DType::Fp64 || holds(DType::Fp32, out.grid)) return;
   out.exactness = Exactness::Open;
   out.tracks.a = true;
@@ -79,7 +84,7 @@ void cast_exactness(const Node& node, const Node& from, const NodeFacts& in, Nod
   }
 }
 
-// Ops that commute with rounding: they move values, compare their order, or flip signs.
+// Ops that commute with rounding: they move values, compare their order, or change signs.
 bool keeps_rounding(Op op) {
   switch (op) {
     case Op::Neg:

@@ -1,4 +1,4 @@
-// Sums and maxima of floats in eight interleaved parts, which vectorises and rounds less than one
+// Sums and maxima of floats in eight interleaved parts: this vectorises, and rounds less than one
 // long chain.
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ T sum_of(int count, F f) {
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
-// NaN is passed over; the caller has looked for it.
+// Ignores NaN; the caller checks for it.
 template <class F>
 double largest_of(int count, F f) {
   double part[kParts];
@@ -42,7 +42,7 @@ double largest_of(int count, F f) {
   return most;
 }
 
-// Infinities are no rounding errors waiting to happen.
+// Infinities are not rounded, so they count as 0.
 inline double finite_magnitude(double x) {
   const double m = std::fabs(x);
   return m <= std::numeric_limits<double>::max() ? m : 0;

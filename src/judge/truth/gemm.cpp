@@ -1,5 +1,5 @@
-// A small block of a matrix product with its sums in registers: rows of packed A times one cache
-// line of columns of packed B.
+// Computes a small block of a matrix product with its sums in registers: rows of packed A times one
+// cache line of columns of packed B.
 #include <cstring>
 
 #include "truth/levels.h"
@@ -8,7 +8,7 @@ namespace kw::truth::KW_SIMD_LEVEL {
 
 namespace {
 
-// The compiler keeps arrays of vectors in registers where it would not keep arrays of numbers.
+// The compiler keeps arrays of vectors in registers, but not arrays of numbers.
 template <class T>
 void block(int64_t depth, const T* a, const T* b, T* c) {
   typedef T Line __attribute__((vector_size(64)));

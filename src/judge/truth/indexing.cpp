@@ -1,5 +1,8 @@
-// Elements by index. Where the index itself is uncertain, the elements it may point at instead
-// widen the result.
+// The problem: Gather and IndexSelect read elements at computed positions, and the index itself may
+// be uncertain. If an index may jump, every element that it may select widens the result. Chunks of
+// the result are independent, so threads share them; the first bad index is reported at the end.
+// The alternative, stopping at an uncertain index, would leave the result without a bound. The
+// cost: one uncertain index reads all elements between its ends.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,12 +24,12 @@ using graph::Op;
 
 namespace {
 
-// The first index that points nowhere.
+// Records the first index that is out of range.
 class Range {
  public:
   Range(int64_t extent, int dim) : extent_(extent), dim_(dim) {}
 
-  /// The index, or 0 when it is out of range and noted.
+  /// Returns the index, or records it and returns 0 if it is out of range.
   int64_t checked(int64_t index) {
     if (index >= 0 && index < extent_) return index;
     const std::lock_guard lock(mutex_);
@@ -50,7 +53,7 @@ class Range {
   std::optional<int64_t> bad_;
 };
 
-// Reads single elements of an input or a whole node.
+// Reads single elements of an input or of a whole node.
 class Picker {
  public:
   Picker(const Sources& s, NodeId node) {
@@ -71,7 +74,7 @@ class Picker {
   const Tensor* value_ = nullptr;
 };
 
-// What one worker needs to read through an index.
+// The buffers with which one worker reads through an index.
 struct Reader {
   Lanes picked, other;
   int64_t base[kChunk], address[kChunk];
@@ -80,12 +83,12 @@ struct Reader {
 struct Indexed {
   const Picker& picker;
   Range& range;
-  int64_t stride;  // of the indexed dim
+  int64_t stride;  // stride of the indexed dim
   Tracks tracks;
   tensor::DType dtype;
 };
 
-// Element j of `other` may stand in place of element k.
+// Widens element k, because element j of `other` may be selected instead.
 void widen(const Lanes& other, int j, const Indexed& from, int k, Lanes& out) {
   const double y = from.tracks.integer ? to_double(out.i[k], from.dtype) : out.t[k];
   const double z = from.tracks.integer ? to_double(other.i[j], from.dtype) : other.t[j];
@@ -97,7 +100,7 @@ void widen(const Lanes& other, int j, const Indexed& from, int k, Lanes& out) {
   if (from.tracks.h) out.h[k] = std::max(out.h[k], other.h[j]);
 }
 
-/// Every element the index may point at instead, chunk by chunk.
+/// Widens element k by every element that the index may select instead, chunk by chunk.
 void widen_over(const Indexed& from, const Lanes& index, int k, Reader& reader) {
   const double at = static_cast<double>(index.i[k]);
   const int64_t first = from.range.clamped(at - index.lo[k]);
@@ -110,7 +113,7 @@ void widen_over(const Indexed& from, const Lanes& index, int k, Reader& reader) 
   }
 }
 
-/// reader.picked = elements at base + index * stride.
+/// Sets reader.picked to the elements at base + index * stride.
 void read_indexed(const Indexed& from, const Lanes& index, int count, Reader& reader) {
   for (int k = 0; k < count; ++k)
     reader.address[k] = reader.base[k] + from.range.checked(index.i[k]) * from.stride;
@@ -126,7 +129,7 @@ void read_indexed(const Indexed& from, const Lanes& index, int count, Reader& re
   }
 }
 
-/// Addresses along the result's positions when the indexed dim counts nothing.
+/// Returns the addresses of the result's positions, without the indexed dim.
 View base_view(const Extents& from, size_t dim, const Extents& shape) {
   View view = dense_view(from);
   view.shape = shape;
@@ -175,7 +178,7 @@ Status index_select(const Sources& s, NodeId node, const Workers& workers, Tenso
   const Picker picker(s, n.inputs[0]);
   const Indexed from{picker, range, dense_view(shape).strides[dim], out.tracks, n.dtype};
   const View base = base_view(shape, dim, out.shape), place = coalesced(dense_view(out.shape));
-  // The index seen from every position of the result.
+  // The index for every position of the result.
   const Program program = make_program(s, n.inputs[1], {}, false);
   Tensor index = make_values(tensor::DType::Int64, {program.count}, program.tracks);
   copy_program(program, coalesced(dense_view(index.shape)), 1, index);

@@ -1,4 +1,4 @@
-// The Oracle of every machine: interprets the graph on the CPU, all cores, chunk by chunk.
+// The oracle that works on every machine: interprets the graph on all CPU cores, chunk by chunk.
 // docs/error-bound.md has the rules of the bound.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace kw::truth {
 
-/// How many units of relative error one op may add on the fp32 path (0 for exact ops).
+/// Returns the relative error, in units, that one op may add on the fp32 path (0 for exact ops).
 double op_error(graph::Op op);
 
 class Interpreter final : public ports::Oracle {

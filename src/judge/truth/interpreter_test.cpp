@@ -70,7 +70,7 @@ struct LargeCase {
 
 class LargeSum : public testing::TestWithParam<LargeCase> {};
 
-// Shapes that take every way through the splitting of work; thread counts must not matter.
+// Shapes that cover every way to split the work; results must not depend on the number of threads.
 TEST_P(LargeSum, AgreesWithALoopOnAnyThreads) {
   const HostTensor tensor = *tensor::make_input(DType::Fp16, GetParam().shape, Family::Normal, 2);
   std::vector<Truth> all;
@@ -117,14 +117,14 @@ TEST(Interpreter, SoftmaxOfHalf) {
       const double want = std::exp(v[row * 1500 + k]) / sum;
       const size_t at = row * 1500 + k;
       ASSERT_NEAR(truth.value[at], want, 1e-13 * want);
-      ASSERT_LT(truth.a[at], 250 * 0x1p-24 * want);  // 1500 terms, added in turn: 188
+      ASSERT_LT(truth.a[at], 250 * 0x1p-24 * want);  // 1500 terms added serially: 188
       ASSERT_GT(truth.a[at], 0x1p-24 * want);
       ASSERT_NEAR(truth.h[at], 0x1p-11 * want, 1.001 * 0x1p-24);
     }
   }
 }
 
-// Half of every odd subnormal is a tie: all honest errors are half a step.
+// Half of every odd subnormal is a tie, so all honest errors are half a step.
 TEST(Interpreter, RoundingsAmongSubnormalsStayBelowHalfTheBound) {
   std::vector<double> v(64);
   for (size_t k = 0; k < v.size(); ++k) v[k] = static_cast<double>(2 * k + 1) * 0x1p-24;
@@ -169,7 +169,7 @@ TEST(Interpreter, ExactGraphsSaySo) {
 
 TEST(Interpreter, EitherSideOfANearStep) {
   TestGraph g;
-  // 0.1 + 0.4 is 0.5 but for rounding; 0.1 + 0.3 is nowhere near.
+  // 0.1 + 0.4 equals 0.5 except for rounding; 0.1 + 0.3 is far from it.
   const auto x = g.input(floats(DType::Fp32, {2}, {0.1, 0.1}));
   const auto z = g.input(floats(DType::Fp32, {2}, {0.4, 0.3}));
   const auto sum = g.binary(Op::Add, x, z);

@@ -1,5 +1,5 @@
-// The chunk loops that are compiled once per x86-64 level, and the choice between them. Internal to
-// this module.
+// Declares the chunk loops that are compiled once per x86-64 level, and selects among them.
+// Internal to this module.
 #pragma once
 
 #include "truth/pointwise.h"
@@ -15,10 +15,10 @@ inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
   namespace level {                                                                          \
   /* smooth functions of one float */                                                        \
   void run_unary(const PointSpec& spec, const Operand& x, int count, Lanes& out);            \
-  /* + - * / and the larger or smaller of two floats; false: none of those */                \
+  /* + - * /, maximum and minimum of two floats; false: another op */                        \
   bool run_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count,      \
                   Lanes& out);                                                               \
-  /* the op's own rounding on top of what is in `out` */                                     \
+  /* adds the op's own rounding to errors in `out` */                                        \
   void add_rounding(const PointSpec& spec, int count, Lanes& out);                           \
   /* parts of reductions */                                                                  \
   double sum(const double* x, int count);                                                    \
@@ -38,7 +38,7 @@ inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
   void gemm_float(int64_t depth, const float* a, const float* b, float* c);                  \
   }
 KW_ORACLE_DECLARE_LEVEL(v2)
-#ifdef KW_ONE_SIMD_LEVEL  // sanitized builds, where the others would take too long to compile
+#ifdef KW_ONE_SIMD_LEVEL  // sanitizer builds: other levels compile too slowly
 namespace v3 = v2;
 namespace v4 = v2;
 #else
@@ -66,7 +66,7 @@ struct ChunkLoops {
   void (*gemm_double)(int64_t, const double*, const double*, double*);
   void (*gemm_float)(int64_t, const float*, const float*, float*);
 };
-/// The best version this CPU can run.
+/// Returns the fastest version that this CPU can run.
 const ChunkLoops& chunk_loops();
 
 }  // namespace kw::truth

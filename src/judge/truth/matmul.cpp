@@ -1,8 +1,10 @@
-// The truth is one product in fp64; what the bounds need (sums of magnitudes, of errors, of squared
-// half errors) are products of non-negative matrices, for which fp32 is enough once every row and
-// column is scaled to at most 1. A factor that is the same for many matrices of the batch, as a
-// convolution's weight is, is read and packed once; the right one is read, packed and used in
-// blocks of columns that stay in cache, so that the windows of an image are never laid out whole.
+// The problem: the truth of a matrix product needs an fp64 product and several more products for
+// its bounds. The bounds are products of non-negative matrices (magnitudes, errors, squared half
+// errors). fp32 is precise enough for them once every row and column is scaled to at most 1. A
+// factor shared by many matrices of the batch, such as a convolution's weight, is read and packed
+// once. The right factor is processed in blocks of columns that stay in cache, so that the windows
+// of an image are never stored as a matrix. The alternative, storing and packing whole matrices,
+// would need much more memory. The cost is a second loop structure, for factors that are not kept.
 #include "truth/matmul.h"
 
 #include <algorithm>
@@ -26,11 +28,11 @@ using tensor::DType;
 namespace {
 
 constexpr int64_t kRows = kGemmRows;
-constexpr uint64_t kMostKept = uint64_t{1} << 28;  // bytes of factors that stay packed
-constexpr int64_t kBlockElements = 1 << 17;        // of the right factor
+constexpr uint64_t kMostKept = uint64_t{1} << 28;  // limit of bytes of factors kept packed
+constexpr int64_t kBlockElements = 1 << 17;        // elements of the right factor per block
 constexpr int64_t kLeastColumns = 128;
 
-// One operand of the product: its matrices in the order of the batch.
+// One operand of the product: its matrices in batch order.
 struct FactorSource {
   FactorSource(const Sources& s, NodeId node, const FactorShape& matrices)
       : program(make_program(s, node, {}, false)), shape(matrices) {
@@ -46,12 +48,12 @@ struct FactorSource {
 
   Program program;
   FactorShape shape;
-  std::vector<PackedFactor> kept;  // all that differ, where they are few
+  std::vector<PackedFactor> kept;  // all different matrices, if they are few
   std::vector<Evaluator> evaluators;
   FactorNeeds needs;
 };
 
-// What one worker packs again and again.
+// Buffers that one worker reuses.
 struct Scratch {
   Matrix left, right;
   PackedFactor left_factor, right_factor;
@@ -59,12 +61,12 @@ struct Scratch {
 
 using Pairs = std::vector<std::pair<const Plane<float>*, const Plane<float>*>>;
 
-/// Everything about one matrix of the batch that the blocks need.
+/// The data of one matrix of the batch that its blocks need.
 struct Job {
   const PackedFactor& left;
   const PackedFactor& right;
-  int64_t batch, first, columns;             // which part of the result
-  Pairs size, errors, squares, tf32, jumps;  // planes to multiply and add up
+  int64_t batch, first, columns;             // the part of the result
+  Pairs size, errors, squares, tf32, jumps;  // pairs of planes to multiply and sum
 };
 
 class Product {
@@ -99,7 +101,7 @@ class Product {
   void run() {
     if (out_.count() == 0) return;
     const int64_t batches = out_.count() / (m_ * n_);
-    // Many matrices: one worker each. Few: they are shared.
+    // Many matrices: each worker takes whole ones. Few: the workers share each one.
     const bool apart = batches >= workers_.threads;
     const int outer = apart ? workers_.threads : 1, inner = apart ? 1 : workers_.threads;
     scratch_.resize(static_cast<size_t>(workers_.threads));
@@ -121,7 +123,7 @@ class Product {
     return shape[shape.size() - from_end];
   }
 
-  // Its own evaluator, or those of all where a worker has no peers.
+  // Returns the worker's own evaluator, or all evaluators if the workers share a matrix.
   static std::span<Evaluator> evaluators(FactorSource& operand, int worker, int inner) {
     const std::span all(operand.evaluators);
     return inner == 1 ? all.subspan(static_cast<size_t>(worker), 1) : all;
@@ -139,8 +141,8 @@ class Product {
     pack_factor(from, shape, operand.needs, to);
   }
 
-  // All columns of one matrix: at once where the right factor is packed, else block by block, by
-  // several workers where there are enough blocks.
+  // Multiplies all columns of one matrix. They are done at once if the right factor is kept;
+  // otherwise in blocks, shared by the workers if there are enough blocks.
   void multiply_matrix(const PackedFactor& left, int64_t batch, int worker, int inner) {
     if (right_.keeps()) {
       const PackedFactor& right = right_.kept[static_cast<size_t>(batch) % right_.kept.size()];
@@ -220,7 +222,7 @@ class Product {
   }
 
   void multiply(const Job& job, int threads) {
-    constexpr int64_t kGroup = 16;  // panels of A that share a panel of B while it is in cache
+    constexpr int64_t kGroup = 16;  // panels of A that reuse a panel of B in cache
     const int64_t panels = (m_ + kRows - 1) / kRows;
     parallel_for(threads, (panels + kGroup - 1) / kGroup, [&](int, int64_t group) {
       const int64_t first = group * kGroup, last = std::min(panels, first + kGroup);
@@ -244,7 +246,7 @@ class Product {
     use(sums);
   }
 
-  // Calls body(element of the result, position in the block) for one block.
+  // Calls body(element of the result, position in the block, row, column) for one block.
   template <class Body>
   void each(const Job& job, int64_t panel, int64_t column, int64_t width, Body body) const {
     for (int64_t i = 0; i < std::min(kRows, m_ - panel * kRows); ++i) {
@@ -317,24 +319,23 @@ class Product {
     each(job, panel, column, kGemmColumns<float>,
          [&](size_t at, int64_t k, size_t row, size_t col) {
            const double t = out_.t[at];
-           // Infinities count nothing in `size`: what overflows beside them may turn them to NaN.
+           // `size` ignores infinities; a finite part that overflows may turn them into NaN.
            const bool unknown =
                job.left.unbounded[row] || job.right.unbounded[col] || size[k] > rounding_.limit;
-           // Infinity times what may be zero may be NaN.
+           // Infinity times a possible zero may be NaN.
            if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty()) return;
            const double m = std::fabs(t);
-           // One thread adds all products of an element as a rule; those that are alike round
-           // alike.
+           // Usually one thread adds all products of an element; equal products round the same way.
            const double n = std::min(job.left.terms[row], job.right.terms[col]);
            const double root = std::min(job.left.roots[row], job.right.roots[col]);
            const double tree = (c.sum_root * root + c.sum_plus) * size[k];
-           // What is below the normal range rounds absolutely, product by product.
+           // Products below the normal range have an absolute rounding error each.
            const double below = size[k] > 0 ? rounding_.tiny * (s_.flush ? n : root) : 0;
            double a =
                errors[k] + rounding_.unit * std::max(tree, n / (2 * c.path_factor) * m) + below;
            double h = rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
            if (!job.squares.empty()) h += c.half_sum * std::sqrt(squares[k]);
-           // Each factor may be rounded or cut to ten bits of mantissa.
+           // Each factor may be rounded or truncated to ten bits of mantissa.
            if (tf32_) h += c.half_sum * 0x1p-10 * std::sqrt(tf32[k]) + 0x1p-9 * m;
            if (m > rounding_.half_limit) h = kInfinity;
            if (unknown || !std::isfinite(t)) a = kInfinity;

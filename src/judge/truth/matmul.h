@@ -1,4 +1,4 @@
-// Batched matrix products with bounds.
+// Computes batched matrix products with bounds.
 #pragma once
 
 #include "truth/program.h"

@@ -1,5 +1,5 @@
-// Products large enough for blocks of columns, with factors that repeat along the batch, against
-// plain loops.
+// Compares products with plain loops. The products are large enough for blocks of columns, and some
+// factors repeat along the batch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,8 +17,8 @@ using tensor::HostTensor;
 struct ProductRow {
   const char* name;
   int64_t batches, rows, depth, columns;
-  bool same_left, same_right;  // one matrix for all of the batch
-  double zeros;                // the share of elements that are
+  bool same_left, same_right;  // one matrix for the whole batch
+  double zeros;                // share of elements that are zero
 };
 std::ostream& operator<<(std::ostream& out, const ProductRow& row) { return out << row.name; }
 

@@ -1,4 +1,4 @@
-// What a pass over a graph computes.
+// What one pass over a graph computes.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 namespace kw::truth {
 
 enum class Mode : uint8_t {
-  Truth,     // fp64 beside its errors; nothing is rounded
-  Declared,  // every node rounded to its dtype, sums in fp32: what an unfused run gives
-  HalfOnly   // fp64, only half types are rounded: what the declared half roundings alone do
+  Truth,     // fp64 values and their errors; nothing is rounded
+  Declared,  // every node rounded to its dtype, sums in fp32: like an unfused run
+  HalfOnly   // fp64, only half types rounded: the effect of half roundings alone
 };
 
-/// Whether sums of this type are taken in fp32.
+/// Returns whether sums of this type are computed in fp32.
 bool sums_in_float(Mode mode, tensor::DType type);
-/// A computed value as a node of this float type holds it.
+/// Returns a computed value as a node of this float type stores it.
 double settled(Mode mode, tensor::DType type, double value);
 
 }  // namespace kw::truth

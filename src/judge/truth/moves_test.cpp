@@ -40,7 +40,7 @@ TEST(Moves, PadAndConcat) {
   for (const Truth& t : truths) EXPECT_TRUE(t.exact);
 }
 
-// Inputs without errors must not get someone else's.
+// Inputs without errors must not get the errors of other inputs.
 TEST(Moves, JoinsExactAndInexact) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {1000}, Values(1000, 3.0)));
@@ -222,7 +222,7 @@ TEST(MatMulBounds, ErrorsOfTheFactorsArrive) {
   TestGraph g;
   const HostTensor a = *tensor::make_input(DType::Fp16, {4, 50}, Family::Normal, 3);
   const HostTensor b = *tensor::make_input(DType::Fp16, {50, 6}, Family::Normal, 4);
-  // Squares in fp16 carry a half rounding each; their product must carry both.
+  // Squares in fp16 have one half rounding each; their product must include both.
   const auto x = g.input(a), z = g.input(b);
   const auto xx = g.builder.cast(g.binary(Op::Mul, x, x), DType::Fp32);
   const auto zz = g.builder.cast(g.binary(Op::Mul, z, z), DType::Fp32);

@@ -1,3 +1,9 @@
+// The problem: the run's arrays must become what the oracle port defines, without copies of large
+// tensors. Values are moved out of the run unless a later output needs the same node. Error and
+// jump arrays that are all zero are dropped; without jumps the metric can use its fast loop. Index
+// outputs also get the scores that they rank; scores.cpp puts these into the output's order. The
+// alternative, copying every output, would double the memory at the end of a run. The cost is one
+// pass over each error array to look for zeros.
 #include "truth/output.h"
 
 #include <algorithm>
@@ -36,7 +42,7 @@ bool is_index_op(Op op) {
   }
 }
 
-/// where(any NaN, argmax, index): what median does.
+/// Recognises where(any NaN, argmax, index), the form of median.
 bool prefers_nan(const Graph& graph, NodeId at) {
   if (graph[at].op != Op::Where) return false;
   const Node &found = graph[graph[at].inputs[0]], &nan = graph[graph[at].inputs[1]];
@@ -139,7 +145,7 @@ HostTensor to_host(const Tensor& value, int threads) {
   return out;
 }
 
-// An output is taken from the run when no other output needs it.
+// Moves an output out of the run, or copies it if a later output needs it.
 Result<Tensor> take(Run& run, const Graph& graph, size_t output) {
   const NodeId node = graph.outputs[output].node;
   const bool again = std::any_of(graph.outputs.begin() + static_cast<std::ptrdiff_t>(output) + 1,
@@ -183,8 +189,8 @@ Status widen_by_half(Run& rounded, const Graph& graph, std::vector<Truth>& truth
     in_blocks(rounded.threads(), value.count(), [&](int64_t begin, int64_t end) {
       for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
         if (!std::isfinite(truth.value[at])) continue;
-        // Twice: a kernel that rounds as declared is off by this at every element, and the rms of
-        // its z must stay below a half.
+        // Doubled: a kernel that rounds as declared has this error at every element, and the rms of
+        // its z must stay below one half.
         const double moved = 2 * std::fabs(value.t[at] - truth.value[at]);
         truth.h[at] = std::max(truth.h[at], stored_bound(moved));
       }

@@ -1,6 +1,9 @@
-// Windows put back where they came from, overlaps added. The input is read as [inside the window,
-// outer, windows, inner], so that one place in all windows is one run of elements; blocks of the
-// result are summed apart, place by place, whatever the threads.
+// The problem: Fold adds overlapping windows back, so one result depends on elements that lie far
+// apart. The input is read as [position in the window, outer, windows, inner]: one position in all
+// windows is one run of elements. Blocks of the result are summed separately, position by position,
+// so the result does not depend on the threads. The alternative, adding windows to the result in
+// input order, would need locks or atomics. The cost: each block reads several separate runs of the
+// input.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -21,7 +24,7 @@ namespace {
 
 constexpr int64_t kBlock = 4096;  // elements of the result that are summed together
 
-// A part of the result: whole unless it would be larger than a block.
+// A part of the result, at most about one block.
 struct Part {
   int64_t outer, outers, place, places, inner, inners;
   size_t count() const { return static_cast<size_t>(outers * places * inners); }
@@ -73,7 +76,7 @@ class Overlap {
   }
 
  private:
-  // How many elements meet at every place.
+  // Counts the elements that are added at every position.
   void count_terms() {
     terms_.assign(static_cast<size_t>(layout_.extent), 0);
     for (int64_t k = 0; k < layout_.inside; ++k)
@@ -98,7 +101,7 @@ class Overlap {
     return sums;
   }
 
-  // The windows whose k-th element lies in the part: first and count.
+  // Returns the windows whose k-th element lies in the part: first and count.
   std::pair<int64_t, int64_t> windows_in(const Part& part, int64_t k) const {
     const int64_t begin = part.place - k * dilation_, end = begin + part.places;
     const int64_t first = begin > 0 ? (begin + stride_ - 1) / stride_ : 0;
@@ -115,7 +118,8 @@ class Overlap {
                   {part.places * part.inners, stride_ * part.inners, 1},
                   (first * stride_ + k * dilation_ - part.place) * part.inners};
       target = coalesced(target);
-      // Rows of a part that is narrow lie apart in the input; all else is one run.
+      // If the part has only some of the inner elements, its rows lie apart in the input; otherwise
+      // they are one run.
       const bool whole = part.inners == layout_.inner;
       const int64_t rows = whole ? 1 : count, length = count_of(target.shape) / rows;
       const int64_t begin =

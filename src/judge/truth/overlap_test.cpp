@@ -1,4 +1,4 @@
-// Windows and their folding against loops that say what they mean.
+// Compares windows and folds with plain loops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,12 +18,11 @@ using tensor::HostTensor;
 
 struct WindowRow {
   const char* name;
-  std::vector<int64_t> shape;  // of what the windows lie in
+  std::vector<int64_t> shape;  // of the tensor that the windows cover
   int dim;
   int64_t count, size, stride, dilation;
 };
 
-// As gtest prints a row.
 std::ostream& operator<<(std::ostream& out, const WindowRow& row) { return out << row.name; }
 
 graph::Attrs windows(const WindowRow& row) {
@@ -43,7 +42,7 @@ graph::Shape to_dims(const std::vector<int64_t>& extents) {
   return graph::Shape(extents.begin(), extents.end());
 }
 
-// Calls body(element of the windows, element of what they lie in) for all.
+// Calls body(element of the windows, element of the tensor) for all.
 template <class Body>
 void each_pair(const WindowRow& row, Body body) {
   const auto dim = static_cast<size_t>(row.dim);
@@ -147,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(All, Windows,
                                          WindowRow{"ManySmall", {700, 9}, 1, 4, 3, 2, 1}),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// What one near step may change reaches every place the element lands in.
+// A jump of one element affects every position at which it is added.
 TEST(Overlap, CarriesJumpsAndOverflow) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {1, 4}, {1, 1, 1, 1}));
@@ -162,7 +161,7 @@ TEST(Overlap, CarriesJumpsAndOverflow) {
   ASSERT_EQ(truths[0].jump.size(), 4u);
   EXPECT_EQ(truths[0].jump[2], 1);
   EXPECT_LT(truths[1].a[0], 1e33);
-  EXPECT_TRUE(std::isinf(truths[1].a[1]));  // two of them leave fp32
+  EXPECT_TRUE(std::isinf(truths[1].a[1]));  // the sum of two exceeds fp32
 }
 
 }  // namespace

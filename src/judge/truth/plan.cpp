@@ -1,3 +1,9 @@
+// The problem: storing every node needs too much memory; storing none computes shared nodes
+// repeatedly. Heavy ops and outputs are stored. Pointwise ops and views are fused into their
+// consumers. A pointwise node is stored too if several stored nodes use it and its estimated cost
+// is above 48. A node is also stored if a layout cannot express a view of it, or if a view would
+// repeat its computation. The alternative, storing all nodes, would be simpler but slower, because
+// the data would leave the cache. The cost is this analysis, once per graph and shape.
 #include "truth/plan.h"
 
 #include <algorithm>
@@ -24,7 +30,8 @@ Kind kind_of(const Node& node) {
   return graph::op_info(node.op).kind == OpKind::Pointwise ? Kind::Point : Kind::Heavy;
 }
 
-// A pointwise node of several consumers is kept when computing it again costs more than reading it.
+// A pointwise node with several consumers is stored if computing it again costs more than reading
+// it.
 constexpr double kWorthKeeping = 48;
 
 double cost_of(const Node& node) {
@@ -63,7 +70,7 @@ class Planner {
       if (!facts_[id].needed) continue;
       const Node& n = node(id);
       if (kind_of(n) == Kind::Heavy) plan_.whole[id] = true;
-      // Elements of these are read in any order.
+      // Elements of this input are read in any order.
       if (n.op == Op::Gather || n.op == Op::IndexSelect) keep(n.inputs[0]);
       if (n.op != Op::MatMul || factors_ == Factors::Fused) continue;
       for (const NodeId in : n.inputs) keep_computed(static_cast<size_t>(in));
@@ -71,14 +78,14 @@ class Planner {
     for (const graph::NamedNode& output : graph_.outputs) keep(output.node);
   }
 
-  // What lies below views and casts, if it is computed.
+  // Stores the pointwise node below views and casts, if there is one.
   void keep_computed(size_t id) {
     while (kind_of(node(id)) == Kind::View || node(id).op == Op::Cast)
       id = static_cast<size_t>(node(id).inputs[0]);
     if (kind_of(node(id)) == Kind::Point) plan_.whole[id] = true;
   }
 
-  // Consumers come first: what they decided says how often a node would be computed.
+  // Visits consumers first: their decisions determine how often a node would be computed.
   void keep_shared() {
     std::vector<double> cost(size(), 0);
     for (size_t id = 0; id < size(); ++id) {
@@ -103,8 +110,8 @@ class Planner {
     }
   }
 
-  // A layout must be able to express every view down to what is stored, and what is expanded or
-  // lies in several windows must not be computed once for every copy.
+  // A layout must express every view down to stored data. An expanded node, or one seen through
+  // overlapping windows, must not be computed once per copy.
   void keep_unseeable() {
     std::vector<std::vector<Layout>> leaves(size());
     for (size_t id = 0; id < size(); ++id) {
@@ -136,7 +143,7 @@ class Planner {
     return out;
   }
 
-  // Whether something beside views lies between the node and what is stored.
+  // Returns whether the node is computed by more than views from stored data.
   bool computes(size_t id) const {
     while (fused(id) && kind_of(node(id)) == Kind::View)
       id = static_cast<size_t>(node(id).inputs[0]);
@@ -167,7 +174,7 @@ class Planner {
   void find_reads() {
     plan_.reads.resize(size());
     plan_.last_reader.assign(size(), -1);
-    std::vector<std::set<int>> below(size());  // whole nodes a fused node rests on
+    std::vector<std::set<int>> below(size());  // whole nodes that a fused node reads
     for (size_t id = 0; id < size(); ++id) {
       if (!facts_[id].needed) continue;
       for (const NodeId in : node(id).inputs) {

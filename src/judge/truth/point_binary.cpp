@@ -1,4 +1,9 @@
-// The four operations and the larger or smaller of two.
+// The problem: errors must pass through + - * /, max and min for every element of a truth. These
+// loops compute value and errors together and use selections instead of branches, so that they
+// vectorise. Each level of x86-64 has its own copy. Quotients use a first-order error while the
+// divisor's error is small; otherwise all four ends are evaluated. The alternative, always
+// evaluating the ends, would cost four divisions per element. The cost is two versions of the
+// quotient rule.
 #include <cmath>
 #include <limits>
 
@@ -37,7 +42,7 @@ void products(const PointSpec& spec, const Operand& x, const Operand& z, int cou
   const auto add = [&](const double* ex, const double* ez, double second, double* e) {
     for (int k = 0; k < count; ++k) {
       const double mx = std::fabs(tx[k]), mz = std::fabs(tz[k]);
-      // Infinity times what may be zero may be NaN.
+      // Infinity times a possible zero may be NaN.
       const bool open = ((mx > kLargest) & (ez[k] > 0) & (second * ez[k] >= mz)) |
                         ((mz > kLargest) & (ex[k] > 0) & (second * ex[k] >= mx));
       const double sum = magnitude(tz[k]) * ex[k] + magnitude(tx[k]) * ez[k];
@@ -51,7 +56,7 @@ void products(const PointSpec& spec, const Operand& x, const Operand& z, int cou
 double worst_quotient(double x, double ex, double z, double ez, double y, double overflow) {
   if (ex == 0 && ez == 0) return 0;
   if (!(ez < std::fabs(z))) {
-    // A divisor that overflowed may be infinite, and the quotient 0.
+    // A divisor that overflowed may be infinite; the quotient is then 0.
     const bool large = std::fabs(z) > overflow;
     return ez == kInfinity && large && ex < kInfinity ? std::fabs(y) : kInfinity;
   }
@@ -72,7 +77,7 @@ void quotients(const PointSpec& spec, const Operand& x, const Operand& z, int co
   const auto add = [&](const double* ex, const double* ez, double factor, double overflow,
                        double* e) {
     if (spec.same) {
-      // One, unless it may be zero by zero or infinity by infinity.
+      // The quotient is 1, unless it may be 0 / 0 or infinity / infinity.
       for (int k = 0; k < count; ++k)
         e[k] = ex[k] == 0 || factor * ex[k] < std::fabs(tz[k]) ? 0 : kInfinity;
       return;
@@ -95,8 +100,8 @@ void quotients(const PointSpec& spec, const Operand& x, const Operand& z, int co
   if (spec.tracks.h) add(h_of(x), h_of(z), 1, kHalfOverflow, out.h);
 }
 
-// The larger of two (of the negated two, for the smaller): a value with error e lies in t - e …
-// t + e, and so does the larger of such values.
+// The larger of two values (for the smaller: of the negated values). With errors, the result lies
+// between the larger of both lower ends and the larger of both upper ends.
 void choices(const PointSpec& spec, const Operand& x, const Operand& z, double sign, bool nan_wins,
              int count, Lanes& out) {
   const double* tx = x.lanes->t;
@@ -123,7 +128,7 @@ void choices(const PointSpec& spec, const Operand& x, const Operand& z, double s
   if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
   if (!spec.tracks.h) return;
   if (!spec.tracks.a) return add(h_of(x), h_of(z), out.h);
-  // Both errors together may lift a value over the other where neither would.
+  // The sum of both errors may make a value the larger one when neither does alone.
   double both_x[kChunk], both_z[kChunk];
   for (int k = 0; k < count; ++k) {
     both_x[k] = h_of(x)[k] + kPathFactor * a_of(x)[k];

@@ -1,4 +1,4 @@
-// Comparisons, integers, and the choice between two values.
+// Comparisons, integer ops, and the selection between two values.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,9 @@
-// Near discontinuities on their way through pointwise ops: the result at the other branches.
+// The problem: an operand near a discontinuity has other possible values far from its own; the
+// result has them too. The op is evaluated at the ends of each operand's jump, and the result's
+// jump is widened to include them. For ops that are not monotonic between the ends, a rule per op
+// says what may lie between. The alternative, interval arithmetic for every element, would be slow
+// and too wide. The cost is paid only at elements that jump, usually few. Without a better rule the
+// jump becomes infinite.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,7 +26,7 @@ double low_jump(const Operand& x, int k) { return x.lanes->jumps ? x.lanes->lo[k
 double high_jump(const Operand& x, int k) { return x.lanes->jumps ? x.lanes->hi[k] : 0; }
 bool jumps_at(const Operand& x, int k) { return low_jump(x, k) > 0 || high_jump(x, k) > 0; }
 
-// The ends of what one operand may be, its value among them.
+// The value of one operand and the ends of its jump.
 struct Ends {
   double at[3];
   int count;
@@ -35,8 +40,8 @@ Ends ends_of(const Operand& x, DType type, int k) {
   return ends;
 }
 
-// Where a result has steps, a branch further away may lie beside one, too: its ends are as far off
-// as the operand's errors reach.
+// If the op has steps, another branch may lie next to a step too. The ends are therefore moved
+// outwards by the operand's errors.
 Ends reached_ends(const Operand& x, DType type, int k) {
   const double v = value_of(x, type, k), reach = x.tracks.integer ? 0 : reach_of(x, k);
   const double lo = low_jump(x, k) + reach, hi = high_jump(x, k) + reach;
@@ -99,20 +104,20 @@ void carry_choice(std::span<const Operand> in, const PointSpec& spec, int k, Lan
   if (spec.tracks.h) out.h[k] = std::max(h_of(chosen)[k], h_of(other)[k]);
 }
 
-// Whether the only other values are the ends themselves.
+// Returns whether the only other values are the ends themselves.
 bool one_apart(std::span<const Operand> in, int k) {
   return std::all_of(in.begin(), in.end(), [&](const Operand& x) {
     return x.tracks.integer && low_jump(x, k) + high_jump(x, k) <= 1;
   });
 }
 
-// Whether the operand may be zero, or change its sign.
+// Returns whether the operand may be zero or change its sign.
 bool spans_zero(const Operand& x, DType type, int k) {
   const double v = value_of(x, type, k);
   return v - low_jump(x, k) <= 0 && v + high_jump(x, k) >= 0;
 }
 
-// Whether some result between the ends leaves the integer type, and comes back at its other end.
+// Returns whether a result between the ends may exceed the integer type and wrap around.
 bool wraps(const PointSpec& spec, std::span<const Operand> in, int k) {
   const Ends xs = ends_of(in[0], spec.from, k);
   const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
@@ -139,7 +144,8 @@ void carry_remainder(const PointSpec& spec, std::span<const Operand> in, double 
   widen(both || z > 0 ? size : 0, y, k, out);
 }
 
-// Ops whose ends do not say what lies between them: what may be there. False: the ends do.
+// Handles ops whose ends do not bound the values between them. Returns false if the ends must still
+// be evaluated.
 bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y, int k,
                    Lanes& out) {
   if (one_apart(in, k)) return false;
@@ -147,7 +153,7 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
   switch (spec.op) {
     case Op::Cast:
     case Op::Not:
-      // Zero may lie between two ends that are not.
+      // Zero may lie between two ends that are not zero.
       if (spec.to == DType::Bool && zero(in[0])) widen(spec.op == Op::Not ? 1 : 0, y, k, out);
       return false;
     case Op::Neg:
@@ -187,12 +193,12 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
     default:
       break;
   }
-  widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);  // anything
+  widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);  // any value
   return true;
 }
 
-// Integers this large are not told from their neighbours here, so a step of one must not be taken
-// for none: negated, the least integer and the one above it lie at both ends.
+// A double cannot tell such large integers from their neighbours, so a step of one must not be
+// lost. Example: negating the least int64 and its neighbour gives the two ends of the type.
 void keep_steps(double y, int k, Lanes& out) {
   constexpr double kExact = 0x1p53, kSpacing = 0x1p-52;
   const double step = std::fabs(y) * kSpacing;
@@ -227,7 +233,7 @@ void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes&
 
 void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
   open_jumps(count, out);
-  // What lies far away also rounds by more.
+  // A result far from the truth also has a larger rounding error.
   const double rounding =
       2 * spec.rounding.half_unit + 8 * spec.errors.relative * spec.rounding.unit;
   for (int k = 0; k < count; ++k) {

@@ -1,3 +1,8 @@
+// The problem: step functions, powers, remainders and signs are discontinuous or have poles. Near a
+// step the error becomes a jump: the result may be any value between both sides. Elsewhere the
+// error passes by a derivative when the errors are small, otherwise by evaluating the function at
+// the ends. The alternative, a derivative everywhere, would give wrong bounds at poles and steps.
+// The cost is scalar code without vectors; these ops are rare.
 #include "truth/point_rare.h"
 
 #include <algorithm>
@@ -28,7 +33,7 @@ void open_jumps(int count, Lanes& out) {
 
 namespace {
 
-// The result may lie anywhere between `low` and `high` beside y.
+// The result may be any value between `low` and `high`.
 void may_be(double low, double high, double y, int k, int count, Lanes& out) {
   const double down = low < y ? y - low : 0, up = high > y ? high - y : 0;
   if (down == 0 && up == 0) return;
@@ -37,7 +42,7 @@ void may_be(double low, double high, double y, int k, int count, Lanes& out) {
   out.hi[k] = std::max(out.hi[k], up);
 }
 
-// A step function at one point, as a double whatever the result's type.
+// Evaluates a step function at one point; the result is a double for every result type.
 double step_value(const PointSpec& spec, double v) {
   if (spec.op != Op::Cast) return apply(spec.op, v);
   if (spec.to == DType::Bool) return v != 0 ? 1 : 0;
@@ -67,7 +72,7 @@ void one_step(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
     }
     const double y = step_value(spec, v);
     const double below = step_value(spec, v - reach), above = step_value(spec, v + reach);
-    // To bool, the one point 0 differs from both its sides.
+    // In a cast to bool, only the point 0 differs from both sides.
     const bool spans_zero = spec.to == DType::Bool && std::fabs(v) <= reach;
     const double low = spans_zero ? 0 : std::min(below, above);
     may_be(low, std::max(below, above), y, k, count, out);
@@ -79,7 +84,7 @@ void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, 
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(Op::FloorDiv, tx, tz);
-    // Large whole numbers are not all in the format.
+    // The format cannot hold all large whole numbers.
     const auto missed = [&](DType type, double unit) {
       return rounded(type, y) == y ? 0 : unit * finite_magnitude(y);
     };
@@ -87,7 +92,7 @@ void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, 
     if (spec.tracks.h) out.h[k] = missed(spec.to, ports::unit_roundoff(spec.to));
     const double ex = reach_of(x, k), ez = reach_of(z, k);
     if (ex == 0 && ez == 0 && (!std::isfinite(y) || std::fmod(tx, tz) == 0)) continue;
-    // The divisor, or both, may be zero; or the quotient is not finite as it is.
+    // The divisor may be zero, or the quotient is not finite.
     if (ez >= std::fabs(tz) || !std::isfinite(y) || ex == kInfinity) {
       spec.findings->out_of_range = true;
       may_be(-kInfinity, kInfinity, 0, k, count, out);
@@ -109,10 +114,10 @@ void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& 
 
 namespace {
 
-// Pow by its derivatives where they say enough, by trying elsewhere.
+// The error of pow: by its derivatives if the errors are small, otherwise by evaluation.
 double pow_error(double x, double z, double y, double ex, double ez, double overflow) {
   if (ex == 0 && ez == 0) return 0;
-  // Negative numbers have whole powers only; the exponent may or may not be whole.
+  // Negative numbers have only whole powers; the exponent may or may not be whole.
   if (x < 0 && ez > 0 && std::floor(z + ez) >= std::ceil(z - ez)) return kInfinity;
   const bool small = x > 0 && ex <= 0x1p-6 * x && ez <= 0x1p-6;
   if (small && std::isfinite(y) && std::fabs(z) * ex <= 0x1p-6 * x)
@@ -126,7 +131,7 @@ void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = tz == 2 ? tx * tx : std::pow(tx, tz);
     if (spec.tracks.a) {
-      // x^z = 2^(z log2 x), whose exponent rounds.
+      // x^z = 2^(z log2 x), and the exponent is rounded.
       const double exponent = finite_magnitude(tz * std::log(std::fabs(tx)));
       out.a[k] =
           pow_error(tx, tz, y, kPathFactor * a_of(x)[k], kPathFactor * a_of(z)[k], kPathOverflow) /
@@ -137,7 +142,7 @@ void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count
   }
 }
 
-// What is left of x after whole z: near a multiple the result may be a z away.
+// The remainder of x / z: near a multiple of z the result may differ by z.
 void remainders(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
@@ -168,13 +173,13 @@ void copy_signs(const PointSpec& spec, const Operand& x, const Operand& z, int c
     if (spec.tracks.a) out.a[k] = a_of(x)[k];
     if (spec.tracks.h) out.h[k] = h_of(x)[k];
     const double reach = reach_of(z, k);
-    const bool open = std::isnan(z.lanes->t[k]);  // the sign of a NaN is no one's promise
+    const bool open = std::isnan(z.lanes->t[k]);  // the sign of a NaN is undefined
     if (open || (reach > 0 && std::fabs(z.lanes->t[k]) <= reach))
       may_be(-std::fabs(y), std::fabs(y), y, k, count, out);
   }
 }
 
-// Smooth in both arguments, except atan2 where it turns around at the negative x axis.
+// Smooth in both arguments, except that atan2 jumps at the negative x axis.
 void by_trying(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
   const Op op = spec.op;
   for (int k = 0; k < count; ++k) {

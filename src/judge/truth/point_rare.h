@@ -1,13 +1,13 @@
-// The pointwise ops that are not smooth or not common, and how a near discontinuity travels
-// through any op. Internal to pointwise.cpp.
+// Pointwise ops that are not smooth or not common, and how jumps pass through any op. Internal to
+// pointwise.cpp.
 #pragma once
 
 #include "truth/pointwise.h"
 
 namespace kw::truth {
 
-/// Floor and its kin, and casts of floats to integers: when the argument is within its bound of a
-/// step, the result may be on either side of it.
+/// Floor and similar ops, and casts of floats to integers. If a step lies within the argument's
+/// error, the result may be on either side of it.
 void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
 
 /// Pow, Atan2, Fmod, Remainder, Copysign, Hypot.
@@ -26,12 +26,12 @@ void integer_point(const PointSpec& spec, std::span<const Operand> in, int count
 /// Where.
 void choose(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
 
-/// Widens lo and hi of the result by what it would be at the operands' other branches.
+/// Widens lo and hi of the result to include the results at the operands' jumps.
 void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
 
-/// How far one float operand may be from its value: 4 a + h.
+/// Returns the largest distance of a float operand from its value: 4 a + h.
 double reach_of(const Operand& x, int k);
-/// Room for jumps in `out`, zeroed when there were none.
+/// Enables jumps in `out`; sets them to zero if they were not enabled.
 void open_jumps(int count, Lanes& out);
 
 }  // namespace kw::truth

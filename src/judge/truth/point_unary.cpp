@@ -1,5 +1,5 @@
-// Smooth functions of one argument. Where the error is small against the argument, the derivative
-// carries it; else the function is tried at both ends.
+// Smooth functions of one argument. If the error is small compared with the argument, it is
+// multiplied by the derivative; otherwise the function is evaluated at both ends.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@ using ops::Between;
 
 namespace {
 
-// e is small when it is below this share of the argument and of 1.
+// e is small if it is below this share of the argument and of 1.
 constexpr double kSmall = 0x1p-6;
 
 template <class F>
@@ -24,14 +24,14 @@ void values(const Operand& x, int count, Lanes& out, F f) {
   for (int k = 0; k < count; ++k) out.t[k] = f(x.lanes->t[k]);
 }
 
-// Whether a pole lies within e of x.
+// Returns whether a pole lies within e of x.
 bool pole_near(Between between, double x, double e) {
   if (between == Between::TanPoles)
     return std::floor((x - e) / M_PI + 0.5) != std::floor((x + e) / M_PI + 0.5);
   return between == Between::GammaPoles && std::ceil(x - e) <= std::min(x + e, 0.0);
 }
 
-// The ends say nothing about functions that turn around or have poles between them.
+// The ends do not bound functions that oscillate or have poles between them.
 template <class F>
 double moved(Between between, F f, double x, double y, double e, double overflow) {
   if (e == 0) return 0;
@@ -50,7 +50,7 @@ void try_ends(const PointSpec& spec, const Operand& x, int k, Lanes& out, F f) {
   if (spec.tracks.h) out.h[k] = moved(between, f, v, y, h_of(x)[k], kHalfOverflow);
 }
 
-/// `slope` is |f'(x)| from x and y.
+/// `slope` returns |f'(x)| from x and y.
 template <class F, class D>
 void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f, D slope) {
   values(x, count, out, f);
@@ -78,7 +78,7 @@ void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out
   }
 }
 
-// Functions whose derivative is not worth writing down.
+// For functions without a derivative in the op table.
 template <class F>
 void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f) {
   values(x, count, out, f);
@@ -89,7 +89,7 @@ void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out
 }  // namespace
 
 void run_unary(const PointSpec& spec, const Operand& in, int count, Lanes& out) {
-  using namespace ops;  // what VALUE and SLOPE call
+  using namespace ops;  // VALUE and SLOPE call it
   switch (spec.op) {
 #define KW_FUNCTION(op, name, ...) \
   case Op::op:                     \

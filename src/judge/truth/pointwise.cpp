@@ -20,7 +20,7 @@ alignas(64) constexpr double kZeros[kChunk] = {};
 
 bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 
-// Functions with steps: the error of the argument becomes a jump of the result or nothing.
+// Functions with steps: the argument's error becomes a jump of the result, or has no effect.
 bool is_step(Op op) {
   return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc ||
          op == Op::Round;
@@ -39,7 +39,7 @@ void cast_to_float(const PointSpec& spec, const Operand& x, int count, Lanes& ou
     return copy_errors(spec, x, count, out);
   }
   for (int k = 0; k < count; ++k) out.t[k] = to_double(x.lanes->i[k], spec.from);
-  // Integers a format can hold are exact: masks and positions must not look uncertain.
+  // Integers that the format can hold are exact: masks and positions must have no error.
   const auto missed = [&](DType type, double unit, double* e) {
     for (int k = 0; k < count; ++k)
       e[k] = rounded(type, out.t[k]) == out.t[k] ? 0 : unit * std::fabs(out.t[k]);
@@ -75,7 +75,7 @@ void integer_result(const PointSpec& spec, std::span<const Operand> in, int coun
   if (spec.op == Op::Where) return choose(spec, in, count, out);
   if (spec.op == Op::Cast) {
     if (floats) return step(spec, in, count, out);
-    // Through `from`: a uint64 and an int64 share their bits.
+    // int64 and uint64 are stored with the same bits, so wrapping is enough.
     for (int k = 0; k < count; ++k) out.i[k] = wrapped(spec.to, in[0].lanes->i[k]);
     return;
   }

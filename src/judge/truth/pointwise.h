@@ -1,5 +1,5 @@
-// Pointwise ops on chunks: the value, and how the errors of the operands and the op's own rounding
-// reach the result. docs/error-bound.md has the rules.
+// Pointwise ops on chunks: the value, and the error from the operands and from the op's own
+// rounding. docs/error-bound.md has the rules.
 #pragma once
 
 #include <atomic>
@@ -12,19 +12,19 @@
 
 namespace kw::truth {
 
-/// What the runs over chunks find out on the way; shared by all threads.
+/// Flags set while chunks are computed; shared by all threads.
 struct Findings {
-  std::atomic<bool> out_of_range = false;     // some value or bound left the declared range
-  std::atomic<bool> divides_by_zero = false;  // an integer division
+  std::atomic<bool> out_of_range = false;     // a value or bound left the declared range
+  std::atomic<bool> divides_by_zero = false;  // an integer was divided by zero
 };
 
-/// All that does not change from chunk to chunk.
+/// The constant properties of one op.
 struct PointSpec {
   graph::Op op = graph::Op::Add;
-  tensor::DType from = tensor::DType::Fp32;  // of the data operands
+  tensor::DType from = tensor::DType::Fp32;  // dtype of the data operands
   tensor::DType to = tensor::DType::Fp32;
   Tracks tracks;      // of the result
-  Rounding rounding;  // of the result; zero where nothing is rounded
+  Rounding rounding;  // of the result; zero if nothing is rounded
   OpErrors errors;
   Mode mode = Mode::Truth;
   bool same = false;  // both operands are the same value
@@ -36,13 +36,13 @@ struct Operand {
   Tracks tracks;
 };
 
-/// Computes the first `count` elements of `out`, which is none of the operands.
+/// Computes the first `count` elements of `out`, which must not be one of the operands.
 void run_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
 
-/// Which errors the result of a pointwise op carries, given those of its operands.
+/// Returns the errors that the result of a pointwise op has, given those of its operands.
 Tracks point_tracks(graph::Op op, tensor::DType from, tensor::DType to, std::span<const Tracks> in);
 
-/// Tracks beside the values, zeros where there are none.
+/// Return the errors of an operand; zeros if it has none.
 const double* a_of(const Operand& x);
 const double* h_of(const Operand& x);
 

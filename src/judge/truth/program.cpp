@@ -1,3 +1,8 @@
+// The problem: fused nodes must be computed without storing intermediate tensors. The emitter turns
+// a node into instructions over chunks of 1024 elements, whose registers stay in cache. View ops
+// emit no code: they are chained and change only the addresses of loads. A node that is used twice
+// through the same views is emitted once. The alternative, compiling code at run time, would be
+// faster but needs a compiler on every machine. The cost is one dispatch per instruction and chunk.
 #include "truth/program.h"
 
 #include <algorithm>
@@ -153,7 +158,7 @@ class Emitter {
     return spec;
   }
 
-  // Registers are given back after their last use; those of constants never.
+  // Registers are reused after their last use, except those of constants.
   void assign_registers(int result, Program& program) {
     std::vector<int> last(code_.size(), -1), place(code_.size(), -1), free;
     for (size_t k = 0; k < code_.size(); ++k) {
@@ -177,7 +182,7 @@ class Emitter {
         const bool over = last[used] == static_cast<int>(k);
         if (over && code_[used].kind != Instruction::Kind::Constant) {
           free.push_back(place[used]);
-          last[used] = -1;  // x + x gives it back once
+          last[used] = -1;  // x + x frees it once
         }
       }
       (pinned ? program.constants : program.body).push_back(at);

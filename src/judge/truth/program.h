@@ -1,5 +1,5 @@
-// One node as a list of instructions over chunks: loads through views, then pointwise ops. Built
-// once per whole node, run by every worker on its own registers.
+// A node as a list of instructions over chunks: loads through views, then pointwise ops. Built once
+// per whole node; every worker runs it on its own registers.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace kw::truth {
 
-/// What a program may read.
+/// The data that a program may read.
 struct Sources {
   const graph::Graph& graph;
   const std::vector<NodeFacts>& facts;
   const Plan& plan;
   const std::vector<tensor::HostTensor>& inputs;
-  const std::vector<Tensor>& values;  // per node; those of whole nodes computed so far
+  const std::vector<Tensor>& values;  // per node; set for whole nodes computed so far
   Mode mode = Mode::Truth;
   bool flush = false;
   Findings& findings;
@@ -26,12 +26,12 @@ struct Sources {
 
 struct Instruction {
   enum class Kind : uint8_t { Input, Value, Iota, Constant, Point } kind = Kind::Point;
-  int out = 0;  // register
+  int out = 0;  // register index
   int in[3] = {};
   int operands = 0;
   Tracks in_tracks[3];
   PointSpec spec;                             // Point
-  View view;                                  // Input, Value, Iota: coalesced
+  View view;                                  // Input, Value, Iota; coalesced
   const tensor::HostTensor* input = nullptr;  // Input
   const Tensor* value = nullptr;              // Value
   Tracks tracks;                              // of the result
@@ -48,19 +48,20 @@ struct Program {
   int64_t count = 0;
 };
 
-/// The node's value in the order its elements have after its dims are permuted by `order` (empty:
-/// as they are). A node that is whole already and not `fresh` is only loaded.
+/// Returns a program for the node's value, with its dims permuted by `order` (empty: unchanged). A
+/// whole node is only loaded, unless `fresh`.
 Program make_program(const Sources& sources, graph::NodeId node, const std::vector<int>& order,
                      bool fresh);
 
-/// After how many positions the result repeats itself; the program's count if it does not.
+/// Returns the number of positions after which the result repeats; the program's count if it does
+/// not.
 int64_t period_of(const Program& program);
 
-/// Registers of one worker for one program.
+/// The registers of one worker for one program.
 class Evaluator {
  public:
   explicit Evaluator(const Program& program);
-  /// Positions start … start + count; valid until the next call.
+  /// Computes positions start … start + count; valid until the next call.
   const Lanes& at(int64_t start, int count);
 
  private:

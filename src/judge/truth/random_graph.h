@@ -1,4 +1,4 @@
-// For tests: random graphs of ten nodes or so over every op, type and family.
+// For tests: builds random graphs of about ten nodes over all ops, types and families.
 #pragma once
 
 #include <random>
@@ -16,7 +16,8 @@ class RandomGraph {
   using DType = tensor::DType;
   using Family = tensor::Family;
 
-  /// Plain: pointwise ops and reductions only. Sliding: windows, folds, pools and products, too.
+  /// Plain: only pointwise ops and reductions. Sliding: these and windows, folds, pools and
+  /// products.
   enum class Mix { All, Plain, Sliding };
 
   explicit RandomGraph(uint32_t seed, Mix mix = Mix::All) : random_(seed), mix_(mix) {
@@ -62,7 +63,7 @@ class RandomGraph {
     return g_.builder[id].dtype == DType::Bool ? id : g_.builder.cast(id, DType::Bool);
   }
 
-  /// Whatever shape an op left, brought back to [kRows, kCols].
+  /// Changes any shape back to [kRows, kCols].
   Id full(Id id) {
     const graph::Shape want = {kRows, kCols};
     const graph::Shape have = g_.builder[id].shape;
@@ -72,7 +73,7 @@ class RandomGraph {
   }
 
   void keep(Result<Id> made) {
-    if (made) nodes_.push_back(full(*made));  // what PyTorch refuses is not drawn again
+    if (made) nodes_.push_back(full(*made));  // a node that PyTorch refuses is skipped
   }
 
   Op op_of(OpKind kind, int inputs) {
@@ -119,7 +120,7 @@ class RandomGraph {
       nodes_.push_back(g_.builder.cast(
           any(), pick({DType::Fp32, DType::Fp16, DType::Bf16, DType::Fp64, DType::Fp8e4m3,
                        DType::Fp8e5m2, DType::Int32, DType::Int64, DType::Uint8, DType::Bool})));
-      // Storage-only types cannot be computed with.
+      // Storage-only types support no arithmetic.
       nodes_.back() = g_.builder.cast(nodes_.back(), pick({DType::Fp32, DType::Fp16}));
       return;
     }
@@ -177,7 +178,7 @@ class RandomGraph {
       case 5:
         return pools(x);
       default: {
-        // Indices in range whatever they come from.
+        // The remainder brings every index into range.
         const Id index = g_.got(g_.builder.binary(Op::Remainder, graph::Operand::tensor(integer()),
                                                   graph::Operand::of(kRows)));
         const Id wide = g_.builder.cast(index, DType::Int64);
@@ -195,7 +196,7 @@ class RandomGraph {
     const int64_t size = std::initializer_list<int64_t>{2, 5, 7}.begin()[below(3)];
     return {size, 1 + static_cast<int64_t>(below(static_cast<size_t>(size)))};
   }
-  /// Of windows of `size` elements that fill a row of kCols when laid side by side.
+  /// A dilation for windows of `size` elements that together fill a row of kCols.
   int64_t dilation_within(int64_t size, int64_t stride) {
     const int64_t room = kCols - 1 - (kCols / size - 1) * stride;
     return 1 + static_cast<int64_t>(below(static_cast<size_t>(room / (size - 1))));
@@ -214,7 +215,7 @@ class RandomGraph {
     const Id x = g_.builder[from].dtype == DType::Bool ? g_.builder.cast(from, DType::Fp16) : from;
     const auto [size, stride] = sizes();
     Id parts = g_.got(g_.builder.reshape(x, {kRows, kCols / size, size}));
-    if (below(2) == 0) {  // every row is one window of the whole
+    if (below(2) == 0) {  // every row is one window of the result
       parts = g_.got(g_.builder.reshape(x, {kRows, kCols / kRows, kRows}));
       parts = g_.got(g_.builder.permute(parts, {2, 1, 0}));
       parts = g_.add(Op::Fold, {parts}, steps(0, 1, 1), {2 * kRows - 1, kCols / kRows});

@@ -1,5 +1,5 @@
-// Random graphs over every op: whatever they compute, nothing crashes, the result does not depend
-// on threads, and the run that rounds every node as declared stays within the bound of the truth.
+// Random graphs over all ops: nothing may crash, results must not depend on threads, and a run that
+// rounds every node as declared must stay within the bound.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using tensor::HostTensor;
 
 double value_at(const HostTensor& tensor, int64_t at) { return tensor::get_element(tensor, at); }
 
-// Returns how many elements the bound says something about.
+// Returns the number of elements with a finite bound.
 int64_t check_output(const Truth& truth, const HostTensor& declared, const std::string& what) {
   int64_t said = 0;
   for (size_t k = 0; k < truth.value.size(); ++k) {
@@ -46,7 +46,7 @@ uint32_t graphs_to_draw() {
 }
 
 struct Said {
-  int64_t elements = 0, all = 0;  // those a bound was given for, of all
+  int64_t elements = 0, all = 0;  // elements with a bound, all elements
 };
 
 Said check_graph(uint32_t seed) {
@@ -86,14 +86,14 @@ TEST(RandomGraphs, DeclaredRunsStayWithinTheBound) {
     said += count.elements;
     all += count.all;
   }
-  // A bound that says nothing would be easy to keep.
+  // An infinite bound would be easy to satisfy.
   EXPECT_GT(said, all / 4);
 }
 
-// Found by longer runs, each with a cause of its own.
+// Found by longer runs; each has a different cause.
 TEST(RandomGraphs, WhatWasOnceOutsideStaysWithin) {
-  check_graph(8686);   // a step of one beside the least int64, negated
-  check_graph(11700);  // a quotient whose other branch lies beside a step of its own
+  check_graph(8686);   // a step of one next to the least int64, negated
+  check_graph(11700);  // a quotient whose other branch lies next to a step
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
-// Which element is best, and in which order. NaN counts as larger than everything, as in PyTorch.
-// Where several elements are within each other's bounds, any of them may be found there.
+// The problem: errors may change which element is the best, or the order of a sort. NaN counts as
+// the largest value, as in PyTorch. Elements within each other's bounds may be swapped, so each
+// index result gets the range of possible indices. For sorted values, sorting all t + e and all t -
+// e bounds every position. The alternative, testing all pairs of elements, would be quadratic in
+// the length of a line. The cost is a few more sorts per line, only if its elements have errors.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +20,7 @@ using tensor::DType;
 
 namespace {
 
-// Strictly before in ascending order.
+// Returns whether x comes strictly before z in ascending order.
 bool below(double x, double z) { return x < z || (x == x && z != z); }
 
 bool precedes(const Row& row, size_t x, size_t z, bool descending) {
@@ -40,7 +43,7 @@ void write_index(size_t at, size_t index, size_t low, size_t high, Row& out) {
                static_cast<double>(std::max(high, index) - index));
 }
 
-// Elements that may be the best so far: those within reach of it.
+// Tracks the best element so far, and the elements that may be the best.
 class Contest {
  public:
   Contest(const Row& row, bool largest, bool last_of_equals)
@@ -58,7 +61,7 @@ class Contest {
     if (better || rivals_.size() > kMost) drop_losers();
   }
 
-  /// The best so far, and the outermost of those that may be.
+  /// Writes the best so far, and the lowest and highest index that may be the best.
   void write(size_t at, Row& out) const {
     size_t low = best_, high = best_;
     for (const size_t k : rivals_) {
@@ -74,7 +77,7 @@ class Contest {
 
   bool nan(size_t k) const { return !row_.tracks.integer && row_.t[k] != row_.t[k]; }
 
-  // NaN wins whichever way; among equals the first or the last.
+  // NaN always wins; among equal elements the first or the last wins.
   bool beats(size_t k) const {
     if (nan(best_)) return last_ && nan(k);
     if (nan(k)) return true;
@@ -86,7 +89,7 @@ class Contest {
     const auto lost = [&](size_t k) { return k != best_ && !near(row_, k, best_); };
     rivals_.erase(std::remove_if(rivals_.begin(), rivals_.end(), lost), rivals_.end());
     if (rivals_.size() <= kMost) return;
-    // Only the outermost are ever asked for.
+    // Only the lowest and the highest are needed.
     const auto ends = std::minmax_element(rivals_.begin(), rivals_.end());
     rivals_ = {*ends.first, *ends.second, best_};
   }
@@ -132,7 +135,7 @@ std::vector<size_t> ranking(const Row& in, bool descending, size_t wanted) {
   return order;
 }
 
-// At which ranks an element may be found: after all that certainly precede it, before all that
+// The ranks that an element may have: after all that certainly precede it, before all that
 // certainly follow. Equal elements keep their order unless `ties_open`.
 class Ranks {
  public:
@@ -168,7 +171,8 @@ class Ranks {
   std::vector<Key> low_, high_, low_sorted_, high_sorted_;
 };
 
-// Gives every free place from `first` to `last` to an element; `next` leads to the next free one.
+// Gives every free position from `first` to `last` to an element; `next` points to the next free
+// position.
 void claim(size_t first, size_t last, size_t element, std::vector<size_t>& next,
            std::vector<size_t>& owner) {
   const auto free_from = [&](size_t p) {
@@ -202,8 +206,7 @@ void write_order(const Row& in, const std::vector<size_t>& order, bool descendin
   for (size_t p = 0; p < wanted; ++p) write_index(p, order[p], lowest[p], highest[p], out);
 }
 
-// Order statistics move no further than the furthest element: the k-th of all t + e is above the
-// k-th true value, the k-th of all t - e below it.
+// The k-th of all t + e is above the k-th true value, and the k-th of all t - e is below it.
 template <class Moved>
 std::vector<double> moved_values(const Row& in, bool descending, size_t wanted, Moved moved) {
   std::vector<double> values(in.size());
@@ -236,7 +239,7 @@ void write_values(const Row& in, const std::vector<size_t>& order, bool descendi
   }
   if (out.tracks.a) spread_values(in, in.a, descending, out, out.a);
   if (out.tracks.h) {
-    // Both errors together may change an order that neither would.
+    // The sum of both errors may change an order when neither does alone.
     std::vector<double> both = in.h;
     for (size_t k = 0; k < both.size() && in.tracks.a; ++k) both[k] += kPathFactor * in.a[k];
     spread_values(in, both, descending, out, out.h);

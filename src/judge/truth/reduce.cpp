@@ -1,6 +1,9 @@
-// The input is read as [outer kept, reduced, inner kept]: when nothing is kept inside, runs are
-// folded into one result each; else whole rows into rows of results. Few results of many elements
-// are split along the reduced dims; how depends on the shape alone, never on the threads.
+// The problem: reductions have very different shapes, and all must use every core and give the same
+// bits. The input is read as [outer kept, reduced, inner kept]. Without inner dims, runs are folded
+// into one result each; otherwise rows are folded into rows of results. Few results of many
+// elements are split along the reduced dims. The split depends only on the shape, so the result
+// does not depend on the number of threads. The alternative, one thread per result, would leave
+// most cores idle for few results. The cost is extra state and a merge for split results.
 #include "truth/reduce.h"
 
 #include <algorithm>
@@ -22,7 +25,7 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kPiece = int64_t{1} << 17;  // elements one unit of work should have
+constexpr int64_t kPiece = int64_t{1} << 17;  // target number of elements per unit of work
 
 class Reduction {
  public:
@@ -45,7 +48,7 @@ class Reduction {
   }
 
  private:
-  // Whole results: several short ones in a chunk, or one of several chunks.
+  // Unsplit results: several short ones per chunk, or one of several chunks.
   void run_short() {
     const int64_t n = layout_.reduced;
     const int64_t per_unit = std::max<int64_t>(1, kPiece / std::max<int64_t>(n, 1));
@@ -75,7 +78,7 @@ class Reduction {
     });
   }
 
-  // Every result in pieces.
+  // Splits every result into pieces.
   void run_long() {
     const int64_t n = layout_.reduced, pieces = (n + kPiece - 1) / kPiece;
     std::vector<Accumulators> states(static_cast<size_t>(pieces), Accumulators(1));
@@ -99,7 +102,7 @@ class Reduction {
     state.count += n;
   }
 
-  // Results side by side: blocks of columns, split along the reduced dims when they are few.
+  // Results in rows: blocks of columns, split along the reduced dims if they are few.
   void run_rows() {
     const int64_t n = layout_.reduced, cells = layout_.outer * blocks_;
     const int64_t wanted = std::max<int64_t>(1, n * width_ / kPiece);
@@ -199,7 +202,7 @@ void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
   set_errors(at, e.a, e.h);
 }
 
-// Every order of the factors must stay in range for the result to be certain.
+// The result is certain only if every order of the factors stays in range.
 void Reduction::write_product(const Accumulators& state, size_t at, size_t s) {
   if (s_.mode != Mode::Truth) return settle(state, at, s);
   const double t = out_.t[at] = state.t[s], m = std::fabs(t);
@@ -241,8 +244,8 @@ void Reduction::set_jumps(const Accumulators& state, size_t at, size_t s) {
   out_.hi[at] = stored_bound(std::max(hi, 0.0));
 }
 
-// Many results of a few elements each, as pools have, are better made side by side even when their
-// elements are neighbours: the first of the kept dims that are read last.
+// Many results of few elements each (pools) are faster as rows of results, even if their elements
+// are neighbours. Returns the first of the kept dims to read last; the rank if there is none.
 template <class IsReduced>
 int side_by_side(const Extents& shape, IsReduced is_reduced) {
   constexpr int64_t kFew = 32, kWanted = 64;

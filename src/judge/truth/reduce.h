@@ -1,11 +1,11 @@
-// Sum, Prod, Max and Min over any dims, fed chunk by chunk.
+// Sum, Prod, Max and Min over any dims, computed chunk by chunk.
 #pragma once
 
 #include "truth/program.h"
 
 namespace kw::truth {
 
-/// How the work is shared; results do not depend on it.
+/// The number of threads; results do not depend on it.
 struct Workers {
   int threads = 1;
   bool tf32 = false;
@@ -13,7 +13,7 @@ struct Workers {
 
 /// How a reduction reads its input: [outer kept, reduced, inner kept].
 struct ReduceLayout {
-  std::vector<int> order;  // of the input's dims
+  std::vector<int> order;  // order of the input's dims
   int64_t outer = 1, reduced = 1, inner = 1;
 };
 ReduceLayout reduce_layout(const graph::Node& node, const Extents& shape);

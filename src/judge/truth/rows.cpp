@@ -1,3 +1,8 @@
+// The problem: scans and sorts need a whole line at once, along any dim. The program is permuted so
+// that each line is one run; a worker reads it, computes it and writes it back. Several short lines
+// form one unit of work, and every worker reuses its buffers. The alternative, parallel scans
+// within a line, would change rounding with the number of threads. The cost: one very long line
+// runs on a single core.
 #include "truth/rows.h"
 
 #include <algorithm>
@@ -91,7 +96,7 @@ bool scans_values(Op op) {
          op == Op::CumLogSumExp;
 }
 
-// What one worker keeps between rows.
+// The buffers that one worker reuses between rows.
 struct Desk {
   Desk(const Program& program, size_t in_length, size_t out_length, const Tensor& out)
       : evaluator(program), lanes(new Lanes) {

@@ -1,5 +1,5 @@
-// Ops that walk or rank along one dim: scans, sorts, top-k, argmax. Every line along the dim is
-// read whole, in order, by one worker.
+// Ops along one dim: scans, sorts, top-k, argmax. One worker reads each line along the dim
+// completely and in order.
 #pragma once
 
 #include "truth/program.h"
@@ -22,12 +22,12 @@ struct Row {
   void resize(size_t length);
   size_t size() const { return tracks.integer ? i.size() : t.size(); }
   double value(size_t k) const;
-  /// How far the element may be from its value: 4 a + h + its jump.
+  /// Returns the largest distance of the element from its value: 4 a + h + its jump.
   double reach(size_t k) const;
   void set_jump(size_t k, double low, double high);
 };
 
-/// What a row op needs to know beside the row.
+/// The properties that a row op needs besides the row.
 struct RowTask {
   const graph::Node& node;
   Rounding rounding;

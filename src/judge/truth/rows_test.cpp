@@ -45,7 +45,7 @@ TEST_P(Scan, AlongTheLastAndTheFirstDim) {
   const Values x = {3, -1, 2, 5, 5, -4};
   for (const int dim : {0, 1}) {
     TestGraph g;
-    // The second line is twice the first; along dim 0 the lines stand upright.
+    // The second line is twice the first; along dim 0 the lines are columns.
     Values both;
     for (size_t k = 0; k < 6; ++k) {
       for (size_t line = 0; line < 2; ++line) {
@@ -89,7 +89,7 @@ TEST(Scan, BoundGrowsWithTheSum) {
   EXPECT_NEAR(y.a[1999], (2 * std::sqrt(2000.0) + 8) * 0x1p-24 * 2000, 1e-7);
 }
 
-// When all partial sums are large, every one may round the same way.
+// If all partial sums are large, all may round in the same direction.
 TEST(Scan, BoundAllowsSerialScans) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {1, 2000}, Values(2000, 1.0)));
@@ -226,7 +226,7 @@ TEST(Ranking, ScoresFollowTheMovesOfTheIndex) {
   }
 }
 
-// 65504 is no number of e4m3: a kernel that rounds as declared has a NaN there, which wins.
+// e4m3 cannot hold 65504: a kernel that rounds as declared gets NaN there, which wins.
 TEST(Indices, OfWhatMayBeNanAreOpen) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp16, {3}, {NAN, 1, 65504}));

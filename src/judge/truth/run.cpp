@@ -1,3 +1,8 @@
+// The problem: a truth may need more memory than the machine has. The run computes whole nodes in
+// order and frees each one after its last reader. Every allocation is counted against a limit
+// before it is made; the Error lists the nodes held at that time. The alternative, waiting for
+// std::bad_alloc, may end the process on systems that overcommit memory. The cost: the count leaves
+// out jumps and the workers' buffers, so the limit is approximate.
 #include "truth/run.h"
 
 #include <fmt/core.h>
@@ -22,7 +27,7 @@ using tensor::DType;
 
 namespace {
 
-constexpr int64_t kWorthThreads = 1 << 15;  // elements
+constexpr int64_t kWorthThreads = 1 << 15;  // the least number of elements for several threads
 
 std::string node_text(const Node& node, NodeId id, const Extents& shape) {
   const std::string from = node.origin.empty() ? graph::op_info(node.op).name : node.origin;

@@ -1,4 +1,4 @@
-// One pass over a graph: computes the whole nodes in order, frees what no one reads any more, and
+// One pass over a graph: computes the whole nodes in order, frees values after their last use, and
 // keeps the outputs.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace kw::truth {
 
-/// How many threads the options ask for.
+/// Returns the number of threads that the options request.
 int thread_count(const ports::TruthOptions& options);
 
 class Run {
@@ -19,15 +19,15 @@ class Run {
   Status compute();
 
   const NodeFacts& facts(graph::NodeId node) const { return facts_[static_cast<size_t>(node)]; }
-  /// A whole node's value. Valid after compute() for outputs.
+  /// Returns a whole node's value. After compute() only outputs and kept nodes are valid.
   Tensor& value(graph::NodeId node) { return values_[static_cast<size_t>(node)]; }
-  /// Any node as a tensor of its own: outputs that are inputs, and scores.
+  /// Returns any node as a separate tensor: for outputs that are inputs, and for scores.
   Result<Tensor> copy(graph::NodeId node);
-  /// Nodes that must stay until the end beside the outputs. Before compute().
+  /// Keeps a node until the end, like an output. Call it before compute().
   void keep(graph::NodeId node);
   bool out_of_range() const { return findings_.out_of_range; }
   int threads() const { return threads_; }
-  /// Whether errors of half roundings are added up somewhere, where they may be alike.
+  /// Returns whether some op sums half rounding errors, which may all have the same sign.
   bool sums_half_errors() const { return truth::sums_half_errors(graph_, facts_); }
 
  private:
@@ -53,7 +53,7 @@ class Run {
   Findings findings_;
 };
 
-/// Copies a program's result, position by position.
+/// Copies a program's result to the positions of a view.
 void copy_program(const Program& program, const View& place, int threads, Tensor& out);
 
 }  // namespace kw::truth

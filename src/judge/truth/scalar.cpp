@@ -1,3 +1,7 @@
+// The problem: every pointwise op needs one definition that all loops agree with. These functions
+// take the formulas from the op table, one element at a time. The slow paths (jumps, evaluation at
+// ends) call them; the unary chunk loops use the same table with vectors. The alternative, separate
+// formulas per loop, could disagree in rare cases such as NaN. The cost is a switch per element.
 #include "truth/scalar.h"
 
 #include <cmath>
@@ -16,7 +20,7 @@ using graph::Op;
 using tensor::DType;
 
 double apply(Op op, double x) {
-  using namespace ops;  // what VALUE calls
+  using namespace ops;  // VALUE calls it
   switch (op) {
 #define KW_POINTWISE(op, name, inputs, ...)
 #define KW_FUNCTION(op, name, ...) \
@@ -33,7 +37,7 @@ double apply(Op op, double x) {
 
 namespace {
 
-// Not std::hypot, whose symbol needs GLIBC 2.35.
+// Not std::hypot: its symbol needs GLIBC 2.35.
 double hypotenuse(double x, double z) {
   const double large = std::fmax(std::fabs(x), std::fabs(z));
   const double small = std::fmin(std::fabs(x), std::fabs(z));

@@ -1,5 +1,5 @@
-// One op on one element, in fp64 or exact integers: the meaning of every pointwise op in one place.
-// Chunk loops (pointwise.cpp) have fast versions of the common ones.
+// One op on one element, in fp64 or exact integers: the definition of every pointwise op. The chunk
+// loops have faster versions of the common ones.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ double apply(graph::Op op, double x, double z);
 bool compare(graph::Op op, double x, double z);
 bool compare(graph::Op op, int64_t x, int64_t z, tensor::DType type);
 
-/// Integers and bool; results wrap as the type does. Division by zero gives -1 (floor) or the
-/// dividend (remainders): the callers refuse it before.
+/// Integers and bool; results wrap to the type. Division by zero gives -1 (floor) or the dividend
+/// (remainders); the run reports it as an Error.
 int64_t apply(graph::Op op, int64_t x, tensor::DType type);
 int64_t apply(graph::Op op, int64_t x, int64_t z, tensor::DType type);
 
-/// Conversions as PyTorch's CUDA kernels do them: towards zero; NaN and what does not fit give
-/// some integer, the same on every host.
+/// Converts like PyTorch's CUDA kernels: towards zero. NaN and values out of range give a fixed
+/// integer, the same on every host.
 int64_t to_integer(double x, tensor::DType type);
 double to_double(int64_t x, tensor::DType type);
 
-/// Rounded once to a float format: infinity beyond its range, NaN where it has no infinity.
+/// Rounds once to a float format: infinity beyond its range, NaN if it has no infinity.
 double rounded(tensor::DType type, double x);
 
 }  // namespace kw::truth

@@ -22,7 +22,7 @@ int64_t times(int64_t x, int64_t z) {
   return static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(z));
 }
 
-// Integer powers wrap; negative exponents leave 0, 1 or -1.
+// Integer powers wrap; negative exponents give 0, 1 or -1.
 int64_t power(int64_t x, int64_t z) {
   if (z < 0) {
     if (x == 1) return 1;

@@ -1,3 +1,8 @@
+// The problem: a scan returns every partial result, and a kernel may compute it serially or as a
+// tree. The bound therefore takes the larger of the two: the tree rule of sums, and the sum of all
+// serial roundings. One pass per line keeps the value and all error terms. The alternative,
+// applying the bound of a sum to each prefix, would reject honest serial scans. The cost is scalar
+// code, one element after the other.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,11 +20,11 @@ using tensor::DType;
 
 namespace {
 
-// Of log1p(exp(gap)), which is at most log 2: what both functions and their argument round.
+// For log1p(exp(gap)), which is at most log 2: the rounding of both functions and their argument,
+// in units.
 constexpr double kLogUnits = 8;
 
-// Positions in the order they are walked; what is written at each is the state after its own
-// element, or before it when exclusive.
+// Visits positions in scan order. Writes the state after each element, or before it if exclusive.
 template <class Write, class Take>
 void walk(const RowTask& task, size_t length, Write write, Take take) {
   for (size_t step = 0; step < length; ++step) {
@@ -50,7 +55,7 @@ void scan_integers(const RowTask& task, const Row& in, Row& out) {
         if (!in.jumps) return;
         lo = sums ? lo + in.lo[k] : std::max(lo, in.lo[k]);
         hi = sums ? hi + in.hi[k] : std::max(hi, in.hi[k]);
-        if (products && (lo > 0 || hi > 0)) lo = hi = kInfinity;  // they wrap
+        if (products && (lo > 0 || hi > 0)) lo = hi = kInfinity;  // products wrap
       });
 }
 
@@ -70,7 +75,7 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
     const double n = static_cast<double>(count), m = std::isfinite(t) ? std::fabs(t) : 0;
     double own = a, half = std::sqrt(squares);
     if (count > 1) {
-      // A scan may well be serial, and then every partial sum rounds, possibly all the same way.
+      // A serial scan rounds every partial sum, possibly all in the same direction.
       const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size;
       const double serial = passed / c.path_factor;
       if (std::isfinite(size)) own += r.unit * std::max(tree, serial);
@@ -120,7 +125,7 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
     }
     if (out.tracks.a) out.a[k] = own;
     if (out.tracks.h) out.h[k] = half;
-    const double moved = jump < kInfinity ? jump * m : jump;  // a zero that may be none
+    const double moved = jump < kInfinity ? jump * m : jump;  // a zero that may not be zero
     out.set_jump(k, moved, moved);
   };
   walk(task, in.size(), write, [&](size_t k) {
@@ -138,11 +143,11 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
   });
 }
 
-// Errors of the inputs count by their share of the sum. What rounding adds on the way is passed on
-// by the share of what came before, be it one by one or by halves.
+// Input errors are weighted by their share of the sum. Rounding errors are weighted by the share of
+// the earlier partial result, for serial and tree orders.
 void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
   const Rounding& r = task.rounding;
-  // With `top` taken off: sums of exp, and of exp times errors and sizes.
+  // Relative to `top`: sums of exp, and of exp times errors and sizes.
   double top = -kInfinity, sum = 0, a = 0, h = 0, size = 0, serial = 0, t = -kInfinity;
   double lo = 0, hi = 0;
   int64_t count = 0;
@@ -186,7 +191,8 @@ void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
   });
 }
 
-// The largest so far (of negated values for CumMin), and of everything it may be.
+// The largest value so far (for CumMin of the negated values), and the ends of its errors and
+// jumps.
 void scan_choice(const RowTask& task, const Row& in, Row& out) {
   const double sign = task.node.op == Op::CumMin ? -1 : 1;
   double most = -kInfinity, up_a = most, down_a = most, up_h = most, down_h = most, up = most,

@@ -1,5 +1,8 @@
-// Elements written by index, one after the other. Several writes to one place are summed,
-// multiplied, compared, or leave open which of them stays.
+// The problem: several writes may reach one position, and PyTorch does not define their order. Sums
+// and products add error terms per write. When different values are set at one position, the result
+// jumps between them. An uncertain index widens every position that it may select. The writes run
+// on one thread in index order, because they may collide. The alternative, sorting by index first,
+// would allow several threads but needs memory for the order.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -54,7 +57,7 @@ class Scattering {
     }
   }
 
-  /// An element that may land here or elsewhere.
+  /// Widens a position at which an element may or may not be written.
   void doubt(size_t at, const Element& x) {
     const double y = out_.tracks.integer ? to_double(out_.i[at], node_.dtype) : out_.t[at];
     const double v = out_.tracks.integer ? to_double(x.i, node_.dtype) : x.t;
@@ -72,7 +75,7 @@ class Scattering {
       double a = out_.a[k] + rounding_.unit * std::max(tree, ports::chain_units(n) * std::fabs(t));
       if (std::isfinite(t) && size_[k] > rounding_.limit) a = kInfinity;
       if (out_.tracks.a) out_.a[k] = stored_bound(std::isfinite(t) ? a : 0);
-      // Atomic additions of half types round every time.
+      // Atomic additions of half types round at every addition.
       if (!out_.tracks.h) continue;
       double h = out_.h[k] + rounding_.half_unit * std::sqrt(n) * size_[k] +
                  (t != 0 ? n * rounding_.half_tiny : 0);
@@ -121,7 +124,7 @@ class Scattering {
     }
   }
 
-  // PyTorch leaves open which of several writes to one place stays.
+  // PyTorch does not define which of several writes to one position stays.
   void differ(size_t at, double old, double now) {
     const double d = std::fabs(old - now);
     jump(at, d, d);

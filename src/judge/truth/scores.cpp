@@ -1,5 +1,9 @@
-// The scores of an index output, brought into the order its elements have: movement between the
-// index and the output is done to the scores too.
+// The problem: the metric judges an index by its score, so scores must have the order of the
+// output's elements. View ops between the index and the output are applied to the scores as well.
+// Permutes, slices, flips and dims of extent 1 are followed through a view; the scores are read
+// once at the end. The alternative, gathering scores per output element, would lose the other
+// candidates on the line. The cost: if an op cannot be followed, the output has no scores and is
+// judged as plain integers.
 #include <algorithm>
 #include <memory>
 
@@ -20,13 +24,13 @@ namespace {
 // Follows the dims of the ranked tensor through view ops.
 class Tracker {
  public:
-  /// `ordered`: places along the dim are ranks, so that later ones may be cut out.
+  /// `ordered`: positions along the dim are ranks, so a slice may skip the first ranks.
   Tracker(const Extents& index_shape, View scores, int dim, bool ordered)
       : shape_(index_shape), scores_(std::move(scores)), dim_(dim), ordered_(ordered) {
     for (size_t d = 0; d < index_shape.size(); ++d) label_.push_back(static_cast<int>(d));
   }
 
-  /// False when the scores cannot follow.
+  /// Returns false when the scores cannot follow the op.
   bool move(const Node& op) {
     const Extents shape = graph::values_of(op.shape);
     if (op.op == Op::Reshape) return reshape(shape);
@@ -49,7 +53,7 @@ class Tracker {
   }
 
   int64_t skip() const { return skip_; }
-  /// Scores in the output's order, and where the ranked dim is in it.
+  /// Returns the scores in the output's order, and the position of the ranked dim.
   View result(int& dim) const {
     std::vector<int> order;
     for (const int label : label_) {
@@ -64,7 +68,8 @@ class Tracker {
   }
 
  private:
-  // Dims of extent 1 come and go freely; after any other reshape only the flat order is known.
+  // Dims of extent 1 may appear and disappear; after any other reshape only the flat order is
+  // known.
   bool reshape(const Extents& shape) {
     std::vector<int> label(shape.size(), -1);
     size_t from = 0;
@@ -128,7 +133,7 @@ class Tracker {
   int dim_;
   bool ordered_;
   int64_t skip_ = 0;
-  std::vector<int> label_;  // per dim: which dim of the scores it is, -1: none
+  std::vector<int> label_;  // per dim: the dim of the scores, -1: none
   bool sealed_ = false;
 };
 

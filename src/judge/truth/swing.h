@@ -1,5 +1,5 @@
-// How far a function moves when its argument does, by trying: for where a derivative says little
-// (at a pole, at the edge of the domain, when the error is not small against the argument).
+// Measures how much a function changes with its argument by evaluating it. Used when a derivative
+// is not enough: at a pole, at the edge of the domain, or for large errors.
 #pragma once
 
 #include <cmath>
@@ -9,19 +9,19 @@
 
 namespace kw::truth {
 
-/// |moved - y|: infinite when the moved argument leaves the domain.
+/// |moved - y|; infinite when the moved argument leaves the domain.
 inline double distance(double moved, double y) {
   if (moved == y || (y != y && moved != moved)) return 0;
   const double d = std::fabs(moved - y);
   return d == d ? d : std::numeric_limits<double>::infinity();
 }
 
-/// An infinite error of a value beyond these means that it overflowed: it is large or infinite, not
-/// unknown.
+/// An infinite error of a value above these limits means overflow: the value is large or infinite,
+/// not unknown.
 inline constexpr double kPathOverflow = 0x1.fffffep127, kHalfOverflow = 65504;
 
-/// max |f(x ± e) - y| with y = f(x). `overflow` is one of the constants above. An error below what
-/// a difference in fp64 can show is scaled up first and the result down again.
+/// Returns max |f(x ± e) - y| with y = f(x). `overflow` is one of the constants above. An error too
+/// small for a difference in fp64 is scaled up first, and the result is scaled down.
 template <class F>
 double swing(F f, double x, double y, double e, double overflow) {
   if (e == 0) return 0;
@@ -35,11 +35,11 @@ double swing(F f, double x, double y, double e, double overflow) {
   return e < step ? most * (e / step) : most;
 }
 
-/// On the fp32 path functions are tried as far out as the bound reaches, so that a pole within the
-/// bound is seen.
+/// On the fp32 path functions are evaluated at the full bound, so that a pole within the bound is
+/// found.
 inline constexpr double kPathFactor = ports::BoundConstants{}.path_factor;
 
-/// The magnitude, 0 for infinities and NaN: what a rounding is relative to.
+/// Returns the magnitude, or 0 for infinities and NaN: roundings are relative to it.
 inline double finite_magnitude(double x) {
   const double m = std::fabs(x);
   return m <= std::numeric_limits<double>::max() ? m : 0;

@@ -1,4 +1,4 @@
-// For the tests of this module: small graphs and tensors in a line each.
+// For the tests of this module: builds small graphs and tensors in one line each.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline graph::Attrs along(int dim) {
   return attrs;
 }
 
-/// A graph under construction whose mistakes fail the test.
+/// A graph under construction; an invalid op fails the test.
 class TestGraph {
  public:
   using Id = graph::NodeId;

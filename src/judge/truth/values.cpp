@@ -1,3 +1,9 @@
+// The problem: chunks must be loaded from any dtype and any view, and bounds must be stored without
+// rounding down. Views are split into runs of evenly spaced elements; constant and dense runs have
+// fast loops. One visitor lists the storage types and conversions, so that loads need no switch per
+// element. Values are stored in fp64 or int64, but errors in fp32: they need no precision, only an
+// upper limit. The alternative, fp64 errors, would double the memory of a truth's bounds. The cost
+// is the upward rounding in stored_bound().
 #include "truth/values.h"
 
 #include <algorithm>
@@ -141,7 +147,7 @@ auto* place_of(Lanes& lanes) {
   }
 }
 
-// Copies between a dense chunk and the runs of a view, whichever way `move` goes.
+// gather() copies the runs of a view into a dense chunk; spread() copies the other way.
 template <class To, class From>
 void gather(const From* from, const View& view, int64_t start, int count, To* to) {
   for_runs(view, start, count, [&](int64_t at, int64_t address, int64_t stride, int64_t length) {

@@ -1,3 +1,8 @@
+// The problem: movement ops should cost nothing, but strides alone cannot express a reshape of
+// permuted dims. A layout keeps each dim as a list of pieces, so a reshape can join dims and split
+// them again later. When a layout cannot express an op, the planner stores the tensor before it.
+// The alternative, copying at every reshape, would store the window matrices of convolutions. The
+// cost: views with many pieces have short runs, which are slower to load.
 #include "truth/view.h"
 
 #include <utility>
@@ -45,7 +50,7 @@ int64_t extent_of(const Pieces& pieces) {
   return extent;
 }
 
-// Joins what is evenly spaced as one.
+// Appends a piece, or joins it with the last one if both are evenly spaced.
 void append(const Piece& piece, Pieces& to) {
   if (piece.extent == 1) return;
   if (!to.empty() && to.back().stride == piece.stride * piece.extent) {
@@ -71,15 +76,16 @@ Layout expanded(const Layout& in, const Extents& shape) {
   return out;
 }
 
-// One dim from `start` on in `steps` to `extent` elements.
+// Slices one dim: `extent` elements from `start` in steps of `step`. Returns false if pieces would
+// be cut unevenly.
 bool slice_pieces(int64_t start, int64_t step, int64_t extent, Pieces& pieces, int64_t& offset) {
   if (extent == 0) {
     pieces = {{0, 0}};
     return true;
   }
-  int64_t inside = extent_of(pieces);  // elements of the pieces further in
+  int64_t inside = extent_of(pieces);  // number of elements in the inner pieces
   if (start == 0 && extent == inside) return true;
-  if (extent == 1) {  // a single element lies somewhere
+  if (extent == 1) {  // a single element: find its address
     for (const Piece& piece : pieces) {
       inside /= piece.extent;
       offset += start / inside * piece.stride;
@@ -129,7 +135,8 @@ std::optional<Layout> windowed(const Node& op, const Layout& in, const Extents& 
   return out;
 }
 
-// The innermost `extent` elements that are left, taken away. False: a piece would be cut unevenly.
+// Moves the innermost `extent` elements from `left` to `taken`. Returns false if a piece would be
+// cut unevenly.
 bool take_inner(int64_t extent, Pieces& left, Pieces& taken) {
   Pieces reversed;
   for (int64_t open = extent; open > 1;) {

@@ -1,5 +1,5 @@
-// Where the elements of a tensor lie when it is seen through movement ops: extents, strides and an
-// offset, counted in elements. Not a tensor: it owns nothing.
+// Describes the addresses of a tensor's elements after movement ops: extents, strides and an
+// offset, in elements. A view owns no data.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ View dense_view(const Extents& shape);
 
 View permuted(const View& view, const std::vector<int>& order);
 
-/// The same elements in the same order with as few dims as possible; at least one.
+/// Returns the same elements in the same order with as few dims as possible, but at least one.
 View coalesced(const View& view);
 
 /// Evenly spaced elements.
@@ -34,8 +34,8 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-/// A tensor seen through movement ops: like a View, but a dim may be several dims joined to one, as
-/// a reshape leaves them: row-major pieces, none of extent 1.
+/// A tensor seen through movement ops. Unlike in a View, a dim may consist of several joined dims,
+/// as a reshape creates them: row-major pieces, none of extent 1.
 struct Layout {
   std::vector<std::vector<Piece>> dims;
   int64_t offset = 0;
@@ -43,14 +43,14 @@ struct Layout {
 };
 
 Layout layout_of(const View& view);
-/// All pieces side by side, the dims first put in this order (empty: as they are).
+/// Returns all pieces as dims, after permuting the dims by `order` (empty: unchanged).
 View flat_view(const Layout& layout, const std::vector<int>& order);
 
-/// Whether the op moves elements without touching them, in a way layouts can express.
+/// Returns whether the op only moves elements, in a way that layouts can express.
 bool is_view_op(graph::Op op);
 
-/// `in` seen through a view op. Nothing when a layout cannot express it (a reshape that would cut a
-/// piece unevenly, a part of joined dims).
+/// Returns the layout of `in` seen through a view op. Not set when a layout cannot express it (a
+/// reshape that would cut a piece unevenly, a part of joined dims).
 std::optional<Layout> see_through(const graph::Node& op, const Layout& in);
 
 /// Calls body(position, address, stride, count) for every run of evenly spaced elements among the
@@ -60,7 +60,7 @@ void for_runs(const View& view, int64_t start, int64_t count, Body body) {
   if (count <= 0) return;
   const size_t inner = view.shape.size() - 1;
   const int64_t extent = view.shape[inner], stride = view.strides[inner];
-  constexpr size_t kFew = 8;  // outer dims that are counted; those of more are found by division
+  constexpr size_t kFew = 8;  // for more outer dims, indices are found by division
   int64_t index[kFew] = {};
   int64_t column = start % extent, address = view.offset;
   const auto find = [&](int64_t row) {

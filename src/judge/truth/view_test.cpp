@@ -1,4 +1,4 @@
-// Layouts against index arithmetic done element by element.
+// Compares layouts with index arithmetic for each element.
 #include "truth/view.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using graph::Node;
 using graph::Op;
 
-// Where every element of a tensor lies, row-major.
+// The address of every element of a tensor, row-major.
 struct Elements {
   Extents shape;
   std::vector<int64_t> address;
@@ -30,7 +30,7 @@ Elements dense(const Extents& shape) {
   return out;
 }
 
-/// `from(index)` is the index of the element that comes to lie at `index`.
+/// `from(index)` is the old index of the element that moves to `index`.
 template <class From>
 Elements moved(const Elements& in, const Extents& shape, From from) {
   Elements out{shape, {}};
@@ -47,7 +47,7 @@ class Moves {
  public:
   explicit Moves(uint32_t seed) : random_(seed) {}
 
-  /// A random view op and what it makes of the elements.
+  /// Returns a random view op, and applies it to the elements.
   Node draw(const Elements& in, Elements& out) {
     node_ = Node{};
     switch (below(6)) {
@@ -81,12 +81,12 @@ class Moves {
   Elements reshape(const Elements& in) {
     node_.op = Op::Reshape;
     Extents shape;
-    if (below(2) == 0 && in.shape.size() > 1) {  // two neighbours become one
+    if (below(2) == 0 && in.shape.size() > 1) {  // join two neighbouring dims
       shape = in.shape;
       const auto d = static_cast<size_t>(below(static_cast<int64_t>(shape.size()) - 1));
       shape[d] *= shape[d + 1];
       shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1);
-    } else {  // any factors
+    } else {  // random factors
       int64_t left = count_of(in.shape);
       for (const int64_t prime : {2, 3, 5, 2, 3}) {
         if (left % prime != 0 || below(2) == 0) continue;
@@ -226,7 +226,7 @@ TEST(View, ManyDimsAreWalkedToo) {
   EXPECT_EQ(all[4095], 5592405);
 }
 
-// The matrix a convolution multiplies with, never laid out: [C * kh * kw, OH * OW].
+// The matrix of a convolution, never stored: [C * kh * kw, OH * OW].
 TEST(View, WindowsOfAConvolutionJoin) {
   const auto node = [](Op op, std::vector<int> dims, std::vector<int64_t> steps,
                        const Extents& shape) {

@@ -1,4 +1,5 @@
-// Convolutions and pools: our truth against PyTorch in fp64, and PyTorch in fp32 against our bound.
+// Convolutions and pools: compares our truth with PyTorch in fp64, and PyTorch in fp32 with our
+// bound.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ using Extent = std::vector<int64_t>;
 struct SlidingRow {
   const char* name;
   Extent x, w;             // w is empty for pools
-  const char* expression;  // PyTorch's, of x and w
+  const char* expression;  // PyTorch code with x and w
   std::function<Result<NodeId>(graph::Builder&, NodeId, NodeId)> build;
 };
 std::ostream& operator<<(std::ostream& out, const SlidingRow& row) { return out << row.name; }
@@ -155,7 +156,7 @@ TEST_P(Sliding, IsWhatPyTorchComputes) {
   for (size_t k = 0; k < truth.value.size(); ++k) {
     const auto at = static_cast<int64_t>(k);
     const double bound = ports::bound_at(truth, at, false);
-    // Another order of sums in fp64.
+    // fp64 sums in another order.
     ASSERT_NEAR(truth.value[k], tensor::get_element(wide, at), 1e-7 * bound) << k;
     ASSERT_LE(std::fabs(truth.value[k] - tensor::get_element(narrow, at)), bound) << k;
   }
@@ -164,7 +165,7 @@ TEST_P(Sliding, IsWhatPyTorchComputes) {
 INSTANTIATE_TEST_SUITE_P(Table, Sliding, testing::ValuesIn(sliding_rows()),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// Terms that padding makes zero round nothing: the bound is that of a sum of the others.
+// Zero terms from padding have no rounding error: the bound is that of the sum without them.
 TEST(SlidingBounds, PaddingWidensNone) {
   TestGraph g;
   const HostTensor x = *tensor::make_input(DType::Fp32, {1, 1, 1, 1}, tensor::Family::Normal, 1);
