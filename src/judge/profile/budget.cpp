@@ -7,11 +7,11 @@
 namespace kw::profile {
 namespace {
 
-constexpr double kEqual = 1e-9;  // remainders nearer than that are ties
+constexpr double kEqual = 1e-9;  // remainders that differ by less are equal
 
 struct AxisShare {
   int AxisBudget::*axis;
-  int rank;  // among equals the smaller comes first
+  int rank;  // of equal shares the smaller rank comes first
   double gap;
   double raw = 0;
 };
@@ -22,8 +22,8 @@ int AxisBudget::of(const std::string& axis) const {
   return axis == "compute" ? compute : axis == "memory" ? memory : axis == "latency" ? latency : 0;
 }
 
-// Largest remainder: every axis gets the whole part of its share, what is left goes to the largest
-// rest.
+// Largest remainder method: each axis gets the whole part of its share. The axes with the largest
+// remainders get the rest.
 AxisBudget axis_budget(const Gaps& gaps) {
   std::vector<AxisShare> shares;
   const auto add = [&](int AxisBudget::*axis, int rank, const std::optional<double>& gap) {

@@ -19,7 +19,7 @@ Joined joined(const catalog::Metric& metric) {
     case catalog::Unit::Count:
       return metric.counted ? Joined::Sum : Joined::Dearest;
     case catalog::Unit::Bytes:
-      // Those that profilers count are totals; the others are bytes per thread or block.
+      // Metrics that profilers count are totals. The others are bytes per thread or per block.
       return metric.counted && !metric.ncu.empty() ? Joined::Sum : Joined::Dearest;
     case catalog::Unit::Percent:
     case catalog::Unit::Ratio:

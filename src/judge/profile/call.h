@@ -1,4 +1,4 @@
-// Metrics of a whole call from those of its launches. Pure functions.
+// Computes the metrics of a whole call from the metrics of its launches. Pure functions.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,19 @@ namespace kw::profile {
 
 struct LaunchMetrics {
   MetricSet metrics;
-  double us = 0;  // how long it takes, measured or estimated; only the proportions count
+  double us = 0;  // duration, measured or estimated; only the proportions matter
 };
 
-/// The launch that takes longest; 0 when there is none.
+/// Index of the launch that takes longest; 0 when there is no launch.
 size_t dearest_launch(const std::vector<LaunchMetrics>& launches);
 
-/// What is counted is summed, shares and rates are averaged by time, flags hold when they hold
-/// anywhere, and what belongs to one launch (its registers, its grid) is the dearest's. A metric
-/// that some launch does not know stays unknown: a part is not the whole.
+/// Counts are summed. Shares and rates are averaged by time. A flag holds if it holds in any
+/// launch. What belongs to one launch (registers, grid) comes from the longest launch. A sum or an
+/// average is unknown if it is unknown for any launch.
 MetricSet metrics_of_call(const std::vector<LaunchMetrics>& launches);
 
-/// Counts of a smaller shape as those of a larger one: what the virtual GPU counted, times `scale`.
-/// Shares and what is known without running stay as they are.
+/// Turns counts of a smaller shape into counts of a larger one: counts of the virtual GPU times
+/// `scale`. Shares and what is known without running do not change.
 void scale_counts(MetricSet& metrics, double scale, const std::string& counted_at);
 
 }  // namespace kw::profile

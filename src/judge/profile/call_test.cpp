@@ -23,7 +23,7 @@ TEST(Call, AddsUpItsLaunches) {
   const MetricSet call = metrics_of_call(launches);
   EXPECT_EQ(call.kernel, "long");
   EXPECT_EQ(call.get("global_load_sectors"), 400);
-  EXPECT_EQ(call.get("dram_throughput_pct"), 70);  // by time
+  EXPECT_EQ(call.get("dram_throughput_pct"), 70);  // weighted by time
   EXPECT_EQ(call.get("registers_per_thread"), 64);
   EXPECT_EQ(call.is("uses_shared"), true);
 }

@@ -8,7 +8,7 @@
 namespace kw::profile {
 namespace {
 
-/// Reads one cell at `at`, which then stands behind it. False: a quote that never closes.
+/// Reads one cell at `at` and moves `at` past it. False: a quote is never closed.
 bool read_cell(std::string_view text, size_t& at, std::string& cell) {
   if (text[at] != '"') {
     const size_t end = std::min(text.find_first_of(",\n", at), text.size());
@@ -24,7 +24,7 @@ bool read_cell(std::string_view text, size_t& at, std::string& cell) {
       cell += text[at++];
     } else {
       ++at;
-      // What stands between the closing quote and the next comma belongs to nobody.
+      // Text between the closing quote and the next comma is ignored.
       at = std::min(text.find_first_of(",\n", at), text.size());
       return true;
     }
@@ -34,8 +34,7 @@ bool read_cell(std::string_view text, size_t& at, std::string& cell) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Without sign, exponent and the characters that only group digits; "" when there is anything
-/// else.
+/// Removes the characters that only group digits: blanks, no-break spaces and apostrophes.
 std::string digits_of(std::string_view cell) {
   std::string text = replace_all(std::string(trim(cell)), "\xc2\xa0", "");
   text = replace_all(replace_all(text, "\xe2\x80\xaf", ""), "'", "");
@@ -43,7 +42,7 @@ std::string digits_of(std::string_view cell) {
   return text;
 }
 
-/// Whether `mark` splits the digits into groups of three behind a first group of one to three.
+/// Whether `mark` splits the digits into groups of three after a first group of one to three.
 bool grouped(std::string_view text, char mark) {
   const size_t first = text.find(mark);
   const size_t begin = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -60,7 +59,7 @@ bool looks_numeric(std::string_view text) {
          text.find_first_not_of("0123456789.,+-eE") == std::string_view::npos;
 }
 
-/// What one cell proves: nothing, or one of the two.
+/// The decimal mark that one cell proves; not set when the cell proves neither.
 std::optional<Decimal> evidence(std::string_view text) {
   const size_t comma = text.rfind(','), point = text.rfind('.');
   const bool has_comma = comma != std::string_view::npos;
@@ -110,7 +109,7 @@ Result<Decimal> decimal_of(const std::vector<std::string_view>& cells) {
     found = says;
     by = std::string(cell);
   }
-  // Profilers group by commas unless something says otherwise.
+  // Profilers group digits with commas, so the point is the default.
   return found.value_or(Decimal::Point);
 }
 

@@ -12,7 +12,7 @@ using record::InstClass;
 
 double number(uint64_t count) { return static_cast<double>(count); }
 
-/// Writes counts and shares, and leaves out shares of nothing.
+/// Writes counts and shares. A share of zero is not written.
 class CounterWriter {
  public:
   explicit CounterWriter(MetricSet& metrics) : metrics_(metrics) {}
@@ -40,7 +40,7 @@ void write_memory(const CounterValues& v, CounterWriter& w) {
   w.count("global_store_requests", v.global_store_requests, "global_store_requests");
   w.count("global_load_sectors", v.global_load_sectors, "global_load_sectors");
   w.count("global_store_sectors", v.global_store_sectors, "global_store_sectors");
-  // Lanes that read the same bytes count each, so a broadcast asks for more than the sector has.
+  // Lanes that read the same bytes are counted separately. A broadcast can exceed the sector size.
   w.share("load_efficiency_pct", number(v.global_load_bytes),
           v.global_load_sectors * record::kSectorBytes, "global_load_bytes of global_load_sectors");
   w.share("store_efficiency_pct", number(v.global_store_bytes),

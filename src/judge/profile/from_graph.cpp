@@ -10,11 +10,11 @@ using graph::Node;
 using graph::Op;
 using graph::OpKind;
 
-/// What the values a node depends on have been through, itself included.
+/// What the values that a node depends on have passed through, the node included.
 struct Past {
   bool matmul = false, reduction = false, exponential = false;
   bool exponential_of_matmul = false;
-  bool wide_input = false;  // a tensor parameter of two or more dims, not through a product
+  bool wide_input = false;  // a tensor parameter of two or more dims, not yet multiplied
   bool integer_input = false, fp8_input = false;
 
   void operator|=(const Past& other) {
@@ -106,7 +106,7 @@ class GraphReader {
     traits_.epilogue_graph |= past.wide_input || graph_.outputs.size() > 1;
   }
 
-  // What comes out of a product has no unmultiplied operand any more.
+  // The result of a product has no operand that is not yet multiplied.
   void read_product(Past& past) {
     traits_.matmul = true;
     traits_.attention |= past.exponential_of_matmul && past.reduction;

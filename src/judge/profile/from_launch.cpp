@@ -17,7 +17,8 @@ MetricSet metrics_of_launch(const ports::KernelResources& resources, const Launc
         "the compiler");
   if (shape.blocks > 0) set("grid_blocks", static_cast<double>(shape.blocks), "the launch");
   if (shape.threads > 0) set("block_threads", shape.threads, "the launch");
-  // Shared memory that nobody reported is not zero, and then nothing is known about occupancy.
+  // Shared memory that the compiler did not report is unknown, not zero. Occupancy is then unknown
+  // too.
   if (resources.static_shared < 0) return metrics;
   const int64_t shared = resources.static_shared + shape.dynamic_shared;
   set("shared_bytes_per_block", static_cast<double>(shared), "the compiler and the launch");

@@ -1,5 +1,4 @@
-// Flags from opcodes. PTX is read line by line, which is enough for what compilers write: one
-// instruction per line.
+// Finds flags from opcodes. PTX is read line by line: compilers write one instruction per line.
 #include <algorithm>
 
 #include "core/text.h"
@@ -8,11 +7,11 @@
 namespace kw::profile {
 namespace {
 
-/// What an opcode begins with, or contains behind that, and the flag it raises.
+/// How an opcode starts, what it contains after that, and the flag it sets.
 struct OpcodeFlag {
   const char* flag;
   std::string_view begin;
-  std::string_view part;  // "": anything
+  std::string_view part;  // "": any
 };
 
 constexpr OpcodeFlag kOpcodeFlags[] = {
@@ -62,7 +61,7 @@ constexpr OpcodeFlag kOpcodeFlags[] = {
 
 constexpr std::string_view kDivisions[] = {"div.s", "div.u", "rem.s", "rem.u"};
 
-/// The instruction of a line without guard, comment and blanks, or "".
+/// The instruction of a line without guard, comment and blanks; "" when there is none.
 std::string_view instruction_of(std::string_view line) {
   line = trim(line.substr(0, line.find("//")));
   if (!line.empty() && line.front() == '@') {
@@ -72,8 +71,7 @@ std::string_view instruction_of(std::string_view line) {
   return line;
 }
 
-/// Whether a line opens a body: ".entry NAME" of another kernel than the one asked for is to be
-/// passed over.
+/// Whether a line opens a body. The body of another kernel's ".entry NAME" is skipped.
 enum class Opens : uint8_t { Nothing, Function, Wanted, Other };
 
 Opens opens(std::string_view line, std::string_view entry) {
@@ -94,7 +92,7 @@ class PtxFlags {
           opcode.substr(row.begin.size()).find(row.part) != std::string_view::npos)
         raise(row.flag);
     }
-    // A division by a literal has become a multiplication before PTX is written.
+    // The compiler has turned a division by a literal into a multiplication before it writes PTX.
     if (std::ranges::any_of(kDivisions, [&](std::string_view d) { return opcode.starts_with(d); }))
       raise("uses_division");
   }

@@ -9,10 +9,10 @@ namespace {
 
 struct KernelName {
   std::string name;       // "ns::rms_norm"
-  std::string arguments;  // "256,2" of a template, "" when there are none
+  std::string arguments;  // "256,2" of a template; "" when there are none
 };
 
-/// The position behind the bracket that closes the one at `open`, or npos.
+/// The position after the bracket that closes the one at `open`, or npos.
 size_t behind(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t at = open; at < text.size(); ++at) {
@@ -23,7 +23,7 @@ size_t behind(std::string_view text, size_t open) {
   return std::string_view::npos;
 }
 
-/// Casts in template arguments ("(int)256") and blanks are the printer's taste.
+/// Removes casts in template arguments ("(int)256") and blanks: tools print them differently.
 std::string plain_arguments(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -65,7 +65,7 @@ bool same_kernel(std::string_view profiled, std::string_view asked) {
   const KernelName there = split_name(profiled), wanted = split_name(asked);
   if (wanted.name.empty()) return false;
   const bool name = there.name == wanted.name || there.name.ends_with("::" + wanted.name);
-  // One of the two may have been printed without arguments.
+  // One of the two names may be printed without arguments.
   return name && (there.arguments.empty() || wanted.arguments.empty() ||
                   there.arguments == wanted.arguments);
 }

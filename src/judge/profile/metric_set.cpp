@@ -1,3 +1,8 @@
+// Tools report different metrics, but triggers in the catalog name one canonical set. derive()
+// closes the gap with a table: each row computes one metric from others. A row is skipped when an
+// input is unknown, so no metric is ever guessed. The result has the weakest source of its inputs.
+// Rows run once, in order, so a row may use only the results of earlier rows. Computing every
+// metric in each importer was the alternative; the formulas would then exist three times.
 #include "profile/metric_set.h"
 
 #include <algorithm>
@@ -25,7 +30,7 @@ std::optional<double> percent_of(const Values& v) {
   return std::min(100.0, 100 * v[0] / v[1]);
 }
 
-// Every formula needs all of its inputs; the earlier rows may serve the later ones.
+// A formula needs all of its inputs. Later rows may use the results of earlier rows.
 struct Derivation {
   const char* id;
   std::vector<const char*> from;

@@ -1,5 +1,8 @@
-// From cells to canonical metrics. A profile is only worth something when it is of the right kernel
-// and in known units, so doubt is an Error here; what is merely missing stays unknown.
+// Turns the cells of an Nsight Compute table into canonical metrics. A profile of the wrong kernel
+// or in a wrong unit would mislead every later decision, so any doubt about these is an Error. A
+// metric that is only missing stays unknown. Several launches of the kernel become one mean,
+// weighted by time for shares. The alternative, to skip cells that are not understood, would hide
+// new ncu versions. The cost: a file with one unknown unit is refused as a whole.
 #include "profile/ncu.h"
 
 #include <fmt/core.h>
@@ -31,7 +34,7 @@ std::optional<double> product_of(std::string_view text, Decimal decimal) {
   return product;
 }
 
-/// Canonical values of one launch.
+/// The canonical metrics of one launch.
 using LaunchValues = std::map<std::string, Known, std::less<>>;
 
 class LaunchReader {
@@ -76,15 +79,14 @@ class LaunchReader {
     const auto [begin, end] = by_name_.equal_range(name);
     for (auto at = begin; at != end; ++at) {
       const NcuCell& cell = *at->second;
-      // Of the labels a raw page has only the shapes of the launch, which are written "(256, 1,
-      // 1)".
+      // Of the labels, a raw page has only the launch shapes, which are written "(256, 1, 1)".
       if (label && !labels_ && !cell.value.starts_with("(")) continue;
       const auto unit = parse_unit(cell.unit);
       if (!unit)
         return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,
                                        name, cell.unit));
       if (!fits(*unit, metric.unit)) {
-        // A label may name two quantities, told apart by their units alone.
+        // One label may name two quantities. Only their units differ.
         if (label) continue;
         return input_error(fmt::format("{}: {} is given in '{}', but is measured in {}", log_, name,
                                        cell.unit, catalog::unit_name(metric.unit)));
@@ -120,10 +122,10 @@ class LaunchReader {
   Decimal decimal_;
   const std::string& log_;
   std::vector<std::string> notes_;
-  std::multimap<std::string_view, const NcuCell*> by_name_;  // of the launch being read
+  std::multimap<std::string_view, const NcuCell*> by_name_;  // of the current launch
 };
 
-/// The mean over launches; shares weigh as much as their launch took, where that is known of all.
+/// The mean over launches. Shares are weighted by time if the time of every launch is known.
 Known mean_of(const std::string& id, const std::vector<LaunchValues>& launches) {
   const bool share = catalog::find_metric(id)->unit == catalog::Unit::Percent;
   const auto duration = [](const LaunchValues& launch) {
@@ -146,8 +148,8 @@ Known mean_of(const std::string& id, const std::vector<LaunchValues>& launches) 
   return mean;
 }
 
-/// Hardware counters that read nothing but zero were not read at all. Times and shapes do not come
-/// from them.
+/// If all hardware counters are zero, they were not read. Times and launch shapes do not come from
+/// counters.
 bool all_zero(const MetricSet& metrics) {
   bool any = false;
   for (const auto& [id, known] : metrics.all()) {

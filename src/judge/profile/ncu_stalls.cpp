@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 2> kLatencies = {
     "smsp__average_warps_active_per_issue_active.ratio",
     "smsp__average_warp_latency_per_inst_issued.ratio"};
 
-/// The reason a column speaks of, or "". Columns about warps of which none could issue are a second
-/// count of the same.
+/// The stall reason that a column counts, or "". Columns for warps that could not issue count the
+/// same stalls again and are skipped.
 template <size_t N>
 std::string reason_in(const StallForm (&forms)[N], std::string_view column) {
   for (const StallForm& form : forms) {
@@ -33,7 +33,7 @@ std::string reason_in(const StallForm (&forms)[N], std::string_view column) {
     const bool plain = reason.find('.') == std::string_view::npos &&
                        !reason.ends_with("_not_issued") && !reason.empty();
     if (!plain) continue;
-    // Newer versions' word for the same.
+    // Newer ncu versions use this word for the same reason.
     return reason == "branch_resolving" ? "branch_resolve" : std::string(reason);
   }
   return "";
@@ -66,7 +66,7 @@ std::map<std::string, Known> StallReader::shares() const {
       found[id] = {std::clamp(100 * value / whole, 0.0, 100.0), Source::Ncu, from};
     }
   };
-  // All reasons are there when the one that is no stall is there too.
+  // "selected" is not a stall. If it is present, all reasons are present.
   const auto whole_of = [](const Form& form) {
     double sum = 0;
     for (const auto& [reason, value] : form.reasons) sum += value;

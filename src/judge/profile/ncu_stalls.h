@@ -1,5 +1,5 @@
-// Why warps wait, from the forms in which profilers count it: per issued instruction, or in
-// samples. Shares of the whole.
+// Why warps wait, as shares of their time. Profilers count stalls per issued instruction or in
+// samples.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ class StallReader {
  public:
   bool wants(std::string_view column) const;
   void add(std::string_view column, double value);
-  /// stall_*_pct from the better of the two forms. Nothing when the whole is not known: a part of a
-  /// part is no share.
+  /// The stall_*_pct metrics from the better of the two forms. Empty when the total is unknown,
+  /// because a share needs the total.
   std::map<std::string, Known> shares() const;
 
  private:
@@ -23,7 +23,7 @@ class StallReader {
     std::map<std::string, double> reasons;  // "long_scoreboard", "selected" …
   };
   Form per_issue_, samples_;
-  double latency_ = 0;  // cycles a warp is resident per instruction it issues
+  double latency_ = 0;  // cycles a warp is resident per issued instruction
 };
 
 }  // namespace kw::profile

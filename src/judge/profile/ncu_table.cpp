@@ -11,7 +11,7 @@
 namespace kw::profile {
 namespace {
 
-// Columns that say which launch a row is about, in any version.
+// Columns that identify the launch of a row, in all versions.
 constexpr std::string_view kLaunchColumns[] = {
     "ID",
     "Process ID",
@@ -36,7 +36,7 @@ std::string_view cell(const CsvRow& row, size_t at) {
   return at < row.size() ? trim(row[at]) : std::string_view();
 }
 
-/// From the header's line on; profilers print their own lines ("==PROF== …") around the table.
+/// The text from the header line on. Profilers print other lines ("==PROF== …") around the table.
 std::string table_lines(std::string_view text) {
   std::string out;
   bool inside = false;
@@ -67,7 +67,7 @@ class TableReader {
   }
 
  private:
-  // One column per metric; the row below the header has the units and no id.
+  // One column per metric. The row below the header has the units and no id.
   Status read_wide(NcuTable& table) {
     if (rows_.size() < 2 || !cell(rows_[1], id_).empty())
       return input_error(fmt::format(
@@ -87,7 +87,7 @@ class TableReader {
     return Done{};
   }
 
-  // One row per metric; rows about rules have no metric. Summaries have an average, not a value.
+  // One row per metric. Rows about rules have no metric. Summaries have an average, not a value.
   Status read_long(NcuTable& table) {
     const size_t name = column(header_, "Metric Name"), unit = column(header_, "Metric Unit");
     size_t value = column(header_, "Metric Value");

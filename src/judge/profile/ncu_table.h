@@ -1,5 +1,5 @@
-// The table inside a profiler's output: launches, each with its named cells. Knows headers and
-// rows, not what metrics mean.
+// Finds the table in a profiler's output: launches, each with its named cells. Does not know what
+// the metrics mean.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ struct NcuLaunch {
 };
 
 struct NcuTable {
-  bool labels = false;  // names are those of the details page
+  bool labels = false;  // the names are those of the details page
   std::vector<NcuLaunch> launches;
 };
 
-/// Blame::Input when there is no table, or one without units.
+/// Blame::Input when there is no table or the table has no units.
 Result<NcuTable> read_ncu_table(std::string_view text, const std::string& log);
 
 }  // namespace kw::profile

@@ -21,7 +21,7 @@ constexpr const char* kOlder =
 struct Column {
   const char* name;
   const char* unit;
-  std::vector<std::string> values;  // per launch
+  std::vector<std::string> values;  // one per launch
 };
 
 std::string quoted(const std::string& cell) {
@@ -101,7 +101,7 @@ TEST(Ncu, ReadsOlderHeaders) {
   EXPECT_DOUBLE_EQ(value_of(metrics, "dram_throughput_pct"), 40);
 }
 
-/// One row per metric, with the header of the version that wrote it.
+/// One row per metric, with the header of one ncu version.
 std::string details_page(const char* last_columns, const std::vector<std::string>& rows) {
   std::string text = std::string(kOlder) + ",\"Section Name\"," + last_columns + "\n";
   for (const std::string& row : rows)
@@ -315,7 +315,7 @@ TEST(Ncu, AValueThatOverflowsItsUnitIsUnknown) {
   EXPECT_FALSE(metrics->knows("duration_us"));
 }
 
-// Whatever happens to a file on its way here: an Error or fewer metrics, never a crash.
+// A cut or damaged file gives an Error or fewer metrics, never a crash.
 TEST(Ncu, SurvivesCutAndBrokenFiles) {
   const std::string whole =
       "==PROF== x\n" +
@@ -376,7 +376,7 @@ struct UnitCase {
   const char* name;
   const char* text;
   catalog::Unit unit;
-  double scale;  // 0: does not fit, below 0: not known
+  double scale;  // 0: does not fit; below 0: unknown
 };
 
 class Units : public testing::TestWithParam<UnitCase> {};

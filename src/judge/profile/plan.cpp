@@ -1,3 +1,9 @@
+// The catalog has many methods, and a kernel can take only a few at once. The planner judges each
+// method alone first: target, effect on the numbers, earlier failures, trigger. It then sorts the
+// rest by score and takes them greedily within the budget of each axis. The sort breaks ties by
+// priority and id, so the same input gives the same plan. An exact search over sets was the
+// alternative; scores are too rough to justify it. The cost: a method that needs two others can
+// miss the budget. Each method keeps the reason for its standing.
 #include "profile/plan.h"
 
 #include <fmt/core.h>
@@ -50,7 +56,7 @@ class Planner {
     judged.why = std::move(why);
   }
 
-  /// Everything that can be said of one method alone; LowerScore means that it may be chosen.
+  /// Judges one method alone. LowerScore here means that the method may be chosen.
   void judge(Judged& judged) {
     const Method& method = *judged.method;
     look_at_trigger(judged);
@@ -82,7 +88,8 @@ class Planner {
     judged.missing = std::move(strength.missing);
   }
 
-  /// Skip conditions and what the applied methods leave room for.
+  /// Checks the skip condition and the conflicts with applied methods. True when one rules the
+  /// method out.
   bool related(Judged& judged) {
     const Method& method = *judged.method;
     if (method.skip) {
@@ -128,7 +135,7 @@ class Planner {
 
   double score(const Method& method, double strength) const {
     double gain = std::log(std::sqrt(method.gain_low * method.gain_high));
-    // Whatever a method can do elsewhere, here it cannot win more than its axis loses.
+    // The gain is limited by the time that the method's axis loses here.
     if (const auto gap = gap_of(input_.roofline.gaps, method.axis))
       gain = std::min(gain, -std::log(1 - std::clamp(*gap, 0.0, 0.99)));
     const auto past = input_.past.find(method.id);
@@ -148,8 +155,7 @@ class Planner {
       return std::pair(a->method->priority, a->method->id) <
              std::pair(b->method->priority, b->method->id);
     });
-    // A method may need one that is chosen after it, so there is a second look while anything was
-    // found.
+    // A method may need one that is chosen after it. The loop repeats until no method was added.
     AxisBudget left = input_.roofline.budget;
     bool again = true;
     while (again) {
@@ -184,7 +190,7 @@ class Planner {
                                [&](const Judged* one) { return one->method->id == id; });
   }
 
-  /// A chosen method that leaves no room for this one.
+  /// A chosen method that conflicts with this one or replaces it; null when there is none.
   const Method* opponent(const Method& method) const {
     for (const Judged* one : plan_.chosen) {
       const Method& other = *one->method;

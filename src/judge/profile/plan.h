@@ -1,6 +1,5 @@
-// Which methods to try next: every method of the catalogue judged by the evidence, ranked, chosen
-// within the budget, and the reason for each in words. Decides nothing about how a method is
-// written.
+// Decides which methods to try next: judges every method of the catalog by the evidence, ranks it,
+// chooses within the budget and gives a reason. Does not decide how a method is written.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,11 @@
 
 namespace kw::profile {
 
-/// Where a method was tried. A method that failed is not tried again there; when the bottleneck
-/// moves, it may be.
+/// The situation in which a method was tried. A method that failed there is not tried again there.
+/// It may be tried again when the bottleneck changes.
 std::string fingerprint(const std::string& task, const arch::Target& target, Bottleneck bottleneck);
 
-/// What became of a method before, anywhere.
+/// The results of earlier trials of a method in all situations.
 struct Record {
   int tried = 0, effective = 0;
 };
@@ -34,14 +33,14 @@ struct PlanInput {
   const Roofline& roofline;
   const arch::Target& target;
   std::string context;                                        // a fingerprint()
-  std::vector<std::string> applied;                           // methods the kernel has already
+  std::vector<std::string> applied;                           // methods the kernel already has
   std::set<std::pair<std::string, std::string>> banned = {};  // method, fingerprint
   std::map<std::string, Record> past = {};
-  catalog::Expressible expressible = catalog::Expressible::Module;  // the most the writer can do
+  catalog::Expressible expressible = catalog::Expressible::Module;  // the most the author can write
   catalog::Effect effect = catalog::Effect::Precision;              // the most the task allows
 };
 
-/// Why a method is or is not tried, in the order in which it is asked.
+/// Why a method is or is not tried, about in the order of the checks.
 enum class Standing : uint8_t {
   Chosen,
   AlreadyApplied,
@@ -55,8 +54,8 @@ enum class Standing : uint8_t {
   Superseded,
   InsufficientEvidence,
   NoTrigger,
-  NoGain,      // it costs speed, or its axis has nothing to win
-  LowerScore,  // the budget of its axis went to better ones
+  NoGain,      // it costs speed, or its axis has nothing to gain
+  LowerScore,  // better methods used the budget of its axis
 };
 const char* standing_name(Standing standing);
 
@@ -66,14 +65,14 @@ struct Judged {
   std::optional<double> strength;
   double score = 0;
   std::string why;                    // one sentence
-  std::vector<std::string> evidence;  // clauses of the trigger, with their values
-  std::vector<std::string> missing;   // metrics nobody measured
+  std::vector<std::string> evidence;  // clauses of the trigger with their values
+  std::vector<std::string> missing;   // metrics that were not measured
 };
 
 struct Plan {
-  std::vector<Judged> methods;        // all of them, in the catalogue's order
-  std::vector<const Judged*> chosen;  // in the order to apply them; point into `methods`
-  /// Methods of the same axis that stand before a chosen one in priority and were not chosen.
+  std::vector<Judged> methods;        // all methods, in the catalog's order
+  std::vector<const Judged*> chosen;  // in the order to apply them; pointers into `methods`
+  /// Methods of the same axis with a higher priority than the chosen one that were not chosen.
   std::vector<const Judged*> skipped_higher(const Judged& chosen) const;
 
   Plan() = default;
@@ -83,12 +82,12 @@ struct Plan {
   Plan& operator=(const Plan&) = delete;
 };
 
-/// Deterministic: the same input gives the same plan. score = ln of the typical gain, at most what
-/// the axis has to win, times trigger strength, times the share of successes so far.
+/// Deterministic. score = ln of the typical gain (at most what the axis can gain) * trigger
+/// strength * share of earlier successes.
 Plan plan_methods(std::span<const catalog::Method> methods, const PlanInput& input);
 
-/// iter-independent part of methods.json: id, name, axis, priority, trigger_strength, evidence,
-/// skipped_higher.
+/// The part of methods.json that does not depend on the iteration: id, name, axis, priority,
+/// trigger_strength, evidence, skipped_higher.
 Json to_json(const Plan& plan);
 
 }  // namespace kw::profile

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                      1.5, -1, 1, 0.5}),
     [](const auto& c) { return c.param.name; });
 
-/// Three axes wide open on an H200.
+/// An H200 roofline with large gaps on three axes.
 Roofline open_roofline() {
   Roofline r;
   r.gaps = {0.8, 0.8, 0.8};
@@ -245,7 +245,7 @@ TEST(Plans, AScoreNeverPromisesMoreThanTheGap) {
   EXPECT_NEAR(of(s.plan(), "compute.tensor_core").score, -std::log(0.8) * 0.5, 1e-9);
 }
 
-/// Sets metrics so that a condition holds (or does not); of alternatives takes the `pick`-th.
+/// Sets metrics so that a condition holds or does not. Of alternatives it takes the `pick`-th.
 void satisfy(const catalog::Expression& e, bool holds, size_t pick, MetricSet& metrics) {
   using Kind = catalog::Expression::Kind;
   const bool everything = (e.kind == Kind::And) == holds;  // all parts matter
@@ -266,7 +266,7 @@ void satisfy(const catalog::Expression& e, bool holds, size_t pick, MetricSet& m
   }
 }
 
-// A method whose trigger contradicts its own skip condition could never be tried.
+// A method whose trigger contradicts its skip condition could never be tried.
 TEST(Plans, EveryMethodIsChosenInSomeSituation) {
   for (const catalog::Method& method : catalog::methods()) {
     Standing standing = Standing::NoTrigger;

@@ -1,15 +1,10 @@
-// A kernel's time has three parts: what the task needs on its limiting unit, what the kernel asks
-// of the units beyond that, and time in which no unit is busy. The second part is the gap of
-// compute or memory, the third that of latency:
-//
-//   gap of memory  = share of the time the memory system is busy  - share the least traffic would
-//   take gap of compute = share of the time the arithmetic is busy     - share the least arithmetic
-//   would take gap of latency = 1 - the larger of the two busy shares
-//
-// So an elementwise kernel at 93 % of the memory's rate has nothing to win anywhere, while one that
-// moves every byte four times at the same rate has most of its time to win on the memory side.
-// Taking 1 - utilisation for each axis instead would call the first one bound by compute, since its
-// arithmetic idles.
+// Where does a kernel lose time? Its time is work that the task needs, extra work, and idle time.
+//   gap of memory  = (busy share - share for the least traffic) * (busy share / larger share)^2
+//   gap of compute = the same for arithmetic
+//   gap of latency = 1 - the larger of the two busy shares
+// An elementwise kernel at 93 % of the memory's rate has nothing to gain. The alternative, a gap of
+// 1 - utilisation per axis, would call it compute-bound because its arithmetic idles. The cost: the
+// least traffic and the least arithmetic of the task must be known.
 #include "profile/roofline.h"
 
 #include <fmt/core.h>
@@ -22,17 +17,17 @@ namespace {
 
 using Share = std::optional<double>;
 
-constexpr double kBusy = 0.6;         // from here on a unit can be what limits
-constexpr double kClearly = 0.1;      // so much busier than the other one
+constexpr double kBusy = 0.6;         // a unit this busy can be the limit
+constexpr double kClearly = 0.1;      // a unit this much busier is clearly the busier one
 constexpr double kMostlyDram = 0.9;   // of the memory system's busiest part
-constexpr double kFewWarps = 30;      // percent of what an SM holds
+constexpr double kFewWarps = 30;      // percent of the warps that an SM holds
 constexpr double kMuchWaiting = 0.4;  // of a warp's time, for one reason
 constexpr double kLaunchBound = 2;    // times an empty launch
 constexpr double kEfficient = 0.85;   // of the floor's rate
 
 double clamp01(double value) { return std::clamp(value, 0.0, 1.0); }
 
-/// The largest of several percentages that are known, as a share.
+/// The largest known percentage, as a share.
 Share busiest(const MetricSet& metrics, std::initializer_list<const char*> ids, std::string& by) {
   Share most;
   for (const char* id : ids) {
@@ -44,7 +39,7 @@ Share busiest(const MetricSet& metrics, std::initializer_list<const char*> ids, 
   return most;
 }
 
-/// How busy a unit is; not exact: at least so busy.
+/// How busy a unit is. If not exact, the share is a lower bound.
 struct Busy {
   Share share;
   bool exact = false;
@@ -74,7 +69,7 @@ class Analysis {
  private:
   void say(std::string reason) { out_.reasons.push_back(std::move(reason)); }
 
-  /// Bytes the kernel moves: measured, or counted as if nothing were cached.
+  /// Bytes the kernel moves: measured, or counted as if there were no cache.
   std::optional<double> traffic() const {
     if (const auto bytes = metrics_.get("dram_bytes")) return bytes;
     const auto loads = metrics_.get("global_load_sectors");
@@ -89,15 +84,15 @@ class Analysis {
     return *bytes / ceilings_.gigabytes * 1e-3;
   }
 
-  /// How long issuing its instructions takes: a warp's multiply-add is 64 operations.
+  /// The time needed to issue the instructions. One multiply-add of a warp is 64 operations.
   std::optional<double> issue_us() const {
     const auto instructions = metrics_.get("warp_instructions");
     if (!instructions || ceilings_.fp32_tera <= 0) return std::nullopt;
     return *instructions * 64 / ceilings_.fp32_tera * 1e-6;
   }
 
-  // Without a clock the kernel is taken to be as fast as its own traffic and instructions allow: an
-  // estimate that knows nothing of waiting.
+  // If no time was measured, assume the time that the kernel's own traffic and instructions need.
+  // This estimate ignores waiting.
   void model_time() {
     const auto moving = traffic_us(), issuing = issue_us();
     const double us =
@@ -124,7 +119,7 @@ class Analysis {
       share = of_time(issue_us());
       by = "warp_instructions";
       how = "by counted instructions";
-      // Matrix instructions do far more per issue than this can see.
+      // Matrix instructions do far more work per issue than this formula counts.
       if (share && metrics_.get("tensor_flops").value_or(0) > 0) share.reset();
     }
     return busy("arithmetic", share, by, how, floor_.compute_us);
@@ -173,8 +168,8 @@ class Analysis {
     say_gap("latency", out_.gaps.latency);
   }
 
-  // A unit nobody looked at may be busy all the time, so one alone only proves that there is little
-  // idle time.
+  // A unit that was not measured may be busy all the time. One known unit only gives an upper bound
+  // of the idle time.
   Share idle(const Busy& compute, const Busy& memory) const {
     if (!compute.share && !memory.share) return dominant_stall();
     const double most = 1 - std::max(compute.share.value_or(0), memory.share.value_or(0));
@@ -185,7 +180,7 @@ class Analysis {
     if (!gap) say(fmt::format("gap of {}: unknown, so it gets no method", axis));
   }
 
-  /// The largest share of waiting for one reason; waiting for a busy unit is not waiting.
+  /// The largest share of waiting for one reason. Waiting for a busy unit does not count.
   Share dominant_stall() const {
     Share most;
     for (const auto& [id, known] : metrics_.all()) {
@@ -195,7 +190,7 @@ class Analysis {
     return most;
   }
 
-  // Gaps that nobody knows prove nothing: the unit that limits must be among the known ones.
+  // Unknown gaps prove nothing: the limiting unit must be one of the known ones.
   void decide_near_peak() {
     if (out_.time_us && out_.floor_us && *out_.time_us <= *out_.floor_us / kEfficient) {
       out_.near_peak = true;
@@ -231,8 +226,8 @@ class Analysis {
     return *dram / 100 >= kMostlyDram * memory ? Bottleneck::Dram : Bottleneck::Cache;
   }
 
-  // Units of which only a lower bound is known may be busy all the time, unless the warps
-  // themselves say what they wait for.
+  // A unit with only a lower bound may be busy all the time, unless the stall reasons say
+  // otherwise.
   Bottleneck waiting() const {
     if (out_.estimated) return Bottleneck::Unknown;
     if (!both_seen_ && dominant_stall().value_or(0) < kMuchWaiting) return Bottleneck::Unknown;
@@ -251,7 +246,7 @@ class Analysis {
   const TimeFloor& floor_;
   const Ceilings& ceilings_;
   std::optional<double> model_us_;
-  bool both_seen_ = false;  // neither unit's share is a mere lower bound
+  bool both_seen_ = false;  // neither unit's share is only a lower bound
   Roofline out_;
 };
 

@@ -96,7 +96,7 @@ TEST_P(Rooflines, NameTheBottleneckAndTheBudget) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, Rooflines,
     testing::Values(
-        // The two that "one minus utilisation" gets wrong.
+        // The two cases that "1 - utilisation" gets wrong.
         Case{
             "elementwise_at_the_memory_rate",
             {{"dram_throughput_pct", 93}, {"memory_throughput_pct", 93}, {"sm_throughput_pct", 20}},
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
              Bottleneck::Dram,
              true,
              {}},
-        // Ten times the floor and nothing measured: it is not known where the time goes.
+        // Ten times the floor and nothing measured: the cause of the lost time is unknown.
         Case{"slow_without_counters",
              {},
              {.compute_us = 1, .memory_us = 10, .launch_us = 2},
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
              Bottleneck::Unknown,
              false,
              {}},
-        // Busy with arithmetic, but nobody knows whether it is needed: not near the peak.
+        // Busy with arithmetic, but whether the task needs it is unknown: not near the peak.
         Case{"no_floor",
              {{"fma_pipe_pct", 95}, {"sm_throughput_pct", 95}, {"memory_throughput_pct", 20}},
              {},
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
              Bottleneck::Latency,
              false,
              {0, 0, 2}},
-        // One idle unit alone does not show that the other idles too.
+        // One idle unit does not prove that the other is idle too.
         Case{"memory_idle_compute_unknown",
              {{"dram_throughput_pct", 30}},
              {.compute_us = std::nullopt, .memory_us = 30, .launch_us = 2},

@@ -1,3 +1,8 @@
+// nvdisasm and cuobjdump print machine code in two layouts, without a stable format. One reader
+// accepts both: functions, labels and lines that start with an address. It skips other lines, but a
+// line of code that it does not understand is an Error, so no instruction is lost silently. Loops
+// are found from branches to a smaller address; building a control flow graph was the alternative.
+// The cost: a loop whose branch target is computed at run time is not found.
 #include "profile/sass.h"
 
 #include <fmt/core.h>
@@ -26,7 +31,7 @@ std::optional<uint64_t> hex(std::string_view text) {
   return value;
 }
 
-/// The text between `open` and `close` at the start of `line`, which is moved past it.
+/// The text between `open` and `close` at the start of `line`. Moves `line` past it.
 std::optional<std::string_view> enclosed(std::string_view& line, std::string_view open,
                                          std::string_view close) {
   if (!line.starts_with(open)) return std::nullopt;
@@ -79,7 +84,7 @@ class Reader {
   }
 
  private:
-  /// False: code that is not understood. Everything that is not code is the tools' own business.
+  /// False: a line of code that is not understood. Lines that are not code are skipped.
   bool take(std::string_view line) {
     if (line.starts_with(".target") || line.starts_with("code for")) {
       target_ = last_word(line);
@@ -114,7 +119,7 @@ class Reader {
     functions_.push_back({std::move(name), target_, {}, {}});
   }
 
-  /// Where a branch goes: "`(.L_x_1)" or "0x140"; it is the last operand.
+  /// The target of a branch: "`(.L_x_1)" or "0x140". It is the last operand.
   std::optional<uint64_t> destination(const SassInstruction& one) const {
     const size_t label = one.operands.find("`(");
     if (label != std::string::npos) {
@@ -131,8 +136,8 @@ class Reader {
     for (const SassInstruction& one : function.code) {
       if (!one.opcode.starts_with("BRA")) continue;
       const auto to = destination(one);
-      // A jump to itself stands at the end of every function, and is never reached. A jump of the
-      // compiler's own for one elected thread (BRA.U.ANY) is no loop of the source.
+      // Every function ends with a jump to itself that is never reached. BRA.U.ANY is a jump of the
+      // compiler for one elected thread, not a loop of the source.
       if (to && *to < one.address && one.opcode.find(".ANY") == std::string::npos)
         function.loops.push_back({*to, one.address, 1});
     }
@@ -140,7 +145,7 @@ class Reader {
               [](const SassLoop& a, const SassLoop& b) {
                 return a.first != b.first ? a.first < b.first : a.last > b.last;
               });
-    // Two jumps to one place are one loop with two ways round.
+    // Two jumps to one address are one loop.
     const auto same = [](const SassLoop& a, const SassLoop& b) { return a.first == b.first; };
     function.loops.erase(std::unique(function.loops.begin(), function.loops.end(), same),
                          function.loops.end());
@@ -162,7 +167,7 @@ class Reader {
   std::vector<std::string> pending_;  // labels of the next instruction
 };
 
-/// Bytes a memory instruction moves for each thread.
+/// The bytes that a memory instruction moves for each thread.
 int width(const std::string& opcode) {
   for (const auto& [suffix, bytes] : {std::pair{"256", 32},
                                       {"128", 16},

@@ -1,5 +1,5 @@
-// Machine code as nvdisasm and cuobjdump print it, read into functions and instructions, and what
-// can be counted in it. Does not run the tools, and does not say what a count is good for.
+// Reads machine code as nvdisasm and cuobjdump print it, and counts what it contains. Does not run
+// the tools and does not judge the counts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kw::profile {
 
 struct SassInstruction {
   uint64_t address = 0;
-  std::string predicate;  // "@P0", "@!UP1", or empty
+  std::string predicate;  // "@P0", "@!UP1" or empty
   std::string opcode;     // with its modifiers: "LDG.E.128"
   std::string operands;   // "R8, desc[UR4][R2.64]"
 
@@ -24,24 +24,24 @@ struct SassInstruction {
 
 struct SassLoop {
   uint64_t first = 0, last = 0;  // addresses; `last` jumps back to `first`
-  int depth = 1;                 // 1: in no other loop
+  int depth = 1;                 // 1: not inside another loop
 };
 
-/// One function of a binary. Padding, and instructions that never execute (@!PT), are left out.
+/// One function of a binary, without padding and instructions that never execute (@!PT).
 struct SassFunction {
   std::string name;    // mangled
-  std::string target;  // "sm_90a"; empty where the text does not say
+  std::string target;  // "sm_90a"; empty when the text does not say
   std::vector<SassInstruction> code;
   std::vector<SassLoop> loops;  // by address
 
-  /// How many loops the instruction at that address is in.
+  /// The number of loops around the instruction at that address.
   int depth(uint64_t address) const;
 };
 
-/// Every function of one dump; an input Error names the line that is neither code nor known.
+/// Every function of one dump. Blame::Input names the first line of code that is not understood.
 Result<std::vector<SassFunction>> parse_sass(std::string_view text);
 
-/// What a function consists of.
+/// The counts of one function.
 struct SassFacts {
   int instructions = 0;
   std::map<std::string, int> opcodes;     // without modifiers: "LDG"

@@ -1,3 +1,8 @@
+// A listing of machine code is too long to read, and a diff of two listings shows mostly changed
+// registers. These texts show counts instead: widths of loads and stores, spills, barriers, loops,
+// opcodes. fact_changes() compares the counts of two kernels, one line per difference. Comparing
+// instructions in order was the alternative; the compiler's scheduling would dominate it. The cost:
+// code that was only reordered shows no change.
 #include "profile/sass_text.h"
 
 #include <fmt/core.h>
@@ -10,7 +15,7 @@
 namespace kw::profile {
 namespace {
 
-constexpr size_t kMostOpcodes = 16;  // in a text for people
+constexpr size_t kMostOpcodes = 16;  // in a text for the user
 
 std::string counted(int count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);

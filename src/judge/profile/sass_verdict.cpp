@@ -23,7 +23,7 @@ bool same_code(const Functions& a, const Functions& b) {
       });
 }
 
-/// What the two counts say; the second is there if the kind compares.
+/// Whether the two counts satisfy the check. Some kinds use only the first count.
 bool holds(SassKind kind, int here, int without) {
   switch (kind) {
     case SassKind::Present:
@@ -35,12 +35,12 @@ bool holds(SassKind kind, int here, int without) {
     case SassKind::Fewer:
       return here < without;
     case SassKind::Unrolls:
-      break;  // not a matter of counting one family
+      break;  // not decided by counting one family
   }
   return false;
 }
 
-/// Loops that are gone, or that do several rounds in one.
+/// Finds loops that are gone or that do several iterations at once.
 SassSighting look_at_loops(SassSighting seen, const Functions& kernel, const Functions* without) {
   if (without == nullptr) {
     seen.why = "no kernel without it to compare loops with";
@@ -116,7 +116,7 @@ SassVerdict sass_verdict(const catalog::Method& method, const Functions& kernel,
     return {SassState::Unknown, "it is not known how this method shows in machine code", {}};
   for (const catalog::SassCheck& check : method.sass)
     verdict.sightings.push_back(look(check, kernel, without));
-  // The first that fails decides; then the first that is not known.
+  // The first failed check decides, then the first unknown one.
   for (const SassState state : {SassState::Absent, SassState::Unknown, SassState::Verified}) {
     const auto found = std::ranges::find(verdict.sightings, state, &SassSighting::state);
     if (found == verdict.sightings.end()) continue;

@@ -1,5 +1,5 @@
-// Whether a method can be seen in the machine code of the kernel that claims it: verified, absent,
-// or unknown. Unknown never counts as verified.
+// Whether the machine code of a kernel shows the method that the kernel claims: verified, absent or
+// unknown. Unknown never counts as verified.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace kw::profile {
 enum class SassState : uint8_t { Verified, Absent, Unknown };
 const char* sass_state_name(SassState state);
 
-/// One line of a method's signature, looked for.
+/// The result of one check of a method's signature.
 struct SassSighting {
   catalog::SassCheck check;
   SassState state = SassState::Unknown;
@@ -28,11 +28,11 @@ struct SassVerdict {
   std::vector<SassSighting> sightings;
 };
 
-/// How many instructions of all functions belong to the family; nothing: not known for the target.
+/// The number of instructions of the family in all functions; not set: unknown for the target.
 std::optional<int> count_opcodes(const catalog::Opcodes& opcodes,
                                  const std::vector<SassFunction>& functions);
 
-/// `without`: the same kernel with the method switched off, or its parent; null if there is none.
+/// `without`: the same kernel with the method switched off, or its parent; null when there is none.
 SassVerdict sass_verdict(const catalog::Method& method, const std::vector<SassFunction>& kernel,
                          const std::vector<SassFunction>* without);
 

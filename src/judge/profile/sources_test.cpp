@@ -30,10 +30,10 @@ record::LaunchCounters counted() {
   v.divergent_branches = 25;
   v.global_load_requests = 10;
   v.global_load_sectors = 40;
-  v.global_load_bytes = 1280;  // 4 bytes a lane, all sectors used
+  v.global_load_bytes = 1280;  // 4 bytes per lane, all sectors used
   v.global_store_requests = 10;
   v.global_store_sectors = 320;
-  v.global_store_bytes = 1280;  // every lane its own sector
+  v.global_store_bytes = 1280;  // each lane uses its own sector
   v.shared_load_wavefronts = 30;
   v.shared_store_wavefronts = 10;
   v.shared_load_requests = 10;
@@ -68,7 +68,7 @@ TEST(Counters, OfAnEmptyLaunchLeaveSharesUnknown) {
   EXPECT_DOUBLE_EQ(number_of(m, "warp_instructions"), 0);
 }
 
-// The catalogue names counters of the virtual GPU; each must be one.
+// The catalog names counters of the virtual GPU. Each must exist.
 TEST(Counters, TheCatalogueSpeaksOfCountersThatExist) {
   record::LaunchCounters counters;
   counters.total.warp_instructions.fill(1);
@@ -153,7 +153,7 @@ TEST(Sets, WhatIsNoNumberIsUnknown) {
 struct PtxCase {
   const char* name;
   const char* line;
-  const char* flag;  // "" : none of them
+  const char* flag;  // "": no flag
 };
 
 class PtxLines : public testing::TestWithParam<PtxCase> {};
@@ -208,7 +208,7 @@ TEST(Ptx, OtherEntriesDoNotCount) {
 
 graph::Shape matrix() { return {graph::Dim(64), graph::Dim(64)}; }
 
-/// Flags that are set, in order.
+/// The flags that are set, in order.
 std::string flags_of(graph::Builder& b, graph::NodeId out) {
   graph::Graph graph;
   for (graph::NodeId i = 0; i <= out; ++i) {

@@ -12,7 +12,7 @@
 namespace kw::profile {
 namespace {
 
-constexpr size_t kMostMissing = 10;  // metrics named where many are missing
+constexpr size_t kMostMissing = 10;  // missing metrics shown at most
 
 std::string share_text(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "unknown";

@@ -1,4 +1,4 @@
-// Metrics, roofline and plan as plain text for people.
+// Shows metrics, roofline and plan as plain text for the user.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace kw::profile {
 
-/// What is known, grouped by who said it. Flags are listed by name.
+/// The known metrics, grouped by source. Flags are listed by name.
 std::string metrics_text(const MetricSet& metrics);
-/// Gaps, bottleneck, budget, and how each number came about.
+/// Gaps, bottleneck, budget, and how each number was computed.
 std::string roofline_text(const Roofline& roofline);
-/// What to try, why, and why not what stands before it; then what could not be decided for want of
-/// which metric.
+/// The chosen methods with their reasons, and why methods of higher priority were not chosen. Then
+/// the methods that are undecided because a metric is missing.
 std::string plan_text(const Plan& plan);
 
 }  // namespace kw::profile

@@ -33,8 +33,8 @@ class Evaluator {
   }
 
  private:
-  // One part at `decisive` settles it; else one unknown part leaves it open. 'or' also takes what
-  // speaks for it from the parts that are known: more evidence could only raise it.
+  // One part equal to `decisive` decides the result. Otherwise an unknown part makes it unknown. An
+  // 'or' with a known positive part is known, because more evidence can only raise it.
   template <typename Pick>
   Value combine(const Expression& e, double decisive, Pick pick) {
     Value known;

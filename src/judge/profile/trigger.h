@@ -1,5 +1,4 @@
-// What a condition of the catalogue is worth for measured values: a strength from 0 to 1, or
-// unknown.
+// Evaluates a condition of the catalog for measured values: a strength from 0 to 1, or unknown.
 #pragma once
 
 #include <optional>
@@ -12,16 +11,16 @@
 namespace kw::profile {
 
 struct Strength {
-  std::optional<double> value;  // nothing: the evidence is missing; never taken for 0
+  std::optional<double> value;  // not set: evidence is missing; never treated as 0
   std::vector<std::string>
-      reasons;  // one per clause that was looked at: "stall_barrier_pct 22 % (> 5 worst 30): 0.68"
-  std::vector<std::string> missing;  // metrics that nobody measured
+      reasons;  // one per evaluated clause: "stall_barrier_pct 22 % (> 5 worst 30): 0.68"
+  std::vector<std::string> missing;  // metrics that were not measured
 };
 
 /// docs/catalog.md says how clauses combine.
 Strength strength_of(const catalog::Expression& condition, const MetricSet& metrics);
 
-/// A number as reports show it, with its unit: "22 %", "1.5 MB", "yes".
+/// A number with its unit as reports show it: "22 %", "1.5 MB", "yes".
 std::string value_text(const std::string& metric, double value);
 
 }  // namespace kw::profile

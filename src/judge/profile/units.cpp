@@ -31,7 +31,7 @@ constexpr UnitRow kUnits[] = {
     {"MiB", UnitKind::Bytes, 1048576.0},
 };
 
-// Things that are counted; "Kinst", "Msector" are thousands and millions of them.
+// Things that are counted. "Kinst" and "Msector" are thousands and millions of them.
 constexpr std::string_view kThings[] = {
     "",       "inst",     "instruction", "sector",    "request",   "req",   "block",
     "thread", "register", "warp",        "cycle",     "wave",      "sm",    "SM",
@@ -78,7 +78,7 @@ std::optional<ProfilerUnit> parse_unit(std::string_view text) {
   if (!below) return std::nullopt;
   if (above->kind == UnitKind::Bytes && below->kind == UnitKind::Time)
     return ProfilerUnit{UnitKind::Rate, above->scale / below->scale * 1e6};
-  // Something per block, thread, request or cycle is still that something.
+  // A quantity per block, thread, request or cycle keeps its kind.
   if (below->kind == UnitKind::Plain && below->scale == 1) return above;
   if (below->kind == UnitKind::Time)
     return ProfilerUnit{UnitKind::Rate, above->scale / below->scale * 1e6};

@@ -1,5 +1,5 @@
-// Units as profilers write them, turned into those of canonical metrics. A unit nobody knows is
-// refused, never guessed.
+// Converts units of profilers to those of canonical metrics. An unknown unit is refused, never
+// guessed.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 namespace kw::profile {
 
 struct ProfilerUnit {
-  /// What kind of quantity it is; Rate: of bytes per time, which no canonical metric has.
+  /// The kind of quantity. Rate is bytes per time, which no canonical metric uses.
   enum class Kind : unsigned char { Percent, Time, Bytes, Plain, Rate };
   Kind kind = Kind::Plain;
-  double scale = 1;  // to %, us, bytes or one
+  double scale = 1;  // factor to %, us, bytes or 1
 };
 
-/// "%", "nsecond", "us", "Kbyte/block", "inst/cycle", "" …; nothing: not known.
+/// "%", "nsecond", "us", "Kbyte/block", "inst/cycle", "" …; not set: unknown.
 std::optional<ProfilerUnit> parse_unit(std::string_view text);
-/// Whether values of that kind can be values of a metric in this unit.
+/// Whether a metric in this unit can take values of that kind.
 bool fits(const ProfilerUnit& unit, catalog::Unit wanted);
 
 }  // namespace kw::profile
