@@ -1,5 +1,5 @@
-// What survives: the run is cut at each of its writes in four ways and taken up again, and a real
-// process is killed at random moments. Whatever was acknowledged must be there afterwards.
+// Cuts a run at each of its writes in four ways and resumes it, and kills a real process at random
+// moments. Everything the store acknowledged must be there afterwards.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 namespace kw::store {
 namespace {
 
-using StoredRun = Run;  // a test has a member of that name
+using StoredRun = Run;  // a test class has a member named Run
 
 constexpr int kCandidates = 4;
 
@@ -41,7 +41,7 @@ RunInputs inputs() {
   return in;
 }
 
-/// What the caller was told had been kept.
+/// What the store told the caller it has kept.
 struct Promised {
   bool created = false, finished = false;
   std::map<std::string, Json> verdicts, timings;
@@ -50,7 +50,7 @@ struct Promised {
   int checkpoint = -1;
 };
 
-// Works through all candidates that have no verdict yet, as a search would that is resumed.
+// Judges all candidates that have no verdict yet, as a resumed search does.
 Status work(StoredRun& run, Promised* promised) {
   for (int number = 0; number < kCandidates; ++number) {
     const record::Candidate one = nth(number);
@@ -121,7 +121,7 @@ TEST_P(CutAtEveryWrite, LosesNothingThatWasPromised) {
     ASSERT_TRUE(disk.dead());
     const bool is_run = os::exists(folder + "/run.json");
     EXPECT_TRUE(is_run || !promised.created);
-    if (is_run) {  // looking at it first must not need mending
+    if (is_run) {  // reading it first must not need a repair
       expect_kept(*StoredRun::open(folder, Access::Read), promised);
     }
     Result<StoredRun> again =
@@ -140,7 +140,7 @@ TEST_P(CutAtEveryWrite, LosesNothingThatWasPromised) {
 INSTANTIATE_TEST_SUITE_P(Ways, CutAtEveryWrite,
                          testing::Values(Cut::Before, Cut::Torn, Cut::After, Cut::Full));
 
-// A second crash, while the first is being mended, must not make it worse.
+// A second crash during the repair of the first must not lose more.
 TEST(CrashWhileMending, LosesNothing) {
   for (int at = 0; at < 6; ++at) {
     const TestFolder root;
@@ -177,7 +177,7 @@ TEST(FullDisk, IsTheMachinesFaultAndPasses) {
   }
 }
 
-// A winner that does not fit is no reason for a run without a report.
+// If the winner does not fit on the disk, the run must still get a report.
 TEST(FullDisk, LeavesRoomForTheReport) {
   class NoKernels : public FaultDisk {
     Status write(const std::string& path, std::string_view bytes, os::Sync sync) override {
@@ -198,7 +198,7 @@ TEST(FullDisk, LeavesRoomForTheReport) {
   EXPECT_FALSE(os::exists(run.folder() + "/reserve"));
 }
 
-// The real disk, really refusing: no file may grow past a limit.
+// A real disk that refuses: no file may grow past a limit.
 TEST(FullDisk, LeavesNoHalfLines) {
   const TestFolder root;
   const std::string path = root.path() + "/log";
@@ -220,9 +220,9 @@ TEST(FullDisk, LeavesNoHalfLines) {
   EXPECT_EQ(os::list_directory(root.path()), std::vector<std::string>{"log"});
 }
 
-// Adds and judges without end, telling the parent each verdict that was acknowledged.
+// Adds and judges candidates forever. Tells the parent each acknowledged verdict.
 [[noreturn]] void toil(const std::string& folder, int pipe) {
-  FaultDisk quick;  // which waits for no disk: against kill -9 that is not needed
+  FaultDisk quick;  // does not sync: kill -9 does not need it
   Result<StoredRun> run = os::exists(folder + "/run.json")
                               ? StoredRun::open(folder, Access::Write, quick)
                               : StoredRun::create({"", folder}, inputs(), quick);
@@ -234,7 +234,7 @@ TEST(FullDisk, LeavesNoHalfLines) {
   }
 }
 
-/// Kills the process some microseconds after that many verdicts were acknowledged; all that were.
+/// Kills the process some microseconds after `verdicts` verdicts. Returns all acknowledged ones.
 std::vector<int> kill_after(const std::string& folder, size_t verdicts, useconds_t delay) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);

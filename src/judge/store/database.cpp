@@ -74,7 +74,7 @@ Result<Database> Database::open(const std::string& path) {
   if (code != SQLITE_OK) return database.failure("opening " + path);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
   KW_TRY(database.run("PRAGMA journal_mode = WAL"));
-  // What the index loses in a power cut is read again from the folders, so nobody waits for the
+  // What the index loses in a power cut is read again from the folders, so no write waits for the
   // disk.
   KW_TRY(database.run("PRAGMA synchronous = OFF"));
   return database;

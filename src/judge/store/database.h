@@ -1,5 +1,4 @@
-// SQLite, as much of it as the index needs. Internal to store; the library's header is in
-// database.cpp alone.
+// A small wrapper of SQLite for the index. Internal to store; only database.cpp includes sqlite3.h.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +23,18 @@ double real(const Value& value);
 std::string text(const Value& value);
 std::optional<double> maybe_real(const Value& value);
 
-/// Errors: Blame::Input when the file is not what we wrote, else Blame::Environment (busy, full,
-/// not to be written).
+/// Errors: Blame::Input when the file is not an index of ours, otherwise Blame::Environment (busy,
+/// full, not writable).
 class Database {
  public:
-  /// Opens or creates a file (":memory:" for none), in WAL mode where the file system can.
+  /// Opens or creates a file (":memory:" for none), in WAL mode if the file system supports it.
   static Result<Database> open(const std::string& path);
 
-  /// Runs one statement with its parameters bound in order; its rows.
+  /// Runs one statement with its parameters bound in order. Returns its rows.
   Result<std::vector<Row>> run(const std::string& sql, const Row& parameters = {});
-  /// Looks at the whole file; Blame::Input when something in it is damaged.
+  /// Checks the whole file; Blame::Input when part of it is damaged.
   Status check();
-  /// Everything `work` does, or nothing when it fails.
+  /// Keeps everything `work` does, or nothing of it when `work` fails.
   Status transaction(const std::function<Status()>& work);
 
  private:

@@ -1,5 +1,5 @@
-// events.jsonl: one event per line, only ever appended to. A process that dies while appending
-// leaves a torn last line, which readers leave out and the next owner cuts off. Internal to store.
+// events.jsonl: one event per line, append only. A process that dies while appending leaves a torn
+// last line. Readers ignore it and the next writer removes it. Internal to store.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace kw::store {
 
 struct EventLog {
   std::vector<record::Event> events;
-  std::vector<int> unreadable;  // numbers of whole lines that are no events, from 1
-  uint64_t sound_bytes = 0;     // up to the end of the last whole line
+  std::vector<int> unreadable;  // numbers (from 1) of complete lines that are not events
+  uint64_t sound_bytes = 0;     // up to the end of the last complete line
   uint64_t torn_bytes = 0;      // after that
 };
 

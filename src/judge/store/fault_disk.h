@@ -1,5 +1,5 @@
-// A disk that dies: does everything the real one does until the n-th operation, of which only a
-// part happens, and nothing after it. Or one that is full for a while. For tests alone.
+// A disk that fails: it works until the n-th operation, does only a part of that one, and then
+// nothing. It can also be full for a while. For tests only.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace kw::store {
 
 enum class Cut : uint8_t {
-  Before,  // nothing of it happens
-  Torn,    // half of the bytes: in a temporary file, or at the end of what is appended to
-  After,   // all of it happens, but nobody hears of it
-  Full,    // nothing of it happens, and the same for all writes until relieve()
+  Before,  // nothing of the operation happens
+  Torn,    // half of the bytes: in a temporary file, or appended
+  After,   // all of it happens, but the caller gets an Error
+  Full,    // nothing of it happens; later writes fail too, until relieve()
 };
 
 class FaultDisk : public os::Disk {
  public:
-  /// Never.
+  /// Never fails.
   FaultDisk() = default;
   FaultDisk(int operation, Cut how) : at_(operation), how_(how) {}
 

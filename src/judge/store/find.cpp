@@ -17,13 +17,13 @@ namespace kw::store {
 namespace {
 
 constexpr size_t kMostNamed = 6;
-constexpr size_t kFewestDigits = 4;  // of the random ones at an id's end
+constexpr size_t kFewestDigits = 4;  // of the random digits at the end of an id
 
 std::string base_name(const std::string& folder) {
   return std::filesystem::path(folder).filename();
 }
 
-// By the manifest's clock; runs of one second by when their manifests were written.
+// Sorts by the manifest's time, then by when the manifests were written.
 std::tuple<std::string, int64_t, int64_t, std::string> age_key(const std::string& folder) {
   const Result<Manifest> manifest = read_manifest(Layout{folder});
   struct stat st {};

@@ -1,4 +1,4 @@
-// Which run is meant by what a person types.
+// Finds the run that a user names.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace kw::store {
 
-/// Folders under a root that are runs, newest first.
+/// The folders under a root that are runs, newest first.
 std::vector<std::string> run_folders(const std::string& root);
 
-/// The folder of a run named by its path, its id, the beginning of its id if that is enough, or
-/// "latest". Input Error that lists what could be meant.
+/// The folder of a run, named by its path, its id, a unique start of its id, or "latest". The input
+/// Error lists the runs that match.
 Result<std::string> find_run(const std::string& root, const std::string& name);
 
 }  // namespace kw::store

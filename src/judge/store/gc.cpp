@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kTrash = ".trash-";
 constexpr double kDay = 86400;
 
-// A creation that was cut has no manifest and so no date but that of its folder.
+// An unfinished creation has no manifest, so the folder's date is used.
 int64_t created_at(const RunRow& run) {
   if (const int64_t seconds = utc_seconds(run.created); seconds >= 0) return seconds;
   struct stat st {};
@@ -29,7 +29,8 @@ int64_t created_at(const RunRow& run) {
 Status remove_run(const std::string& root, const std::string& folder) {
   const std::filesystem::path path(folder);
   const std::string trash = root + "/" + kTrash + path.filename().string();
-  // Taken before it is moved and held until it is gone: nobody can begin to use it meanwhile.
+  // The lock is taken before the move and kept until the folder is gone, so no other process can
+  // use it.
   const os::FileLock lock = KW_TRY(os::FileLock::take(Layout{folder}.lock()));
   std::error_code code;
   std::filesystem::rename(path, trash, code);
@@ -83,7 +84,7 @@ Result<GcReport> collect_garbage(const GcRequest& request) {
   }
   if (request.remove) {
     KW_TRY(empty_trash(request.root));
-    KW_TRY(list_runs(request.root));  // the index forgets them
+    KW_TRY(list_runs(request.root));  // removes their rows from the index
   }
   return report;
 }

@@ -1,5 +1,5 @@
-// Removing old runs. What a process holds is never touched; what is being removed is moved aside
-// first, so that a run is there whole or not at all.
+// Removes old runs. A run that a process holds is never touched. A run is moved aside before it is
+// deleted, so it is either complete or gone.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ namespace kw::store {
 
 struct GcRequest {
   std::string root;
-  std::optional<double> older_than_seconds;  // by the time of creation
-  std::optional<int64_t> budget_bytes;       // oldest first, until the rest fits
-  int64_t keep = 0;                          // of the newest, whatever else is said
-  bool remove = false;                       // false: only say what would be
+  std::optional<double> older_than_seconds;  // since creation
+  std::optional<int64_t> budget_bytes;       // remove the oldest first until the rest fits
+  int64_t keep = 0;                          // number of newest runs that always stay
+  bool remove = false;                       // false: only report what would be removed
 };
 
 struct GcItem {
   RunRow run;
   std::string why;      // "41 days old", "over the budget"
-  std::string problem;  // why it is still there although it was to be removed; "" when it is gone
+  std::string problem;  // why it could not be removed; "" when it is gone
 };
 
 struct GcReport {
   std::vector<GcItem> items;    // oldest first
   int64_t runs = 0, bytes = 0;  // before
-  int64_t freed = 0;            // or would be
-  /// Items that are gone, or would be.
+  int64_t freed = 0;            // or would be freed
+  /// The number of items that are gone, or would be.
   int64_t removable() const;
 };
 

@@ -1,7 +1,9 @@
-// Every change of a run ends in events.jsonl, so its size and time say whether a row is still true.
-// That makes the index a pure cache: a reader re-reads the folders whose mark differs, and a writer
-// that cannot reach the index just leaves it behind. A file that is damaged, of another version or
-// not to be written is deleted or done without.
+// Listing runs must not read thousands of files. Every change of a run ends in events.jsonl, so the
+// size and time of that file show whether a row is still true. The index is therefore only a cache.
+// A reader reads again the folders whose mark differs. A writer that cannot write the index ignores
+// it. A damaged file or another version is deleted; a read-only one is not used. The alternative,
+// an index that is the only record, would need every writer to be safe against crashes twice. The
+// cost: each listing checks the files of every run.
 #include "store/index.h"
 
 #include <fmt/core.h>
@@ -93,7 +95,8 @@ class Index {
              "SELECT folder, name, created, status, proposer, target, reason, candidates, "
              "judged, passed, seconds, best_us, estimate_us, speedup, bytes FROM runs ORDER BY "
              "created, folder"))) {
-      // A copied or renamed folder is called by its own name, which is what commands find it by.
+      // Commands find a run by its folder's name, so a copied or renamed folder is listed by that
+      // name.
       list.push_back({text(row[0]), root + "/" + text(row[0]), text(row[1]), text(row[2]),
                       text(row[3]), text(row[4]), text(row[5]), text(row[6]), integer(row[7]),
                       integer(row[8]), integer(row[9]), real(row[10]), maybe_real(row[11]),
@@ -136,7 +139,7 @@ Result<std::vector<RunRow>> refreshed(Index index, const std::string& root) {
   for (const std::string& name : folder_names(root)) {
     const std::string folder = root + "/" + name;
     const std::string mark =
-        change_mark(folder);  // before reading: a change meanwhile is seen next time
+        change_mark(folder);  // before reading: a change during reading is found next time
     const auto row = known.find(name);
     const bool fresh = row != known.end() && row->second == mark;
     if (row != known.end()) known.erase(row);
@@ -163,7 +166,7 @@ Result<std::vector<RunRow>> list_runs(const std::string& root) {
   }
   if (!rows) rows = list_with(":memory:", root);
   if (!rows) return rows;
-  // Whether a process holds a run changes without a trace in the folder, so it is looked at now.
+  // A process can take or release a run without changing its files, so the lock is checked now.
   for (RunRow& row : *rows) {
     if (os::lock_holder(Layout{row.folder}.lock())) row.status = "running";
   }

@@ -18,7 +18,7 @@
 namespace kw::store {
 namespace {
 
-using StoredRun = Run;  // a test has a member of that name
+using StoredRun = Run;  // a test class has a member named Run
 
 RunInputs inputs(const std::string& name) {
   RunInputs in;
@@ -28,7 +28,7 @@ RunInputs inputs(const std::string& name) {
   return in;
 }
 
-/// A finished run with two candidates; the better one takes `best` microseconds.
+/// A finished run with two candidates; the faster one takes `best` microseconds.
 std::string finished(const std::string& root, const std::string& name, double best) {
   StoredRun run = StoredRun::create({root, ""}, inputs(name)).value();
   for (const double us : {best + 1, best}) {
@@ -138,7 +138,7 @@ TEST(Index, TakesNoOtherFolderForARun) {
   EXPECT_TRUE(os::exists(root.path() + "/locked/thesis.tex"));
 }
 
-// Any damage to the file ends in its being made again.
+// The index is rebuilt after any damage to the file.
 TEST(Index, IsRebuiltWhateverIsWrongWithIt) {
   const TestFolder root;
   finished(root.path(), "a", 3);
@@ -173,7 +173,7 @@ TEST(Index, IsNotNeeded) {
   finished(root.path(), "a", 3);
   const std::string path = root.path() + "/index.sqlite";
   for (const char* suffix : {"", "-wal", "-shm"}) ASSERT_TRUE(os::remove_file(path + suffix));
-  ASSERT_TRUE(os::make_directories(path + "/in/the/way"));  // nothing can be written there
+  ASSERT_TRUE(os::make_directories(path + "/in/the/way"));  // a folder in its place
   expect_listed(root.path(), 1);
 }
 

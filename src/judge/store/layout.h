@@ -1,4 +1,4 @@
-// The names in a run folder (docs/run-folder.md). Internal to store.
+// The file names in a run folder (docs/run-folder.md). Internal to store.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ struct Layout {
   }
 };
 
-/// Whether a word can be the name of a candidate's folder: nothing else is ever joined to a path.
+/// Whether a word can name a candidate's folder. Other words are never joined to a path.
 bool is_candidate_id(std::string_view word);
-/// Whether a name is that of a temporary file that a write left behind when it was cut.
+/// Whether this is a temporary file that an interrupted write left behind.
 bool is_leftover(std::string_view name);
 
 }  // namespace kw::store

@@ -1,7 +1,9 @@
-// How a run comes to be and is taken up again. A folder becomes a run by its run.json, which is
-// written when all inputs are there; a candidate by its lineage.json, written after its text. So a
-// cut anywhere leaves either the thing or nothing, and the only file that can be torn is the one
-// that is appended to.
+// A run must survive a crash at any moment. A folder becomes a run by its run.json, which is
+// written after all inputs. A candidate is added by its lineage.json, which is written after its
+// text. So a crash leaves a complete thing or none. Only events.jsonl, the one file that is
+// appended to, can be torn; opening for writing repairs it. A database for everything was the
+// alternative; plain files can be read without this program. The cost: many small files and the
+// order of their writes.
 #include "store/run.h"
 
 #include <fmt/core.h>
@@ -22,7 +24,7 @@ namespace kw::store {
 
 namespace {
 
-constexpr int kTries = 16;  // at a name nobody has
+constexpr int kTries = 16;  // attempts to find a free name
 
 std::array<std::string, kInputNames.size()> input_texts(const RunInputs& inputs) {
   return {inputs.prompt, inputs.reference, json_text(inputs.spec), json_text(inputs.config),
@@ -66,7 +68,7 @@ Status check_inputs(const Layout& at, const Manifest& manifest) {
   return Done{};
 }
 
-/// Makes the folder and takes it; the caller tries another name when somebody was quicker.
+/// Creates the folder and locks it. The caller tries another name if another process was faster.
 Result<os::FileLock> claim(const Layout& at, os::Disk& disk) {
   KW_TRY(disk.make_directories(at.folder));
   os::FileLock lock = KW_TRY(os::FileLock::take(at.lock()));
@@ -85,7 +87,7 @@ Run::Run(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Run::Run(Run&&) noexcept = default;
 
 Run& Run::operator=(Run&& other) noexcept {
-  std::swap(impl_, other.impl_);  // the other closes what this one held
+  std::swap(impl_, other.impl_);  // the other object closes what this one held
   return *this;
 }
 
@@ -93,7 +95,7 @@ Run::~Run() {
   if (!impl_ || !impl_->lock) return;
   const std::lock_guard<std::mutex> guard(impl_->mutex);
   impl_->free_reserve();
-  // Best effort: a run whose end could not be recorded counts as cut short, which is true.
+  // Best effort: a run whose end was not recorded counts as interrupted, which is true.
   static_cast<void>(impl_->append("closed", Json::object()));
   update_index_of(impl_->at.folder);
 }
@@ -115,7 +117,7 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
     if (!lock) return std::move(lock).error().context(at.folder);
     impl->lock = std::move(lock).value();
     impl->manifest = {id, inputs.name, utc_text(wall_clock()), {}};
-    Json abandoned;  // what a creation that was cut left here
+    Json abandoned;  // left by an unfinished creation
     KW_TRY(impl->mend(&abandoned));
     KW_TRY(write_inputs(at, inputs, disk, &impl->manifest));
     KW_TRY(disk.write(at.manifest(), json_text(to_json(impl->manifest)), os::Sync::Yes));

@@ -1,7 +1,7 @@
-// One run as a folder: what was asked, every candidate with what became of it, what happened, what
-// came out. The folder is the truth and survives kill -9 at any point (docs/run-folder.md); index.h
-// only finds runs quickly. Meaning is not decided here: verdicts, timings and reports are JSON of
-// their makers.
+// One run as a folder: the task, every candidate with its results, the events and the final files.
+// The folder is the only record and survives kill -9 at any point (docs/run-folder.md). index.h
+// only finds runs quickly. The store does not interpret verdicts, timings and reports: they are
+// JSON of other modules.
 #pragma once
 
 #include <memory>
@@ -17,36 +17,35 @@
 
 namespace kw::store {
 
-/// What was asked; never changes after creation.
+/// What the user asked for; never changes after creation.
 struct RunInputs {
-  std::string name;  // of the task, for people: "rms_norm"
+  std::string name;  // of the task, for the user: "rms_norm"
   std::string prompt, reference;
   Json spec, config, env;
 };
 
-/// Where a run goes: a folder of its own under a root of many, or exactly here when `folder` is
-/// given.
+/// The place of a run: a new folder under `root`, or exactly `folder` if that is given.
 struct Where {
   std::string root;
   std::string folder;
 };
 
-/// What ships. Empty ones are not written.
+/// The files that are shipped. Empty ones are not written.
 struct FinalFiles {
   std::string kernel_cu, kernel_ptx, kernel_cubin, readme;
 };
 
-enum class Access : uint8_t { Write, Read };  // Write takes the lock and mends what a crash left
+enum class Access : uint8_t { Write, Read };  // Write locks and repairs
 
-/// All methods may be called from several threads. An Error of a writing method is the disk's
-/// (full, gone): what was stored before it stays.
+/// All methods may be called from several threads. An Error of a writing method comes from the disk
+/// (full, gone). What was stored before stays.
 class Run {
  public:
-  /// A new folder with its inputs. Input Error when `where.folder` holds something already.
+  /// Creates a folder with its inputs. Input Error when `where.folder` is not empty.
   static Result<Run> create(const Where& where, const RunInputs& inputs,
                             os::Disk& disk = os::real_disk());
-  /// An existing one. Input Error when it is none, is damaged beyond use, or (Write) belongs to a
-  /// living process, which is named.
+  /// Opens an existing run. Input Error when it is not a run, is too damaged, or (Write) is held by
+  /// a running process. The Error names the process.
   static Result<Run> open(const std::string& folder, Access access,
                           os::Disk& disk = os::real_disk());
   Run(Run&&) noexcept;
@@ -56,43 +55,43 @@ class Run {
   const std::string& id() const;
   const std::string& folder() const;
   const std::string& created() const;  // "2026-11-15T09:12:44Z"
-  /// Seconds this run has been worked on, over all sessions; what `Event::seconds` counts in.
+  /// Seconds worked on this run over all sessions; the unit of `Event::seconds`.
   double seconds() const;
 
-  /// Keeps a candidate under its content's name. False when it was there already (the first lineage
-  /// stays). `when` is filled in when it is 0. Appends an event "added".
+  /// Stores a candidate under the hash of its content. False when it is there already; the first
+  /// lineage stays. `when` is set if it is 0. Appends an event "added".
   Result<bool> add(record::Candidate candidate);
   Status compiled(const std::string& id, const std::string& log);
-  /// Once this returned, the verdict survives anything but the disk's death. Appends "judged" with
-  /// the verdict's "verdict".
+  /// After this returns, only a disk failure can lose the verdict. Appends "judged" with the
+  /// verdict's "verdict".
   Status judged(const std::string& id, const Json& verdict);
-  /// Raw samples and all. Members that earlier timings of this candidate had and this one has not
-  /// are kept, so that a better measurement adds to the first look. Appends "timed".
+  /// Includes the raw samples. Members of earlier timings that this one lacks are kept, so a later
+  /// measurement adds to the first. Appends "timed".
   Status timed(const std::string& id, const Json& timing);
   Status profiled(const std::string& id, const Json& profile);  // members are kept in the same way
   Status event(const record::Event& event);
   /// The same with the present time.
   Status event(const std::string& kind, Json data);
-  /// A text beside the records, at a path like "stage2_codegen/attempt_01/llm_response.md": what
-  /// was said on the way to a candidate. Losing one loses nothing that was judged.
+  /// Stores a text beside the records, at a path like "stage2_codegen/attempt_01/llm_response.md":
+  /// a model's answer, for example. Losing it loses no verdict.
   Status transcript(const std::string& path, std::string_view text);
-  /// Shows a candidate's files under `path` as links: kernel.cu, compile.log, result.json,
-  /// timing.json as far as they are there; "final" shows what ships.
+  /// Links a candidate's files under `path`: kernel.cu, compile.log, result.json, timing.json,
+  /// those that exist. For "final" it links the shipped files.
   Status view(const std::string& path, const std::string& id);
-  /// Replaces what a later session continues from.
+  /// Replaces the state from which a later session continues.
   Status checkpoint(const Json& state);
-  /// final/ and then report.json; may be called again by a later session. A "storage" member is
-  /// added to the report: sessions, how many of them were cut short, hashes of the final files. A
-  /// report with "interrupted": true marks a run that can be resumed. When final/ cannot be written
-  /// (that is the Error), the report says so instead of what it said, in room kept for it.
+  /// Writes final/ and then report.json. A later session may call it again. Adds a "storage" member
+  /// to the report: sessions, interrupted sessions, hashes of the final files. A report with
+  /// "interrupted": true marks a run that can be resumed. If final/ cannot be written, this returns
+  /// the Error and the report says so instead; space for it is reserved.
   Status finish(Json report, const FinalFiles& files);
 
   Result<RunInputs> inputs() const;
-  /// In the order of adding; damaged ones are left out (see damage()).
+  /// In the order of adding. Damaged candidates are left out (see damage()).
   std::vector<record::Candidate> candidates() const;
   Result<record::Candidate> candidate(const std::string& id) const;
   bool contains(const std::string& id) const;
-  /// Null when there is none (or none that can be read).
+  /// Null when there is none or it cannot be read.
   Json judgement(const std::string& id) const;
   Json timing(const std::string& id) const;
   Json profile(const std::string& id) const;
@@ -101,9 +100,9 @@ class Run {
   std::string compile_log(const std::string& id) const;
   std::vector<record::Event> events() const;
 
-  /// Every file that is not what was written, in words; looks at all of them.
+  /// One line for every file that differs from what was written. Reads all files.
   std::vector<std::string> damage() const;
-  /// Sessions that ended without closing the run: killed, crashed, power cut.
+  /// The number of sessions that ended without closing the run: killed, crashed, power cut.
   int crashes() const;
 
  private:
@@ -112,11 +111,11 @@ class Run {
   std::unique_ptr<Impl> impl_;
 };
 
-/// "passed", "failed" (a report says so), "interrupted" (to be resumed), "running" (a living
-/// process holds it).
+/// "passed" or "failed" (from the report), "interrupted" (can be resumed), "running" (a process
+/// holds it).
 std::string run_status(const std::string& folder);
 
-/// $KERNELWRIGHT_RUNS, else $XDG_DATA_HOME/kernelwright/runs, else
+/// $KERNELWRIGHT_RUNS, otherwise $XDG_DATA_HOME/kernelwright/runs, otherwise
 /// ~/.local/share/kernelwright/runs.
 std::string default_root();
 

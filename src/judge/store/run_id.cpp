@@ -19,7 +19,7 @@ std::tm utc(int64_t seconds) {
   return parts;
 }
 
-// Only what needs no quoting in any shell.
+// Keeps only characters that need no quoting in any shell.
 std::string as_file_name(std::string_view name) {
   std::string text;
   for (const char c : name.substr(0, kLongestName)) {

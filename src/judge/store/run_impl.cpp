@@ -1,3 +1,9 @@
+// A crash leaves temporary files and perhaps a torn last event. mend() removes both when a run is
+// opened for writing; readers ignore them. scan() rebuilds the state from the files: candidates
+// from lineage.json, sessions and seconds from the events. Storing that state in a file of its own
+// was the alternative; after a crash it could disagree with the folder. The cost: opening a run
+// reads one small file per candidate. The reserve file keeps 256 KiB free, so a report can be
+// written on a full disk.
 #include "store/run_impl.h"
 
 #include <fmt/core.h>
@@ -12,7 +18,7 @@ namespace kw::store {
 namespace {
 
 constexpr uint64_t kLongestFile = uint64_t{1} << 30;
-constexpr size_t kReserveBytes = 256 << 10;  // several times a usual report
+constexpr size_t kReserveBytes = 256 << 10;  // several times the size of a usual report
 
 Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* removed) {
   for (const std::string& name : os::list_directory(folder)) {
@@ -102,7 +108,7 @@ void Run::Impl::scan() {
   for (const std::string& id : os::list_directory(at.candidates())) {
     if (!is_candidate_id(id)) continue;
     const Json lineage = read_json(at, at.of_candidate(id, "lineage.json"));
-    if (lineage["id"].as_string() != id) continue;  // cut while being added, or damaged
+    if (lineage["id"].as_string() != id) continue;  // damaged, or interrupted while being added
     numbers[id] = lineage["number"].as_int();
     next_number = std::max(next_number, numbers[id] + 1);
     if (os::exists(at.of_candidate(id, "verdict.json"))) judged.insert(id);

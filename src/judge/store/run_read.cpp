@@ -1,3 +1,8 @@
+// A run folder can be edited, copied or damaged, so nothing in it is trusted on reading. Reads
+// never fail as a whole: a missing or unreadable JSON file is null, a damaged candidate is skipped.
+// damage() lists these cases: it compares the hashes of inputs and final files and each candidate's
+// text with its id. The alternative, to check everything at opening, would make each open as slow
+// as reading the run. The cost: a caller that needs certainty must ask damage().
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -59,7 +64,7 @@ Result<record::Candidate> read_candidate(const Layout& at, const std::string& id
   return candidate;
 }
 
-// One that was cut while being added has no lineage and nothing else but text: that is no damage.
+// An interrupted add leaves only text and no lineage. That is not damage.
 bool was_added(const Layout& at, const std::string& id) {
   const std::vector<std::string> names = os::list_directory(at.candidate(id));
   return std::any_of(names.begin(), names.end(), [](const std::string& name) {

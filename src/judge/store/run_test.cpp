@@ -13,7 +13,7 @@
 namespace kw::store {
 namespace {
 
-using StoredRun = Run;  // a test has a member of that name
+using StoredRun = Run;  // a test class has a member named Run
 
 record::Candidate candidate(const std::string& text, int64_t threads = 128) {
   return record::make_candidate(text, {{"THREADS", threads}}, "builtin", "row program", {});
@@ -108,7 +108,7 @@ TEST(Run, TakesWorkFromSeveralThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&run, t] {
-      for (int i = 0; i < 10; ++i) {  // half of them the same in all threads
+      for (int i = 0; i < 10; ++i) {  // half of them are the same in all threads
         const record::Candidate one = candidate(std::to_string(i % 2 == 0 ? i : 100 * t + i));
         EXPECT_TRUE(run.add(one));
         EXPECT_TRUE(run.judged(one.id, verdict("passed")));
@@ -189,7 +189,7 @@ TEST(TwoOwners, TheSecondIsToldWhoTheFirstIs) {
 
 struct Taken {
   const char* name;
-  const char* file;  // put into the folder first
+  const char* file;  // exists in the folder first
   const char* want;
 };
 
@@ -232,10 +232,10 @@ std::string small_run(const TestFolder& root) {
 
 struct Damage {
   const char* name;
-  const char* file;     // * = the candidate's folder
+  const char* file;     // *: the candidate's folder
   const char* content;  // nullptr: removed
-  const char* refused;  // what opening for writing says; nullptr: it opens
-  const char* listed;   // what damage() says; nullptr: nothing
+  const char* refused;  // the Error of opening for writing; nullptr: it opens
+  const char* listed;   // the line of damage(); nullptr: no line
 };
 
 class DamagedFolder : public testing::TestWithParam<Damage> {};
@@ -291,8 +291,8 @@ TEST(Create, PutsNoRunIntoARun) {
   EXPECT_NE(run.error().message.find("is itself a run"), std::string::npos);
 }
 
-// A verdict belongs to the content, which has a name: when the text is lost, adding it again brings
-// all of it back.
+// A verdict belongs to the content, whose hash is the id. If the text is lost, adding it again
+// restores everything.
 TEST(DamagedCandidate, IsWholeAgainWhenItIsAddedAgain) {
   const TestFolder root;
   const std::string folder = small_run(root);

@@ -1,5 +1,5 @@
-// Transcripts, and the folders that show candidates in the order in which they were tried: links,
-// so that there is one truth.
+// Stores transcripts, and folders that show candidates in the order of the trials. They hold links,
+// so each file exists once.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace kw::store {
 
 namespace {
 
-/// Nothing beside the folder is ever written to, and none of its own records.
+/// Nothing is written outside the folder or over its own records.
 bool is_transcript_path(const std::string& path) {
   if (!path.starts_with("stage") && !path.starts_with("llm/")) return false;
   for (const std::filesystem::path& part : std::filesystem::path(path)) {

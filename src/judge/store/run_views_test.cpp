@@ -9,7 +9,7 @@
 namespace kw::store {
 namespace {
 
-using ViewedRun = Run;  // gtest has a Run of its own
+using ViewedRun = Run;  // gtest has its own Run
 
 record::Candidate view_candidate(const std::string& text) {
   return record::make_candidate(text, {}, "llm", "codegen 1", {});

@@ -1,6 +1,5 @@
-// Verdicts, timings and what ships wait for the disk; texts and logs do not, because a power cut
-// that loses one loses only what can be made again. Against a process that dies no waiting is
-// needed.
+// Verdicts, timings and final files are synced to disk. Texts and logs are not: a power cut can
+// lose only what can be made again. A process that dies needs no sync.
 #include <fmt/core.h>
 
 #include "core/check.h"
@@ -17,7 +16,7 @@ void check_writable(const std::optional<os::FileLock>& lock) {
   KW_CHECK(lock.has_value(), "only a run opened for writing is written to");
 }
 
-// Writes what ships and removes what belonged to an earlier winner.
+// Writes the final files and removes those of an earlier winner.
 Status write_final(const Layout& at, const FinalFiles& files, os::Disk& disk, Json* hashes) {
   const std::array<const std::string*, kFinalNames.size()> contents = {
       &files.kernel_cu, &files.kernel_ptx, &files.kernel_cubin, &files.readme};

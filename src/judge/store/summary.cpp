@@ -109,7 +109,7 @@ RunSummary summarize(const std::string& folder) {
 }
 
 std::optional<double> measured_us(const Json& timing) {
-  // In the order of how much they can be trusted.
+  // The most reliable measurement first.
   for (const Json* place : {&timing["microseconds"], &timing["candidate"]["timing"]["median_us"],
                             &timing["paired"]["median_us"], &timing["quick"]["median_us"]}) {
     if (place->is_number()) return place->as_double();

@@ -1,4 +1,4 @@
-// A run in one row and its candidates in one row each, read from the folder: what the index holds.
+// A run as one row and each candidate as one row, read from the folder: the content of the index.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct CandidateRow {
   int64_t number = 0;  // in the order of adding
   std::string proposer, origin;
   std::map<std::string, int64_t> tunes;
-  std::string verdict, stage, reason;  // "" while not judged
+  std::string verdict, stage, reason;  // "" when not judged
   std::optional<double> microseconds;  // measured
   std::optional<double> estimate_us;   // from counters; never a measurement
   double when = 0;
@@ -27,11 +27,11 @@ struct RunSummary {
   std::vector<CandidateRow> candidates;
 };
 
-/// Reads all of it; a folder that cannot be read gives a row that says so.
+/// Reads the whole folder. A folder that cannot be read gives a row that says so.
 RunSummary summarize(const std::string& folder);
 /// The best measurement in a timing.json, in microseconds.
 std::optional<double> measured_us(const Json& timing);
-/// Changes whenever the run does: sizes and times of the two files that every change ends in.
+/// Changes when the run changes: sizes and times of the two files that every change writes last.
 std::string change_mark(const std::string& folder);
 
 }  // namespace kw::store

@@ -1,4 +1,4 @@
-// A folder that is gone when the test is over. For tests alone.
+// A folder that is deleted at the end of the test. For tests only.
 #pragma once
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ namespace kw::store {
 class TestFolder {
  public:
   TestFolder() {
-    // In memory where that can be had: thousands of small files are written here.
+    // In memory if possible: the tests write thousands of small files.
     for (const char* place : {"/dev/shm", "/tmp"}) {
       path_ = std::string(place) + "/kw-store-XXXXXX";
       if (::mkdtemp(path_.data()) != nullptr) return;
