@@ -20,7 +20,7 @@ std::string ratio(uint64_t part, uint64_t whole, const char* unit) {
                                   static_cast<double>(part) / static_cast<double>(whole), unit);
 }
 
-// One row of "what, how much, and what that means"; rows that count nothing are left out.
+// One row: the counter, its value and its meaning. Rows with a count of zero are left out.
 class Totals {
  public:
   Totals()

@@ -1,5 +1,5 @@
-// Counters as text for people: totals per launch, then the lines of the module that cost most, with
-// their source.
+// Shows counters as text for the user: totals per launch, then the module's most expensive lines
+// with their source.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace kw::report {
 
-/// `file_name` and `text` are the module's; lines of other files are shown without source.
+/// `file_name` and `text` are the module's. Lines of other files are shown without source.
 std::string counters_text(const std::vector<record::LaunchCounters>& launches,
                           const std::string& file_name, std::string_view text, const Style& style,
                           size_t hot_lines = 8);

@@ -11,9 +11,9 @@ namespace kw::report {
 
 namespace {
 
-constexpr size_t kWidest = 160;  // longer lines are cut: generated code has lines of any length
+constexpr size_t kWidest = 160;  // longer lines are cut; generated lines can be very long
 
-// Tabs would break the underline.
+// A tab would misplace the underline.
 std::string shown_line(std::string_view line) {
   std::string out = replace_all(printable(line.substr(0, kWidest)), "\t", "  ");
   return line.size() > kWidest ? out + "…" : out;
@@ -27,8 +27,8 @@ size_t display_column(std::string_view line, size_t byte) {
   return column;
 }
 
-// Where the code of a line ends: before a trailing comment and blanks. A "//" inside a string cuts
-// the underline short, which does no harm.
+// The end of a line's code, before a trailing comment and blanks. A "//" inside a string shortens
+// the underline, which is harmless.
 size_t code_end(std::string_view line, size_t first) {
   const size_t comment = line.find("//", first);
   std::string_view code = line;

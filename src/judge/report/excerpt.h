@@ -1,4 +1,4 @@
-// Source excerpts with marked lines, as a compiler shows them.
+// Source excerpts with marked lines, as compilers show them.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace kw::report {
 
 struct Mark {
   int line = 0;       // from 1
-  int column = 0;     // from 1; 0: the whole line is meant
-  std::string label;  // written behind the underline
+  int column = 0;     // from 1; 0: the whole line
+  std::string label;  // written after the underline
   Paint paint = Paint::Error;
 };
 
-/// The marked lines with one line of context around each, numbered, every mark underlined below its
-/// line. Distant marks are separated by "...". Marks outside the text are left out; "" when none is
+/// The marked lines, numbered, with one line of context around each. Each mark is underlined below
+/// its line. "..." separates distant marks. Marks outside the text are ignored; "" when none is
 /// inside.
 std::string excerpt(std::string_view text, std::vector<Mark> marks, const Style& style);
 

@@ -21,7 +21,7 @@ std::string who_text(const record::ThreadId& who) {
   return "block " + dim_text(who.block) + ", thread " + dim_text(who.thread);
 }
 
-// Findings about a whole call belong to no thread.
+// Findings about a whole call have no thread.
 bool has_thread(FindingKind kind) {
   switch (kind) {
     case FindingKind::OutputNotWritten:

@@ -1,5 +1,5 @@
-// Findings as text for people: what, where in the source (both places of a race), where in the
-// buffer, what to do.
+// Shows findings as text for the user: what happened, where in the source (both places of a race),
+// where in the buffer, and what to do.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace kw::report {
 
-/// What findings point into. `program` may be null (no pictures then).
+/// What findings refer to. `program` may be null; then there are no pictures.
 struct FindingContext {
   const kernel::Program* program = nullptr;
   std::string file_name;  // of the module, as findings name it
@@ -21,7 +21,7 @@ struct FindingContext {
 std::string finding_text(const record::Finding& finding, const FindingContext& context,
                          const Style& style);
 
-/// All of them, certain ones first, at most `limit` in full; then one line that counts them.
+/// All findings, certain ones first. At most `limit` are shown in full; one line counts them.
 std::string findings_text(const std::vector<record::Finding>& findings,
                           const FindingContext& context, const Style& style, size_t limit = 12);
 

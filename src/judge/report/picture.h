@@ -1,4 +1,4 @@
-// Where in a buffer something happened, drawn: the buffer as a bar, the element as a caret under or
+// Draws the place of an element in a buffer: the buffer as a bar, the element as a caret under or
 // beside it.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace kw::report {
 
-/// Three lines for one element of a buffer; it may lie outside.
+/// Three lines for one element of a buffer. The element may lie outside.
 ///   x: fp16[4, 1024], 4096 elements
 ///     [################################]   ^
 ///      0                           4095    4096: 1 past the end

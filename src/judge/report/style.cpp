@@ -29,7 +29,7 @@ const char* code_of(Paint paint) {
   return "";
 }
 
-// Display width: UTF-8 continuation bytes take no column.
+// The display width: UTF-8 continuation bytes take no column.
 size_t columns_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;

@@ -1,5 +1,5 @@
-// How text for people is dressed: colours (terminals only), numbers, aligned tables. Returns
-// strings; never prints.
+// Formats text for the user: colours (terminals only), numbers, aligned tables. Returns strings and
+// never prints.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ struct Style {
   bool colour = false;
 };
 
-/// The text in that paint, or unchanged when the style has no colour.
+/// The text in that colour; unchanged when the style has no colour.
 std::string paint(const Style& style, Paint paint, std::string_view text);
 
 /// 1234567 -> "1,234,567".
 std::string with_commas(uint64_t value);
-/// Four significant digits at most, no exponent for everyday sizes: "0.001234", "12.5", "1.2e-09",
-/// "inf", "nan".
+/// At most four significant digits, without exponent for common sizes: "0.001234", "12.5",
+/// "1.2e-09", "inf", "nan".
 std::string short_number(double value);
 /// 1.0 of 3.0 -> "33.3 %"; "-" when the whole is 0.
 std::string percent(double part, double whole);
 
-/// Columns that grow to their widest cell. Numbers align right, text left.
+/// Columns are as wide as their widest cell. Numbers align right, text left.
 class Table {
  public:
   enum class Align : uint8_t { Left, Right };
@@ -39,7 +39,7 @@ class Table {
   /// One cell per column.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
-  /// Every line indented, no blanks at line ends.
+  /// Every line is indented and has no trailing blanks.
   std::string text(const Style& style, int indent = 2) const;
 
  private:

@@ -12,7 +12,7 @@ std::string row(const char* title, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<15} {}\n", title, text);
 }
 
-// Reasons of several lines (a module that does not parse) keep their own layout.
+// A reason of several lines (a module that does not parse) keeps its layout.
 std::string reason_row(const std::string& reason) {
   if (reason.find('\n') == std::string::npos) return row("reason", printable(reason));
   return printable(reason) + "\n";

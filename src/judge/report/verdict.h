@@ -1,4 +1,5 @@
-// A verdict as text for people: one line that says it, then the evidence, then how to see it again.
+// Shows a verdict as text for the user: the verdict in one line, the evidence, the command that
+// repeats it.
 #pragma once
 
 #include <string>
@@ -9,14 +10,14 @@
 
 namespace kw::report {
 
-/// "PASSED", "WRONG at numerics", … in the colour it deserves.
+/// "PASSED", "WRONG at numerics", … in the colour of the verdict.
 std::string verdict_heading(const record::Verdict& verdict, const Style& style);
 
-/// The whole of it; `context` is what a finding points into.
+/// The whole text. `context` is what a finding refers to.
 std::string verdict_text(const record::Verdict& verdict, const FindingContext& context,
                          const Style& style);
 
-/// Worst element and numbers of an ErrorSummary, as rows "  worst element  y[3, 17]: …".
+/// The worst element and the numbers of an ErrorSummary, as rows "  worst element  y[3, 17]: …".
 std::string error_text(const record::ErrorSummary& summary, const Style& style);
 
 }  // namespace kw::report
