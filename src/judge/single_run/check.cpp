@@ -1,3 +1,10 @@
+// `check` must say whether a module compiles and what it costs, without running it. It finds dims
+// that reach each launch group, compiles each group with its tunables and reads the resources. Each
+// variant is compiled twice: to a cubin for registers and spills, and to PTX for the virtual GPU,
+// which then says whether it knows every instruction. Without a virtual GPU the second compile is
+// skipped. Only one set of tunable values is checked by default: every further set costs these
+// compiles again for each group. A guard that no probe reaches is reported without an example, not
+// as an error.
 #include "single_run/check.h"
 
 #include <fmt/core.h>
@@ -37,7 +44,7 @@ LaunchCheck check_launch(const kernel::Launch& launch, const ports::Compiled& co
   return check;
 }
 
-// The same launch repeated (a `repeat` line) is one row.
+// A repeated launch (a `repeat` line) is one row.
 bool same_row(const LaunchCheck& a, const LaunchCheck& b) {
   return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block &&
          a.dynamic_shared == b.dynamic_shared;
@@ -59,7 +66,7 @@ void check_plan(const kernel::Module& module, const binding::Probe& probe,
   }
 }
 
-// PTX is what the virtual GPU takes; a real GPU's resources come from the cubin.
+// The virtual GPU needs PTX. The resources on a GPU come from the cubin.
 Status ask_virtual_gpu(const ports::CompileRequest& request, ports::Compiler& compiler,
                        ports::Device* device, VariantCheck* check) {
   if (device == nullptr) return Done{};
@@ -100,8 +107,8 @@ std::vector<std::map<std::string, int64_t>> assignments(const kernel::Module& mo
                                                         CheckReport* report) {
   if (!request.all_tunes) return {request.bindings.tunes};
   std::vector<std::map<std::string, int64_t>> all;
-  // One more than the limit tells whether there are more; with some tunables fixed, most of the
-  // space is skipped.
+  // One more than the limit shows whether there are more. With fixed tunables most of the space is
+  // skipped.
   const size_t reach = request.bindings.tunes.empty() ? request.tune_limit + 1 : kWholeSpace;
   for (std::map<std::string, int64_t>& tunes : kernel::tune_space(module, reach)) {
     const bool agrees = std::all_of(request.bindings.tunes.begin(), request.bindings.tunes.end(),

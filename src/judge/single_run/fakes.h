@@ -1,4 +1,4 @@
-// Recording fakes of the two ports, for tests of the stories: no compiler, no GPU, no files.
+// Recording fakes of the two ports for tests: no compiler, no GPU, no files.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace kw::single_run {
 
-/// Accepts every source. Signatures come from `signature`; `fail` makes it refuse.
+/// Accepts every source. `signature` gives the signatures; `fail` makes it refuse.
 class FakeCompiler : public ports::Compiler {
  public:
   std::string signature = "(float const*, float*, int)";
@@ -43,7 +43,7 @@ class FakeCompiler : public ports::Compiler {
   }
 };
 
-/// Copies the first input's bytes into every output and says it completed.
+/// Copies the first input's bytes into every output and reports completion.
 class FakeDevice : public ports::Device {
  public:
   ports::DeviceInfo description = make_info();

@@ -1,3 +1,8 @@
+// Several commands show these reports, so this file alone defines their JSON. An unknown number is
+// null: -1 is a sentinel of our structs and must not reach a reader. Keys may be added but are
+// never renamed or removed, because scripts depend on them. Generating the JSON from the structs
+// was the alternative; then renaming a member would change the schema. The cost: each new member
+// needs a line here.
 #include "single_run/json.h"
 
 #include "machine/devices.h"

@@ -1,4 +1,4 @@
-// Reports as JSON, the same for every door. The schema is in docs/cli.md; keys are only ever added.
+// Reports as JSON, the same for every interface. The schema is in docs/cli.md; keys are only added.
 #pragma once
 
 #include <string>

@@ -1,3 +1,10 @@
+// One run of one module: bind, select, compile, instantiate, make inputs, run, report. A candidate
+// that does not compile or fails on the device is a report, because callers learn from it; Errors
+// are left for the user's input and the machine. Counters and times come from extra runs after the
+// first, so they do not disturb its checks; the cost is a second run. Times need a GPU and counters
+// the virtual GPU, so a request that its device cannot serve is refused before anything is
+// compiled. Memory is checked before inputs are made, because a machine without memory kills the
+// process instead of returning an Error.
 #include "single_run/run.h"
 
 #include <fmt/core.h>
@@ -23,7 +30,7 @@ bool is_written(const kernel::Buffer& buffer) {
   return buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout;
 }
 
-// Host copies beside the device's own: the inputs, and for the virtual GPU its memory with shadow.
+// Host memory: the inputs and their copies. The virtual GPU also keeps shadow memory there.
 Status check_fits(const RunReport& report) {
   if (!report.device.is_virtual && report.device.memory_bytes > 0) {
     KW_TRY(binding::check_memory(report.program, static_cast<uint64_t>(report.device.memory_bytes),
@@ -94,14 +101,14 @@ Status refuse_impossible(const RunRequest& request, const ports::DeviceInfo& dev
   return Done{};
 }
 
-// "line 5: …" of which file?
+// Adds the file name to a message like "line 5: …".
 template <typename T>
 Result<T> in_module(const kernel::Module& module, Result<T> result) {
   if (result) return result;
   return std::move(result).error().context(module.file_name);
 }
 
-// Everything up to a compiled image; false when the candidate does not compile.
+// Everything up to a compiled image. False when the candidate does not compile.
 Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
                      ports::Compiler& compiler, const binding::NamedTensors& files,
                      const Progress& progress, RunReport* report) {

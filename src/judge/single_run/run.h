@@ -1,5 +1,5 @@
-// The story of `run`: bind, select, compile, instantiate, make inputs, run, and say what happened.
-// Works on the ports alone, so that fakes can stand in.
+// The `run` command: bind, select, compile, instantiate, make inputs, run and report. Uses only
+// ports, so tests can use fakes.
 #pragma once
 
 #include <functional>
@@ -18,14 +18,14 @@
 
 namespace kw::single_run {
 
-/// Told what is being done now, for a terminal's status line. May be empty.
+/// Receives the current step, for a terminal's status line. May be empty.
 using Progress = std::function<void(const std::string&)>;
 
 struct RunRequest {
   binding::BindingRequest bindings;
   binding::InputSources inputs;
   uint64_t seed = 0;
-  std::string target;  // "" = the device's own
+  std::string target;  // "": the device's own
   bool counters = false;
   bool check_order = false;
   bool time = false;
@@ -38,29 +38,30 @@ struct RunReport {
   std::string compiler;
   kernel::Bindings bindings;
   kernel::Selection selection;
-  std::optional<ports::CompileFailed> compile_failed;  // then nothing below is set
+  std::optional<ports::CompileFailed> compile_failed;  // if set, nothing below is set
   std::optional<ports::Compiled> compiled;             // without its image
   kernel::Program program;
   std::optional<ports::RunOutcome> outcome;
   std::vector<binding::TensorSummary> outputs;
   std::vector<record::LaunchCounters> counters;
   std::optional<clock::Measurement> timing;
-  std::vector<std::string> notes;  // what a person should know about how it was done
-  std::string timing_problem;      // why there is no timing although it was asked for
+  std::vector<std::string> notes;  // what the user should know about the run
+  std::string timing_problem;      // why there is no timing although the user asked for it
 
-  /// Compiled, ran to its end, and no certain finding.
+  /// It compiled, ran to its end, has no certain finding and no timing problem.
   bool passed() const;
 };
 
-/// A failing candidate is a report; Errors are the user's or the machine's.
+/// A failing candidate is a report. Errors are about the user's input or the machine.
 Result<RunReport> run_module(const kernel::Module& module, const RunRequest& request,
                              ports::Compiler& compiler, ports::Device& device,
                              const Progress& progress = {});
 
-/// What instantiate() needs of a compiler's answer.
+/// The parts of a compiler's answer that instantiate() needs.
 std::vector<kernel::KernelInfo> kernel_infos(const ports::Compiled& compiled);
 
-/// Writes NAME.npy for every output and inout into `folder` (made when missing). The names written.
+/// Writes NAME.npy for every output and inout into `folder`, which is created if missing. Returns
+/// the paths.
 Result<std::vector<std::string>> write_outputs(const RunReport& report, const std::string& folder);
 
 }  // namespace kw::single_run
