@@ -1,3 +1,9 @@
+// If we read a reference differently from PyTorch, every verdict is worthless. So both evaluate it
+// once at up to three small shapes with every input family, and a difference stops the judge.
+// PyTorch runs on the CPU first; a GPU is used only when the CPU disagrees or cannot run it.
+// Trusting our reader alone was the alternative; it would hide our own bugs. The cost is seconds to
+// start torch, so agreement is cached by task, program, torch version and graphs. What torch cannot
+// evaluate is a note, not a failure.
 #include "verification/cross_check.h"
 
 #include <fmt/core.h>
@@ -19,9 +25,9 @@ using gate::ShapeCase;
 using torch_worker::TorchKind;
 
 constexpr const char* kFormat = "cross-check 1";
-constexpr size_t kOtherShapes = 2;  // beside the task's own
+constexpr size_t kOtherShapes = 2;  // in addition to one of the task's own
 constexpr double kSeconds = 30;     // for one evaluation in torch; shapes are small
-constexpr uint64_t kSeed = 1;       // agreement must be the same tomorrow
+constexpr uint64_t kSeed = 1;       // fixed, so that the result can be repeated
 
 bool has_elements(const ShapeCase& shape) {
   for (const auto* list : {&shape.graph.inputs, &shape.graph.outputs}) {
@@ -32,7 +38,7 @@ bool has_elements(const ShapeCase& shape) {
   return true;
 }
 
-/// The smallest of the task's own, and the smallest derived ones.
+/// The smallest of the task's own shapes, and the smallest derived ones.
 Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
   gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, gate::virtual_limits()));
   std::stable_sort(plan.cases.begin(), plan.cases.end(), [](const auto& a, const auto& b) {
@@ -48,7 +54,7 @@ Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
   return chosen;
 }
 
-/// What PyTorch on this device cannot do says nothing about the reference.
+/// An operation that PyTorch lacks on this device says nothing about the reference.
 bool is_about_the_device(const torch_worker::TorchOutcome& outcome) {
   if (outcome.kind != TorchKind::Raised) return false;
   constexpr const char* kWords[] = {
@@ -90,10 +96,11 @@ class Checker {
   const CrossCheckOptions& options_;
   const CrossCheckTorch& torch_;
   CrossCheckReport report_;
-  bool on_cpu_ = true;  // what was evaluated last
+  bool on_cpu_ = true;  // the last evaluation was on the CPU
 };
 
-/// Everything agreement rests on: the reference, how we read it, who reads it here and there.
+/// The cache file. Its name hashes everything the agreement depends on: the reference, our reading
+/// of it, this program and torch.
 std::string Checker::path_for(const torch_worker::FoundPython& python,
                               const std::vector<ShapeCase>& shapes) const {
   if (options_.folder.empty()) return "";
@@ -118,7 +125,7 @@ bool Checker::remembered(const std::string& path) {
   return true;
 }
 
-// A cache that cannot be written costs seconds each time, not the result.
+// If the cache cannot be written, the check repeats each time; the result is the same.
 void Checker::remember(const std::string& path) const {
   if (path.empty()) return;
   Json json = to_json(report_);
@@ -133,7 +140,7 @@ Result<torch_worker::CrossChecked> Checker::evaluate(const ShapeCase& shape,
   CallOptions options{"cpu", kSeconds, edge};
   on_cpu_ = true;
   torch_worker::CrossChecked checked = KW_TRY(torch_.evaluate(task_, shape.dims, inputs, options));
-  // A reference may ask where its tensors lie; candidates run on a GPU.
+  // A reference may depend on the device of its tensors. Candidates run on a GPU, so a GPU decides.
   const bool parted = checked.outcome.kind == TorchKind::Ok && !checked.agree();
   if (!parted && !is_about_the_device(checked.outcome)) return checked;
   options.device = "cuda";
@@ -142,8 +149,8 @@ Result<torch_worker::CrossChecked> Checker::evaluate(const ShapeCase& shape,
   return on_cpu_ ? checked : again;
 }
 
-/// PyTorch's CPU kernels keep statistics of half types in half, where those on a GPU have fp32;
-/// inputs that cancel make any difference of it. What the reference means shows for others, too.
+/// PyTorch's CPU kernels keep statistics of half types in half; its CUDA kernels use fp32. Inputs
+/// that cancel make this difference large. Other families still show a difference of meaning.
 bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
                               const std::vector<torch_worker::Parting>& partings) const {
   constexpr std::string_view kCancelling[] = {"offset", "sorted", "equal", "denormal"};
@@ -166,7 +173,7 @@ Error Checker::parted(const ShapeCase& shape, const std::string& family,
       task_.source_path, at, family, torch_worker::parting_text(parting)));
 }
 
-/// Whether PyTorch could evaluate it; `own`: at a shape the task itself names.
+/// Whether PyTorch could evaluate the reference. `own`: the shape is one of the task's own.
 Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family, bool own) {
   const std::vector<tensor::HostTensor> inputs =
       KW_TRY(gate::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));

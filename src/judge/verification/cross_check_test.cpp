@@ -1,4 +1,4 @@
-// The cross-check with answers put in PyTorch's mouth, and with PyTorch itself where there is one.
+// Tests the cross-check with a fake PyTorch, and with PyTorch if it is installed.
 #include "verification/cross_check.h"
 
 #include <gtest/gtest.h>
@@ -25,11 +25,11 @@ Result<task::Task> softmax_task() {
   return task_formats::load_python(kSoftmax, "softmax.py", options);
 }
 
-/// Says the same to every question and counts them.
+/// Gives the same answer to every request and records the requests.
 struct FakeTorch {
   torch_worker::FoundPython python{"/opt/python", "2.0.1", {}};
   torch_worker::CrossChecked answer;
-  std::vector<std::string> devices;  // asked for
+  std::vector<std::string> devices;  // devices requested
   int searches = 0;
 
   CrossCheckTorch port() {
@@ -80,7 +80,7 @@ TEST_F(CrossChecks, RefuseAReferenceThatIsReadDifferently) {
   for (const char* part : {"softmax.py", "line 3, column 12", "torch.softmax(x, dim=-1)", "normal"})
     EXPECT_NE(report.error().message.find(part), std::string::npos) << report.error().message;
   torch.answer.partings.clear();
-  const auto mended = check();  // a refusal is not remembered
+  const auto mended = check();  // a refusal is not cached
   ASSERT_TRUE(mended);
   EXPECT_EQ(mended->state, CrossCheckState::Agrees);
 }
@@ -146,7 +146,7 @@ struct OutcomeCase {
   const char* name;
   TorchKind kind;
   const char* message;
-  bool refused;  // else a note
+  bool refused;  // otherwise a note
   size_t asked;
 };
 
@@ -166,7 +166,7 @@ TEST_P(CrossCheckOutcomes, AreErrorsOnlyWhereTheReferenceIsToBlame) {
   EXPECT_EQ(report->state, CrossCheckState::NotChecked);
   EXPECT_NE(report->text().find(GetParam().message), std::string::npos) << report->text();
   torch.answer.outcome = {};
-  EXPECT_EQ(check()->state, CrossCheckState::Agrees);  // nothing was remembered
+  EXPECT_EQ(check()->state, CrossCheckState::Agrees);  // nothing was cached
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,4 @@
-// The story of `describe`: what the front end makes of a reference, with nothing run.
+// The `describe` command: how the front end reads a reference. Nothing is run.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ namespace kw::verification {
 /// A tensor at one shape.
 struct DescribedTensor {
   std::string name, dtype;
-  std::vector<std::string> shape;  // over the dims: "B", "2 * D"
+  std::vector<std::string> shape;  // in terms of the dims: "B", "2 * D"
   std::vector<int64_t> extents;    // at the described shape
 };
 
 struct Description {
   task::Task task;
   std::string hash;
-  task::Dims dims;  // the shape that all below is of
+  task::Dims dims;  // the shape of all members below
   std::vector<DescribedTensor> inputs, outputs;
   std::vector<std::string> ops;     // one line each, as graphs are printed
-  std::vector<std::string> guards;  // what the trace assumed of the dims
+  std::vector<std::string> guards;  // what the trace assumed about the dims
   graph::Cost cost;
 };
 

@@ -1,5 +1,5 @@
-// References only PyTorch can read, through the whole way: exported, imported, cross-checked,
-// judged on the virtual GPU.
+// References that only PyTorch can read, end to end: exported, imported, cross-checked, judged on
+// the virtual GPU.
 #include "reference/export_reference.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST_P(TorchExported, MeanWhatPyTorchSays) {
       reference::load_exported(GetParam().text, "/nowhere/reference.py", request, exporter(), "no");
   ASSERT_TRUE(task) << task.error().message;
   EXPECT_EQ(specs_of(*task), GetParam().specs);
-  // Every shape is exported anew, which takes seconds; those that are called alike need not all.
+  // Each shape is exported again, which takes seconds. Similar cases are not all compared.
   if (!GetParam().compared && os::env("KW_TORCH_ALL").empty()) return;
   truth::Interpreter interpreter;
   const auto checked = cross_check_reference(*task, {CrossCheckMode::Always, "1", ""},

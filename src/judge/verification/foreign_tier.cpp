@@ -1,3 +1,9 @@
+// The host code of a CUDA or Python file cannot be trusted: it could compute the result itself. So
+// it runs only in a captive process without a GPU, with a recording CUDA runtime, at every shape
+// the judge may use. The recorded launches become a module with the file's own kernels. Every shape
+// is recorded in two processes with different device addresses: a value that changes with them is a
+// pointer. Running the file on the GPU was the alternative; then its host code could cheat the
+// clock. The cost: host code that reads tensors or makes a call that cannot be recorded is refused.
 #include "verification/foreign_tier.h"
 
 #include <fmt/core.h>
@@ -34,7 +40,7 @@ struct Shape {
   graph::Graph graph;
 };
 
-/// The device's numbers by CUDA's own: what launchers ask for.
+/// Device attributes by CUDA's attribute numbers, for launchers that query them.
 std::map<int, int64_t> attributes_of(const ports::DeviceInfo& device, const arch::Target& target) {
   const int64_t sms = device.sms > 0 ? device.sms : target.default_sms;
   const int64_t l2 = device.l2_bytes > 0 ? device.l2_bytes : target.default_l2_bytes;
@@ -82,7 +88,7 @@ std::string ended_text(const std::string& ended) {
   return "its host code ended the process: " + ended;
 }
 
-/// Whether an end is about one shape only, like a check that failed there.
+/// Whether the process ended because of one shape, for example by a failed check.
 bool about_the_shape(const std::string& ended) {
   return ended.find("exited") == 0 || ended.find("SIGABRT") != std::string::npos ||
          ended.find("SIGSEGV") != std::string::npos || ended.find("SIGFPE") != std::string::npos;
@@ -118,7 +124,7 @@ class Recorder {
     return python;
   }
 
-  /// A reference in Python says what a model is made with.
+  /// The reference's Python text, which says how a network is constructed.
   std::string reference_text() const {
     std::string path = request_.import.reference;
     if (const size_t named = path.find(".py:"); named != std::string::npos) path.resize(named + 3);
@@ -127,14 +133,15 @@ class Recorder {
     return is_python(path) && text ? std::move(text).value() : "";
   }
 
-  /// Where device memory lies in each of two processes: what moves with it is a pointer.
+  /// Two base addresses of device memory, one per process. A value that moves with the base is a
+  /// pointer.
   static Result<std::array<uint64_t, 2>> two_places() {
     const uint64_t first = KW_TRY(binding::secret_seed()) % 1000,
                    second = first + 1 + KW_TRY(binding::secret_seed()) % 1000;
     return std::array{kDeviceMemory + first * kRegion, kDeviceMemory + second * kRegion};
   }
 
-  /// Which configurations of Triton kernels are the fastest is asked on the GPU that will judge.
+  /// Finds the fastest configurations of Triton kernels on the GPU that will judge.
   Status tune(host_recording::PythonRequest& python) {
     if (!host_recording::wants_tuning(python.text) || request_.device.is_virtual) return Done{};
     host_recording::Tuned tuned = KW_TRY(host_recording::tune_python(python));
@@ -170,7 +177,8 @@ class Recorder {
     return std::move(out_);
   }
 
-  /// What the task's own harness calls: the direction's name in the file's bindings.
+  /// The function that the task's own harness calls: the name of the direction in the file's
+  /// bindings.
   std::string bound_function() const {
     if (!request_.task->call || !host_recording::wants_torch(text_)) return "";
     std::string name = request_.import.launcher;
@@ -219,7 +227,7 @@ class Recorder {
     if (!out_.refused) out_.refused = record::Rejected{stage, std::move(why), std::nullopt, ""};
   }
 
-  /// The one that was named, the only one, or the one with a usual name.
+  /// The launcher that the user named, the only one, or one with a usual name.
   cuda_import::LauncherHead launcher() const {
     cuda_import::LauncherHead head = cuda_import::find_launcher(text_, request_.import.launcher);
     if (head.problems.empty() || !request_.import.launcher.empty()) return head;
@@ -249,7 +257,7 @@ class Recorder {
     return Done{};
   }
 
-  /// Every shape at which the judge may want to run it, the task's own first.
+  /// Every shape that the judge may run, the task's own first.
   Status plan() {
     const task::Task& task = *request_.task;
     if (!request_.dims.empty()) {
@@ -281,7 +289,7 @@ class Recorder {
     return std::move(out_);
   }
 
-  /// The tensor that what is returned first becomes.
+  /// The tensor that receives the first returned value.
   int64_t first_output() const {
     return std::ranges::find(abi_.tensors, kernel::Role::Output,
                              &host_recording::TensorLine::role) -
@@ -303,7 +311,8 @@ class Recorder {
     return job;
   }
 
-  /// One process over all shapes; where it ends at one of them, another goes on behind it.
+  /// Records all shapes in one process. If it ends at one shape, a new process continues after that
+  /// shape.
   Result<std::vector<host_recording::CaseRecord>> capture(host_recording::Job job, uint64_t base) {
     std::vector<host_recording::CaseRecord> all;
     const std::vector<host_recording::Case> cases = std::move(job.cases);
@@ -391,7 +400,7 @@ class Recorder {
     out_.text = std::move(made.module);
   }
 
-  // Bit 47 is set: no host can have memory there, and numbers of a program's own are elsewhere.
+  // Bit 47 is set: host memory is never there, and a program's ordinary numbers are smaller.
   static constexpr uint64_t kDeviceMemory = uint64_t{1} << 47, kRegion = uint64_t{1} << 36;
 
   const ForeignRequest& request_;

@@ -14,7 +14,7 @@ namespace {
 
 using Reports = std::vector<lint::Report>;
 
-/// A task to look at; `name` where it is one of a folder.
+/// A task to check; `name` is set when it is one of a folder.
 struct Target {
   reference::ReferenceRequest reference;
   std::string name;
@@ -28,11 +28,11 @@ lint::Report unreadable(const Target& target, const Error& error) {
   return report;
 }
 
-/// What a path stands for. What is no folder of tasks is for the front end to complain about.
+/// The tasks that a path names. If it is not a folder of tasks, the front end reports that.
 std::vector<Target> targets_of(const reference::ReferenceRequest& reference) {
   const std::vector<Target> itself = {{reference, ""}};
   if (!os::is_directory(reference.path)) return itself;
-  // A folder may be called like a carried suite.
+  // A folder may have the name of a built-in suite.
   const bool carried = task_formats::is_carried(reference.path);
   const auto suite = task_formats::open_suite(carried ? "./" + reference.path : reference.path, "");
   if (!suite || (suite->tasks.size() == 1 && suite->tasks[0].path == reference.path)) return itself;
@@ -44,7 +44,7 @@ std::vector<Target> targets_of(const reference::ReferenceRequest& reference) {
   return targets;
 }
 
-/// Findings about the folder and its configurations, in front of those about the task.
+/// Puts findings about the folder and its configurations before those about the task.
 void add_problems(const std::vector<task_formats::FolderProblem>& problems, lint::Report* report) {
   std::vector<lint::Finding> all;
   for (const task_formats::FolderProblem& problem : problems) {

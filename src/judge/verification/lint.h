@@ -1,5 +1,5 @@
-// The story of `lint`: tasks in, a report on each out. A task that cannot be read or evaluated is
-// reported like any other finding, so that one bad task does not hide the rest.
+// The `lint` command: a report for each task. A task that cannot be read or evaluated becomes a
+// finding, so one bad task does not hide the others.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace kw::verification {
 
-/// A folder of tasks stands for the tasks in it, one of robust-kbench's for its directions and
-/// variants. Errors of a single task become its findings; an Error here is the machine's.
+/// A folder of tasks means all its tasks. A robust-kbench folder means its directions and variants.
+/// Errors of one task become its findings; an Error here is about the machine.
 Result<std::vector<lint::Report>> lint_tasks(
     const std::vector<reference::ReferenceRequest>& references, const lint::Options& options,
     ports::Oracle& oracle, const single_run::Progress& progress = {});

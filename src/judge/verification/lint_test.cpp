@@ -1,4 +1,4 @@
-// Tasks that should and should not be used, each with the rule that must say so.
+// Good and bad tasks, each with the rule that must report it.
 #include "verification/lint.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 struct Case {
   const char* name;
   const char* source;
-  const char* rule;  // "" = nothing to say
+  const char* rule;  // "": no finding
   bool usable;
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -183,7 +183,7 @@ TEST(LintTasks, AnUnreadableTaskIsAFinding) {
   EXPECT_EQ((*reports)[0].findings.at(0).rule, "unreadable");
 }
 
-/// A folder that goes away with the test.
+/// A folder that is deleted after the test.
 class LintFolder : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -11,8 +11,8 @@ namespace {
 struct ReadCase {
   const char* name;
   const char* prompt;
-  const char* understood;  // kind:value, blanks between
-  const char* unused;      // "; " between
+  const char* understood;  // kind:value, separated by blanks
+  const char* unused;      // separated by "; "
 };
 class Reads : public testing::TestWithParam<ReadCase> {};
 

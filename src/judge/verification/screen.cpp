@@ -28,13 +28,13 @@ constexpr ScopeRow kScopes[] = {
     {Scope::NeedsReview, "needs_review"},
 };
 
-/// Words of refusals that a person or another machine can do something about.
+/// Words in refusals that the user or another machine can fix.
 constexpr const char* kMendable[] = {
     "install torch",    // torch.export may read it
-    "not supported",    // the same
-    "pass --input",     // inputs nobody described
+    "not supported",    // torch.export may read it
+    "pass --input",     // inputs without a description
     "pass --function",  // several callables
-    "inputs of",        // …are not known
+    "inputs of",        // their values are unknown
 };
 
 bool mendable(const std::string& message) {
@@ -42,7 +42,8 @@ bool mendable(const std::string& message) {
       kMendable, [&](const char* words) { return message.find(words) != std::string::npos; });
 }
 
-/// KernelBench's levels from 3 on are whole models, no kernels; looked at only when named.
+/// KernelBench's levels from 3 on are whole networks, not kernels. They are screened only when
+/// named.
 bool whole_model(const std::string& inside) {
   return inside.find("/level3/") != std::string::npos ||
          inside.find("/level4/") != std::string::npos;
@@ -52,7 +53,7 @@ std::string first_line(const std::string& message) {
   return std::string(trim(message.substr(0, message.find('\n'))));
 }
 
-/// Ops in the order of their first use; leaves tell nothing.
+/// Ops in the order of their first use. Leaves are left out.
 std::vector<std::string> ops_of(const task::Task& task) {
   std::vector<std::string> names;
   const task::Dims& at = task.benchmark_shapes.empty() ? task.correctness_shapes.front()
@@ -76,7 +77,7 @@ void accept(const task::Task& task, const char* reader, Screened* screened) {
   screened->reason = screened->ops.empty() ? "moves its inputs only" : join(screened->ops, ", ");
 }
 
-/// Torch is asked only when our own reader refuses, and only where it is.
+/// Torch is asked only if our own reader refuses the file and torch is installed.
 Result<Screened> screen_one(const task_formats::SuiteTask& file,
                             const std::shared_ptr<torch_worker::TorchProcess>& torch) {
   Screened screened;
@@ -91,7 +92,7 @@ Result<Screened> screen_one(const task_formats::SuiteTask& file,
   screened.detail = own.error().message;
   screened.reason = first_line(own.error().message);
   if (own.error().message.find(frontend::kSyntaxMark) != std::string::npos) {
-    screened.scope = Scope::NeedsReview;  // a newer Python may read it, and a person can mend it
+    screened.scope = Scope::NeedsReview;  // a newer Python may read it, or the user may fix it
     return screened;
   }
   if (!mendable(own.error().message)) return screened;
@@ -121,7 +122,7 @@ const char* scope_name(Scope scope) {
 Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
                                      std::shared_ptr<torch_worker::TorchProcess> torch) {
   if (!os::exists(path)) return input_error(fmt::format("there is no file or folder '{}'", path));
-  // A folder may be called like a carried suite.
+  // A folder may have the name of a built-in suite.
   const bool plain = task_formats::is_carried(path);
   const task_formats::Suite suite =
       KW_TRY(task_formats::open_suite(plain ? "./" + path : path, ""));

@@ -1,5 +1,5 @@
-// The story of `screen`: which files of a folder can become tasks, and why the others cannot. The
-// front end's own verdict, and torch.export's where torch is there; nothing is run.
+// The `screen` command: which files of a folder can become tasks, and why the others cannot. Uses
+// our front end, and torch.export if torch is installed. Nothing is run.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 namespace kw::verification {
 
 enum class Scope : uint8_t {
-  InScope,      // a task as it stands
-  OutOfScope,   // cannot be one
-  NeedsReview,  // may be one with torch installed, or with something said on the command line
+  InScope,      // can be a task as it is
+  OutOfScope,   // cannot be a task
+  NeedsReview,  // may be a task with torch or with more options
 };
 /// "in_scope", "out_of_scope" or "needs_review".
 const char* scope_name(Scope scope);
@@ -24,14 +24,14 @@ const char* scope_name(Scope scope);
 struct Screened {
   std::string name, path;
   Scope scope = Scope::OutOfScope;
-  std::string reader;            // "own" or "torch.export"; "" when nobody reads it
+  std::string reader;            // "own" or "torch.export"; "" when neither reads it
   std::string reason;            // one line
-  std::string detail;            // the whole message of a refusal
-  std::vector<std::string> ops;  // the graph's, each once, in the order of their first use
+  std::string detail;            // the complete message of a refusal
+  std::vector<std::string> ops;  // of the graph, each once, in the order of first use
 };
 
-/// Every Python file and task folder beneath `path`, or the one it is. An Error for what is no
-/// file's own doing: no such folder, nothing in it, no Python.
+/// Every Python file and task folder under `path`, or `path` itself. An Error is not about one
+/// file: no such folder, an empty folder, no Python.
 Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
                                      std::shared_ptr<torch_worker::TorchProcess> torch);
 

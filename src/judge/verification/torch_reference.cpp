@@ -1,3 +1,9 @@
+// PyTorch must evaluate the reference with our inputs, and its outputs must be judged by our truth.
+// Each argument is sent as a tensor, a number or a dim; for a gradient the forward is called and
+// autograd gets our upstream gradients. The judge is the same as for candidates, with a wider bound
+// for half types, because PyTorch's CPU kernels round intermediate values. Comparing within a fixed
+// tolerance was the alternative; it fails for large values and hides errors in small ones. The
+// cost: a difference smaller than such a rounding is not seen.
 #include "verification/torch_reference.h"
 
 #include <algorithm>
@@ -29,7 +35,7 @@ Json scalar_value(const task::ScalarSpec& spec) {
   return special;
 }
 
-/// One argument of the reference; a tensor it only writes is made of zeros.
+/// One argument of the reference. A tensor that the reference only writes is zeros.
 Result<torch_worker::TorchArgument> torch_argument(const frontend::Argument& argument,
                                                    const task::Dims& dims,
                                                    const graph::Graph& graph,
@@ -49,7 +55,7 @@ Result<torch_worker::TorchArgument> torch_argument(const frontend::Argument& arg
   return torch_worker::TorchArgument{argument.name, nullptr, Json(found->second)};
 }
 
-/// Which outputs are written in place, as the trace found.
+/// Sets which outputs are written in place, as the trace found.
 void set_written(const frontend::Entry& entry, const frontend::Trace& trace,
                  torch_worker::TorchCall* call) {
   std::set<std::string> names(trace.write_only.begin(), trace.write_only.end());
@@ -73,11 +79,11 @@ double largest_of(const std::vector<HostTensor>& inputs) {
   return largest;
 }
 
-/// PyTorch's CPU kernels for half types round what lies between, too: log_softmax in fp16 takes
-/// x - (max + log sum) with the bracket in fp16, where its CUDA kernel has fp32. So results of half
-/// types may be off by a rounding of the inputs' size. Without fp16 of the CPU's own, a transposed
-/// convolution adds its terms up in fp16: then by some of the results' size. A difference of
-/// meaning shows for ordinary inputs all the same.
+/// PyTorch's CPU kernels for half types also round intermediate values. log_softmax in fp16
+/// computes x - (max + log sum) with the bracket in fp16; its CUDA kernel uses fp32. So half
+/// results may be off by one rounding of the inputs' size. On a CPU without fp16, a transposed
+/// convolution sums in fp16: off by some roundings of the results' size. Ordinary inputs still show
+/// a difference of meaning.
 ports::Truth loosened(const ports::Truth& truth, double largest) {
   const double unit = ports::unit_roundoff(truth.dtype);
   ports::Truth loose = truth;
@@ -91,8 +97,8 @@ ports::Truth loosened(const ports::Truth& truth, double largest) {
   return loose;
 }
 
-/// Autograd multiplies by what is 0 or infinite (0 / 0 by a target of 0) where a derivative taken
-/// of the whole has a number: at the ends of what inputs may be, its NaN say nothing.
+/// Autograd may multiply 0 by infinity where the derivative of the whole is a number. So its NaN at
+/// extreme inputs prove nothing.
 void forgive_nan(const HostTensor& got, ports::Truth* truth) {
   std::vector<double> values(static_cast<size_t>(tensor::value_count(got)));
   tensor::load_values(got, 0, values);
@@ -101,7 +107,7 @@ void forgive_nan(const HostTensor& got, ports::Truth* truth) {
   }
 }
 
-/// The forward's call, with the upstream gradients behind its arguments.
+/// The forward's call, with the upstream gradients after its arguments.
 Result<torch_worker::TorchCall> gradients_call(const task::Task& task, const task::Dims& dims,
                                                const frontend::BackwardReference& backward,
                                                const graph::Graph& graph,
@@ -191,7 +197,8 @@ Result<torch_worker::CrossChecked> cross_check_task(const task::Task& task, cons
   check.call.device = options.device;
   check.timeout_seconds = options.timeout_seconds;
   check.options.allow_tf32 = task.precision.allow_tf32;
-  // Some of PyTorch's CPU kernels flush subnormals (GELU in bf16): no difference of meaning.
+  // Some of PyTorch's CPU kernels flush subnormals (GELU in bf16). That is not a difference of
+  // meaning.
   check.options.flush = true;
   const double largest = largest_of(inputs);
   const bool backward =

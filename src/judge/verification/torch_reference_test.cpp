@@ -1,4 +1,4 @@
-// Tasks of every format, evaluated by PyTorch and by our own graph: the two must mean the same.
+// PyTorch and our own graph evaluate tasks of every format. The two must agree.
 #include "verification/torch_reference.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ torch_worker::TorchProcess* process() { return torch_worker::shared_torch().get(
 struct TaskCase {
   const char* name;
   const char* text;
-  std::vector<std::string> inputs;  // as --input takes them
+  std::vector<std::string> inputs;  // as for --input
   task::Dims dims = {};
 };
 

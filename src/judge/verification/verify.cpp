@@ -1,3 +1,9 @@
+// Verification joins one candidate's text with one task: parse, cross-check the reference, draw
+// inputs, run the gate. Text that does not parse is a rejected candidate, because authors produce
+// such text often. Inputs and truths are expensive, so candidates of one task share them in
+// VerifyPools. There are two pools: small shapes for the virtual GPU, full shapes for a GPU. One
+// pool for both was the alternative; the virtual GPU is too slow for full shapes. The cost: truths
+// for two sets of shapes, at most a quarter of the memory each.
 #include "verification/verify.h"
 
 #include <fmt/core.h>
@@ -18,7 +24,7 @@ namespace kw::verification {
 
 namespace {
 
-constexpr uint64_t kPoolShare = 4;  // of the memory that can be had
+constexpr uint64_t kPoolShare = 4;  // one part in so many of the available memory
 
 Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& request) {
   const ports::DeviceInfo info = device.info();
@@ -30,13 +36,13 @@ Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& r
   return fixed;
 }
 
-/// Whether numbers are judged on the device, or it only looks first.
+/// Whether this device judges the numbers, or only runs first.
 enum class Judges : uint8_t { Yes, No };
 
 Result<gate::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
                              ports::Oracle& oracle, gate::ShapeLimits limits, Judges judges) {
   limits.derive = request.dims.empty();
-  // A shape that was asked for by name is run as it is, where numbers are judged.
+  // A shape that the user named is not cut where numbers are judged.
   limits.cut = limits.cut && (limits.derive || judges == Judges::No);
   gate::ShapePlan shapes = KW_TRY(gate::plan_shapes(task, limits));
   gate::PoolOptions options;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kSanitizers[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
 constexpr int kFoundCode = 86;
-constexpr double kTimeoutSeconds = 600;  // the tools slow a kernel down a hundredfold
+constexpr double kTimeoutSeconds = 600;  // the tools slow a kernel down about 100 times
 
 std::vector<std::string> run_words(const std::string& self, const std::string& module_path,
                                    const kernel::Bindings& bindings) {
@@ -47,7 +47,7 @@ std::vector<std::string> run_words(const std::string& self, const std::string& m
   return words;
 }
 
-// The tools begin their lines with "=========".
+// The tools start their lines with "=========".
 std::string first_complaint(const std::string& text) {
   for (const std::string_view line : split_lines(text)) {
     if (line.rfind("=========", 0) != 0) continue;
@@ -61,8 +61,8 @@ std::string first_complaint(const std::string& text) {
 Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
                              const std::vector<std::string>& words) {
   std::vector<std::string> argv = {sanitizer, "--tool", tool, "--target-processes", "all",
-                                   // Of the driver's calls only ours are left, and asking it for
-                                   // what is not there is how some questions are answered.
+                                   // Only our own driver calls would be reported. Some of them ask
+                                   // for things that may be missing.
                                    "--report-api-errors", "no", "--error-exitcode",
                                    std::to_string(kFoundCode)};
   argv.insert(argv.end(), words.begin(), words.end());

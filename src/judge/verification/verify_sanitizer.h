@@ -1,5 +1,5 @@
-// NVIDIA's compute-sanitizer in the place of the virtual GPU, for modules that use an instruction
-// it does not know: this program's own `run` under each of the four tools.
+// Uses NVIDIA's compute-sanitizer instead of the virtual GPU for modules with an instruction it
+// does not know. Runs this program's own `run` under each of the four tools.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace kw::verification {
 
-/// Empty when compute-sanitizer is not found on this machine.
+/// Empty when compute-sanitizer is not installed.
 gate::OtherCheckers sanitizer_checkers(const std::string& module_path);
 
-/// The same with the programs named, for tests.
+/// The same with explicit program paths, for tests.
 gate::OtherCheckers sanitizer_checkers(const std::string& module_path, const std::string& sanitizer,
                                        const std::string& self);
 

@@ -11,7 +11,7 @@ namespace kw::verification {
 
 namespace {
 
-/// A stand-in for compute-sanitizer: notes its words and answers as told.
+/// A fake compute-sanitizer: records its arguments and gives the answer of the test.
 class Sanitizer : public testing::Test {
  protected:
   std::string folder = testing::TempDir() + "kw_sanitizer_" + std::to_string(::getpid());

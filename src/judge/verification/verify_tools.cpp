@@ -35,7 +35,7 @@ std::unique_ptr<ports::Oracle> open_oracle(const OracleRequest& request) {
   if (off || !real || request.compiler == nullptr) return std::make_unique<truth::Interpreter>();
   const auto open = [ordinal = request.ordinal]() -> Result<std::unique_ptr<ports::Device>> {
     gpu::GpuOptions options;
-    options.kept_part = 16;  // inputs of truths are hardly seen twice
+    options.kept_part = 16;  // inputs of truths are rarely used twice
     return std::unique_ptr<ports::Device>(KW_TRY(gpu::GpuDevice::open(ordinal, options)));
   };
   return std::make_unique<truth_gpu::GpuOracle>(*request.compiler, open);
