@@ -1,3 +1,9 @@
+// A time is worth nothing for a kernel that is wrong, or wrong only while it is timed. So bench
+// verifies first, judges again at the timed shape, and audits outputs of timed calls. Programs are
+// timed interleaved, so drift of the clock rate affects all alike, in three worker processes,
+// because a time also depends on its process. A time below what the hardware allows is measured
+// again with more audits. One long measurement was the alternative; it repeats the same systematic
+// error. The cost is seconds per candidate; `quick` uses one worker and fewer samples for searches.
 #include "timing/bench.h"
 
 #include <fmt/core.h>
@@ -21,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using ports::RunStatus;
 
-constexpr int kWorkers = 3;  // of a certification
+constexpr int kWorkers = 3;  // for a certification
 constexpr int kFullSets = 4;
 constexpr int kQuickSets = 2;
 constexpr uint64_t kMostModuleBytes = uint64_t{1} << 20;
@@ -98,7 +104,7 @@ Status BenchSession::find_shape() {
   const bool judged = std::any_of(cases.begin(), cases.end(), [&](const gate::ShapeCase& shape) {
     return shape.dims == report_.dims;
   });
-  // The gate may have judged a smaller one in its place.
+  // The gate may have judged a smaller shape instead.
   if (!judged) KW_TRY(draw_own_pool(sets));
   gate::Pool& pool = judged ? *pools_.large : *own_pool_;
   shape_ = KW_TRY(timed_shape(pool, pool.task(), report_.dims, sets, binding::secret_seed));
@@ -191,7 +197,7 @@ clock::MeasureOptions BenchSession::measure_options(uint64_t seed) const {
 
 Status BenchSession::time_worker(int worker, const std::vector<ports::TimedProgram>& programs) {
   clock::MeasureOptions options = measure_options(seed_ + static_cast<uint64_t>(worker) * 7919);
-  // Compared programs need their pairs, however quiet each of them is.
+  // A comparison needs enough pairs, even if each program has little noise.
   if (programs.size() > 1) options.rule.min_samples = request_.quick ? 40 : 80;
   clock::MeasureOutcome outcome = KW_TRY(clock::measure(*tools_.verify.gpu, programs, options));
   if (outcome.status != RunStatus::Completed) {
@@ -249,7 +255,7 @@ Status BenchSession::look_again() {
   if (tools_.renew) tools_.renew();
   clock::MeasureOptions options = measure_options(seed_ ^ 0x5eed);
   options.audits.resize(1);
-  // Copied out and judged as well as hashed: nothing is taken from a hash alone.
+  // Outputs are copied and judged too, so the result does not depend on hashes alone.
   options.audits[0].deterministic = false;
   options.judged_per_batch = 4;
   const clock::MeasureOutcome outcome =
@@ -282,7 +288,7 @@ Status BenchSession::ask_profiler() {
   protocol.span = true;
   if (tools_.renew) tools_.renew();
   const auto timed = tools_.verify.gpu->time({ready_[0]->timed()}, protocol);
-  // Its worker has a profiler in it: nothing else is to be timed there.
+  // This worker has a profiler loaded, so no later time may come from it.
   if (tools_.renew) tools_.renew();
   if (!timed || timed->status != RunStatus::Completed) return check_interrupt();
   const double span = timed->results.at(0).samples.span_us;

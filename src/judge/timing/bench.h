@@ -1,6 +1,6 @@
-// The story of `bench` and of `compare` with a reference: judge, make ready at the timed shape,
-// measure over fresh workers, audit, compare, and say how far from the floor it is. Nothing is
-// timed that did not pass. Works on the ports, so that fakes can stand in.
+// `bench`, and `compare` with a reference: verify, prepare at the timed shape, measure in fresh
+// workers, audit, compare, and report the distance to the floor. Only a candidate that passed is
+// timed. Uses only ports, so tests can use fakes.
 #pragma once
 
 #include <functional>
@@ -22,38 +22,38 @@
 namespace kw::timing {
 
 struct BenchRequest {
-  verification::VerifyRequest verify;    // its dims stay empty: the gate looks at every shape
-  task::Dims dims;                       // to be timed; empty: the task's first benchmark shape
+  verification::VerifyRequest verify;    // its dims stay empty: the gate checks every shape
+  task::Dims dims;                       // to time; empty: the task's first benchmark shape
   std::vector<std::string> modules;      // other modules to compare with, as paths
   std::vector<std::string> torch_modes;  // "eager", "compile", …, "py:package.module.function"
   bool quick = false;                    // one worker, few samples
 };
 
-/// Asks the torch process; replaced by a fake in tests.
+/// Asks the torch process; tests use a fake.
 using TimeBaselines = std::function<Result<BaselinesTimed>(const BaselineRequest& request)>;
 
 struct BenchTools {
-  verification::VerifyTools verify;  // its gpu may be missing: then there is only an estimate
-  Measure calibrate;                 // of the gpu
-  std::function<void()> renew;       // ends the gpu's worker, so that the next is a fresh one
+  verification::VerifyTools verify;  // its gpu may be null: then there is only an estimate
+  Measure calibrate;                 // measures the gpu
+  std::function<void()> renew;       // ends the gpu's worker; the next call starts a new one
   TimeBaselines baselines;           // may be empty
-  /// Inputs and truths that were made before, for a quick look alone; may be null.
+  /// Existing inputs and truths, used only by a quick bench; may be null.
   verification::VerifyPools* pools = nullptr;
-  const TimedShape* shape = nullptr;   // of the dims to be timed
-  std::function<void()> renew_torch;   // the next baselines come from a fresh process
-  std::function<void()> expect_torch;  // which is started meanwhile
+  const TimedShape* shape = nullptr;   // at the dims to time
+  std::function<void()> renew_torch;   // the next baselines use a new process
+  std::function<void()> expect_torch;  // starts that process in the background
 };
 
-/// One thing on the clock.
+/// One program that is timed.
 struct TimedEntry {
   std::string name;
   std::string kind;                        // "candidate", "module" or "torch"
   std::optional<record::Verdict> verdict;  // of modules
   std::optional<clock::Measurement> measurement;
-  std::vector<double> host_us;                  // torch: as the host sees it
-  std::optional<clock::Comparison> comparison;  // the candidate against this
-  std::string problem;                          // why it was not timed; "" = it was
-  std::optional<std::string> wrong;  // torch: what the judge says of its outputs; "" = right
+  std::vector<double> host_us;                  // torch: time on the host
+  std::optional<clock::Comparison> comparison;  // of the candidate with this one
+  std::string problem;                          // why it was not timed; "": it was
+  std::optional<std::string> wrong;  // torch: the judge on its outputs; "": right
 };
 
 struct BenchSeconds {
@@ -66,7 +66,7 @@ struct BenchSeconds {
 
 struct BenchReport {
   verification::VerifyReport gate;
-  record::Verdict verdict;  // the gate's, or what the timed shape and the audit add to it
+  record::Verdict verdict;  // the gate's, or the timed shape's or the audit's
   ports::DeviceInfo device;
   task::Dims dims;
   clock::Work work;
@@ -74,7 +74,7 @@ struct BenchReport {
   std::optional<CalibrationReport> calibration;
   TimedEntry candidate;
   std::vector<TimedEntry> rivals;
-  std::optional<Estimate> estimate;  // where there is no GPU
+  std::optional<Estimate> estimate;  // if there is no GPU
   std::string compiler, target;
   std::vector<std::string> flags;  // tunables
   bool quick = false, replay_seeded = false, deterministic = true;
@@ -82,7 +82,7 @@ struct BenchReport {
   std::vector<std::string> notes;
   BenchSeconds seconds;
 
-  /// The best baseline that is right and was compared; nullptr when there is none.
+  /// The fastest baseline that is right and was compared; nullptr when there is none.
   const TimedEntry* best_rival() const;
 };
 
@@ -90,7 +90,7 @@ Result<BenchReport> bench_module(const std::string& module_text, const task::Tas
                                  const BenchRequest& request, const BenchTools& tools,
                                  const single_run::Progress& progress = {});
 
-/// The same for every door; the schema is in docs/clock.md.
+/// The same for every interface; the schema is in docs/clock.md.
 Json to_json(const BenchReport& report);
 
 }  // namespace kw::timing

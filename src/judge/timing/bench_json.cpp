@@ -45,7 +45,7 @@ Json environment_json(const BenchReport& report) {
   return json;
 }
 
-/// What the measured time means against bytes, flops and the floor.
+/// Rates and shares of the floor that follow from the measured time.
 void set_rates(const BenchReport& report, Json& json) {
   if (!report.candidate.measurement) return;
   const double us = report.candidate.measurement->summary.median;

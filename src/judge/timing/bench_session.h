@@ -1,4 +1,4 @@
-// One bench under way: the steps of bench.h's story as methods of one object. Internal.
+// One bench in progress: the steps of bench.h as methods of one object. Internal.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ class BenchSession {
   Status choose_dims();
   Status draw_own_pool(int sets);
   Status find_shape();
-  /// Judges a module and makes it ready; false when it must not be timed.
+  /// Verifies a module and prepares it; false when it must not be timed.
   Result<bool> admit(const std::string& text, const std::string& path, TimedEntry& entry);
   Status admit_rivals();
   Status calibrate();
-  /// Times all that was admitted, interleaved, over the workers.
+  /// Times everything that was admitted, interleaved, in all workers.
   Status time_modules();
   Status time_worker(int worker, const std::vector<ports::TimedProgram>& programs);
   Status look_again();
@@ -36,16 +36,16 @@ class BenchSession {
   Result<BaselineRequest> torch_request() const;
   enum class TorchRun : uint8_t {
     Done,
-    Refused,  // there is no point in another process
-    Lost,     // the process was, and with it what all modes had there
+    Refused,  // another process would not help
+    Lost,     // the process died with the results of all modes
   };
-  /// One process's rounds.
+  /// The rounds of one process.
   Result<TorchRun> torch_process(const BaselineRequest& ask, int worker, size_t first,
                                  std::vector<std::vector<clock::Cycle>>& cycles);
-  /// Every mode in a process of its own.
+  /// Times each mode in its own process.
   Status time_apart(const BaselineRequest& together, size_t first,
                     std::vector<std::vector<clock::Cycle>>& cycles);
-  /// "" or why what was timed does not count.
+  /// "" or why the timed results do not count.
   std::string note_round(const BaselineRound& round, int worker, size_t first,
                          std::vector<std::vector<clock::Cycle>>& cycles);
   void note_mode(const BaselineResult& result, const ports::TimedResult& candidate, int worker,
@@ -61,14 +61,14 @@ class BenchSession {
   const BenchTools& tools_;
   const single_run::Progress& progress_;
   verification::VerifyPools fresh_;
-  verification::VerifyPools& pools_;    // these, or for a quick look another's
-  std::optional<gate::Pool> own_pool_;  // when the gate's has not the timed shape whole
+  verification::VerifyPools& pools_;    // fresh_, or the caller's for a quick bench
+  std::optional<gate::Pool> own_pool_;  // if the gate's pool lacks the complete timed shape
   TimedShape shape_;
   kernel::Bindings fixed_;
   uint64_t seed_ = 0;
   std::vector<std::unique_ptr<TimedCandidate>> ready_;  // the candidate first
-  std::vector<size_t> owners_;                     // of these: 0 = candidate, i = rivals[i - 1]
-  std::vector<std::vector<clock::Cycle>> cycles_;  // per ready module but the first
+  std::vector<size_t> owners_;                     // of ready_: 0 = candidate, i = rivals[i - 1]
+  std::vector<std::vector<clock::Cycle>> cycles_;  // per ready module except the first
   BenchReport report_;
 };
 

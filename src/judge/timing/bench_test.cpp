@@ -15,8 +15,8 @@ namespace {
 
 using ports::RunStatus;
 
-/// A GPU that also has a clock: 100 us for the first program, `ratio` times that for others, and
-/// hashes of what `timed_kernel` gives.
+/// A GPU with a clock: 100 us for the first program, `ratio` times that for others, and hashes of
+/// the outputs of `timed_kernel`.
 class ClockedDevice : public gate::FakeDevice {
  public:
   ClockedDevice() : FakeDevice(false) {}
@@ -59,7 +59,7 @@ class ClockedDevice : public gate::FakeDevice {
                            double microseconds) {
     ports::TimedResult result;
     result.samples.method = "events";
-    std::vector<std::vector<uint64_t>> hashes;  // by entry of the pool, which always give the same
+    std::vector<std::vector<uint64_t>> hashes;  // by pool entry, always the same
     for (int i = 0; i < protocol.max_samples; ++i) {
       result.samples.microseconds.push_back(microseconds * (1 + 0.001 * random_.real()));
       const auto entry = static_cast<size_t>(i) % program.pool.size();
@@ -112,7 +112,7 @@ class BenchTest : public ::testing::Test {
   }
   void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
 
-  /// The task as PyTorch reads it, too; why not, when there is no Python.
+  /// Makes the task one that PyTorch also reads. Returns why not when there is no Python.
   std::string read_twice() {
     auto loaded = task_formats::load_python("def reference(x):\n    return 2 * x + 1\n", "twice.py",
                                             {"", {"x:fp32[B,D]"}, {{"B", 64}, {"D", 64}}});
@@ -215,7 +215,7 @@ TEST_F(BenchTest, ACrashOnTheClockIsAVerdict) {
 }
 
 TEST_F(BenchTest, ImpossibleTimesAreLookedAtAgain) {
-  gpu.us = 0.001;  // 32 KiB through a memory of 1000 GB/s takes 33 ns
+  gpu.us = 0.001;  // 32 KiB at 1000 GB/s take 33 ns
   BenchReport report = bench();
   EXPECT_TRUE(record::passed(report.verdict)) << "without evidence it stands";
   ASSERT_EQ(report.notes.size(), 1u);
@@ -280,7 +280,7 @@ TEST_F(BenchTest, TorchModesAreTimedBesideTheCandidate) {
   EXPECT_EQ(report.best_rival(), &report.rivals[1]);
 }
 
-// An error that goes with the largest element is PyTorch's own business; one beyond that is not.
+// An error relative to the largest element is allowed for PyTorch. A larger one is not.
 TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
   request.torch_modes = {"eager", "compile", "max-autotune-no-cudagraphs"};
   if (const std::string why = read_twice(); !why.empty()) GTEST_SKIP() << "no Python here: " << why;
@@ -325,14 +325,14 @@ TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
 struct BaselineFault {
   const char* name;
   torch_worker::TorchOutcome outcome;
-  bool whole_process;  // else only the mode has it
-  int asked;           // requests altogether
+  bool whole_process;  // otherwise only the mode
+  int asked;           // number of requests in total
 };
 void PrintTo(const BaselineFault& fault, std::ostream* out) { *out << fault.name; }
 
 class BaselineFaults : public BenchTest, public ::testing::WithParamInterface<BaselineFault> {};
 
-// "compile" meets the fault, and takes the process with it where the case says so.
+// "compile" has the fault. In some cases it ends the process too.
 TEST_P(BaselineFaults, CostTheModeThatMeetsThemAndNothingElse) {
   request.torch_modes = {"eager", "compile", "max-autotune-no-cudagraphs"};
   if (const std::string why = read_twice(); !why.empty()) GTEST_SKIP() << "no Python here: " << why;

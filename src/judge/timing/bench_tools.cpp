@@ -16,7 +16,7 @@ struct BenchMachine::Parts {
   std::unique_ptr<ports::Compiler> compiler;
   std::unique_ptr<ports::Oracle> oracle;
   std::unique_ptr<torch_worker::TorchProcess> torch,
-      next_torch;  // in use; importing torch meanwhile
+      next_torch;  // in use; starting in the background
 
   static void begin(std::unique_ptr<torch_worker::TorchProcess>& process) {
     if (process == nullptr) process = std::make_unique<torch_worker::TorchProcess>();

@@ -1,5 +1,5 @@
-// What a bench works with on this machine: devices, compiler, oracle, torch process, opened once
-// and kept together.
+// What a bench needs on this machine: devices, compiler, oracle and torch process, opened once and
+// kept together.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace kw::timing {
 
 struct BenchOpenRequest {
   std::string device = "auto", target, compiler;
-  double patience_seconds = 600;                   // for a GPU another process uses
-  std::function<void(const std::string&)> notice;  // told when we wait for it
-  bool torch = false;                              // whether baselines of PyTorch will be asked for
+  double patience_seconds = 600;                   // to wait for a GPU that another process uses
+  std::function<void(const std::string&)> notice;  // called when we wait for it
+  bool torch = false;                              // whether PyTorch baselines will be requested
 };
 
 class BenchMachine {
@@ -32,8 +32,8 @@ class BenchMachine {
   std::string no_gpu_;
 };
 
-/// `shared`, or one opened now where it is null. A GPU that cannot run the target's code is left
-/// for the virtual one, and `note` says so; an input Error where "gpu" was asked for.
+/// Returns `shared`, or opens a machine if it is null. If the GPU cannot run the target's code, the
+/// virtual GPU is used and `note` says so. Input Error if the user asked for "gpu".
 Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachine> shared,
                                                       BenchOpenRequest request, std::string* note);
 

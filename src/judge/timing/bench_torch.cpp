@@ -1,5 +1,9 @@
-// PyTorch's part of a bench: the reference as a call, the modes timed beside the candidate inside
-// the torch process, and what became of each.
+// The candidate must be compared with PyTorch under the same conditions. So both are timed inside
+// the torch process, interleaved, by one clock, in three processes with three rounds each. A mode
+// that fails gets a row with its reason. If it ends the process, every mode is timed once more in
+// its own process, so one bad mode does not cost the others. Timing PyTorch by its own events was
+// the alternative; two clocks cannot be compared. The cost: each process imports torch and compiles
+// again, so the next one starts in the background.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,12 +24,12 @@ constexpr int kRounds = 3;  // of captures per process
 constexpr int kQuickRounds = 2;
 constexpr double kLockSeconds = 600;
 
-/// "failed: the reference ran out of memory: …": a row of its own says so, and nothing else stops.
+/// "failed: the reference ran out of memory: …": only the row of that mode shows it.
 std::string failed_text(const torch_worker::TorchOutcome& outcome) {
   return "failed: " + torch_worker::outcome_text(outcome);
 }
 
-/// The process is gone or of no use, by whichever mode's doing: the others may fare better alone.
+/// The process died or is unusable because of one mode. The others may work alone.
 bool lost(const torch_worker::TorchOutcome& outcome) {
   using torch_worker::TorchKind;
   return outcome.kind == TorchKind::Died || outcome.kind == TorchKind::OutOfMemory ||
@@ -34,8 +38,9 @@ bool lost(const torch_worker::TorchOutcome& outcome) {
 
 constexpr double kNormUnits = 16;  // roundings of the largest element
 
-/// PyTorch may choose algorithms (Winograd's, transforms) whose error goes with the largest element
-/// and not with each: 2e-7 where the truth is 0. What it computes is not what is judged here.
+/// PyTorch may choose algorithms (Winograd, transforms) with an error relative to the largest
+/// element: 2e-7 where the truth is 0. The baseline is timed, not judged as strictly as a
+/// candidate.
 bool right_by_norm(const ports::Truth& truth, const tensor::HostTensor& got) {
   if (!tensor::is_float(truth.dtype) || truth.exact) return false;
   double largest = 0, worst = 0;
@@ -143,7 +148,7 @@ Result<BenchSession::TorchRun> BenchSession::torch_process(
   }
   if (problem.empty()) return TorchRun::Done;
   const bool gone = lost(timed.outcome);
-  // What earlier processes measured stays.
+  // Keep the results of earlier processes.
   if (gone && worker > 0)
     report_.notes.push_back(
         fmt::format("PyTorch's process {} {}: its times are those of the {} "
@@ -154,7 +159,7 @@ Result<BenchSession::TorchRun> BenchSession::torch_process(
   return gone ? TorchRun::Lost : TorchRun::Refused;
 }
 
-// A process of its own for each mode, and only one: whichever ends it has the row that says so.
+// Exactly one process per mode. The mode that ends it gets the row that says so.
 Status BenchSession::time_apart(const BaselineRequest& together, size_t first,
                                 std::vector<std::vector<clock::Cycle>>& cycles) {
   for (size_t mode = 0; mode < together.modes.size(); ++mode) {

@@ -43,7 +43,7 @@ Result<CalibrationReport> calibration_of(const ports::DeviceInfo& device, const 
   report.calibration = KW_TRY(measure());
   report.calibration.date = today();
   report.measured = true;
-  // A cache that cannot be written costs a few seconds each time, not the result.
+  // If the cache cannot be written, calibration repeats each time; the result is the same.
   const std::string folder = report.path.substr(0, report.path.rfind('/'));
   const Status made = os::make_directories(folder);
   if (!made || !os::write_file(report.path, to_json(report.calibration).dump(true), os::Sync::No))

@@ -1,5 +1,5 @@
-// The story of `calibrate`: what a GPU was measured to be able to do, kept in the cache folder per
-// GPU and measured again when it is of another driver or build.
+// The `calibrate` command: the measured rates of a GPU, cached per GPU. They are measured again
+// when the driver or the build changes.
 #pragma once
 
 #include <functional>
@@ -11,26 +11,26 @@
 
 namespace kw::timing {
 
-inline constexpr double kCalibrationSeconds = 60;  // of each measurement in it
+inline constexpr double kCalibrationSeconds = 60;  // for each measurement
 
-/// Measures now; a few seconds.
+/// Measures now; takes a few seconds.
 using Measure = std::function<Result<record::Calibration>()>;
 
-/// Where a GPU's calibration is kept.
+/// The file of a GPU's calibration.
 std::string calibration_path(const std::string& uuid);
 
 enum class Freshness : uint8_t {
-  Kept,  // what is kept will do
-  New,   // measure in any case
+  Kept,  // use the cached one if it is valid
+  New,   // always measure
 };
 
 struct CalibrationReport {
   record::Calibration calibration;
   bool measured = false;  // now, not read from the cache
-  std::string path;       // "" when it could not be kept
+  std::string path;       // "" when it could not be stored
 };
 
-/// What is kept for this device, or measured now and kept.
+/// The cached calibration of this device; otherwise measures and stores it.
 Result<CalibrationReport> calibration_of(const ports::DeviceInfo& device, const Measure& measure,
                                          Freshness freshness);
 

@@ -1,3 +1,9 @@
+// Users compare two kernels without a reference, so neither can be verified. This file only says
+// which is faster and whether their outputs differ; the report has "verified": false. Both modules
+// get the same two sets of inputs. Each is run first, and timed calls must repeat the bits of that
+// run, so a kernel cannot skip work while it is timed. Calls of both alternate in three worker
+// processes, and the ratio comes from pairs. Timing one after the other was the alternative; clock
+// rates drift in between. The cost: both must fit on the GPU together.
 #include "timing/compare.h"
 
 #include <fmt/core.h>
@@ -18,12 +24,12 @@ using ports::RunStatus;
 constexpr int kCompareWorkers = 3;
 constexpr size_t kCompareSets = 2;
 
-/// One of the two, made ready.
+/// One of the two modules, ready to run.
 struct Ready {
   kernel::Program program;
   ports::ImageId image = 0;
-  std::vector<std::vector<tensor::HostTensor>> inputs;   // per set
-  std::vector<std::vector<tensor::HostTensor>> outputs;  // per set, parallel to the buffers
+  std::vector<std::vector<tensor::HostTensor>> inputs;   // one per set
+  std::vector<std::vector<tensor::HostTensor>> outputs;  // one per set, parallel to the buffers
   clock::AuditPlan audit;
 };
 
@@ -60,7 +66,7 @@ Status build(const kernel::Module& module, const CompareRequest& request, ports:
   return Done{};
 }
 
-/// Runs every set; what it gave is what timed calls must give again.
+/// Runs every set. Timed calls must give the same outputs again.
 Status run_sets(const CompareRequest& request, ports::Device& device, uint64_t hash_seed,
                 ComparedModule& report, Ready& ready) {
   ports::RunOptions options;
@@ -92,7 +98,7 @@ Status run_sets(const CompareRequest& request, ports::Device& device, uint64_t h
   return Done{};
 }
 
-/// How the outputs of both differ, in words.
+/// How the outputs of the two modules differ, as text.
 std::string difference(const Ready& a, const Ready& b) {
   std::vector<size_t> from_a;
   std::vector<size_t> from_b;

@@ -1,5 +1,5 @@
-// The story of `compare` without a reference: two modules over the same inputs, run, checked
-// against each other and timed in pairs. Says which is faster, never that either is right.
+// `compare` without a reference: runs two modules with the same inputs, compares their outputs and
+// times them in pairs. Says which is faster, never that either is right.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 namespace kw::timing {
 
 struct CompareRequest {
-  binding::BindingRequest bindings;  // of both
+  binding::BindingRequest bindings;  // of both modules
   binding::InputSources inputs;
   uint64_t seed = 0;
   std::string target;
@@ -27,7 +27,7 @@ struct CompareRequest {
 
 struct ComparedModule {
   std::string name;
-  std::string problem;  // why it was not timed; "" = it was
+  std::string problem;  // why it was not timed; "": it was
   std::optional<ports::CompileFailed> compile_failed;
   std::vector<record::Finding> findings;
   std::optional<clock::Measurement> measurement;
@@ -35,17 +35,17 @@ struct ComparedModule {
 
 struct CompareReport {
   ComparedModule modules[2];
-  std::optional<clock::Comparison> comparison;  // the first against the second
+  std::optional<clock::Comparison> comparison;  // of the first with the second
   std::string outputs;                          // "the same bits", or how they differ
   ports::DeviceInfo device;
   std::string compiler;
   int workers = 0;
 
-  /// Both ran without a finding and were timed.
+  /// Both ran without a certain finding and were timed.
   bool ok() const { return comparison.has_value(); }
 };
 
-/// `renew` ends the device's worker, so that the next is a fresh one; may be empty.
+/// `renew` ends the device's worker, so the next call starts a new one; may be empty.
 Result<CompareReport> compare_modules(const kernel::Module& first, const kernel::Module& second,
                                       const CompareRequest& request, ports::Compiler& compiler,
                                       ports::Device& device, const std::function<void()>& renew,

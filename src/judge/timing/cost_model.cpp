@@ -1,7 +1,9 @@
-// Why not the roofline of estimate.h alone: most designs of one task move the same bytes and meet
-// the same roof. What tells them apart is how many bytes they keep in flight (Little's law: an H200
-// wants about 2.5 MB at once), how the last wave of blocks fills the GPU, and what goes through
-// memory between launches. Constants are round numbers; only the order they give matters.
+// A search must order candidates before a GPU runs them. The roofline of estimate.h is not enough:
+// most designs of one task move the same bytes and get the same bound. They differ in bytes in
+// flight (Little's law: an H200 needs about 2.5 MB), in the last wave of blocks, and in traffic
+// between launches. This model adds those to the counts of the virtual GPU. Simulating caches and
+// schedulers was the alternative; it is too slow for thousands of candidates. The cost: constants
+// are round numbers, so only the order of the times is useful.
 #include "timing/cost_model.h"
 #include "record/counters.h"
 
@@ -12,17 +14,17 @@
 namespace kw::timing {
 namespace {
 
-constexpr double kLatencyUs = 0.6;    // of a load from memory under load
-constexpr double kLoadsInFlight = 2;  // per warp, as compilers schedule them
+constexpr double kLatencyUs = 0.6;    // of a load from busy memory
+constexpr double kLoadsInFlight = 2;  // per warp, typical for compilers
 constexpr int kUnknownRegisters = 32;
 constexpr double kSpecialLanes = 16, kConvertLanes = 64, kFp64Lanes = 64;  // per SM and clock
-constexpr double kLeastShare = 0.02;  // of a rate, however few threads there are
+constexpr double kLeastShare = 0.02;  // lower limit of a rate for few threads
 
 double count_of(const record::CounterValues& counted, record::InstClass kind) {
   return static_cast<double>(counted.warp_instructions[static_cast<size_t>(kind)]);
 }
 
-/// Bytes a warp asks for at once.
+/// The bytes that one request of a warp covers.
 double bytes_per_request(const record::CounterValues& counted) {
   const auto requests =
       static_cast<double>(counted.global_load_requests + counted.global_store_requests);
@@ -59,7 +61,7 @@ class Launch {
            scaled(launch_.counted.global_load_sectors + launch_.counted.global_store_sectors);
   }
 
-  // Occupancy, waves, and what they leave of the rates.
+  // Occupancy and waves, and their effect on the rates.
   void fill() {
     const int registers = launch_.registers > 0 ? launch_.registers : kUnknownRegisters;
     const int resident = std::max(1, arch::resident_blocks(request_.target, launch_.threads,
@@ -70,18 +72,18 @@ class Launch {
     const double at_once = resident * request_.rates.sms;
     part_.waves = blocks / at_once;
     part_.tail = part_.waves > 1 ? std::ceil(part_.waves) / part_.waves : 1;
-    // Blocks of one wave do not end together: what is left of a tail shrinks as waves grow.
+    // Blocks of one wave do not end together, so the tail costs only half.
     part_.tail = 1 + (part_.tail - 1) / 2;
     const double warps = std::min(blocks, at_once) * std::ceil(launch_.threads / 32.0);
     const double in_flight = warps * bytes_per_request(launch_.counted) * kLoadsInFlight;
     const double wanted = request_.gpu->copy * 1e3 * kLatencyUs;
     part_.hiding = std::clamp(in_flight / wanted, kLeastShare, 1.0);
-    // Of blocks that all run at once, some SMs may have one more than the others.
+    // If all blocks run at once, some SMs may have one more than the others.
     const double each = blocks / request_.rates.sms;
     busy_ = part_.waves > 1 ? 1 : std::clamp(each / std::ceil(each), kLeastShare, 1.0);
   }
 
-  // What is read again comes from the L2: a launch cannot need more from memory than its buffers.
+  // Repeated reads hit the L2, so a launch reads at most its buffers from memory.
   double memory_us() const {
     const double read = std::min(record::kSectorBytes * scaled(launch_.counted.global_load_sectors),
                                  launch_.readable_bytes);
@@ -123,7 +125,7 @@ class Launch {
       part_.us = us;
       part_.bound = name;
     }
-    // Nothing overlaps perfectly: of two with the same roof, the one with less beside it is better.
+    // Units never overlap perfectly. Of two equal bounds, the one with less other work is better.
     part_.us = (part_.us + 0.1 * (sum - part_.us)) * part_.tail;
     if (part_.us >= request_.gpu->launch_us) return;
     part_.us = request_.gpu->launch_us + 0.1 * part_.us;
@@ -134,7 +136,7 @@ class Launch {
   const CostRequest& request_;
   double scale_;
   CostPart part_;
-  double busy_ = 1;  // work of an SM on average, over that of the busiest one
+  double busy_ = 1;  // average work of an SM over that of the busiest
 };
 
 }  // namespace

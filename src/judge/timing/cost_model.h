@@ -1,6 +1,6 @@
-// A guess at a candidate's time before anybody ran it on a GPU: what the virtual GPU counted,
-// scaled to the timed shape, against a GPU's rates, launch by launch, with what occupancy and waves
-// cost. Orders candidates; a pure function of numbers, and never called a measurement.
+// Estimates a candidate's time before a GPU runs it: counts of the virtual GPU, scaled to the timed
+// shape, divided by a GPU's rates, with the effects of occupancy and waves. Orders candidates. A
+// pure function; the result is never called measured.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ struct CostLaunch {
   record::CounterValues counted;  // at a smaller shape
   uint64_t blocks = 1;
   int threads = 1;
-  int registers = -1;  // per thread; -1: not known
+  int registers = -1;  // per thread; -1: unknown
   int64_t shared_bytes = 0;
-  double readable_bytes = 0;  // of all buffers it is given
-  double writable_bytes = 0;  // of those that are not inputs
-  double growth = 0;          // from what was counted, where that is not the task's
+  double readable_bytes = 0;  // of all its buffers
+  double writable_bytes = 0;  // of its buffers that are not inputs
+  double growth = 0;          // its own scale, if not the task's; otherwise 0
 };
 
 struct CostRequest {
   std::vector<CostLaunch> launches;
-  double scale = 1;  // from what was counted to the timed shape, by the task's work
+  double scale = 1;  // from the counted shape to the timed one, by work
   arch::Target target{};
   const record::Calibration* gpu = nullptr;  // never null
   GpuRates rates;
@@ -40,8 +40,8 @@ struct CostPart {
   double memory_us = 0, l2_us = 0, issue_us = 0, pipe_us = 0, shared_us = 0, compute_us = 0;
   double occupancy = 0;  // share of an SM's threads
   double waves = 0;      // rounds of blocks over the whole GPU
-  double hiding = 1;     // share of the bandwidth that so many bytes in flight can use
-  double tail = 1;       // time over that of full waves
+  double hiding = 1;     // share of the bandwidth that the bytes in flight reach
+  double tail = 1;       // time relative to full waves
   std::string bound;
 };
 

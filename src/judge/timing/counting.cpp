@@ -8,7 +8,7 @@ namespace kw::timing {
 namespace {
 
 constexpr double kMostPerWork = 0.25, kLeastBudget = 1e6;
-constexpr double kOnce = 1.5, kFewFlops = 2;  // bytes moved and flops, per byte of the buffers
+constexpr double kOnce = 1.5, kFewFlops = 2;  // limits per byte of the buffers
 
 double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bool writable) {
   std::vector<int> seen;
@@ -22,7 +22,8 @@ double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bo
   return bytes;
 }
 
-/// How much more a launch has to do at the timed shape, if its elements say so; else 0.
+/// The growth of a launch to the timed shape by its bytes, if it touches each element about once;
+/// otherwise 0.
 double growth_of(const record::CounterValues& counted, double small_bytes, double timed_bytes) {
   const auto moved = static_cast<double>(counted.global_load_bytes + counted.global_store_bytes);
   const auto flops =
@@ -43,7 +44,8 @@ Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& t
   limits.derive = false;
   gate::ShapePlan one = KW_TRY(gate::plan_shapes(only, limits));
   if (one.cases.empty()) {
-    // The timed shape cannot be cut to what the virtual GPU does: the largest of the others then.
+    // The timed shape cannot be cut small enough for the virtual GPU, so the largest other shape is
+    // used.
     for (const gate::ShapeCase& shape : at.plan.cases) {
       if (at.small.dims.empty() || shape.work > at.small.work) at.small = shape;
     }

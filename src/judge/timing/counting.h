@@ -1,5 +1,5 @@
-// Where a candidate is counted for a shape to be fast at: the same shape, cut down until the
-// virtual GPU does it in milliseconds, and how to get from there to the timed one.
+// Where a candidate's work is counted: the timed shape, reduced until the virtual GPU runs it in
+// milliseconds. Also scales the counts to the timed shape.
 #pragma once
 
 #include <vector>
@@ -17,22 +17,22 @@ namespace kw::timing {
 
 struct CountingShape {
   graph::Graph graph;     // of the timed shape
-  gate::ShapePlan plan;   // all shapes the virtual GPU looks at
-  gate::ShapeCase small;  // where things are counted
+  gate::ShapePlan plan;   // all shapes of the virtual GPU
+  gate::ShapeCase small;  // the shape of the counts
   std::vector<tensor::HostTensor> inputs;
-  double scale = 1;  // from there to the timed one, by the task's work
+  double scale = 1;  // from `small` to the timed shape, by work
 };
-/// An input Error when the task cannot be traced, or no shape of it is small enough.
+/// Input Error when the task cannot be traced or none of its shapes is small enough.
 Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& timed);
 
-/// Warp instructions that counting at that shape may take: many times what a plain kernel needs,
+/// The most warp instructions for counting at that shape: many times the need of a simple kernel,
 /// and a fraction of a second on the virtual GPU.
 uint64_t counting_budget(const gate::ShapeCase& small);
 
-/// Counters of the small shape beside the geometry of the timed one. As many launches as were
-/// counted: one to one; else the first stands for all. `small`: what was counted, where it is
-/// known; a launch of it that looks at its elements once or not at all grows as they do, while the
-/// task's work may be that of a product.
+/// Joins counters of the small shape with the geometry of the timed one. If the number of launches
+/// is equal, they match one to one; otherwise the first counted launch stands for all. `small` is
+/// the counted program, if known. A launch of it that touches each element at most about once grows
+/// with its bytes, not with the task's work.
 std::vector<CostLaunch> cost_launches(const std::vector<record::LaunchCounters>& counted,
                                       const kernel::Program& timed,
                                       const kernel::Program* small = nullptr);

@@ -41,7 +41,7 @@ Estimate estimate(const record::CounterValues& total, size_t launches, const clo
       record::kSectorBytes * static_cast<double>(total.global_store_sectors) * scale;
   result.l2_bytes = read + written;
   result.l2_us = result.l2_bytes / kRates.l2_gbps * 1e-3;
-  // What is read again comes from the L2, as far as anybody can tell from sums.
+  // Repeated reads are assumed to hit the L2; sums cannot show more.
   const double from_memory = std::min(read, work.read_bytes);
   const double to_memory = std::min(written, work.write_bytes);
   result.memory_us = (from_memory + to_memory) / gpu.bandwidth(from_memory, to_memory) * 1e-3;

@@ -11,11 +11,11 @@
 namespace kw::timing {
 namespace {
 
-constexpr double kPatienceSeconds = 1;  // a further GPU that is busy is left alone
+constexpr double kPatienceSeconds = 1;  // a further GPU that is busy is not used
 
 }  // namespace
 
-// Destroyed after the lanes that point into it: see the order of members.
+// The lanes point into it, so it must be destroyed after them: see the order of members.
 struct Lanes::Parts {
   std::unique_ptr<gpu::GpuDevice> gpu;
   std::unique_ptr<vgpu::VirtualGpu> virtual_gpu;

@@ -1,5 +1,5 @@
-// The devices of a search: one exclusive lane per GPU, with pools of inputs of its own, so that
-// lanes never wait for each other. Without a GPU there is one lane that only has the virtual GPU.
+// The devices of a search: one lane per GPU, used exclusively and with its own pools, so lanes
+// never wait for each other. Without a GPU there is one lane with only the virtual GPU.
 #pragma once
 
 #include <map>
@@ -12,32 +12,32 @@
 
 namespace kw::timing {
 
-/// One of the shapes that candidates are timed at, on one GPU.
+/// One timed shape on one GPU.
 struct LaneShape {
-  std::optional<gate::Pool> own_pool;  // when the gate's has not this shape whole
+  std::optional<gate::Pool> own_pool;  // if the gate's pool lacks this complete shape
   std::optional<TimedShape> shape;
-  std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at that shape
+  std::map<std::string, std::unique_ptr<TimedCandidate>> ready;  // by id; judged at this shape
 };
 
 struct Lane {
   BenchTools tools;
   verification::VerifyPools pools;
-  std::vector<LaneShape> shapes;  // the judge's
+  std::vector<LaneShape> shapes;  // the timed shapes of the judge
 };
 
 class Lanes {
  public:
-  /// The tools' own GPU, and further ones of the same kind as far as they can be opened. What the
-  /// tools point to must outlive the lanes.
+  /// The GPU of `tools`, and further GPUs of the same kind that can be opened. What `tools` points
+  /// to must outlive the lanes.
   static Result<std::unique_ptr<Lanes>> open(const BenchTools& tools);
-  /// The tools' own GPU alone.
+  /// Only the GPU of `tools`.
   static std::unique_ptr<Lanes> single(const BenchTools& tools);
   ~Lanes();
 
   std::vector<std::unique_ptr<Lane>>& all() { return lanes_; }
   Lane& first() { return *lanes_.front(); }
   bool has_gpu() const { return lanes_.front()->tools.verify.gpu != nullptr; }
-  /// Why a GPU that is there is not used.
+  /// Why a GPU of this machine is not used.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -1,3 +1,9 @@
+// A candidate may be right at small shapes and wrong at the timed one. So it is compiled, run and
+// judged there too, with two or more sets of ordinary values. The hashes of the judged outputs let
+// the clock audit timed calls without copying tensors. If a run gives bits that an earlier
+// candidate was judged right for, the comparison is skipped. Comparing each time was the
+// alternative; it is slow for large tensors. A kernel whose bits change from run to run has no
+// expected hashes, so its calls are judged instead.
 #include "timing/timed_shape.h"
 
 #include <fmt/core.h>
@@ -19,15 +25,15 @@ namespace {
 
 using ports::RunStatus;
 
-// Values like those a kernel meets in use. Denormals, equal or sorted ones take other paths and
-// other times.
+// Values that kernels meet in practice. Denormal, equal or sorted values can take other paths and
+// times.
 constexpr std::array kOrdinary = {"normal", "uniform", "heavy", "spikes", "offset"};
 
 bool is_ordinary(const std::string& family) {
   return std::find(kOrdinary.begin(), kOrdinary.end(), family) != kOrdinary.end();
 }
 
-/// What a product may read of an operand: what lies below movement and casts that lose nothing.
+/// The dtype that a product may read: below data movement and casts that lose nothing.
 tensor::DType read_by_product(const graph::Graph& graph, graph::NodeId id) {
   for (;;) {
     const graph::Node& node = graph[id];
@@ -40,7 +46,7 @@ tensor::DType read_by_product(const graph::Graph& graph, graph::NodeId id) {
   }
 }
 
-/// The unit that products run on: that of the narrowest, since a floor must not be too high.
+/// The precision of products: the narrowest one, because a floor must not be too high.
 std::string product_precision(const task::Task& task, const graph::Graph& graph) {
   std::optional<tensor::DType> type;
   for (const graph::Node& node : graph.nodes) {
@@ -71,7 +77,7 @@ std::optional<record::Verdict> findings_verdict(const ports::RunOutcome& outcome
   return std::nullopt;
 }
 
-/// Compiles and instantiates; `refused` says why not.
+/// Compiles and instantiates. On failure `refused` says why.
 Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
                          ports::Compiler& compiler, const ports::DeviceInfo& device,
                          const PrepareOptions& options, TimedCandidate& candidate) {
@@ -113,7 +119,7 @@ bool is_returned(const kernel::Buffer& buffer) {
          (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
 }
 
-/// Of what the program returns, in the order of its buffers; empty when the device told none.
+/// Hashes of the returned buffers in their order; empty when the device gave none.
 std::vector<uint64_t> returned_hashes(const kernel::Program& program,
                                       const ports::RunOutcome& outcome) {
   std::vector<uint64_t> hashes;
@@ -124,7 +130,7 @@ std::vector<uint64_t> returned_hashes(const kernel::Program& program,
   return hashes;
 }
 
-/// Hashes of what the program returns in the order of the graph's outputs.
+/// Hashes of the returned buffers in the order of the graph's outputs.
 gate::KnownBits::Bits bits_of(const TimedCandidate& candidate,
                               const std::vector<uint64_t>& returned, size_t outputs) {
   std::vector<uint64_t> hashes(candidate.program.buffers.size(), 0);
@@ -135,7 +141,7 @@ gate::KnownBits::Bits bits_of(const TimedCandidate& candidate,
   return gate::bits_of(candidate.matching, hashes, outputs);
 }
 
-/// Whether the first set gives the same bits once more.
+/// Whether the first set gives the same bits again.
 Status look_again(ports::Device& device, ports::RunOptions run, const std::vector<uint64_t>& hashes,
                   TimedCandidate& candidate) {
   run.copy_outputs = false;
@@ -145,7 +151,7 @@ Status look_again(ports::Device& device, ports::RunOptions run, const std::vecto
   return Done{};
 }
 
-/// Whether a run gives bits that were judged right before; keeps their hashes if so.
+/// Whether a run gives bits that were judged right before. If so, stores their hashes.
 Result<bool> gives_right_bits(const TimedShape& shape, ports::Device& device,
                               const PrepareOptions& options, size_t set,
                               TimedCandidate& candidate) {
@@ -166,7 +172,7 @@ Result<bool> gives_right_bits(const TimedShape& shape, ports::Device& device,
   return true;
 }
 
-/// One set: run, judge, keep the hashes.
+/// Runs and judges one set, and stores the hashes.
 Status verify_set(const TimedShape& shape, ports::Device& device, const PrepareOptions& options,
                   size_t set, TimedCandidate& candidate) {
   ports::RunOptions run;
@@ -228,7 +234,7 @@ Result<TimedShape> timed_shape(gate::Pool& pool, const task::Task& task, const t
     if (row.shape != index || !is_ordinary(row.family)) continue;
     if (static_cast<int>(shape.sets.size()) < sets) shape.sets.push_back(KW_TRY(pool.set(cell)));
   }
-  // Two at least: contents must change from call to call.
+  // At least two sets, so that contents change between calls.
   while (static_cast<int>(shape.sets.size()) < std::min(sets, 2)) {
     const uint64_t seed = KW_TRY(entropy());
     shape.sets.push_back(KW_TRY(pool.make_set(index, "normal", seed)));

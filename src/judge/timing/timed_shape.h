@@ -1,6 +1,5 @@
-// A candidate made ready to be timed at one shape: compiled, its inputs drawn, its outputs there
-// judged, and their hashes at hand for the audit. What is not right at this very shape is not
-// timed.
+// A candidate prepared for timing at one shape: compiled, with inputs, its outputs judged, and
+// their hashes ready for the audit. A candidate that is wrong at this shape is not timed.
 #pragma once
 
 #include <memory>
@@ -25,19 +24,19 @@ namespace kw::timing {
 struct TimedShape {
   const task::Task* task = nullptr;
   gate::ShapeCase shape;
-  std::vector<gate::SetPtr> sets;  // at least one; contents of timed calls come from here
+  std::vector<gate::SetPtr> sets;  // at least one; timed calls use these contents
   clock::Work work;
-  uint64_t hash_seed = 0;  // of the pool the sets are from
+  uint64_t hash_seed = 0;  // of the pool of the sets
 };
 
-/// What a task cannot avoid, from its graph at one shape.
+/// The least work of a task, from its graph at one shape.
 clock::Work work_at(const task::Task& task, const graph::Graph& graph);
 
-/// Takes sets of ordinary values from the pool where it has some at these dims, and draws more.
+/// Takes sets of ordinary values at these dims from the pool, and draws more if needed.
 Result<TimedShape> timed_shape(gate::Pool& pool, const task::Task& task, const task::Dims& dims,
                                int sets, const gate::Entropy& entropy);
 
-/// One candidate at that shape. Movable, not copyable: others point into it.
+/// One candidate at that shape. Movable, not copyable: other objects point into it.
 struct TimedCandidate {
   std::string name;
   ports::Compiled compiled;  // with its image
@@ -53,20 +52,20 @@ struct TimedCandidate {
 };
 
 struct PrepareOptions {
-  kernel::Bindings fixed;  // target, tunables, the device's numbers
+  kernel::Bindings fixed;  // target, tunables, numbers of the device
   double timeout_seconds = 60;
   std::string repro;
 };
 
-/// An Error only for what is not the candidate's doing.
+/// An Error only for failures that the candidate did not cause.
 Result<std::unique_ptr<TimedCandidate>> prepare_candidate(const kernel::Module& module,
                                                           const TimedShape& shape,
                                                           ports::Compiler& compiler,
                                                           ports::Device& device,
                                                           const PrepareOptions& options);
 
-/// Why outputs (parallel to the program's buffers) are wrong for a set, or nothing; then `right` is
-/// what comparing them said.
+/// Why outputs (parallel to the program's buffers) are wrong for a set; not set when they are
+/// right. `right` receives the results of the comparison.
 std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedCandidate& candidate,
                                            size_t set,
                                            const std::vector<tensor::HostTensor>& outputs,

@@ -1,4 +1,4 @@
-// Which unit a task's products run on: the floor rests on it.
+// Which precision a task's products use: the floor depends on it.
 #include "timing/timed_shape.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,9 @@
+// Candidates and PyTorch must be timed by one clock in one process. So the request carries our
+// clock library, the candidates' images and programs, and all inputs to the torch process, and
+// Python only calls the library. Inputs go through shared memory; equal ones are sent and stored on
+// the device once. The frames are those of the GPU worker, so both processes run the same code.
+// Timing from Python was the alternative; its overhead would be part of each time. The cost:
+// outputs of timed calls cannot be copied out there, so audits use hashes.
 #include "timing/torch_baselines.h"
 
 #include <fmt/core.h>
@@ -26,11 +32,10 @@ HostTensor bytes_tensor(std::string_view bytes) {
   return made;
 }
 
-/// Everything that travels beside the call itself. Equal inputs travel, and lie on the device,
-/// once.
+/// Everything that is sent with the call. Equal inputs are sent, and stored on the device, once.
 class Cargo {
  public:
-  /// The place of this input among the inputs.
+  /// The index of this input.
   int64_t input(const HostTensor& given) {
     const auto seen = seen_.find(&given);
     if (seen != seen_.end()) return seen->second;
@@ -49,7 +54,7 @@ class Cargo {
     for (const HostTensor& frame : frames_) list.push_back(&frame);
     return list;
   }
-  /// Where each thing is in all(). The last `rounds` frames are timings, those before are loads.
+  /// The index of each part in all(). The last `rounds` frames are timings; those before are loads.
   void describe(size_t rounds, Json* request) const {
     auto next = static_cast<int64_t>(inputs_.size());
     Json inputs = Json::array();
@@ -65,7 +70,7 @@ class Cargo {
   using Key = std::tuple<uint64_t, tensor::DType, std::vector<int64_t>>;
   std::vector<const HostTensor*> inputs_;
   std::map<Key, int64_t> places_;
-  std::map<const HostTensor*, int64_t> seen_;  // hashing gigabytes takes a while
+  std::map<const HostTensor*, int64_t> seen_;  // hashing gigabytes is slow
   HostTensor library_;
   std::vector<HostTensor> frames_;
 };
@@ -149,7 +154,7 @@ std::vector<BaselineResult> read_modes(const Json& modes) {
   return results;
 }
 
-/// Timed results belong to the candidates first, then to the modes that have an order.
+/// Timed results are in this order: candidates, then the modes that have an order.
 Status share_out(gpu::Reply reply, const Json& modes, size_t candidates, BaselineRound* timed) {
   timed->status = reply.time.status;
   timed->message = std::move(reply.time.message);
@@ -179,7 +184,7 @@ Result<BaselineRound> read_round(gpu::Reply reply, const Json& modes,
   return round;
 }
 
-/// What the modes computed, named "mode/output".
+/// Moves the outputs, named "mode/output", to their modes.
 void hand_outputs(std::vector<torch_worker::TorchTensor>& outputs, size_t first,
                   BaselineRound& round) {
   for (size_t i = first; i < outputs.size(); ++i) {

@@ -1,5 +1,5 @@
-// What is sent to and made of the torch process when baselines are timed, shown with a process that
-// only pretends: no torch and no GPU are needed.
+// Tests what is sent to the torch process for baselines and how its answer is read, with a fake
+// process. Needs no torch and no GPU.
 #include "timing/torch_baselines.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ struct Fixture {
     request.modes = {"eager", "reduce-overhead", "compile"};
   }
 
-  /// `reply` is what the clock answers to every frame.
+  /// `reply` is the clock's answer to every frame.
   Result<BaselinesTimed> timed(const gpu::Reply& reply, const std::string& script) const {
     std::string hex;
     for (char c : gpu::encode(reply)) hex += fmt::format("{:02x}", static_cast<uint8_t>(c));
@@ -134,7 +134,7 @@ TEST(FakeBaselines, EveryRoundHasItsOwnResults) {
 
 TEST(FakeBaselines, EqualInputsTravelOnce) {
   const Fixture f;
-  // The candidate's x, torch's equal x and y: two inputs; the library and two frames behind them.
+  // The candidate's x, torch's equal x, and y make two inputs. The library and two frames follow.
   const auto timed = f.timed(
       three_results(),
       "more = request['tensors'][request['more']:]\n"
