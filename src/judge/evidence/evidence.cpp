@@ -1,3 +1,9 @@
+// Advice about a kernel needs numbers from many sources: compiler, launch plan, graph, PTX, virtual
+// GPU, machine code, profiler. None of them is always available. So each source adds the metrics it
+// knows, a missing source leaves a note, and nothing is guessed. Counts come from a smaller shape
+// and are scaled; only the geometry of the timed shape is used. Estimated and measured launch times
+// are never mixed in one call. Requiring a profiler was the alternative; then most machines could
+// give no advice. The cost: the reader must look at the source of each number.
 #include "evidence/evidence.h"
 
 #include <fmt/core.h>
@@ -15,7 +21,7 @@
 namespace kw::evidence {
 namespace {
 
-/// One gathering under way: each source adds what it knows.
+/// One collection in progress: each source adds what it knows.
 class Gathering {
  public:
   Gathering(const EvidenceRequest& request, const timing::BenchTools& tools,
@@ -62,7 +68,7 @@ class Gathering {
     return Done{};
   }
 
-  /// What is known without running anything.
+  /// Adds what is known without running anything.
   void add_launch(const kernel::Launch& launch) {
     LaunchEvidence one;
     one.kernel = launch.kernel;
@@ -107,7 +113,7 @@ class Gathering {
     return Done{};
   }
 
-  /// At the smaller shape; empty when the virtual GPU could not.
+  /// Counts at the smaller shape; empty when the virtual GPU could not run it.
   Result<std::vector<record::LaunchCounters>> count_at(const timing::CountingShape& at) {
     std::vector<record::LaunchCounters> nothing;
     ports::Device& device = *tools_.verify.virtual_gpu;
@@ -154,7 +160,7 @@ class Gathering {
     counters.total = values;
     profile::MetricSet counted = profile::metrics_of_counters(counters);
     profile::scale_counts(counted, out_.scale, out_.counted_at);
-    // Its geometry is that of the smaller shape; the timed one's is there already.
+    // The geometry of the smaller shape is dropped; that of the timed shape is already known.
     for (const auto& [id, known] : counted.all()) {
       if (known.source == profile::Source::Vgpu)
         launch.counted.set(id, known.value, known.source, known.from);
@@ -179,7 +185,7 @@ class Gathering {
     out.counters = hardware.counters;
     out.no_counters = std::move(hardware.problem);
     out.ncu_report = std::move(hardware.report);
-    // Estimates and measured times must not be weighed against each other.
+    // Estimated and measured times must not be compared with each other.
     bool all = hardware.counters;
     for (const auto& one : hardware.launches) all = all && one && one->knows("duration_us");
     for (size_t i = 0; i < hardware.launches.size(); ++i) {
@@ -220,7 +226,7 @@ class Gathering {
     }
     if (out_.launches.empty()) return;
     out.metrics = out_.launches[out_.dearest].metrics;
-    // Of the call as a whole, whichever launch is looked at.
+    // These metrics are of the whole call, for any launch.
     for (const char* id : {"traffic_ratio", "write_ratio", "launches", "launch_overhead_pct"}) {
       if (const profile::Known* known = out_.call.find(id))
         out.metrics.set(id, known->value, known->source, known->from);

@@ -23,7 +23,7 @@ Error does_not_fit(const Error& error, const ExaminedBuild& build) {
                                  task::dims_text(build.dims), error.message));
 }
 
-/// The image, or nothing and why not; an input Error when the module itself does not compile.
+/// The image; not set with a reason if there is none. Input Error when the module does not compile.
 Result<std::optional<ports::Compiled>> compile_as(ports::ImageKind kind, const ExaminedBuild& build,
                                                   const EvidenceRequest& request,
                                                   ports::Compiler& compiler, std::string* why) {
@@ -56,7 +56,7 @@ Status select_kernels(const EvidenceRequest& request, ExaminedBuild& build) {
   return Done{};
 }
 
-/// An image holds every kernel of the text; what the call does not launch says nothing about it.
+/// An image has every kernel of the text. Kernels that the call does not launch are removed.
 void drop_idle(const kernel::Program& program, std::vector<profile::SassFunction>& functions) {
   const auto launched = [&](const profile::SassFunction& function) {
     return std::ranges::any_of(program.launches, [&](const kernel::Launch& launch) {

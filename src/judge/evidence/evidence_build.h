@@ -1,4 +1,4 @@
-// A module compiled for the shape it is examined at. Internal to the evidence.
+// A module compiled for the shape of the evidence. Internal to evidence.
 #pragma once
 
 #include <optional>
@@ -15,39 +15,39 @@ struct ExaminedBuild {
   task::Dims dims;
   graph::Graph graph;
   gate::Matching matching;
-  kernel::Bindings fixed;     // target, tunables, the device's numbers
-  kernel::Bindings bindings;  // and the shape's
+  kernel::Bindings fixed;     // target, tunables, numbers of the device
+  kernel::Bindings bindings;  // the same with the shape
   kernel::Selection selection;
   std::optional<ports::Compiled> cubin, ptx;  // at least one
-  std::string no_cubin;                       // why there is none
+  std::string no_cubin;                       // why there is no cubin
   kernel::Program program;
 
   const ports::Compiled& best() const { return cubin ? *cubin : *ptx; }
-  /// Every tunable with the value it has.
+  /// Every tunable with its value.
   std::map<std::string, int64_t> tunes() const {
     return {selection.defines.begin(), selection.defines.end()};
   }
-  /// What the compiler said about a launch's kernel.
+  /// What the compiler reported about a launch's kernel.
   ports::KernelResources resources(const kernel::Launch& launch) const;
 };
 
 Result<ExaminedBuild> build_examined(const EvidenceRequest& request,
                                      const timing::BenchTools& tools, bool with_ptx);
 
-/// Its machine code; nothing and `why` when it cannot be shown. Errors: interrupted.
+/// The machine code; not set, with `why`, when it cannot be shown. Errors: interrupted.
 Result<std::optional<std::vector<profile::SassFunction>>> code_of(const ExaminedBuild& build,
                                                                   const EvidenceRequest& request,
                                                                   std::string* why);
 
-/// What a profiler says about the launches of a call.
+/// What a profiler reports about the launches of a call.
 struct Hardware {
-  std::vector<std::optional<profile::MetricSet>> launches;  // parallel to the program's
-  bool counters = false;                                    // of at least one of them
-  std::string problem;                                      // why not, with the way out
-  std::string report;                                       // that was written
+  std::vector<std::optional<profile::MetricSet>> launches;  // parallel to the program's launches
+  bool counters = false;                                    // for at least one launch
+  std::string problem;                                      // why not, and what the user can do
+  std::string report;                                       // the file that was written
 };
-/// Asks the profiler, or reads what was imported. Errors: interrupted; an imported profile that is
-/// of no use (Blame::Input, or Environment when it says that counters could not be read).
+/// Runs the profiler, or reads the imported profile. Errors: interrupted; an imported profile that
+/// is unusable (Blame::Input, or Environment when it says that counters could not be read).
 Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest& request,
                                const timing::BenchTools& tools);
 

@@ -18,7 +18,7 @@ constexpr const char* kNoProfiler =
     "$CUDA_HOME "
     "or PATH";
 
-/// Why there is nobody to ask; "" when there is.
+/// Why no profiler can be run; "" when one can.
 std::string nobody(const EvidenceRequest& request, const timing::BenchTools& tools,
                    const std::string& ncu) {
   if (!request.hardware) return "the profiler was not asked";
@@ -26,7 +26,7 @@ std::string nobody(const EvidenceRequest& request, const timing::BenchTools& too
   return ncu.empty() ? kNoProfiler : "";
 }
 
-/// What the text says about each launch. The first Error, when it says nothing about any.
+/// The metrics of each launch in the text. The first Error when it has none for any launch.
 Result<Hardware> read_text(const ExaminedBuild& build, const std::string& text,
                            const std::string& log) {
   Hardware hardware;
@@ -60,7 +60,7 @@ Result<NcuProfile> ask_profiler(const ExaminedBuild& build, const EvidenceReques
   return profile_call(ask);
 }
 
-/// Where the whole of what the profiler printed can be read, as far as a report is kept at all.
+/// Writes the profiler's output beside the report, if one is kept. Returns its path or a phrase.
 std::string keep_log(const NcuProfile& profile, const EvidenceRequest& request) {
   const std::string log = request.report + ".log";
   if (request.report.empty() || !os::write_file(log, profile.text, os::Sync::No))

@@ -1,4 +1,5 @@
-// Evidence with a pretended compiler, GPU, profiler and disassembler: programs are shell scripts.
+// Tests evidence with a fake compiler, GPU, profiler and disassembler. The programs are shell
+// scripts.
 #include "evidence/evidence.h"
 
 #include <gtest/gtest.h>
@@ -120,7 +121,7 @@ TEST_F(EvidenceTest, CountsAndPlanWithoutAnyTool) {
   EXPECT_FALSE(examined.counters);
   EXPECT_NE(examined.no_counters.find("Nsight Compute (ncu) is not here"), std::string::npos);
   EXPECT_NE(examined.no_sass.find("pip install nvidia-cuda-nvdisasm"), std::string::npos);
-  // 32 KiB at 1 GB/s of 60 us.
+  // 32 KiB at 1 GB/s, of 60 us.
   EXPECT_NEAR(examined.roofline.memory_busy.value_or(0), 32.768 / 60, 1e-6);
   EXPECT_FALSE(examined.roofline.estimated);
   EXPECT_EQ(evidence.rates_of, "fake GPU");

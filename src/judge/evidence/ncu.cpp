@@ -1,3 +1,10 @@
+// Nsight Compute may be missing, forbidden or slow, may crash, and knows other metrics on each GPU.
+// So the call is written to files and a small worker replays it under ncu, apart from our own
+// process. Metrics are asked by name from `--query-metrics`, once per process. A name that ncu
+// lists but then refuses is dropped and ncu is started again, at most eight times; after that only
+// the sections remain. Failures are texts, not Errors. Fixed section sets alone were the
+// alternative; they lack some canonical metrics. The cost: up to nine starts of ncu for a bad
+// version.
 #include "evidence/ncu.h"
 
 #include <fmt/core.h>
@@ -22,7 +29,7 @@ namespace {
 
 constexpr uint64_t kMostOutput = uint64_t{64} << 20;
 constexpr double kQuerySeconds = 60;
-constexpr int kMostRefusals = 8;  // names the profiler may not know although it lists them
+constexpr int kMostRefusals = 8;  // metrics that ncu may list and then refuse
 
 constexpr const char* kSections[] = {"SpeedOfLight",
                                      "ComputeWorkloadAnalysis",
@@ -34,10 +41,10 @@ constexpr const char* kSections[] = {"SpeedOfLight",
                                      "Occupancy"};
 constexpr const char* kRawPage[] = {"--csv", "--page", "raw", "--print-units", "base"};
 
-/// What this process has learnt about a profiler, by its path.
+/// What this process knows about a profiler, by its path.
 struct Learnt {
-  std::string forbidden;                        // why it is not asked again; "" = it may be
-  std::optional<std::vector<std::string>> ask;  // metrics by name; nothing: not looked yet
+  std::string forbidden;                        // why it is not run again; "": it may be
+  std::optional<std::vector<std::string>> ask;  // metrics to ask by name; not set: not queried yet
 };
 
 std::mutex& learnt_mutex() {
@@ -50,10 +57,10 @@ Learnt& learnt(const std::string& ncu) {
   return all[ncu];
 }
 
-/// What a start of the profiler came to.
+/// The result of one start of the profiler.
 struct Started {
   std::string log;      // everything it printed
-  std::string problem;  // "" = it ended well
+  std::string problem;  // "": it ended well
 };
 
 Result<Started> start_ncu(const std::vector<std::string>& argv, double timeout_seconds) {
@@ -77,8 +84,8 @@ Result<Started> start_ncu(const std::vector<std::string>& argv, double timeout_s
   return started;
 }
 
-/// What was said about what went wrong: by the process that was profiled, else by the profiler,
-/// else the last line of all.
+/// The message about a failure: of the profiled process, otherwise of the profiler, otherwise the
+/// last line.
 std::string said(const std::string& log) {
   constexpr std::string_view kOurs = "kernelwright: ", kTheirs = "==ERROR==";
   constexpr size_t kMostWords = 300;
@@ -98,7 +105,7 @@ std::string with_words(const Started& started) {
   return words.empty() ? started.problem : started.problem + ": " + words;
 }
 
-/// The metric that the profiler does not know after all; "" when that was not the trouble.
+/// The metric that the profiler does not know; "" when the failure has another cause.
 std::string refused_metric(const std::string& log) {
   constexpr std::string_view kWords = "Failed to find metric ";
   const size_t at = log.find(kWords);
@@ -119,7 +126,7 @@ class NcuSession {
         KW_TRY(gpu::ProfiledCall::write(*request_.compiled, *request_.program, *request_.inputs,
                                         folder_ + "/call", request_.timeout_seconds));
     words_ = call.words();
-    // What another profile left there must not be taken for this one's.
+    // An old report at this path must not be read as the new one.
     if (const std::string old = report_stem() + ".ncu-rep";
         !request_.report.empty() && os::exists(old))
       KW_TRY(os::remove_file(old));
@@ -131,7 +138,7 @@ class NcuSession {
       if (refused.empty() || metrics_.empty()) return answer(started);
       const size_t before = metrics_.size();
       std::erase(metrics_, refused);
-      // A name that is not among those asked for: what is left is what sections give.
+      // The refused name is not in our list: use only the sections.
       if (metrics_.size() == before || refusals + 1 == kMostRefusals) metrics_.clear();
       const std::lock_guard lock(learnt_mutex());
       learnt(request_.ncu).ask = metrics_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMostProfileBytes = uint64_t{256} << 20;
 
-/// The text of a profile that was made before.
+/// The text of an existing profile.
 Result<std::string> imported_text(const ProfileRequest& request) {
   const std::string& path = request.imported;
   if (!path.ends_with(".ncu-rep")) return os::read_file(path, kMostProfileBytes);
@@ -27,7 +27,7 @@ Result<std::string> imported_text(const ProfileRequest& request) {
   return read_report(ncu, path, request.profiler_seconds);
 }
 
-/// Judges and times it; false when it did not pass.
+/// Verifies and times the module; false when it did not pass.
 Result<bool> judge_and_time(const task::Task& task, const ProfileRequest& request,
                             const timing::BenchTools& tools, const single_run::Progress& progress,
                             ProfileReport& report) {
@@ -61,7 +61,7 @@ EvidenceRequest evidence_request(const task::Task& task, const ProfileRequest& r
   return ask;
 }
 
-/// By id, without what is told beside them.
+/// The metrics by id, without their notes.
 Json metrics_json(const profile::MetricSet& metrics) {
   const Json all = profile::to_json(metrics);
   return all["metrics"];

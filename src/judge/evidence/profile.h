@@ -1,5 +1,5 @@
-// The story of `profile` and `roofline`: judge a module, time it where there is a clock, gather all
-// evidence about it, and say what the catalogue would try next and why.
+// The `profile` and `roofline` commands: verify a module, time it on a GPU, collect all evidence,
+// and say which methods of the catalog to try next and why.
 #pragma once
 
 #include <optional>
@@ -14,33 +14,33 @@ namespace kw::evidence {
 struct ProfileRequest {
   std::string module_text;
   verification::VerifyRequest
-      verify;            // module, reference, tunables, target, limits; its dims stay empty
+      verify;            // module, reference, tunables, target, limits; dims stay empty
   task::Dims dims;       // empty: the task's first benchmark shape
-  std::string imported;  // path of a profile made before: Nsight Compute's CSV or .ncu-rep
-  std::string report;    // where the profiler's own report goes; "" = not kept
-  bool plan = true;      // false: roofline alone
+  std::string imported;  // path of an existing profile: ncu's CSV or .ncu-rep
+  std::string report;    // path of the profiler's report; "": not kept
+  bool plan = true;      // false: only the roofline
   double profiler_seconds = 120;
-  std::optional<std::string> ncu;  // nothing: looked for; "": there is none
+  std::optional<std::string> ncu;  // not set: search for it; "": there is none
 };
 
 struct ProfileReport {
   std::string module, task_name, task_hash;
-  std::optional<record::Verdict> verdict;  // nothing: without a GPU it is not judged
+  std::optional<record::Verdict> verdict;  // not set: not judged, there is no GPU
   std::optional<double> us;                // by the clock
-  std::optional<Evidence> evidence;        // nothing: it did not pass
+  std::optional<Evidence> evidence;        // not set: it did not pass
   std::optional<profile::Plan> plan;
 
-  /// It was looked at.
+  /// The evidence was collected.
   bool ok() const { return evidence.has_value(); }
 };
 
-/// Errors: module, shape or file that cannot be used, the machine's. That there are no hardware
-/// counters is none.
+/// Errors: a module, shape or file that cannot be used, or the machine. Missing hardware counters
+/// are not an Error.
 Result<ProfileReport> profile_module(const task::Task& task, const ProfileRequest& request,
                                      const timing::BenchTools& tools,
                                      const single_run::Progress& progress = {});
 
-/// The same for every door; the schema is in docs/profile.md.
+/// The same for every interface; the schema is in docs/profile.md.
 Json to_json(const ProfileReport& report);
 Json to_json(const Evidence& evidence);
 

@@ -1,3 +1,9 @@
+// A module may claim a method that the compiler removed or never used. So `sass` compiles the
+// module to a cubin, disassembles it and shows what the code contains. A method is judged by
+// comparison with the same module with the method off, or with another module, at the same dims: a
+// count alone rarely proves that a method caused it. Kernels that no launch uses are left out.
+// Checking the source text was the alternative; it shows the intent, not the result. The cost: two
+// compiles and a disassembler.
 #include "evidence/sass.h"
 
 #include <fmt/core.h>
@@ -21,7 +27,7 @@ std::vector<profile::SassFunction> codes_of(const std::vector<SassKernel>& kerne
   return codes;
 }
 
-/// Machine code of the kernels of a module, launch group by launch group, or of the first alone.
+/// Machine code of a module's kernels, for every launch group or only the first.
 class CodeReader {
  public:
   CodeReader(const SassRequest& request, ports::Compiler& compiler, bool first_group)
@@ -47,7 +53,7 @@ class CodeReader {
     return std::move(kernels_);
   }
   const std::string& compiler_name() const { return compiler_name_; }
-  /// Of the first group that was read.
+  /// The dims of the first group that was read.
   const std::map<std::string, int64_t>& dims() const { return dims_; }
 
  private:
@@ -66,7 +72,7 @@ class CodeReader {
     if (!functions)
       return environment_error("the disassembler's output is not understood: " +
                                functions.error().message);
-    // An image holds every kernel of the text; what is never launched says nothing about a module.
+    // An image has every kernel of the text. Kernels that are never launched are removed.
     const auto launched = [&](const profile::SassFunction& function) {
       return std::ranges::any_of(
           outcome.compiled->kernels,
@@ -108,7 +114,7 @@ Result<const catalog::Method*> find_method(const std::string& id) {
                                  did_you_mean(id, catalog::ids())));
 }
 
-/// The module with the method off; nothing, and a note why, when it has no switch for it.
+/// The module with the method off. Not set, with a note, when it has no switch for it.
 Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
                                                    const SassRequest& request, SassReport& report) {
   kernel::Module chosen = module;
@@ -127,7 +133,7 @@ Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
   return std::optional(KW_TRY(binding::parse_module(off->text, module.file_name)));
 }
 
-/// What the module is compared with, and its kernels at the same dims.
+/// Adds the module to compare with, and its kernels at the same dims.
 Status add_other(const kernel::Module& module, const SassRequest& request,
                  const std::map<std::string, int64_t>& dims, ports::Compiler& compiler,
                  SassReport& report) {
@@ -147,7 +153,7 @@ Status add_other(const kernel::Module& module, const SassRequest& request,
   }
   ask.bindings.dims = dims;
   if (request.against != nullptr) {
-    // Of dims and tunables only those that the other module has can be meant.
+    // Only dims and tunables that the other module has are used.
     const std::vector<std::string> known = other->dims();
     std::erase_if(ask.bindings.dims, [&](const auto& dim) {
       return std::ranges::find(known, dim.first) == known.end();

@@ -1,5 +1,4 @@
-// Machine code of pretended kernels: the compiler says which image it made, a script says what is
-// in it.
+// Machine code of fake kernels: the compiler names the image it made, and a script prints its code.
 #include "evidence/sass.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +21,7 @@ constexpr const char* kSwitched =
     "//! launch twice<VEC> grid(N) block(64) args(x, y, N)\n"
     "template <int VEC> __global__ void twice(const float* x, float* y, int n) {}\n";
 
-/// The image names the tunable's value.
+/// The image contains the tunable's value.
 class NamingCompiler : public ports::Compiler {
  public:
   bool fail = false, cubins = true;
