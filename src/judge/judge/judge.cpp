@@ -1,3 +1,10 @@
+// All authors and searches must be judged by the same rules, so this is the only path. Screening is
+// cheap and runs first; the gate and the clock run only for candidates that a search selects;
+// certification repeats everything with fresh inputs for the winner. While candidates are screened
+// on the CPU, compilers run ahead in workers and the GPUs compute the gate's truths. Every result
+// goes to the run folder at once, so a killed run loses only the candidates in progress. Judging
+// every candidate in full was the alternative; the gate and the clock take far longer than
+// screening. Without a GPU times are estimates and are never called measured.
 #include "judge/judge.h"
 
 #include <fmt/core.h>
@@ -19,7 +26,7 @@ namespace kw::judge {
 namespace {
 
 constexpr int kMostCompilers = 16;
-constexpr int kWholeCompilers = 4;  // a winner is few images
+constexpr int kWholeCompilers = 4;  // a winner has few images
 
 }  // namespace
 
@@ -62,7 +69,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::make(const JudgeRequest& request
 Status LocalJudge::prepare() {
   inner_ = lanes_.first().tools.verify.compiler;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  // The other compilers' texts are not known well enough to be put together again.
+  // Only NVRTC's images can be joined reliably, so other compilers compile kernels together.
   const machine::Kernels how =
       inner_->name().starts_with("NVRTC") ? machine::Kernels::Apart : machine::Kernels::Together;
   ahead_ =
@@ -87,7 +94,7 @@ const task::Dims& LocalJudge::dims() const { return first().dims; }
 const clock::Work& LocalJudge::work() const { return first().work; }
 const clock::Floor& LocalJudge::floor() const { return first().floor; }
 
-// What comes between the host and an empty kernel comes between it and every other, too.
+// The host's overhead of an empty kernel is part of every kernel's host time.
 double LocalJudge::as_ranked(double us) const {
   const record::Calibration& gpu = *request_.calibration;
   if (!request_.host_time || us <= 0 || gpu.host_us <= 0) return us;
@@ -104,7 +111,7 @@ double LocalJudge::rank_of(const std::function<double(const Site&)>& known) cons
     logs += std::log(us);
     ++count;
   }
-  // A mean of one is that one, to the last bit.
+  // The mean of one value must be that value, to the last bit.
   return count == 1 ? known(first()) : std::exp(logs / count);
 }
 
@@ -197,7 +204,7 @@ Result<ports::Outcome> LocalJudge::refuse(const record::Candidate& candidate,
   return ports::Outcome::refusal(verdict_reason(verdict));
 }
 
-// What goes wrong here goes wrong at the gate as well, and is told there.
+// An error here appears again at the gate, which reports it.
 void LocalJudge::begin_truths() {
   if (truths_begun_ || !has_clock()) return;
   truths_begun_ = true;
@@ -294,9 +301,9 @@ Result<ports::Outcome> LocalJudge::certify(const record::Candidate& candidate) {
   return outcome;
 }
 
-// The images that ship, which are those that were judged, and what they cost on the chip.
+// Compiles the images that are shipped, which are the judged ones, and notes their resources.
 Status LocalJudge::note_resources(const record::Candidate& candidate, Certificate& certificate) {
-  // A run that goes on has its estimates on file, but not what was counted.
+  // A resumed run has stored estimates but no counts.
   if (first().launches.count(candidate.id) == 0) KW_TRY(screen_one(candidate));
   if (const auto cost = first().costs.find(candidate.id); cost != first().costs.end())
     certificate.cost = cost->second;

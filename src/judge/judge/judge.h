@@ -1,7 +1,6 @@
-// How every candidate of a search is judged: one path for all proposers. Screening compiles and
-// counts on the virtual GPU; measuring sends a candidate through the gate and times it at the shape
-// it was judged at; certifying does all of that anew with fresh inputs. What is found goes to the
-// run's folder at once.
+// Judges every candidate of a search; all proposers use it. Screening compiles and counts on the
+// virtual GPU. Measuring runs the gate and times the candidate at the shape it was judged at.
+// Certifying repeats all of that with fresh inputs. Results go to the run folder at once.
 #pragma once
 
 #include <functional>
@@ -23,19 +22,19 @@
 namespace kw::judge {
 
 struct JudgeRequest {
-  const task::Task* task = nullptr;    // its first benchmark shape is the one that is reported
-  verification::VerifyRequest verify;  // reference, options and seed; module and tunables are ours
+  const task::Task* task = nullptr;    // its first benchmark shape is reported
+  verification::VerifyRequest verify;  // reference, options, seed; we set module and tunables
   std::vector<std::string> torch_modes;
-  bool host_time = false;   // candidates are ranked by what the host sees, launches included
-  bool all_shapes = false;  // … by the geometric mean over all benchmark shapes, not at the first
-  bool quick = false;       // certify() only looks again at what is known: nothing is certified
+  bool host_time = false;   // rank by host time, launches included
+  bool all_shapes = false;  // rank by the geometric mean of all benchmark shapes
+  bool quick = false;       // certify() reuses known inputs: nothing is certified
   const record::Calibration* calibration = nullptr;  // rates for estimates and the floor
 };
 
-/// What certification found out about the winner.
+/// The results of certifying the winner.
 struct Certificate {
   std::string id;
-  std::string text;  // of the module, the chosen values first in their `tune` lines
+  std::string text;  // of the module; chosen values first in their `tune` lines
   timing::BenchReport bench;
   std::optional<ports::Compiled> ptx, cubin;
   std::vector<ports::KernelResources> resources;  // of its kernels, as far as known
@@ -43,33 +42,33 @@ struct Certificate {
   std::optional<timing::Cost> cost;
 };
 
-/// How long a candidate takes at one of the shapes it is ranked at.
+/// The time of a candidate at one of the ranked shapes.
 struct ShapeTime {
   std::string dims;
-  double us = 0;          // as it is ranked; 0: not known
-  bool measured = false;  // else estimated
+  double us = 0;          // as it is ranked; 0: unknown
+  bool measured = false;  // otherwise estimated
   double floor_us = 0;
-  std::string problem;  // why it is not timed here
+  std::string problem;  // why it is not timed at this shape
 };
 
-/// A candidate compiled for the timed shape and, where asked, run at a small one under all checks.
+/// A candidate compiled for the timed shape and, if requested, run at a small one with all checks.
 struct Trial {
-  record::Verdict verdict;  // Unknown when all that was looked at is well
+  record::Verdict verdict;  // Unknown when no problem was found
   bool well = false;
-  std::string log;                                // the compilers' words, or the plan reader's
+  std::string log;                                // messages of the compilers or of the plan reader
   std::optional<ports::CompileFailed> failed;     // it does not compile
   std::optional<ports::RunOutcome> outcome;       // of the run
-  std::optional<kernel::Program> program;         // that was run
-  std::vector<ports::KernelResources> resources;  // where a cubin can be made
+  std::optional<kernel::Program> program;         // the program that was run
+  std::vector<ports::KernelResources> resources;  // if a cubin can be made
 };
 
-/// What became of one candidate of a race.
+/// The result of one candidate of a race.
 struct Racer {
   record::Verdict verdict;                         // of the gate, the timed shape and the audit
-  std::optional<verification::VerifyReport> gate;  // nothing: it had passed before
+  std::optional<verification::VerifyReport> gate;  // not set: it had passed before
   std::optional<clock::Measurement> measurement;
-  std::optional<clock::Comparison> comparison;  // the first of the race against this one
-  std::string problem;                          // why one that passed was not timed
+  std::optional<clock::Comparison> comparison;  // of the first of the race with this one
+  std::string problem;                          // why a candidate that passed was not timed
 };
 
 struct RaceOptions {
@@ -79,7 +78,7 @@ struct RaceOptions {
 
 class LocalJudge : public ports::Judge {
  public:
-  /// Everything must outlive this. An Error when the task cannot be traced at its shapes.
+  /// All arguments must outlive this. An Error when the task cannot be traced at its shapes.
   static Result<std::unique_ptr<LocalJudge>> make(const JudgeRequest& request, timing::Lanes& lanes,
                                                   store::Run& run, single_run::Progress progress);
   ~LocalJudge() override;
@@ -91,55 +90,55 @@ class LocalJudge : public ports::Judge {
                                            int effort) override;
   Result<ports::Outcome> certify(const record::Candidate& candidate) override;
 
-  /// Judges all, then times those that passed together, interleaved, each process anew; only where
-  /// has_clock(). The same candidate may run several times. Parallel to the candidates.
+  /// Verifies all, then times those that passed together, interleaved, in new processes. Needs
+  /// has_clock(). A candidate may appear several times. The result is parallel to `candidates`.
   Result<std::vector<Racer>> race_with_evidence(const ports::Candidates& candidates,
                                                 const RaceOptions& options);
-  /// Keeps the candidate, compiles it, and runs it where asked. What it is refused for is kept.
+  /// Stores and compiles the candidate, and runs it if requested. A refusal is stored.
   Result<Trial> trial(const record::Candidate& candidate, bool run);
-  /// The gate at the timed shape and the task's smaller ones; its verdict is kept.
+  /// Runs the gate at the timed shape and the task's smaller ones. The verdict is stored.
   Result<verification::VerifyReport> verify(const record::Candidate& candidate);
-  /// What runs at dims(): PTX of the kernels and how they are launched. "" when they do not compile
-  /// or the module does not serve that shape.
+  /// What runs at dims(): PTX of the kernels and their launches. "" when they do not compile or the
+  /// module does not serve that shape.
   Result<std::string> code_of(const record::Candidate& candidate);
-  /// Begins to compile for dims() what code_of() will be asked for.
+  /// Starts compiling for dims() what code_of() will need.
   void expect(const ports::Candidates& candidates);
-  /// What screening estimated at dims(); nullptr when it has not looked.
+  /// The screening estimate at dims(); nullptr before screening.
   const timing::Cost* cost(const std::string& id) const;
-  /// What it counted there; empty when it has not.
+  /// The counts of screening at dims(); empty before screening.
   std::vector<timing::CostLaunch> counted(const std::string& id) const;
   const JudgeRequest& request() const { return request_; }
-  /// Of the first lane.
+  /// The tools of the first lane.
   const timing::BenchTools& tools() const { return lanes_.first().tools; }
-  /// Takes the place of what was certified last.
+  /// Replaces the certificate.
   void keep(Certificate certificate) { certificate_ = std::move(certificate); }
 
-  /// The shape to be fast at, or the first of them.
+  /// The timed shape, or the first of them.
   const task::Dims& dims() const;
   const clock::Work& work() const;
   const clock::Floor& floor() const;
-  /// What ranks are measured against: the floor over the same shapes, seen from the same place.
+  /// The floor over the same shapes, in the same terms as ranks.
   double rank_floor_us() const;
   /// "time on the GPU", "what the host sees, launches included", …
   std::string ranked_by() const;
-  /// At every shape it is ranked at, dims() first.
+  /// The times at every ranked shape, dims() first.
   std::vector<ShapeTime> shape_times(const std::string& id) const;
-  /// Of the candidate certified last; nothing before.
+  /// Of the last certified candidate; not set before.
   const std::optional<Certificate>& certificate() const { return certificate_; }
-  /// What certification said when it last refused one, for the report of a failure.
+  /// The report of the last candidate that was refused, for the report of a failure.
   const std::optional<verification::VerifyReport>& last_refusal() const { return last_refusal_; }
 
  private:
   Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates);
   Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates);
   struct Site;
-  /// What counting at one shape gave.
+  /// The result of counting at one shape.
   struct Counted {
     std::optional<record::Verdict> refused;
     timing::Cost cost;
-    bool at_least = false;  // counting was given up
+    bool at_least = false;  // counting was stopped; the cost is a lower bound
   };
-  /// Shapes that something is compiled for: the timed ones; also those counted at; also the gate's.
+  /// Shapes to compile for: the timed ones; also the counted ones; also the gate's.
   enum class Wanted : uint8_t { Timed, Counted, All };
   LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
              single_run::Progress progress);
@@ -148,43 +147,43 @@ class LocalJudge : public ports::Judge {
   Site& first() const { return *sites_.front(); }
   /// An estimate or a floor as it is ranked.
   double as_ranked(double us) const;
-  /// Over the shapes; `known` gives each one's, 0 where there is none.
+  /// The geometric mean over the shapes. `known` gives the value of each, 0 if unknown.
   double rank_of(const std::function<double(const Site&)>& known) const;
   void tell(const std::string& what) const;
   kernel::Bindings fixed_for(const ports::Device& device, const record::Candidate& candidate) const;
   verification::VerifyRequest verify_request(const record::Candidate& candidate) const;
-  /// While candidates are screened the GPUs and their oracles idle: they make the gate's inputs and
-  /// truths. await_truths() before anyone else asks for them.
+  /// GPUs and oracles are idle while candidates are screened, so they compute the gate's inputs and
+  /// truths. Call await_truths() before other code uses them.
   void begin_truths();
   void await_truths();
-  /// Tells a compiler what the candidates will need.
+  /// Tells a compiler what a candidate will need.
   void compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
                      ports::ImageKind image, Wanted shapes);
-  /// The images that would ship.
+  /// Compiles the images that would be shipped.
   void compile_whole(const record::Candidate& candidate);
   Result<ports::Outcome> screen_one(const record::Candidate& candidate);
   Result<Counted> count_at(Site& site, const kernel::Module& module,
                            const record::Candidate& candidate);
   Result<ports::Outcome> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
-  /// Counted again with the registers of the kernels at the timed shape, or refused because they do
-  /// not assemble; nothing when nothing here makes cubins.
+  /// The cost with the registers of the kernels at the timed shape, or a refusal because they do
+  /// not assemble. Not set when no compiler here makes cubins.
   Result<std::optional<Counted>> with_registers(const Site& site,
                                                 const record::Candidate& candidate);
   Result<ports::Outcome> finish_screening(const record::Candidate& candidate,
                                           bool at_least = false);
-  /// The time a candidate is ranked by.
+  /// The time that ranks a candidate.
   double rank_us(const clock::Measurement& measured) const;
   Result<ports::Outcome> measure_one(timing::Lane& lane, const record::Candidate& candidate);
   Status find_shape(timing::Lane& lane, size_t site);
-  /// Whether all could be timed at that shape; what is rejected says so in its look.
+  /// Whether all could be timed at that shape. Each rejected candidate says so in its outcome.
   Result<bool> pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
                        int effort, std::vector<ports::Outcome>& looks);
-  /// Gate and timed shape of one of a race.
+  /// Gate and timed shape of one candidate of a race.
   Status admit(const record::Candidate& candidate, Racer& racer);
-  /// One try at timing these together; false when one of them has to go first.
+  /// Tries to time these together; false when one of them must be removed first.
   Result<bool> time_racers(const ports::Candidates& candidates, const std::vector<size_t>& members,
                            const RaceOptions& options, std::vector<Racer>& racers);
-  /// After a race that broke down: which of them does so alone.
+  /// After a failed race: finds which candidates fail alone.
   Status find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
                       const std::string& why, std::vector<Racer>& racers);
   Status note_time(Site& site, const record::Candidate& candidate, const char* kind,
@@ -192,7 +191,7 @@ class LocalJudge : public ports::Judge {
   double rank_measured(const std::string& id) const;
   bool timed_at(size_t site) const;
   Result<verification::VerifyReport> gate(timing::Lane& lane, const record::Candidate& candidate);
-  /// Passed when it can be timed on this lane at all shapes, else why not.
+  /// Passed when it can be timed on this lane at all shapes; otherwise why not.
   Result<record::Verdict> ready(timing::Lane& lane, const record::Candidate& candidate);
   clock::MeasureOptions measure_options(const timing::TimedShape& shape,
                                         const std::vector<timing::TimedCandidate*>& timed,
@@ -203,30 +202,29 @@ class LocalJudge : public ports::Judge {
                                                            const record::Candidate& candidate);
   Status note_resources(const record::Candidate& candidate, Certificate& certificate);
 
-  mutable std::mutex mutex_;  // lanes tell and refuse at the same time
+  mutable std::mutex mutex_;  // lanes report and refuse in parallel
   JudgeRequest request_;
   timing::Lanes& lanes_;
   store::Run& run_;
   single_run::Progress progress_;
-  std::vector<std::unique_ptr<Site>> sites_;  // shapes that candidates are ranked at
-  task::Task searched_;  // the task at the timed shapes; certifying adds its other ones
+  std::vector<std::unique_ptr<Site>> sites_;  // the ranked shapes
+  task::Task searched_;  // the task at the timed shapes; certifying uses all
   uint64_t seed_ = 0;
-  ports::Compiler* inner_ = nullptr;               // behind ahead_
+  ports::Compiler* inner_ = nullptr;               // used by ahead_
   std::unique_ptr<machine::AheadCompiler> ahead_;  // kernels of candidates, one by one
-  std::unique_ptr<machine::AheadCompiler> whole_;  // what ships, and what is certified of it
-  std::set<std::string> gated_;                    // ids that verify() passed on the first lane
+  std::unique_ptr<machine::AheadCompiler> whole_;  // for what is certified and shipped
+  std::set<std::string> gated_;                    // ids that passed verify() on the first lane
   uint64_t races_ = 0;
-  std::vector<std::future<void>> truths_;  // under way, of each lane
+  std::vector<std::future<void>> truths_;  // in progress, one per lane
   bool truths_begun_ = false;
   std::optional<Certificate> certificate_;
   std::optional<verification::VerifyReport> last_refusal_;
 };
 
-/// Why a candidate is out, in one line; "" when it passed.
+/// Why a candidate was refused, in one line; "" when it passed.
 std::string verdict_reason(const record::Verdict& verdict);
 
-/// The module with these values first in their `tune` lines, so that they are what it uses when
-/// nobody says otherwise.
+/// The module with these values first in their `tune` lines, so they are its defaults.
 std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes);
 
 }  // namespace kw::judge

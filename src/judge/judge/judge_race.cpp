@@ -1,5 +1,5 @@
-// A race: all that passed on the clock together, in one process after another, and the first
-// compared with each.
+// A race: times all candidates that passed together, in several processes, and compares the first
+// with each.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace kw::judge {
 namespace {
 
 constexpr double kWarmup = 0.2;
-constexpr int64_t kRacePairs = 80, kQuickPairs = 40;  // of samples in each process
+constexpr int64_t kRacePairs = 80, kQuickPairs = 40;  // samples in each process
 
 bool in_race(const Racer& racer) { return record::passed(racer.verdict) && racer.problem.empty(); }
 
@@ -75,7 +75,7 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
     if (options.workers > 1 && lane.tools.renew) lane.tools.renew();
     clock::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);
     measure.protocol.seed = seed_ + 7919 * ++races_;
-    // A fresh process finds the clocks down.
+    // In a new process the GPU's clock rate is still low.
     if (!options.quick) measure.protocol.warmup_seconds = kWarmup;
     measure.rule.min_samples = options.quick ? kQuickPairs : kRacePairs;
     const clock::MeasureOutcome outcome =

@@ -1,5 +1,9 @@
-// Screening: compile, count at a small shape, estimate. Compiles run ahead in worker processes
-// while this thread counts.
+// Screening must order many candidates before any is timed. Each is compiled, run once at a small
+// shape on the virtual GPU, and its counts are scaled to an estimate. Compilers run ahead in worker
+// processes while this thread counts. A kernel that uses too many instructions is stopped, and its
+// estimate is a lower bound. Registers need a second compile, so only the four best near the top
+// get it. Timing all on the GPU was the alternative; it needs the gate first. The cost: an estimate
+// can order close candidates wrongly.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,8 +18,8 @@
 namespace kw::judge {
 namespace {
 
-constexpr double kClose = 1.25;     // estimates this near the best deserve a second look
-constexpr size_t kSecondLooks = 4;  // … of so many
+constexpr double kClose = 1.25;     // candidates with estimates this near the best get registers
+constexpr size_t kSecondLooks = 4;  // but at most so many
 std::string message_line(const ports::CompileMessage& message) {
   return fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
 }
@@ -27,7 +31,7 @@ std::string compile_log(const ports::CompileFailed& failed) {
   return log;
 }
 
-/// What compilers said that were content.
+/// Messages of compilers that succeeded.
 std::string compile_log(const std::vector<const ports::Compiled*>& images) {
   std::string log;
   for (const ports::Compiled* image : images) {
@@ -57,7 +61,8 @@ record::Verdict rejected(record::Stage stage, std::string reason) {
 }
 
 record::Verdict not_completed(const ports::RunOutcome& outcome) {
-  // The virtual GPU's time limit is about this machine; what a kernel does too long is counted.
+  // The virtual GPU's time limit depends on this machine, so it proves nothing about the kernel.
+  // Long kernels are found by counting.
   if (outcome.status == ports::RunStatus::Hung) return record::Unknown{outcome.message};
   return rejected(record::Stage::VirtualGpu,
                   fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message));
@@ -173,7 +178,7 @@ Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module&
       KW_TRY(run_.compiled(candidate.id, compile_log(*one->failed)));
       return Counted{rejected(record::Stage::Compile, first_error(*one->failed)), {}};
     }
-    // A trace may be tied to the extents of the shape to be fast at; then no smaller one tells.
+    // A trace may work only for the timed shape. Then only that one is required to be served.
     if (!one->not_served.empty() && one == &timed)
       return Counted{rejected(record::Stage::Static, one->not_served), {}};
     if (!one->not_loaded.empty() && !has_clock())
@@ -181,7 +186,7 @@ Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module&
   }
   if (&at == &first()) KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
   Counted counted;
-  // The virtual GPU cannot run it: only the clock can tell, so let it be asked.
+  // The virtual GPU cannot run it, so only the clock can judge. Use the floor as its estimate.
   if (!built.ready || !timed.ready) {
     counted.cost.us = at.floor.us;
     return counted;
@@ -265,7 +270,7 @@ Result<std::vector<ports::Outcome>> LocalJudge::screen(const ports::Candidates& 
     const double us = looks.back().us;
     if (us > 0 && !looks.back().is_lower_bound && (best == 0 || us < best)) best = us;
   }
-  // Registers cost a second compile; they are asked for where they can decide.
+  // Registers need a second compile, so only close candidates get them.
   std::vector<size_t> close;
   for (size_t i = 0; i < looks.size(); ++i) {
     const bool counted = first().launches.count(candidates[i].id) > 0 && !looks[i].is_lower_bound;

@@ -1,5 +1,9 @@
-// Measuring on a lane: the gate, the timed shape, then the clock. Nothing is timed that is not
-// right at the very shape it is timed at.
+// A candidate is timed only if it is right at the timed shape itself. So one lane runs the gate,
+// prepares the candidate at each ranked shape, judges its outputs there and then starts the clock.
+// Prepared candidates stay in the lane, because a race times them again. A race times all together,
+// interleaved; if it fails, each is timed alone to find the cause. A shape that does not fit in
+// memory is dropped, except the first. The alternative, to time first and verify the winner, would
+// let wrong kernels lead a search.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +18,7 @@
 namespace kw::judge {
 namespace {
 
-constexpr int kSets = 2;  // of inputs at the timed shape: contents must change from call to call
+constexpr int kSets = 2;  // contents must change between calls
 
 }  // namespace
 
@@ -29,7 +33,7 @@ std::optional<record::Verdict> timing_verdict(const clock::MeasureOutcome& alone
   return rejected(record::Stage::Audit, *refused);
 }
 
-// The gate's pool where it has the timed shape whole, else one of that shape alone.
+// Uses the gate's pool if it has the complete timed shape, otherwise a pool of that shape alone.
 Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
   timing::LaneShape& at = lane.shapes[site];
   if (at.shape) return Done{};
@@ -84,7 +88,7 @@ Result<record::Verdict> LocalJudge::ready(timing::Lane& lane, const record::Cand
     const Status found = find_shape(lane, i);
     if (!found && i == 0) return found.error();
     if (!found) {
-      // One shape more than this machine can hold is no reason to rank at none.
+      // If one further shape does not fit in memory, the other shapes still rank.
       const std::lock_guard lock(mutex_);
       sites_[i]->dropped = found.error().message;
       continue;
@@ -163,7 +167,7 @@ double LocalJudge::rank_measured(const std::string& id) const {
   });
 }
 
-// The first shape's samples are kept under `kind`, those of others under their dims as well.
+// Samples of the first shape are stored under `kind`, those of others also under their dims.
 Status LocalJudge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
                              const clock::Measurement& measured) {
   {
@@ -215,7 +219,7 @@ Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
 Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& candidates,
                                                      int effort) {
   timing::Lane& lane = lanes_.first();
-  // Best first: most likely this one will be certified, and here is the time to compile it.
+  // The first is the best and most likely certified next, so its images are compiled now.
   if (!candidates.empty()) compile_whole(candidates.front());
   std::vector<ports::Outcome> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -228,7 +232,7 @@ Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& ca
   }
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!looks[i].refused.empty()) continue;
-    // Somebody among them ruined it; alone, each shows whether it was the one.
+    // If the race failed, each candidate is timed alone to find the cause.
     if (all)
       looks[i] = ports::Outcome::time(rank_measured(candidates[i].id));
     else

@@ -1,4 +1,9 @@
-// Looks that a model may ask for while it writes: does it compile, does it run clean, is it right.
+// A model that writes a kernel needs answers in seconds: does it compile, does it run without
+// findings, is it right? trial() answers the first two: it compiles for the timed shape and runs a
+// small one on the virtual GPU with all checks. verify() answers the third with the gate. Both
+// store the candidate and every refusal, so a trial counts like any other judgement. Giving the
+// model only the final verdict was the alternative; it then cannot see what to fix. A trial without
+// problems is Unknown, never passed.
 #include <fmt/core.h>
 
 #include "binding/load.h"
@@ -25,7 +30,7 @@ std::optional<record::Finding> certain_finding(const ports::RunOutcome& outcome)
   return std::nullopt;
 }
 
-/// Why a run condemns a candidate; nothing when it does not.
+/// The verdict of a run against a candidate; not set when there is none.
 std::optional<record::Verdict> condemned(const ports::RunOutcome& outcome) {
   if (const auto finding = certain_finding(outcome)) {
     return record::Rejected{record::Stage::VirtualGpu, finding->message, *finding, ""};
