@@ -40,10 +40,10 @@ Result<std::vector<std::string>> claimed_methods(const Folder& folder) {
   return read_claims(text, folder.state.iter).ids;
 }
 
-/// Champion first, then each kernel without a method, in one race.
+/// Races the champion, first, and each kernel without one method, together.
 Status race_ablations(Folder& folder, Workshop& workshop, const std::string& champion,
                       std::vector<Ablation>& ablations, const Say& say) {
-  // Several methods may hang on one switch: one kernel speaks for all of them.
+  // Several methods may share one switch, so one kernel counts for all of them.
   std::vector<std::string> texts = {champion};
   std::map<std::string, size_t> places;
   for (const Ablation& one : ablations) {
@@ -57,7 +57,8 @@ Status race_ablations(Folder& folder, Workshop& workshop, const std::string& cha
   if (!raced.front().passed)
     return environment_error(
         fmt::format("the champion passed before and does not now: {}", raced.front().problem));
-  // What the clock can tell apart differs from kernel to kernel: the baseline's noise says little.
+  // The difference that the clock can detect depends on the kernel, so the champion's noise is
+  // measured.
   if (raced.front().measured) folder.state.noise = KW_TRY(workshop.noise(champion));
   for (Ablation& one : ablations) {
     if (one.text.empty()) continue;

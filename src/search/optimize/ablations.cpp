@@ -1,3 +1,9 @@
+// To know what a method is worth, the judge races the champion against the same kernel without that
+// method. That kernel comes from the champion's own `method … off` switch, or from a file that an
+// agent wrote. The switch is preferred: it changes known tunables, and the note lists what else
+// changed. Guessing a method's effect from the parent was the alternative; several methods change
+// at once there. The cost: a kernel with neither switch nor file has no attribution, and its method
+// cannot count as effective. attribution.json holds the results and is read back by later steps.
 #include "optimize/ablations.h"
 
 #include <fmt/core.h>
@@ -21,7 +27,7 @@ std::string own_name(int iteration, const std::string& method) {
   return Folder::in_iteration(iteration, fmt::format("ablations/no_{}/kernel.cu", method));
 }
 
-/// Every spelling of an ablation's folder that is read.
+/// Every accepted spelling of an ablation's folder.
 std::vector<std::string> spellings(const std::string& method) {
   const std::string flat = replace_all(method, ".", "_");
   const std::string bare = method.substr(method.find('.') + 1);
@@ -35,7 +41,7 @@ std::string switch_note(const kernel::SwitchedOff& off) {
   return join(notes, "; ");
 }
 
-/// By the champion's own `method … off` line.
+/// Uses the champion's own `method … off` line.
 bool by_switch(const std::string& champion, Ablation& ablation) {
   const kernel::ParseOutcome parsed = kernel::parse(champion, "kernel.cu");
   if (!parsed.module) return false;

@@ -25,8 +25,8 @@ Json times_document(const Raced& raced) {
   return json.set("samples_ms", std::move(samples));
 }
 
-/// The judge's copy of a kernel goes away with it: what shows a fault again must name the run's
-/// own.
+/// The judge's copy of a kernel is deleted later, so the repro command must name the run's own
+/// file.
 Json with_own_path(const Json& details, const std::string& path) {
   constexpr std::string_view kBegin = "kernelwright verify ", kEnd = "/module.cu ";
   std::string word = Json(shell_quote(path)).dump();

@@ -1,5 +1,5 @@
-// bench.json: what became of one kernel in a race, in the layout that docs/optimize.md describes.
-// Internal to optimize.
+// bench.json: the result of one kernel in a race, as docs/optimize.md describes it. Internal to
+// optimize.
 #pragma once
 
 #include <string>

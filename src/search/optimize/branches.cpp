@@ -23,7 +23,7 @@ std::string without_kernel(const std::string& folder) {
   return "";
 }
 
-/// How fast, larger is better; what was measured beats every estimate.
+/// The speed; larger is better. Any measured time counts more than every estimate.
 std::pair<int, double> speed(const Raced& raced) {
   if (raced.ratio) return {2, raced.ratio->value};
   if (!raced.us || *raced.us <= 0) return {0, 0};
@@ -107,7 +107,7 @@ bool improves(const State& state, const Champion& champion,
   if (champion.ratio)
     return champion.ratio->relation == "FASTER" &&
            100 * (champion.ratio->value - 1) > state.threshold_pct();
-  // Where there is a clock, a kernel that it could not time proves nothing.
+  // If there is a clock, a kernel that it could not time proves nothing.
   if (state.measures || !champion.us || !parent_us || *champion.us <= 0) return false;
   return 100 * (*parent_us / *champion.us - 1) > state.threshold_pct();
 }

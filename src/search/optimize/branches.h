@@ -18,14 +18,15 @@ struct BranchFile {
   std::string problem;  // why it cannot be raced; "" when it can
 };
 
-/// All of branches/b0, b1 … that hold a kernel.cu, by number. Input Error when there is none.
+/// All of branches/b0, b1 … that have a kernel.cu, by number. Input Error when there is none.
 Result<std::vector<BranchFile>> read_branches(const Folder& folder, int iteration);
 
-/// Whether methods.json and the branches are those that were raced. Input Error: what to do.
+/// Checks that methods.json and the branches are those that were raced. The input Error says what
+/// to do.
 Status check_raced(const Folder& folder);
 
-/// Which of those that passed is fastest; nothing: none passed. The first kernel is the parent and
-/// does not count.
+/// The fastest of those that passed; not set when none passed. The first kernel is the parent and
+/// is skipped.
 std::optional<size_t> fastest(const std::vector<Raced>& raced);
 
 /// Whether a champion counts as better than its parent.

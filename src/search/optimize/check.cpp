@@ -35,7 +35,7 @@ class MethodWatch {
     } else {
       seen.why = champion_.no_sass.empty() ? "there is no machine code" : champion_.no_sass;
     }
-    // What no instruction shows may be in the launches: how many, and of which shape.
+    // A method that no instruction shows may be visible in the launches: their number and shape.
     if (!method.sass.empty() || ablation.text.empty() ||
         ablation.attribution.kind == Attribution::Kind::Broken ||
         ablation.attribution.kind == Attribution::Kind::Essential)
@@ -49,7 +49,7 @@ class MethodWatch {
   }
 
  private:
-  /// The kernel without the method, else the parent.
+  /// The kernel without the method, otherwise the parent.
   Result<std::optional<Code>> compared(const Ablation& ablation, std::string& with) {
     if (!ablation.text.empty() && ablation.attribution.kind != Attribution::Kind::Broken) {
       with = "ablated";
@@ -79,7 +79,7 @@ class MethodWatch {
   Workshop& workshop_;
   const profile::Examined& champion_;
   std::optional<std::optional<Code>> parent_;
-  // By text: methods of one switch have the same kernel without them.
+  // By text: methods that share a switch have the same kernel without them.
   std::map<std::string, std::optional<Code>> codes_;
   std::map<std::string, profile::Examined> examined_;
 };

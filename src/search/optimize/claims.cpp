@@ -1,3 +1,9 @@
+// An agent writes methods.json; a wrong file would waste compiles and races, so it is checked
+// before anything is compiled. The reader checks form and names and reports all problems at once,
+// with a suggestion for a misspelt name. The gate then compares the claims with the plan: target,
+// bans, conflicts, budget, and a true reason for each skipped method of higher priority. The fields
+// are one table. Trusting the agent was the alternative; then it could ignore the evidence.
+// Refusals of the gate can be overridden, which is recorded; errors cannot.
 #include "optimize/claims.h"
 
 #include <fmt/core.h>
@@ -16,7 +22,7 @@ using catalog::Method;
 using profile::Judged;
 using profile::Standing;
 
-constexpr size_t kLeastWhy = 10;  // letters of an explanation
+constexpr size_t kLeastWhy = 10;  // characters of an explanation
 
 constexpr FieldRow kFields[] = {
     {"", "iter", "integer", true, "number of the open iteration"},
@@ -39,7 +45,7 @@ constexpr FieldRow kFields[] = {
     {"skipped_higher", "why", "string", false, "in words; wanted with cannot_apply"},
 };
 
-/// Reasons of other writings of this file, and what they are called here.
+/// Other names of reasons that are accepted, and their names here.
 constexpr std::pair<const char*, const char*> kSynonyms[] = {
     {"feature_unavailable", "arch_incompatible"},
     {"toolchain_incompatible", "arch_incompatible"},
@@ -103,7 +109,7 @@ class ClaimReader {
     }
     for (const auto& [key, value] : object.members()) {
       if (std::ranges::find(known, key) != known.end()) continue;
-      // Notes of one's own are welcome; a slip of the pen is not.
+      // Extra keys are allowed, but a key close to a known one is a spelling error.
       if (const std::string meant = closest(key, known); !meant.empty())
         error(fmt::format("{}{} is unknown (did you mean '{}'?)", path, key, meant));
     }
@@ -239,7 +245,7 @@ class ClaimGate {
       refuse(fmt::format("{} methods on the {} axis; its budget is {}", count, axis, most));
   }
 
-  /// What the file says of every method of an axis that it leaves out; the first mention counts.
+  /// What the file says about each skipped method of an axis. The first entry counts.
   std::map<std::string, const Json*> mentions(const std::string& axis) const {
     std::map<std::string, const Json*> found;
     for (const Json& item : claims_.document["methods"].items()) {

@@ -1,5 +1,5 @@
-// methods.json: what somebody means to try, checked before anything is compiled. All problems at
-// once.
+// methods.json: the methods an author plans to try, checked before anything is compiled. All
+// problems are reported at once.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace kw::optimize {
 
-/// One field of methods.json. The table is what the validator goes by.
+/// One field of methods.json. The validator uses this table.
 struct FieldRow {
-  const char* where;  // "" = the document, "methods" = an item, "skipped_higher" = an item of that
+  const char* where;  // "": the document; "methods", "skipped_higher": an item
   const char* name;
   const char* type;  // "integer", "string", "number", "array"
   bool required;
@@ -23,20 +23,20 @@ std::span<const FieldRow> method_fields();
 inline constexpr size_t kMostClaims = 6;
 
 struct Claims {
-  std::vector<std::string> ids;       // known methods, in the order given
+  std::vector<std::string> ids;       // known methods, in the given order
   Json document;                      // as read
-  std::vector<std::string> errors;    // nothing can be done with this file
-  std::vector<std::string> refusals;  // the gate says no; may be overridden
+  std::vector<std::string> errors;    // the file cannot be used
+  std::vector<std::string> refusals;  // refused by the gate; can be overridden
   std::vector<std::string> warnings;
 
   bool ok() const { return errors.empty() && refusals.empty(); }
-  /// The item about a method; null when there is none.
+  /// The item of a method; null when there is none.
   const Json& entry(const std::string& id) const;
 };
 
-/// The form of the file and the names in it.
+/// Checks the form of the file and its names.
 Claims read_claims(std::string_view text, int iteration);
-/// What the plan says of the claims; adds to refusals and warnings.
+/// Checks the claims against the plan. Adds to refusals and warnings.
 void check_claims(Claims& claims, const profile::Plan& plan, const State& state,
                   const profile::AxisBudget& budget);
 

@@ -75,7 +75,7 @@ TEST(Forms, EveryFieldIsInTheTable) {
   }
 }
 
-/// What a kernel with narrow, strided loads and idle SMs looks like.
+/// A kernel with narrow, strided loads and idle SMs.
 class Gate : public TestRun {
  protected:
   Gate() {

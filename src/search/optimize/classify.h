@@ -1,5 +1,5 @@
-// What a method was worth: effective, ineffective, not there, or not known. A pure function of the
-// evidence; unknown never promotes.
+// Classifies a method: effective, ineffective, implementation failed or unverified. A pure function
+// of the evidence; unknown evidence never makes a method effective.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace kw::optimize {
 
-/// What leaving one method out of the champion did.
+/// The effect of leaving one method out of the champion.
 struct Attribution {
   enum class Kind : uint8_t {
     Measured,   // raced against the champion
-    Estimated,  // no clock
+    Estimated,  // without a clock
     Essential,  // without it the kernel gives wrong results or crashes
-    Broken,     // the kernel without it could not be built or judged
+    Broken,     // the kernel without it does not build or was not judged
     Missing,    // there is no kernel without it
   };
   Kind kind = Kind::Missing;
-  double pct = 0, low = 0, high = 0;  // longer than the champion
+  double pct = 0, low = 0, high = 0;  // how much longer than the champion
   std::optional<double> ablated_us;
   std::string note;
 };
 const char* attribution_name(Attribution::Kind kind);
 
-/// `champion` and `ablated` as raced together, champion first; the ratio of `ablated` is champion
-/// over ablated.
+/// `champion` and `ablated` were raced together, the champion first. The ratio of `ablated` is
+/// champion over ablated.
 Attribution attribution_of(const Raced& champion, const Raced& ablated);
 
 /// "3.00 % longer", "1.20 % shorter".
@@ -43,8 +43,8 @@ struct Classified {
   std::string why;
 };
 
-/// `seen`: in machine code or counters. `improved`: the champion beat its parent beyond the
-/// threshold; only an essential method is judged by it.
+/// `seen`: in machine code or counters. `improved`: the champion beat its parent by more than the
+/// threshold. Only an essential method depends on `improved`.
 Classified classify(profile::SassState seen, const Attribution& attribution, double threshold_pct,
                     bool improved);
 

@@ -12,7 +12,7 @@ struct ClassRow {
   const char* name;
   SassState seen;
   Kind kind;
-  double low, pct, high;  // against a threshold of 2 %
+  double low, pct, high;  // with a threshold of 2 %
   bool improved;
   Class want;
 };
@@ -32,7 +32,7 @@ constexpr auto kYes = SassState::Verified, kNo = SassState::Absent, kUnknown = S
 INSTANTIATE_TEST_SUITE_P(
     All, Classes,
     testing::Values(
-        // seen, and left out with a clock
+        // seen, ablation measured
         ClassRow{"wins", kYes, Kind::Measured, 5, 6, 7, true, Class::Effective},
         ClassRow{"wins_unadopted", kYes, Kind::Measured, 5, 6, 7, false, Class::Effective},
         ClassRow{"just_wins", kYes, Kind::Measured, 2.01, 3, 4, true, Class::Effective},
@@ -41,14 +41,14 @@ INSTANTIATE_TEST_SUITE_P(
         ClassRow{"too_little", kYes, Kind::Measured, 1.5, 1.9, 2.3, true, Class::Ineffective},
         ClassRow{"nothing", kYes, Kind::Measured, -0.2, 0, 0.2, true, Class::Ineffective},
         ClassRow{"harms", kYes, Kind::Measured, -7, -6, -5, true, Class::Ineffective},
-        // not seen: whatever the clock says
+        // not seen, for any measurement
         ClassRow{"not_there_wins", kNo, Kind::Measured, 5, 6, 7, true, Class::ImplementationFailed},
         ClassRow{"not_there", kNo, Kind::Measured, 0, 0, 0, true, Class::ImplementationFailed},
         ClassRow{"not_there_est", kNo, Kind::Estimated, 5, 5, 5, true, Class::ImplementationFailed},
         ClassRow{"not_there_ess", kNo, Kind::Essential, 0, 0, 0, true, Class::ImplementationFailed},
         ClassRow{"not_there_brk", kNo, Kind::Broken, 0, 0, 0, true, Class::ImplementationFailed},
         ClassRow{"not_there_mis", kNo, Kind::Missing, 0, 0, 0, true, Class::ImplementationFailed},
-        // nobody knows whether it is there
+        // unknown whether it is there
         ClassRow{"blind_wins", kUnknown, Kind::Measured, 5, 6, 7, true, Class::Unverified},
         ClassRow{"blind_unsure", kUnknown, Kind::Measured, 1, 3, 5, true, Class::Unverified},
         ClassRow{"blind_nothing", kUnknown, Kind::Measured, -1, 0, 1, true, Class::Ineffective},
@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         ClassRow{"blind_ess", kUnknown, Kind::Essential, 0, 0, 0, true, Class::Unverified},
         ClassRow{"blind_brk", kUnknown, Kind::Broken, 0, 0, 0, true, Class::Unverified},
         ClassRow{"blind_mis", kUnknown, Kind::Missing, 0, 0, 0, true, Class::Unverified},
-        // seen, without a clock or without a kernel to compare with
+        // seen, without a clock or without a kernel to compare
         ClassRow{"estimate", kYes, Kind::Estimated, 50, 50, 50, true, Class::Unverified},
         ClassRow{"estimate_no", kYes, Kind::Estimated, -5, -5, -5, true, Class::Unverified},
         ClassRow{"missing", kYes, Kind::Missing, 0, 0, 0, true, Class::Unverified},

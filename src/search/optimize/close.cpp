@@ -1,3 +1,9 @@
+// At the end of an iteration the run must learn from it: which methods worked, and whether the
+// champion is the new best. close_iter runs the missing steps (race, ablation, machine code), then
+// classifies each method from files that earlier steps stamped. The champion is adopted only if it
+// beats its parent by more than the threshold. A method's class does not depend on that, except for
+// essential methods. Adopting the fastest branch always was the alternative; noise would then add
+// up over iterations. The state is committed once at the end, so a crash repeats the closing.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,8 +22,8 @@
 namespace kw::optimize {
 namespace {
 
-/// What the champion has: its own claims that hold, what was claimed for it and is there, and,
-/// where its text says nothing about methods, what its parent had.
+/// The methods of the champion: those its own text claims, or its parent's if the text names none.
+/// Failed claims are removed, other claims added.
 std::vector<std::string> methods_of(const State& state, const std::string& text,
                                     const std::vector<MethodResult>& results) {
   std::vector<std::string> ids;
@@ -47,7 +53,7 @@ std::string status_of(const Champion& champion, bool improved) {
   return "unchanged";
 }
 
-/// The last part of an iteration, when everything about the champion is on file.
+/// The last part of an iteration, when all files about the champion exist.
 class Closing {
  public:
   Closing(Folder& folder, Outcome& outcome)

@@ -1,3 +1,9 @@
+// Steps of a run execute in different processes, so evidence about a kernel must survive on disk.
+// roofline.json holds the analysis; ncu_top.json holds all metrics with their sources, and before
+// them the worst metrics of each axis for the reader. "Worst" means: a trigger of the catalog
+// reacts to it most strongly. Both files are stamped, so an edited file is detected. Profiling
+// again in each step was the alternative; it is slow and gives other numbers. The cost: a new
+// metric or bottleneck name must be readable here.
 #include "optimize/evidence.h"
 
 #include <fmt/core.h>
@@ -17,7 +23,7 @@ constexpr std::array kAxes = {"compute", "memory", "latency"};
 
 using catalog::Expression;
 
-/// How much each comparison of a trigger complains about its metric, the worst of all.
+/// The strength of each comparison in a trigger, by metric; the largest counts.
 void complaints(const Expression& part, const profile::MetricSet& metrics,
                 std::map<std::string, double>& worst) {
   for (const Expression& inner : part.parts) complaints(inner, metrics, worst);

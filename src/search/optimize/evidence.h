@@ -1,5 +1,5 @@
-// What is known about a kernel, as files of the run folder: roofline.json and ncu_top.json, written
-// and read back. The numbers are profile's.
+// The evidence about a kernel as files of the run folder: writes and reads roofline.json and
+// ncu_top.json. profile computes the numbers.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ struct Evidence {
 
 Evidence evidence_of(const profile::Examined& examined);
 
-/// ncu_top.json: the `count` worst metrics of each axis by the catalogue's triggers, then all.
+/// ncu_top.json: the `count` worst metrics of each axis by the catalog's triggers, then all.
 Json metrics_document(const Evidence& evidence, const std::string& kernel,
                       const std::string& report, int count);
-/// The metrics such a document holds, and who counted them.
+/// Reads the metrics of such documents with their sources.
 Result<Evidence> read_evidence(const Json& roofline, const Json& metrics);
 Result<profile::Roofline> roofline_from_json(const Json& json);
 
-/// Writes both files (stamped) and names them in `kept`.
+/// Writes both files (stamped) and sets their names in `kept`.
 Status keep_evidence(Folder& folder, const Evidence& evidence, const std::string& roofline_name,
                      const std::string& metrics_name, Kept& kept);
 /// Reads the evidence about a kept kernel.

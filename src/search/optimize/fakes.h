@@ -1,5 +1,5 @@
-// A pretended workshop and author for tests. How a kernel behaves stands in comments of its text,
-// for all tunables or for one value of one:
+// A fake workshop and a fake author for tests. Comments in a kernel's text say how it behaves, for
+// all tunables or for one value of one:
 //   // fake us 100            // fake us VEC=1 130
 //   // fake verdict VEC=1 wrong    // fake sass VEC=4 LDG.E.128    // fake metric VEC=1 ipc 0.5
 #pragma once
@@ -38,8 +38,8 @@ class FakeWorkshop : public Workshop {
  public:
   bool clock = true;
   std::string target_name = "sm_90a", hash = "hash of the task";
-  double mde_pct = 1, spread = 0.002;  // of ratios, to either side
-  profile::Roofline roofline;          // of every kernel, but for its time
+  double mde_pct = 1, spread = 0.002;  // of ratios, to each side
+  profile::Roofline roofline;          // of every kernel, except its time
   std::vector<std::vector<std::string>> races;
   int examined = 0;
 
@@ -107,7 +107,7 @@ class FakeWorkshop : public Workshop {
     return {r.value, r.low, r.high, relation};
   }
 
-  /// The lines of one kind that hold for the module's tunables.
+  /// The lines of one kind that apply to the module's tunables.
   static std::vector<std::vector<std::string>> behaviour(const std::string& text,
                                                          const std::string& kind) {
     std::map<std::string, int64_t> tunes;
@@ -162,10 +162,10 @@ class FakeWorkshop : public Workshop {
   }
 };
 
-/// Hands out what a test put in.
+/// Returns what a test put in.
 class FakeAuthor : public Author {
  public:
-  std::vector<Written> answers;  // taken from the front; then nothing
+  std::vector<Written> answers;  // taken from the front; then empty answers
   std::map<std::string, std::string> never;
   std::vector<Assignment> asked;
 

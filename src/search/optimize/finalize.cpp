@@ -7,7 +7,7 @@
 namespace kw::optimize {
 namespace {
 
-/// Baseline and best once more, together: times of different days cannot be divided.
+/// Races baseline and best together once more: times of different races cannot be divided.
 Status race_headline(Folder& folder, Workshop& workshop) {
   State& state = folder.state;
   if (state.best.iter == 0 || !workshop.measures()) return Done{};

@@ -1,3 +1,10 @@
+// Steps of a run execute in different processes, and agents edit files between them. So the folder
+// must survive a crash and must detect edits. commit() appends the whole state to journal.jsonl and
+// then replaces state.json. If a crash falls between the two, state.json equals the entry before
+// the last, and open() continues with the last. Any other difference, or a wrong checksum, is an
+// Error that names the way to restore. Files that later steps depend on are stamped with a hash in
+// the state. A database was the alternative; agents could not read it. The journal grows by one
+// state per step.
 #include "optimize/folder.h"
 
 #include <fmt/core.h>
@@ -27,7 +34,7 @@ std::string absolute(const std::string& path) {
   return text;
 }
 
-/// What a state says of itself, without the sum over it.
+/// The hash of a state without its own checksum.
 std::string checksum(const Json& json) {
   Json plain = Json::object();
   for (const auto& [key, value] : json.members()) {
@@ -36,7 +43,7 @@ std::string checksum(const Json& json) {
   return hash_hex(plain.dump());
 }
 
-/// States of the journal, newest first, at most two. A torn last line is left out.
+/// The states of the journal, newest first, at most two. A torn last line is ignored.
 std::vector<Json> newest(const std::string& folder) {
   std::vector<Json> states;
   const Result<std::string> text = os::read_inside(folder, kJournalName, uint64_t{1} << 30);
@@ -55,7 +62,7 @@ std::string way_out(const std::string& folder) {
       shell_quote(folder));
 }
 
-/// The journal's word counts: state.json is its last state, or, after a cut, the one before.
+/// The journal decides. state.json must be its last state or, after a crash, the one before.
 Result<Json> sound_state(const std::string& folder, const Json& json) {
   const std::vector<Json> known = newest(folder);
   const std::string sum = checksum(json);
@@ -89,14 +96,14 @@ Result<State> read_state(const std::string& folder) {
   if (!json)
     return input_error(
         fmt::format("{} is damaged: {}; {}", path, json.error().message, way_out(folder)));
-  // Another version is said before a changed sum: it may be summed up in another way.
+  // Another version is reported first: its checksum may be computed differently.
   if (Result<State> version = state_from_json(*json);
       !version && (*json)["schema_version"].as_int(-1) != kStateVersion)
     return std::move(version).error().context("reading " + path);
   const Json sound = KW_TRY(sound_state(folder, *json));
   Result<State> state = state_from_json(sound);
   if (!state) return std::move(state).error().context("reading " + path);
-  state->run_dir = folder;  // it may have been moved
+  state->run_dir = folder;  // the folder may have been moved
   return state;
 }
 
@@ -129,7 +136,7 @@ Result<Folder> Folder::open(const std::string& path) {
   Folder folder(absolute(path));
   folder.state = KW_TRY(read_state(folder.path_));
   folder.lock_ = KW_TRY(hold(folder.path_));
-  // Only now nobody else writes.
+  // Read again: from now on no other process writes.
   folder.state = KW_TRY(read_state(folder.path_));
   return folder;
 }

@@ -1,5 +1,5 @@
-// A run folder: state.json and journal.jsonl, one writer at a time, every file whole or not there.
-// The layout is that of docs/optimize.md; what the files say is not known here.
+// A run folder: state.json and journal.jsonl, one writer at a time, every file complete or absent.
+// docs/optimize.md describes the layout. The contents of the files are not interpreted here.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ inline constexpr uint64_t kMostKernelBytes = uint64_t{1} << 20;
 
 class Folder {
  public:
-  /// Makes the folder of a new run and holds it. There is no run in it until commit() was called.
+  /// Creates the folder of a new run and locks it. It is a run only after commit().
   static Result<Folder> create(const std::string& path);
-  /// Holds an existing run. A write that was cut between journal and state is completed. Input
-  /// Error: no run, held by another process, of another version, edited by hand, damaged.
+  /// Locks an existing run. Completes a write that was interrupted between journal and state. Input
+  /// Error: not a run, locked by another process, another version, edited by hand, damaged.
   static Result<Folder> open(const std::string& path);
-  /// The state alone, for reading; nobody is kept out.
+  /// Reads only the state, without the lock.
   static Result<State> look(const std::string& path);
-  /// Writes the state again that the journal has last.
+  /// Writes the last state of the journal to state.json again.
   static Result<State> restore(const std::string& path);
 
   State state;
 
   const std::string& path() const { return path_; }
-  /// Path of a file of the run.
+  /// The path of a file of the run.
   std::string at(std::string_view name) const { return path_ + "/" + std::string(name); }
   /// "iterv2/kernel.cu".
   static std::string in_iteration(int iteration, std::string_view name);
@@ -45,12 +45,12 @@ class Folder {
   Status write_json(std::string_view name, const Json& json) const;
   Status remove(std::string_view name) const;
 
-  /// Writes a file whose content later steps rely on: a change by others will be seen.
+  /// Writes a file that later steps depend on, so that a later edit is detected.
   Status write_stamped(const std::string& name, std::string_view text);
-  /// Reads such a file. Input Error when it is not what was written.
+  /// Reads such a file. Input Error when it was changed.
   Result<std::string> read_stamped(const std::string& name) const;
 
-  /// Journal, then state.json: after this the step has happened.
+  /// Writes the journal, then state.json. After this the step is done.
   Status commit(std::string_view step, Json note = Json::object());
 
  private:
@@ -62,7 +62,7 @@ class Folder {
 
 /// "2026-11-15T09:12:44Z".
 std::string utc_now();
-/// "run_20261115_091244" in `parent`, with a number behind it when that is taken.
+/// "run_20261115_091244" in `parent`, with a number appended if it exists.
 std::string new_run_path(const std::string& parent);
 
 }  // namespace kw::optimize

@@ -1,3 +1,10 @@
+// Without an agent, an author must fill in what the agent would write: branches and methods.json.
+// The loop uses the same steps and the same gate as an agent, so an automatic run has no shortcuts
+// and can be continued by hand. Methods that the author cannot write are excluded before planning,
+// so the budget goes to others. If the author offers nothing, the loop plans again without those
+// methods, at most four times, the last time for tunables only. A separate search was the
+// alternative; it would need its own rules. The loop ends at the iteration limit, near the peak, or
+// when the author offers nothing.
 #include "optimize/loop.h"
 
 #include <fmt/core.h>
@@ -19,9 +26,9 @@ namespace {
 
 using Reasons = std::map<std::string, std::string>;
 
-constexpr int kMostPlans = 4;  // of one try, each without what the author could not write before
+constexpr int kMostPlans = 4;  // per try, each without methods the author could not write
 
-/// "id: why" -> {id, why}; a line without an id is nobody's.
+/// "id: why" -> {id, why}; without ": " the whole line is the id.
 std::pair<std::string, std::string> split_reason(const std::string& line) {
   const size_t colon = line.find(": ");
   if (colon == std::string::npos) return {line, "the author cannot write it here"};
@@ -63,7 +70,7 @@ class Loop {
     if (options_.say) options_.say(what);
   }
 
-  /// Why it is over; "" to go on.
+  /// Why the run ends; "" to continue.
   Result<std::string> step() {
     if (state_.phase == Phase::Ready || state_.phase == Phase::Closed) return open();
     if (state_.phase == Phase::Opened) {
@@ -93,8 +100,8 @@ class Loop {
     return std::string();
   }
 
-  /// What this author will never write for this kernel, and what was tried here without being
-  /// adopted: a second look would see the same.
+  /// Methods this author cannot write for this kernel, and methods tried since the best kernel but
+  /// not adopted. A second try would give the same result.
   Reasons exclusions() {
     Reasons excluded;
     for (const catalog::Method& method : catalog::methods()) {
@@ -123,7 +130,7 @@ class Loop {
     }
     for (const Json& entry : state_.effective.items()) {
       const std::string& id = entry["id"].as_string();
-      // What a kernel brought along unasked may go as it came.
+      // A method that a kernel added without a claim need not stay.
       if (!entry["claimed"].as_bool(true)) continue;
       if (in_list(state_.best.methods, id) && !in_list(ask.inherited, id))
         ask.inherited.push_back(id);
@@ -135,7 +142,7 @@ class Loop {
     return ask;
   }
 
-  /// Every text that was a branch or the baseline of this run, and failed or lost.
+  /// The text of the baseline and of every branch of this run.
   std::vector<std::string> known() const {
     std::vector<std::string> texts;
     for (const std::string& pattern :
@@ -151,8 +158,8 @@ class Loop {
     return texts;
   }
 
-  /// Plans until the author offers something, at last for other tunables alone; "" when files were
-  /// written.
+  /// Plans until the author offers a branch, the last time only for other tunables. Returns "" when
+  /// files were written, otherwise why not.
   Result<std::string> write() {
     parent_ = KW_TRY(folder_.read(state_.best.file, kMostKernelBytes));
     const Evidence evidence = KW_TRY(evidence_about(folder_, state_.best));
@@ -182,7 +189,7 @@ class Loop {
     return author_.name() + " has nothing more to try";
   }
 
-  /// The iteration ends: without a try, or with nothing but failed ones.
+  /// Ends the iteration without a try, or after failed tries only.
   Status note_nothing() {
     if (state_.retries > 0) {
       const std::string methods =
@@ -227,7 +234,7 @@ class Loop {
     return explain(plan, evidence, notes, excluded);
   }
 
-  /// analysis.md in computed words.
+  /// Writes analysis.md with computed text.
   Status explain(const profile::Plan& plan, const Evidence& evidence,
                  const std::vector<std::string>& notes, const Reasons& excluded) const {
     std::vector<std::string> cannot;

@@ -1,5 +1,5 @@
-// The automatic run: an author fills in what an agent would write, until nothing is left to win or
-// to try.
+// The automatic run: an author writes what an agent would write, until no gain or no method is
+// left.
 #pragma once
 
 #include "optimize/steps.h"
@@ -7,13 +7,13 @@
 namespace kw::optimize {
 
 struct LoopOptions {
-  bool force = false;  // goes on near the peak
+  bool force = false;  // continues near the peak
   std::function<bool()> cancelled;
   Say say;
 };
 
-/// Goes on from wherever the run stands and finalizes it. The document is that of finalize, with
-/// `stopped` saying why it ended.
+/// Continues the run from its present phase and finalizes it. The document is that of finalize,
+/// with `stopped` as the reason of the end.
 Result<Outcome> optimize_all(Folder& folder, Workshop& workshop, Author& author,
                              const LoopOptions& options);
 

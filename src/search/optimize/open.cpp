@@ -12,7 +12,7 @@
 namespace kw::optimize {
 namespace {
 
-/// The input's evidence as the iteration's own files.
+/// Copies the evidence about the best kernel to the iteration's own files.
 Status copy_evidence(Folder& folder, int iteration) {
   const Kept& best = folder.state.best;
   const auto name = [&](const char* file) { return Folder::in_iteration(iteration, file); };

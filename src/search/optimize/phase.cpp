@@ -14,7 +14,7 @@ constexpr unsigned kOpen =
 
 struct StepRow {
   const char* name;
-  unsigned from;  // phases
+  unsigned from;  // bits of phases
 };
 constexpr StepRow kSteps[] = {
     {"open-iter", bit(Phase::Ready) | bit(Phase::Closed)},

@@ -1,4 +1,4 @@
-// Which step may follow which: the one table of the state machine, and what to do next in words.
+// Which step may follow which: the table of the state machine, and the next step as text.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ enum class Step : uint8_t {
 /// As on the command line: "open-iter".
 const char* step_name(Step step);
 
-/// The iteration a step is about when nobody says: the next for OpenIter, else the open one.
+/// The default iteration of a step: the next one for OpenIter, otherwise the open one.
 int default_iteration(const State& state, Step step);
 
-/// Input Error that says what to do instead. `force`: more iterations than planned; an iteration
-/// left open.
+/// The input Error says what to do instead. `force` allows more iterations than planned and leaving
+/// an iteration open.
 Status may(const State& state, Step step, int iteration, bool force = false);
 
 /// What to do next, as a sentence with a command.

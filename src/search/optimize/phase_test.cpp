@@ -9,7 +9,7 @@ constexpr int kAt = 2;  // the iteration of every phase after Ready
 
 struct PhaseRow {
   Phase phase;
-  const char* allowed;  // steps for the default iteration, without force
+  const char* allowed;  // steps allowed for the default iteration, without force
 };
 
 class Phases : public testing::TestWithParam<PhaseRow> {};

@@ -1,3 +1,9 @@
+// An iteration needs a plan that the user can check: what was chosen, and why each method of higher
+// priority was not. profile makes the plan; this file adds what the run knows: methods in the best
+// kernel, bans, earlier results and methods the author cannot write. reason_not_chosen() is the one
+// place that decides which reason is true, so the plan, an author's file and the gate agree. The
+// gate could trust given reasons instead; then an agent could skip methods freely. The plan depends
+// only on state and evidence, so it is the same in every process.
 #include "optimize/plan.h"
 
 #include <fmt/core.h>
@@ -33,7 +39,7 @@ const Judged* judged_of(const Plan& plan, const std::string& id) {
   return found == plan.methods.end() ? nullptr : &*found;
 }
 
-/// Whether a method leaves no room for another one.
+/// How a method conflicts with others: "conflict", "superseded" or "".
 std::string relation(const Method& method, const std::vector<std::string>& others) {
   for (const std::string& id : others) {
     const Method* other = catalog::find(id);
@@ -44,7 +50,7 @@ std::string relation(const Method& method, const std::vector<std::string>& other
   return "";
 }
 
-/// Whether the standing follows from the method alone, whatever else is chosen.
+/// Whether the standing depends on the method alone and not on other choices.
 bool stands_alone(Standing standing) {
   switch (standing) {
     case Standing::AlreadyApplied:
@@ -107,7 +113,7 @@ Result<Plan> plan_iteration(const State& state, const Evidence& evidence,
                            KW_TRY(context_of(state, evidence.roofline)), state.best.methods};
   for (const Ban& ban : state.bans) input.banned.insert({ban.method, ban.context});
   input.past = record_of(state);
-  // Judgements point at the methods they are about, so what is left out is banned, not removed.
+  // Excluded methods are banned, not removed, because results point at their methods.
   for (const auto& [id, why] : excluded) input.banned.insert({id, input.context});
   Plan plan = profile::plan_methods(catalog::methods(), input);
   for (Judged& judged : plan.methods) {

@@ -1,3 +1,10 @@
+// The branches of an iteration must be compared fairly with their parent. All are verified and
+// timed in one race, together with the parent, because times of different races cannot be compared.
+// Equal texts are raced once. A branch that is the parent unchanged, or that cannot be read, is a
+// failed branch, not an Error. If the parent fails now, the machine has changed and the race is an
+// Error. The fastest branch that passed is the champion, even if it is slower than its parent;
+// closing decides about that. When all branches fail, the agent may fix them three times, then the
+// iteration counts as failed.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -36,7 +43,7 @@ class BranchRace {
  private:
   std::string name(const char* file) const { return Folder::in_iteration(state_.iter, file); }
 
-  /// methods.json, before anything is compiled.
+  /// Checks methods.json before anything is compiled.
   Result<Outcome> pass_gate() {
     Outcome gate = KW_TRY(validate_methods(folder_, state_.iter));
     state_.overridden.clear();
@@ -50,7 +57,7 @@ class BranchRace {
     return gate;
   }
 
-  /// Kernels that are worth a race, each text once: first the parent.
+  /// Races the usable kernels, each text once, the parent first.
   Status race() {
     std::vector<std::string> texts = {parent_};
     std::map<std::string, size_t> places = {{parent_, 0}};
@@ -101,7 +108,7 @@ class BranchRace {
         .set("error", raced.problem);
   }
 
-  /// Those that passed and are not the champion, with what they lack.
+  /// The branches that passed and are not the champion, with the difference from it.
   Json frontier(size_t champion) const {
     Json list = Json::array();
     const Raced& best = all_[champion + 1];

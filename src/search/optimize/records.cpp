@@ -22,7 +22,7 @@ Json& list_of(State& state, Class what) {
   return state.unverified;
 }
 
-/// What methods.json said of a method, or just its name.
+/// The entry of a method in methods.json, or only its id.
 Json claim_entry(const State& state, const Claims& claims, const std::string& id) {
   Json entry = claims.entry(id).is_object() ? claims.entry(id) : Json::object().set("id", id);
   const catalog::Method* method = catalog::find(id);

@@ -1,4 +1,4 @@
-// What an iteration leaves in the state: entries of the lists, bans, history. Internal to optimize.
+// What an iteration adds to the state: list entries, bans, history. Internal to optimize.
 #pragma once
 
 #include <string>
@@ -10,24 +10,25 @@
 
 namespace kw::optimize {
 
-/// Forgets the hashes of what the open iteration was raced with.
+/// Removes the hashes of the files that the open iteration was raced with.
 void forget_inputs(State& state);
 
 /// One method of a closed iteration.
 struct MethodResult {
   std::string id;
-  bool claimed = true;  // in methods.json; else only by the kernel's own text
+  bool claimed = true;  // in methods.json; otherwise only in the kernel's own text
   Attribution attribution;
   profile::SassState seen = profile::SassState::Unknown;
   std::string seen_why;
   Classified classified;
 };
 
-/// Adds the entry to the list of its class, and a ban where it failed.
+/// Adds the entry to the list of its class, and a ban if the method failed.
 void record_method(State& state, const Claims& claims, const MethodResult& result,
                    const std::string& context);
 
-/// After the last retry: history, methods, bans; the iteration is closed. The caller commits.
+/// After the last retry: adds history, methods and bans, and closes the iteration. The caller
+/// commits.
 Status record_failure(Folder& folder, const std::vector<std::string>& claimed);
 
 }  // namespace kw::optimize

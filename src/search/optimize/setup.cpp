@@ -1,3 +1,10 @@
+// A run compares kernels over many sessions, so its starting point must be right and must not
+// change. setup verifies and times the baseline before it creates a folder; a baseline that fails
+// leaves nothing behind. It then measures the noise of the clock with identical copies, which gives
+// the smallest difference that counts, and collects evidence. check_frozen() compares baseline,
+// reference, task, target and clock at each later step. Repairing after a change was the
+// alternative; results before and after could not be compared. The cost: a run cannot move to
+// another GPU target.
 #include <fmt/core.h>
 
 #include "core/hash.h"
@@ -43,7 +50,7 @@ std::vector<std::string> machine_warnings(const Workshop& workshop) {
 
 struct Judgement {
   Outcome outcome;
-  std::optional<Raced> raced;  // when it passed
+  std::optional<Raced> raced;  // if it passed
 };
 
 Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop) {

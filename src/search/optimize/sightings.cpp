@@ -11,17 +11,17 @@ namespace {
 
 using profile::SassState;
 
-/// Counters of two runs differ a little by themselves.
+/// Counters of two runs of the same kernel differ a little.
 constexpr double kLeastShift = 0.05;
 
-/// The comparisons and flags of a condition, whatever joins them.
+/// The comparisons and flags of a condition, without their operators.
 void clauses(const catalog::Expression& part, std::vector<const catalog::Expression*>& found) {
   for (const catalog::Expression& inner : part.parts) clauses(inner, found);
   if (part.parts.empty()) found.push_back(&part);
 }
 
-/// Where the whole cannot be told: the worst change among the parts that both sides know, "" when
-/// one got stronger or none got weaker.
+/// If the whole condition is unknown: the largest decrease among the parts that both sides know. ""
+/// when a part increased or none decreased.
 std::string weaker_clause(const catalog::Expression& condition, const profile::MetricSet& with,
                           const profile::MetricSet& without) {
   std::vector<const catalog::Expression*> all;

@@ -1,5 +1,5 @@
-// Whether a method is there: in machine code, or, where the catalogue does not know how it shows,
-// in what it should have changed. Internal to optimize.
+// Whether a kernel has a method: seen in machine code or, if the catalog has no signature for it,
+// in the metrics that it should change. Internal to optimize.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Sighting {
   std::vector<profile::SassSighting> rows;  // of the signature
 };
 
-/// The condition that speaks for a method must hold less with it than without it.
+/// The condition that triggers a method must be weaker with the method than without it.
 Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
                           const profile::MetricSet& without);
 

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {{"bank_conflict_pct", 0}},
                    kBlind},
         CounterRow{"memory.bank_conflict", {}, {{"bank_conflict_pct", 40}}, kBlind},
-        // Known in parts: fewer launches, whatever became of the traffic.
+        // Known in parts: fewer launches, for any traffic.
         CounterRow{"memory.kernel_fusion", {{"launches", 1}}, {{"launches", 3}}, kSeen},
         CounterRow{"memory.kernel_fusion", {{"launches", 1}}, {{"launches", 1}}, kBlind},
         CounterRow{"memory.kernel_fusion",

@@ -1,3 +1,9 @@
+// The state of a run must survive in a file that other programs read and that a later version can
+// refuse. So each member is written by name, times of the best kernel also in milliseconds, and
+// `schema_version` comes first. Reading checks what steps rely on: the phase must fit the iteration
+// and the champion. Lists of results stay JSON, because only documents use them. Generating this
+// from the struct was the alternative; then renaming a member would break stored runs. The cost:
+// each new member needs a line in both directions.
 #include "optimize/state.h"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
-// Where an optimisation run stands: what was asked, the phase, the best kernel so far, what became
-// of each method. Plain values and their JSON; folder.h keeps them on disk, phase.h says what may
-// come next.
+// The state of an optimisation run: the request, the phase, the best kernel so far, the results of
+// each method. Plain values and their JSON. folder.h stores them; phase.h says which step may
+// follow.
 #pragma once
 
 #include <cstdint>
@@ -19,37 +19,37 @@ namespace kw::optimize {
 
 inline constexpr int kStateVersion = 1;
 inline constexpr int kMostRetries = 3;
-/// Differences below this never count, however quiet the machine is.
+/// Smaller differences never count, even with little noise.
 inline constexpr double kLeastEffectPct = 0.5;
-/// What a difference of estimates must exceed to count as one.
+/// A difference of estimates must exceed this to count.
 inline constexpr double kEstimateEffectPct = 2;
 
 /// Ready -> Opened -> Raced -> Ablated -> Checked -> Closed -> Opened … -> Finalized.
 enum class Phase : uint8_t { Ready, Opened, Raced, Ablated, Checked, Closed, Finalized };
 const char* phase_name(Phase phase);
 
-/// What setup was asked for; never changes but for the number of iterations.
+/// The request of setup. Only the number of iterations may change.
 struct Settings {
   std::string baseline;                 // path as given
   std::string reference;                // path as given
-  std::map<std::string, int64_t> dims;  // to be fast at
+  std::map<std::string, int64_t> dims;  // the timed shape
   int iterations = 3, branches = 4, ncu_num = 5;
-  std::optional<double> minimum_pct;  // least effect that counts; nothing: what the clock can see
+  std::optional<double> minimum_pct;  // least effect that counts; not set: what the clock detects
   std::string proposer = "agent";
-  Json machine;  // how the workshop is opened again; not read here
+  Json machine;  // how to open the workshop again; not read here
 };
 
-/// A kernel of the run with the evidence about it; names are relative to the run folder.
+/// A kernel of the run with its evidence; names are relative to the run folder.
 struct Kept {
   std::string file;  // "baseline/kernel.cu"
   std::string roofline, metrics, ncu_report;
   std::optional<double> us;
   bool measured = false;
   int iter = 0;                      // 0: the baseline
-  std::vector<std::string> methods;  // it has
+  std::vector<std::string> methods;  // that it has
 };
 
-/// What the race of the open iteration chose.
+/// The choice of the open iteration's race.
 struct Champion {
   std::string branch;  // "b2"
   std::optional<double> us;
@@ -70,15 +70,15 @@ struct State {
   bool measures = false;
   std::string baseline_hash, reference_hash;  // of the copy; of the file, "" for a folder
   Phase phase = Phase::Ready;
-  int iter = 0;  // the last that was opened
+  int iter = 0;  // the last opened one
   int retries = 0;
-  bool forced = false;  // the open iteration was opened although nothing was left to win
+  bool forced = false;  // the open iteration was opened although near the peak
   std::optional<Noise> noise;
   Kept baseline, best;
   std::optional<Ratio> headline;              // baseline over best, raced together at the end
   std::optional<Champion> champion;           // from Raced to Checked
-  std::map<std::string, std::string> stamps;  // name -> hash of what later steps rely on
-  std::vector<std::string> overridden;        // refusals of the gate that were overridden
+  std::map<std::string, std::string> stamps;  // name -> hash of a file that later steps depend on
+  std::vector<std::string> overridden;        // refusals of the gate that the user overrode
   std::vector<Ban> bans;
   Json env = Json::object();
   /// Lists of the entries that docs/optimize.md describes.
@@ -87,17 +87,18 @@ struct State {
        roofline_history = Json::array(), frontier = Json::array();
   int64_t revision = 0;  // of the journal
 
-  /// Least difference in percent that counts: the user's, or what the clock can tell apart.
+  /// The least difference in percent that counts: the user's minimum, or more if the clock cannot
+  /// detect it.
   double threshold_pct() const;
-  /// Speedup of the best over the baseline, where both have a time.
+  /// The speedup of the best over the baseline; not set when a time is missing.
   std::optional<double> speedup() const;
 };
 
 Json to_json(const State& state);
-/// Input Error: of another version, or not a state at all; says what to do.
+/// Input Error: another version, or not a state; it says what to do.
 Result<State> state_from_json(const Json& json);
 
-/// Of the parts; shared with the documents of single steps.
+/// JSON of the parts, also used by the documents of steps.
 Json to_json(const Ratio& ratio);
 std::optional<Ratio> ratio_from_json(const Json& json);
 Json strings_json(const std::vector<std::string>& texts);

@@ -1,5 +1,5 @@
-// The steps of a run: each reads the folder, asks the workshop, writes the folder, and says what to
-// do next. An agent fills in files between them; authors do the same in one process (loop.h).
+// The steps of a run. Each reads the folder, uses the workshop, writes the folder and says what to
+// do next. An agent writes files between steps; an author does the same in one process (loop.h).
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace kw::optimize {
 
-/// What a step has to say. `ok` false: a kernel or a claim failed, which is no Error.
+/// The result of a step. `ok` is false when a kernel or a claim failed, which is not an Error.
 struct Outcome {
   bool ok = true;
   std::string text;
@@ -24,48 +24,49 @@ using Say = std::function<void(const std::string&)>;
 struct SetupRequest {
   std::string text;      // of the baseline, a kernel module
   std::string name;      // of its file: "softmax.cu"
-  std::string original;  // what it was converted from; "" when it is a module as it is
-  std::string folder;    // of the run, to be made
+  std::string original;  // what it was converted from; "" when it was a module
+  std::string folder;    // of the run, to be created
   Settings settings;
 };
 
-/// Whether the baseline is a module that passes here; writes nothing.
+/// Whether the baseline is a module that passes on this machine. Writes nothing.
 Result<Outcome> preflight(const SetupRequest& request, Workshop& workshop);
-/// The same of a run that exists, and whether this machine is the one it was set up on.
+/// The same for the best kernel of a run. Also checks that this is the machine of its setup.
 Result<Outcome> preflight(const Folder& folder, Workshop& workshop);
-/// Judges and times the baseline, calibrates the clock, profiles. Nothing is left behind when the
-/// baseline does not pass. On success `made` is the folder.
+/// Verifies and times the baseline, measures the clock's noise, profiles. Leaves nothing behind
+/// when the baseline does not pass. On success `made` is the folder.
 Result<Outcome> setup(const SetupRequest& request, Workshop& workshop, std::optional<Folder>& made,
                       const Say& say);
 
-/// Evidence, plan and template for the next iteration. Needs no device.
+/// Writes evidence, plan and template of the next iteration. Needs no device.
 Result<Outcome> open_iter(Folder& folder, int iteration, bool force);
-/// methods.json against the plan. Needs no device.
+/// Checks methods.json against the plan. Needs no device.
 Result<Outcome> validate_methods(const Folder& folder, int iteration);
-/// The evidence of the open iteration's input, in words.
+/// The evidence about the open iteration's input, as text.
 Result<Outcome> show_roofline(const Folder& folder, int iteration);
 
 struct CloseOptions {
-  bool skip_validation = false;  // the gate's refusals are recorded instead
+  bool skip_validation = false;  // record the gate's refusals instead of stopping
   Say say;
 };
-/// Races parent and branches; the champion is the fastest that passed.
+/// Races parent and branches. The champion is the fastest branch that passed.
 Result<Outcome> branch(Folder& folder, Workshop& workshop, const CloseOptions& options);
 /// Races the champion against itself without each method.
 Result<Outcome> ablate(Folder& folder, Workshop& workshop, const CloseOptions& options);
 /// Examines the champion and looks for each method in its machine code.
 Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOptions& options);
-/// Whatever of the three is not done yet, then classifies and adopts.
+/// Runs those of the three that are not done yet, then classifies and adopts.
 Result<Outcome> close_iter(Folder& folder, Workshop& workshop, const CloseOptions& options);
 
-/// summary.md. With a workshop the baseline and the best are raced once more, together. `force`
-/// gives up an open iteration.
+/// Writes summary.md. With a workshop it races baseline and best together once more. `force`
+/// abandons an open iteration.
 Result<Outcome> finalize(Folder& folder, Workshop* workshop, bool force, const Say& say);
 
-/// The state in words; its JSON is the document.
+/// The state as text; its JSON is the document.
 Outcome show_state(const State& state);
 
-/// Whether reference, baseline, task and machine are those of setup. Input or environment Error.
+/// Checks that reference, baseline, task and machine are those of setup. Input or environment
+/// Error.
 Status check_frozen(const Folder& folder, Workshop& workshop);
 
 }  // namespace kw::optimize

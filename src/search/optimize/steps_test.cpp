@@ -51,7 +51,7 @@ TEST_F(Steps, OpenWritesWhatAnAgentNeeds) {
   EXPECT_FALSE(folder.has("iterv1/branches/b5"));
 }
 
-// One iteration, every step in a process of its own.
+// One iteration, each step in its own process.
 TEST_F(Steps, EveryStepGoesOnInAnotherProcess) {
   open_first();
   reopen();
@@ -272,7 +272,7 @@ class Spellings : public Steps, public testing::WithParamInterface<AblationRow> 
 TEST_P(Spellings, OfAblationFolders) {
   open_first();
   claim({kWide});
-  put_branch("b1", fake_kernel(wide_kernel(), ""));  // no method lines: nothing to switch
+  put_branch("b1", fake_kernel(wide_kernel(), ""));  // no method lines: no switch
   write(folder_->at(std::string("iterv1/ablations/") + GetParam().spelling + "/kernel.cu"),
         fake_kernel({"us 75", "sass LDG.E"}, ""));
   ASSERT_TRUE(close());

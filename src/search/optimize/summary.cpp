@@ -1,3 +1,8 @@
+// At the end of a run the user needs one page: the speedup, the machine, what each iteration tried,
+// what worked and what nearly won. summary.md is made from the state alone, so it can be written
+// without a device and repeated at any time. Estimated times are marked, and a speedup from
+// different races is called so. Collecting from the files of each iteration was the alternative;
+// edited files could change the result. The cost: only what the state records can appear.
 #include "optimize/summary.h"
 
 #include <fmt/core.h>
@@ -19,7 +24,7 @@ std::string share_text(const Json& gap) {
   return gap.is_number() ? fmt::format("{:.1f} %", 100 * gap.as_double()) : "unknown";
 }
 
-/// A cell of a table: one line, no bars.
+/// A table cell: one line, without bars.
 std::string cell(std::string text) {
   return replace_all(replace_all(std::move(text), "\n", " "), "|", "\\|");
 }
@@ -55,7 +60,7 @@ std::string environment(const State& state) {
                         state.noise->noise_pct, state.noise->mde_pct, state.noise->pairs);
   text += fmt::format("- differences count from {:.2f} % on\n", state.threshold_pct());
   for (const auto& [key, value] : state.env.members()) {
-    if (key == "target" || key == "dims") continue;  // said above
+    if (key == "target" || key == "dims") continue;  // already shown
     if (value.is_string() && !value.as_string().empty())
       text += fmt::format("- {}: {}\n", key, cell(value.as_string()));
     else if (value.is_number() || value.is_bool())

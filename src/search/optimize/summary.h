@@ -1,4 +1,4 @@
-// summary.md: the whole run on one page, made of the state alone.
+// summary.md: the whole run on one page, made from the state alone.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A run over pretended kernels in a temporary folder, for tests of its steps.
+// A run with fake kernels in a temporary folder, for tests of the steps.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class TestRun : public testing::Test {
     return outcome ? std::move(outcome).value() : Outcome();
   }
 
-  /// As another process would find it.
+  /// Opens the folder as another process would.
   Folder& reopen() {
     folder_.reset();
     Result<Folder> again = Folder::open(base_ + "/run");
@@ -65,7 +65,7 @@ class TestRun : public testing::Test {
     return folder;
   }
 
-  /// methods.json that claims the plan's own choice, or these.
+  /// Writes a methods.json that claims the plan's own choice, or these ids.
   void claim(const std::vector<std::string>& ids) {
     Json methods = Json::array();
     for (const std::string& id : ids) methods.push(Json::object().set("id", id));
@@ -79,7 +79,7 @@ class TestRun : public testing::Test {
           text);
   }
 
-  /// Closes without the gate: what is tested is what comes after it.
+  /// Closes without the gate, to test only what follows it.
   Result<Outcome> close() {
     CloseOptions options;
     options.skip_validation = true;
@@ -93,7 +93,7 @@ class TestRun : public testing::Test {
     return text;
   }
 
-  /// How plain kernels behave here.
+  /// How the baseline kernel behaves in these tests.
   std::vector<std::string> baseline_ = {"us 100", "sass LDG.E", "sass FFMA"};
   std::string base_, reference_;
   FakeWorkshop shop_;
@@ -103,7 +103,7 @@ class TestRun : public testing::Test {
 inline const std::string kWide = "memory.vectorized_access";
 inline const std::string kShuffle = "compute.warp_shuffle";
 
-/// Twice as fast by wide access; shuffling does nothing.
+/// Twice as fast through wide access; shuffling has no effect.
 inline std::vector<std::string> wide_kernel() {
   return {"us 50",
           "us VEC=1 80",
