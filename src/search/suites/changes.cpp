@@ -10,9 +10,10 @@ namespace kw::suites {
 
 namespace {
 
-// Two sessions on one GPU differ by this much with nothing changed: clocks, temperature, addresses.
+// Two sessions on one GPU differ by this much without a change: clock rates, temperature,
+// addresses.
 constexpr double kLeastBand = 0.02;
-// Where a row carries no interval (a table of another program, one worker): what such clocks
+// For a row without an interval (a table of another program, one worker): what such clocks can
 // repeat.
 constexpr double kUnknownBand = 0.05;
 
@@ -37,20 +38,20 @@ const KindRow& kind_row(ChangeKind kind) {
   return *std::ranges::find(kKinds, kind, &KindRow::kind);
 }
 
-/// Against the best baseline; a table without that column has the compiled one.
+/// The speedup over the best baseline. A table without that column uses the compiled baseline.
 std::optional<double> speedup_of(const Row& row) {
   const std::optional<double>& speedup = row.speedup ? row.speedup : row.speedup_vs_torch_compile;
   return speedup && *speedup > 0 ? speedup : std::nullopt;
 }
 
-/// Half the interval relative to the speedup, as a standard normal's 95 % half-width.
+/// Half the interval relative to the speedup, as the 95 % half-width of a normal distribution.
 double half_width(const Row& row) {
   const std::optional<double> speedup = speedup_of(row);
   if (!speedup || !row.speedup_low || !row.speedup_high) return kUnknownBand;
   return std::max(0.0, (*row.speedup_high - *row.speedup_low) / (2 * *speedup));
 }
 
-/// A change worth telling, or nothing.
+/// A change beyond the noise; otherwise not set.
 std::optional<Change> moved(const std::string& kernel, double before, double after, double band,
                             ChangeKind drop, ChangeKind gain) {
   if (after < before * (1 - band)) return Change{kernel, drop, before, after, band};

@@ -1,4 +1,4 @@
-// What became better or worse since an earlier evaluation. A number counts as changed only when it
+// What became better or worse since an earlier evaluation. A number counts as changed only if it
 // moved by more than the noise of both measurements.
 #pragma once
 
@@ -14,29 +14,29 @@ namespace kw::suites {
 enum class ChangeKind : uint8_t {
   PassToFail,   // a regression
   SpeedupDrop,  // a regression
-  FloorDrop,    // a regression: where there is no baseline, the distance to the floor
+  FloorDrop,    // a regression: distance to the floor, without a baseline
   FailToPass,
   SpeedupGain,
   FloorGain,
-  Missing,  // was there before, was not run now; no verdict
+  Missing,  // had a row before, was not run now; not a verdict
   New,
 };
 
 struct Change {
   std::string kernel;
   ChangeKind kind = ChangeKind::New;
-  double before = 0, after = 0;  // of drops and gains
-  double band = 0;               // the relative change noise could make
+  double before = 0, after = 0;  // for drops and gains
+  double band = 0;               // the relative change that noise can make
 
   bool regression() const;
-  /// "pass_to_fail", "speedup_drop:1.2->1.1", as the column `regression` has it.
+  /// "pass_to_fail", "speedup_drop:1.2->1.1", as in the column `regression`.
   std::string text() const;
 };
 
-/// In the order of `after`, then those missing there.
+/// In the order of `after`, then those that are missing there.
 std::vector<Change> changes_between(std::span<const Row> before, std::span<const Row> after);
 
-/// Relative: both rows' own intervals where they are known, and never less than a floor of noise.
+/// Relative: from the intervals of both rows if known, and never below a minimum.
 double noise_band(const Row& before, const Row& after);
 
 Json to_json(const Change& change);

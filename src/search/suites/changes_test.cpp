@@ -9,7 +9,7 @@ struct Case {
   const char* name;
   double before, after;  // speedups; negative: failed; 0: none
   double width;          // of both intervals, relative; 0: unknown
-  const char* want;      // "" = no change
+  const char* want;      // "": no change
 };
 class Changes : public testing::TestWithParam<Case> {};
 

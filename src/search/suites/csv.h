@@ -1,4 +1,4 @@
-// Comma-separated values as RFC 4180 has them: quotes where needed, doubled inside.
+// Reads and writes comma-separated values as in RFC 4180: quotes if needed, doubled inside.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace kw::suites {
 std::string csv_line(const std::vector<std::string>& cells);
 
 struct CsvRecord {
-  int line = 0;  // on which it starts, from 1
+  int line = 0;  // the line on which it starts, from 1
   std::vector<std::string> cells;
 };
-/// Blank lines are skipped, '\r' before '\n' as well; cells in quotes may hold newlines. The input
-/// Error names the line of a quote that never ends or ends inside a cell.
+/// Skips blank lines and '\r' before '\n'. Quoted cells may contain newlines. The input Error names
+/// the line of a quote that never ends or ends inside a cell.
 Result<std::vector<CsvRecord>> parse_csv(std::string_view text);
 
 }  // namespace kw::suites

@@ -1,5 +1,5 @@
-// A suite evaluated, whole or so far, and the documents made of it: summary.md for people, JUnit
-// for CI, JSON for programs. Text only; files are written by the caller.
+// An evaluated suite, complete or in progress, and its documents: summary.md for the user, JUnit
+// for CI, JSON for programs. Makes text only; the caller writes files.
 #pragma once
 
 #include <string>
@@ -17,24 +17,24 @@ struct Evaluation {
   std::vector<std::pair<std::string, std::string>> settings;  // "target", "sm_90"
   std::string version, started, updated;                      // UTC
   std::string command;                                        // continues or repeats it
-  int64_t selected = 0;                                       // tasks that were asked for
+  int64_t selected = 0;                                       // number of requested tasks
   bool interrupted = false;
   std::vector<Row> rows;
   Totals totals;                // of rows
-  std::string against;          // the folder compared with; "" = none
+  std::string against;          // the folder compared with; "": none
   std::vector<Change> changes;  // since then
 
   int64_t regressions() const;
-  /// Every task asked for has a row.
+  /// Every requested task has a row.
   bool complete() const { return static_cast<int64_t>(rows.size()) >= selected; }
 };
 
-/// Fills totals and changes from the rows, and each row's `regression`.
+/// Computes totals and changes from the rows, and each row's `regression`.
 void settle(const std::vector<Row>& before, Evaluation* evaluation);
 
 std::string summary_markdown(const Evaluation& evaluation);
 std::string junit_xml(const Evaluation& evaluation);
-/// A few lines for a terminal: rates, speedups, floor, time, what failed and what got worse.
+/// A few lines for a terminal: rates, speedups, floor, time, failures and regressions.
 std::string summary_text(const Evaluation& evaluation);
 Json to_json(const Evaluation& evaluation);
 

@@ -48,7 +48,7 @@ TEST(Evaluation, SettlesTotalsAndRegressions) {
   EXPECT_EQ(e.rows[2].regression, "");
   EXPECT_NE(summary_text(e).find("against     old: 2 regressions\n"), std::string::npos);
   settle({e.rows[0]}, &e);
-  EXPECT_EQ(e.rows[0].regression, "");  // settled anew, not added to
+  EXPECT_EQ(e.rows[0].regression, "");  // replaced, not added to
 }
 
 TEST(Evaluation, JunitIsWellFormedWhateverTheReason) {

@@ -22,7 +22,7 @@ Json to_json(const Manifest& manifest) {
   return json.set("started", manifest.started).set("settings", std::move(settings));
 }
 
-/// The first thing that differs from what was asked before, or "".
+/// The first difference from the earlier request, or "".
 std::string difference(const Json& before, const Manifest& now) {
   if (before["suite"].as_string() != now.suite)
     return fmt::format("suite '{}', not '{}'", before["suite"].as_string(), now.suite);
@@ -33,7 +33,7 @@ std::string difference(const Json& before, const Manifest& now) {
   return "";
 }
 
-/// Somebody else may have made the folder: what we write into must be in it.
+/// Another user may have made the folder, so our files must really be inside it.
 Status check_parts(const std::string& folder) {
   for (const char* name : {"kernels", "suite", "artifacts"}) {
     std::error_code failed;

@@ -7,7 +7,7 @@ namespace kw::suites {
 
 namespace {
 
-/// Text between tags or in quotes. Characters XML 1.0 cannot hold become '?'.
+/// Escapes text between tags or in quotes. Characters that XML 1.0 does not allow become '?'.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -1,3 +1,9 @@
+// A suite has many tasks, and one mean can hide failures or a single lucky result. So summary.md
+// shows rates with intervals, quantiles, the mean without the best task, and then every failure and
+// every change. A number that is not known is "–", never 0. Reasons are cut to 160 bytes, because a
+// compiler's message can fill pages; the JSON of the task has the whole text. One table for
+// everything was the alternative; it is too wide to read. The terminal gets the same numbers in a
+// few lines.
 #include <fmt/core.h>
 
 #include <utility>
@@ -13,7 +19,7 @@ namespace {
 
 constexpr size_t kReasonBytes = 160;
 
-/// A word that ends neither its cell nor its row.
+/// Escapes bars, so that a text stays in its cell.
 std::string cell(const std::string& text) { return replace_all(text, "|", "\\|"); }
 
 std::string number(const std::optional<double>& value, const char* unit) {

@@ -1,4 +1,8 @@
-// Columns are a table of members: the CSV and the JSON, written and read, cannot disagree.
+// One row exists as CSV and as JSON, and both are written and read. Four hand-written lists of
+// columns would soon differ. So the columns are one table of member pointers, and the four
+// functions go over it. Readers ignore unknown columns, so tables of other programs and of later
+// versions can be read. Generating code from a schema was the alternative; a table needs no extra
+// tool. The cost: a member must have one of the types that the overloads below handle.
 #include "suites/row.h"
 
 #include <fmt/core.h>

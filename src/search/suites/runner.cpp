@@ -1,3 +1,9 @@
+// An evaluation runs for hours, so an interruption or one bad task must not lose the rest. Each
+// task's row is written when it ends, and all documents are written again from the rows; a stopped
+// evaluation always has valid results. Resuming keeps rows that passed and whose task files have
+// the same hash, and runs the others. An exception of a task becomes a row with a failure. Threads
+// take tasks from one list; one mutex guards the rows and the files. Writing only at the end was
+// the alternative. The cost: documents are made once per task, which is cheap compared with a task.
 #include "suites/runner.h"
 
 #include <fmt/core.h>
@@ -29,7 +35,7 @@ Row failed_row(const char* kind, const std::string& reason) {
   return row;
 }
 
-/// A task's outcome whatever it throws: one bad task must not end the others.
+/// The result of a task even if it throws: one bad task must not stop the others.
 TaskOutcome run_guarded(const RunTask& run, const TaskJob& job) {
   try {
     return run(job);
@@ -46,7 +52,7 @@ class Runner {
       : request_(request), ports_(ports), folder_(request.out) {}
 
   Result<Evaluation> run() {
-    // Whatever may be misspelt is looked at before a folder comes to be.
+    // Names that may be misspelt are checked before a folder is created.
     if (!request_.against.empty()) before_ = KW_TRY(read_results(request_.against));
     suite_ = KW_TRY(task_formats::open_suite(request_.suite, folder_.suites()));
     selected_ = KW_TRY(task_formats::select_tasks(suite_, request_.only));
@@ -115,7 +121,7 @@ class Runner {
     }
   }
 
-  /// The next task to run; those that passed before are passed over.
+  /// The next task to run. Tasks that passed before are skipped.
   const task_formats::SuiteTask* next() {
     while (true) {
       std::unique_lock guard(mutex_);
@@ -170,7 +176,7 @@ class Runner {
   std::vector<task_formats::SuiteTask> selected_;
   std::vector<Row> before_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, Row> rows_;
   size_t at_ = 0;
   int64_t started_ = 0;

@@ -1,6 +1,6 @@
-// The story of `eval`: every task of a suite is run once, its row is written at once, and the
-// documents are made anew, so that an end at any point loses only the task under way. How a task is
-// run is the caller's: a function in, a row out. docs/eval.md describes the folder.
+// The `eval` command: runs every task of a suite once, writes its row at once and updates the
+// documents. A stop loses only the tasks in progress. The caller supplies the function that runs a
+// task. docs/eval.md describes the folder.
 #pragma once
 
 #include <cstdint>
@@ -18,37 +18,37 @@ namespace kw::suites {
 
 struct RunnerRequest {
   std::string suite;    // a name or a path
-  std::string only;     // names and patterns, commas between; "" = all
-  int64_t limit = 0;    // tasks run at most; 0: no limit
-  bool resume = false;  // go on in `out`: what passed is kept, what failed is tried again
-  int jobs = 1;         // tasks at a time
-  std::string against;  // an earlier evaluation's folder, or a results.csv; "" = none
+  std::string only;     // names and patterns, separated by commas; "": all
+  int64_t limit = 0;    // most tasks to run; 0: no limit
+  bool resume = false;  // continue in `out`: keep passed tasks, repeat failed ones
+  int jobs = 1;         // tasks in parallel
+  std::string against;  // folder or results.csv of an earlier evaluation; "": none
   std::string out;      // folder of the results
   std::string version;  // of this program
-  std::string command;  // that goes on with this evaluation
-  std::vector<std::pair<std::string, std::string>> settings;  // that results depend on
+  std::string command;  // continues this evaluation
+  std::vector<std::pair<std::string, std::string>> settings;  // on which the results depend
 };
 
-/// What became of one task.
+/// The result of one task.
 struct TaskOutcome {
   Row row;
-  Json report;               // everything known, for the task's own JSON
+  Json report;               // everything known, for the JSON of the task
   bool interrupted = false;  // then there is no row
 };
 
 struct TaskJob {
   const task_formats::SuiteTask* task = nullptr;
-  std::string artifacts;                        // folder for what it leaves behind
-  int worker = 0;                               // 0 … jobs - 1: who runs it
-  std::function<void(const std::string&)> say;  // how far it is
+  std::string artifacts;                        // folder for its files
+  int worker = 0;                               // 0 … jobs - 1: the worker that runs it
+  std::function<void(const std::string&)> say;  // reports progress
 };
-/// Called from as many threads as there are jobs. What it throws is a runner_error.
+/// Called from one thread per job. An exception becomes a runner_error.
 using RunTask = std::function<TaskOutcome(const TaskJob& job)>;
 
-/// What happens, for a terminal. Calls never overlap.
+/// An event for a terminal. Calls never overlap.
 struct RunnerEvent {
   enum class Kind : uint8_t { Kept, Started, Says, Finished } kind = Kind::Started;
-  size_t number = 0, count = 0;  // the how-manieth of those selected, from 1
+  size_t number = 0, count = 0;  // position among the selected tasks, from 1
   std::string task, text;
   const Row* row = nullptr;  // of Kept and Finished
 };
@@ -60,10 +60,10 @@ struct RunnerPorts {
   std::function<void(const RunnerEvent&)> watch;  // may be empty
 };
 
-/// Errors: nothing can be run or nothing can be written; a task that fails is a row.
+/// Errors: nothing can be run or written. A task that fails is a row.
 Result<Evaluation> run_suite(const RunnerRequest& request, const RunnerPorts& ports);
 
-/// Rows of DIR/results.csv, or of a file of that format.
+/// The rows of DIR/results.csv, or of a file in that format.
 Result<std::vector<Row>> read_results(const std::string& path);
 
 }  // namespace kw::suites

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A suite of five files and a canned way to run a task.
+/// A suite of five files and a fake function that runs a task.
 class RunnerTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// What all rows say together: rates, quantiles and the geometric mean of speedups with intervals,
+// Statistics of all rows: rates, quantiles and the geometric mean of speedups with intervals,
 // distance to the floor, time and cost. Pure functions of the rows; docs/eval.md has the formulas.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace kw::suites {
 
-/// A number and its 95 % interval.
+/// A number with its 95 % interval.
 struct Estimated {
   double value = 0, low = 0, high = 0;
 };
@@ -26,7 +26,8 @@ struct Rate {
 };
 Rate rate_of(int64_t count, int64_t of);
 
-/// The largest speedup, and the geometric mean without it: one outlier must not carry a suite.
+/// The largest speedup, and the geometric mean without it: shows whether one outlier makes the
+/// result.
 struct WithoutBest {
   std::string kernel;
   double speedup = 0, geomean = 0;
@@ -36,9 +37,9 @@ struct Totals {
   Rate passed;
   Rate fast_1;      // strict: FASTER than the best baseline, of all tasks
   Rate not_slower;  // FASTER or SAME, of all tasks
-  Rate near_floor;  // at least 95 % of it, of those with a measured time and a floor
+  Rate near_floor;  // at least 95 %, of rows with a measured time and a floor
   int64_t faster = 0, same = 0, slower = 0, ambiguous = 0;
-  int64_t compared = 0;  // passed rows with a speedup; the next four are of these
+  int64_t compared = 0;  // passed rows with a measured speedup; used by the next four
   std::optional<Estimated> median, p25, geomean;
   std::optional<WithoutBest> without_best;
   std::map<double, Rate> fast_p;      // by p: a measured speedup above p, of all tasks
@@ -52,7 +53,7 @@ struct Totals {
   int64_t tokens_in = 0, tokens_out = 0;
 };
 
-/// Intervals come from resampling rows; the same rows and seed always give the same numbers.
+/// Intervals come from resampling rows. The same rows and seed always give the same numbers.
 Totals totals_of(std::span<const Row> rows, uint64_t seed = 1);
 
 Json to_json(const Totals& totals);

@@ -35,7 +35,7 @@ TEST(Totals, CountOverAllTasks) {
   EXPECT_EQ(totals.passed.count, 5);
   EXPECT_EQ(totals.passed.of, 6);
   EXPECT_EQ(totals.fast_1.count, 2);      // a speedup of 1.01 that is AMBIGUOUS does not count
-  EXPECT_EQ(totals.not_slower.count, 3);  // nor does it here
+  EXPECT_EQ(totals.not_slower.count, 3);  // nor does it count here
   EXPECT_EQ(totals.slower, 1);
   EXPECT_EQ(totals.compared, 5);
   EXPECT_EQ(totals.fast_p.at(1.0).count, 3);
@@ -100,7 +100,7 @@ TEST_P(Wilson, IntervalIsThePublishedOne) {
   EXPECT_NEAR(rate.share.high, GetParam().high, 5e-4);
 }
 
-// Computed by the formula of Wilson (1927) with z = 1.96 by hand.
+// Computed by hand with the formula of Wilson (1927), z = 1.96.
 INSTANTIATE_TEST_SUITE_P(Rates, Wilson,
                          testing::Values(WilsonCase{0, 10, 0, 0.2775},
                                          WilsonCase{10, 10, 0.7225, 1},
