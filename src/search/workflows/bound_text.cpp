@@ -1,5 +1,4 @@
-// From numbers to advice: which roof a kernel is under, how that is known, and what is worth
-// trying.
+// Turns numbers into advice for a model: what limits a kernel, how that is known, and what to try.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,12 +9,12 @@ namespace kw::workflows {
 namespace {
 
 constexpr double kLowOccupancy = 0.5;
-constexpr double kPoorHiding = 0.8;     // share of the bandwidth that bytes in flight can use
-constexpr double kBadTail = 1.25;       // time over that of full waves
-constexpr double kFarFromFloor = 2;     // an estimate beyond the floor times this has a cause
-constexpr double kManyTransfers = 1.3;  // bytes moved over those that must be
+constexpr double kPoorHiding = 0.8;     // share of the bandwidth that the bytes in flight reach
+constexpr double kBadTail = 1.25;       // time relative to full waves
+constexpr double kFarFromFloor = 2;     // an estimate above this many floors has a cause
+constexpr double kManyTransfers = 1.3;  // bytes moved over the least bytes
 
-constexpr double kGoodSectors = 0.8;    // of the bytes moved are asked for
+constexpr double kGoodSectors = 0.8;    // share of the moved bytes that lanes request
 constexpr double kManyConflicts = 0.1;  // of the wavefronts
 constexpr double kIdleLanes = 0.7;
 
@@ -101,7 +100,7 @@ std::string bound_text(const timing::Cost* cost, const clock::Work& work, const 
   }
   if (cost == nullptr) return out + "no counters are known for it\n";
   double memory = 0;
-  // Without what too few bytes in flight cost: traffic alone.
+  // Traffic alone, without the effect of too few bytes in flight.
   for (const timing::CostPart& part : cost->launches) memory += part.memory_us * part.hiding;
   for (size_t i = 0; i < cost->launches.size(); ++i) out += part_text(cost->launches[i], i + 1);
   if (cost->launches.size() > 1)

@@ -1,5 +1,9 @@
-// The author with no model in it: sets tunables of the kernel it is given, and takes code
-// generation's designs whose `method` lines say that they do what is asked for.
+// Optimising must also work without a model. This author writes nothing new: it sets tunables of
+// the given kernel and takes designs of code generation whose `method` lines claim the requested
+// methods. Each variant is screened, and a claim that changes neither the code nor the machine code
+// at this shape is removed. It prefers variants whose claims all hold, and the best of each design
+// before the second best of any. Trying all combinations was the alternative; their number is too
+// large, so at most 24 are screened. A method that no design has is reported as "cannot".
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,9 +19,9 @@
 namespace kw::workflows {
 namespace {
 
-constexpr size_t kLooksPerBranch = 4;  // variants screened for each that is written
+constexpr size_t kLooksPerBranch = 4;  // variants screened for each branch
 constexpr size_t kMostLooks = 24;
-constexpr double kHopeless = 4;  // estimates this far behind are no branch while there are others
+constexpr double kHopeless = 4;  // estimates this many times the best are not branches at first
 constexpr const char* kItself = "the kernel itself";
 
 std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
@@ -36,13 +40,14 @@ class BuiltinAuthor : public optimize::Author {
   std::string cannot_apply(const std::string& method, const std::string& parent) override;
 
  private:
-  /// A variant that was looked at.
+  /// A screened variant.
   struct Looked {
     variants::Variant variant;
     ports::Outcome look;
   };
   variants::Shelf shelf_with(const std::string& parent) const;
-  /// Those that compile and run, the fastest first; `refused` says why another does not.
+  /// The variants that compile and run, the fastest first. `refused` gets the reason of one that
+  /// does not.
   Result<std::vector<Looked>> looked_at(std::vector<variants::Variant> variants,
                                         std::string& refused);
   static std::vector<const Looked*> chosen(const std::vector<Looked>& looked, size_t branches);
@@ -57,13 +62,13 @@ Status BuiltinAuthor::open() {
   generate::Options options;
   options.target = KW_TRY(arch::find_target(workshop_.target()));
   options.switches = true;
-  // What is written first in a list is the best guess for the shape that counts.
+  // The first value in a list is the best guess for the timed shape.
   for (const generate::Design& design : KW_TRY(generate::designs(workshop_.task(), options))) {
     try {
       const auto text = generate::generate(workshop_.task(), design, options);
       if (text) designs_.add(generate::design_text(design), *text);
     } catch (const Bug&) {
-      continue;  // one that trips over a bug of ours spoils itself alone
+      continue;  // a bug of ours in one design must not affect the others
     }
   }
   return Done{};
@@ -103,8 +108,8 @@ Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
   return out;
 }
 
-// The best of every design before the second best of any: estimates are better at telling values
-// of one design apart than designs.
+// The best of each design before the second best of any: estimates order values of one design
+// better than designs.
 std::vector<const BuiltinAuthor::Looked*> BuiltinAuthor::chosen(const std::vector<Looked>& looked,
                                                                 size_t branches) {
   std::vector<const Looked*> out;

@@ -1,5 +1,5 @@
-// Whether the methods a module claims are there at the shape that counts: switched off they must
-// change what runs, and where machine code can be read they must show in it.
+// Checks that a module has the methods it claims at the timed shape. Switching one off must change
+// the code, and machine code must show it if it can be read.
 #pragma once
 
 #include <map>
@@ -17,15 +17,15 @@ class Claims {
   /// The workshop must outlive this.
   explicit Claims(TaskWorkshop& workshop) : workshop_(workshop) {}
 
-  /// Ids of the methods claimed by default that are not there. `parent` is what a method without
-  /// a switch is compared with.
+  /// The ids of methods that the module claims by default but does not have. A method without a
+  /// switch is compared with `parent`.
   Result<std::vector<std::string>> empty(const std::string& text, const std::string& parent);
 
  private:
   using Sass = std::optional<std::vector<profile::SassFunction>>;
   Result<const std::string*> code_of(const std::string& text);
   Result<const Sass*> machine_code_of(const std::string& text);
-  /// False when machine code can be read and the method is not in it.
+  /// False when machine code can be read and does not show the method.
   Result<bool> seen(const std::string& method, const std::string& text, const std::string& without);
 
   TaskWorkshop& workshop_;
@@ -33,7 +33,7 @@ class Claims {
   std::map<std::string, Sass> sass_;
 };
 
-/// The module without the `method` lines of these.
+/// The module without the `method` lines of these ids.
 std::string without_claims(const std::string& text, const std::vector<std::string>& ids);
 
 }  // namespace kw::workflows

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ClaimCase{"comment", "// method memory.vectorized_access", true}),
     [](const auto& one) { return one.param.name; });
 
-/// Texts become code by what they say after "code:"; no machine code can be read.
+/// The text after "code:" is the code; machine code cannot be read.
 class SayingWorkshop : public TaskWorkshop {
  public:
   int compiles = 0;

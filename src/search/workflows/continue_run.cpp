@@ -1,4 +1,10 @@
-// A run goes on: what was judged is read back from its folder, nothing of it is judged again.
+// A run may be killed and resumed days later, and finished work must not be repeated. Everything is
+// read back from its folder: the request, the candidates with verdicts and times, and the calls to
+// models with their cost. The reference and the task must be the same, otherwise old verdicts would
+// be about another task; the Error shows the difference. A candidate without any result is proposed
+// again. Damaged files are left out with a warning. A saved image of the search was the
+// alternative; it would break with every new version. Programs named as models in the folder run
+// only if the user allows it again.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -74,7 +80,7 @@ Json request_to_json(const SynthesizeRequest& request) {
   json.set("cross_check", request.cross_check)
       .set("baselines", single_run::texts(request.baselines));
   json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
-  // Readers are models, too, whoever proposes.
+  // Reviewers are models too, for every proposer.
   const bool readers =
       !request.readers.model.empty() || (request.evolve && !request.evolve->readers.model.empty());
   if (request.proposer != "builtin" || readers) json.set("models", models_to_json(request.models));
@@ -121,14 +127,14 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
   if (!os::exists(path)) {
     if (!request_.models.store_reference)
       return input_error(path + " is gone, and the run keeps no copy of it (--no-store-reference)");
-    // The copy the run keeps is as good, as long as it needs no folder around it.
+    // The run's copy is enough if the reference needs no folder around it.
     request_.reference = how.folder + "/inputs/reference.py";
     reference_text_ = inputs.reference;
     kept_name_ = inputs.spec["name"].as_string();
     report_.notes.push_back(path + " is gone; the run's own copy of the reference is used");
     return Done{};
   }
-  // Of a task folder the task is compared once it is read: see check_spec().
+  // For a task folder the task is compared after it is read: see check_spec().
   if (!path.ends_with(".py")) return Done{};
   reference_text_ = KW_TRY(os::read_file(path, kMostReferenceBytes));
   return compare_reference(inputs, path);
@@ -136,18 +142,18 @@ Status Synthesis::check_unchanged(const store::RunInputs& inputs, const Continue
 
 Status Synthesis::compare_reference(const store::RunInputs& inputs, const std::string& path) const {
   if (reference_text_ == inputs.reference) return Done{};
-  // A reference that is not kept is known by its hash, which the task has (see check_spec()).
+  // A reference that is not stored is known by its hash in the task (see check_spec()).
   if (!request_.models.store_reference) return Done{};
   return input_error(fmt::format(
       "{} is not what this run was started with; start a new one, or put it back\n{}", path,
       unified_diff(inputs.reference, reference_text_, "the run's reference", path)));
 }
 
-// The same meaning as kept: shapes, dtypes, ranges, precision.
+// Checks that shapes, dtypes, ranges and precision are the same as stored.
 Status Synthesis::check_spec(const store::RunInputs& inputs) {
   if (inputs.spec.is_null()) return Done{};
   KW_TRY(compare_reference(inputs, request_.reference));
-  // The same question asked from another folder is the same question.
+  // The folder of the task does not matter.
   Json before = inputs.spec, now = task::to_json(*task_);
   for (Json* json : {&before, &now})
     json->set("source_path", "").set("notes", Json()).set("kernel_spec", Json());
@@ -160,7 +166,7 @@ Status Synthesis::check_spec(const store::RunInputs& inputs) {
 void Synthesis::restore_archive() {
   for (const record::Candidate& candidate : run_->candidates()) {
     const Json profile = run_->profile(candidate.id), verdict = run_->judgement(candidate.id);
-    // Cut before anything was known of it: it will be proposed again.
+    // Interrupted before any result: it will be proposed again.
     if (profile.is_null() && verdict.is_null()) continue;
     if (!archive_.add(candidate)) continue;
     halving::Entry& entry = archive_.at(candidate.id);
@@ -177,7 +183,7 @@ void Synthesis::restore_archive() {
   }
 }
 
-// It goes on without what is lost, and says so.
+// Continues without the damaged files and says so.
 void Synthesis::warn_of_damage() {
   const std::vector<std::string> damage = run_->damage();
   for (size_t i = 0; i < std::min(damage.size(), kMostDamageTold); ++i)
@@ -187,7 +193,7 @@ void Synthesis::warn_of_damage() {
                                            damage.size() - kMostDamageTold, run_->folder()));
 }
 
-// What was asked, tried and spent before, so that it is neither lost nor asked again.
+// Restores what models were asked, tried and spent, so that it is neither lost nor repeated.
 Status Synthesis::restore_models(const Json& spec) {
   past_models_ = run_->report()["models"];
   if (only_measure_) request_.proposer = "builtin";
@@ -211,7 +217,7 @@ Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
   order_seed_ = static_cast<uint64_t>(inputs.config["order_seed"].as_int());
   request_.prompt = inputs.prompt;
   request_.version = how.version;
-  // A server has said whether it runs programs for its clients: os/permissions.h.
+  // A server has stated whether it runs programs for its clients: os/permissions.h.
   request_.models.programs = how.programs || os::is_served();
   if (how.seconds) request_.seconds = *how.seconds;
   if (how.candidates) request_.candidates = *how.candidates;

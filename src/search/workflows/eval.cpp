@@ -1,3 +1,10 @@
+// An evaluation of a suite is a synthesis per task. This file joins the two: it makes a request for
+// each task, keeps the opened machine for the next task of the same worker, and turns a report into
+// a row. With a GPU only one task runs at a time, because the clock needs the device alone. A
+// resumed evaluation continues a task's unfinished run before it starts a new one. The settings
+// that results depend on are stored, so two evaluations are never mixed. A process per task was the
+// alternative; importing torch alone takes seconds. The cost of models is estimated before the
+// start, so the user can stop it.
 #include "workflows/eval.h"
 
 #include <fmt/core.h>
@@ -32,7 +39,7 @@ std::optional<double> positive(double value) {
 
 bool compared(const BaselineLine& line) { return line.speedup > 0; }
 
-/// What ran fastest beside the kernel: the one it is fastest to beat least.
+/// The fastest baseline: the one with the smallest speedup over it.
 const BaselineLine* best_of(const std::vector<BaselineLine>& lines, bool with_eager) {
   const BaselineLine* best = nullptr;
   for (const BaselineLine& line : lines) {
@@ -80,8 +87,8 @@ void add_document(const Json& document, Row* row) {
   row->max_rel_err = number(document["correctness"]["max_rel_err"]);
 }
 
-/// Tokens of a stage in which half of the attempts are needed, most of the prompt kept by the
-/// provider.
+/// Estimated tokens of a stage: half of the attempts are needed, and the provider caches most of
+/// the prompt.
 llm::Usage usual_usage(int attempts) {
   const double calls = attempts == 0 ? 0 : 0.5 * attempts + 0.5;
   llm::Usage usage;
@@ -112,7 +119,7 @@ std::string models_text(const stages::ModelOptions& models) {
   return text + (models.escalate ? ", escalating" : "");
 }
 
-/// What two evaluations must share to be one.
+/// The settings that two evaluations must share to be compared.
 std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeRequest& each) {
   std::vector<std::string> dims;
   for (const auto& [name, value] : each.dims) dims.push_back(fmt::format("{}={}", name, value));
@@ -132,7 +139,8 @@ std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeReq
           {"models", each.proposer == "builtin" ? "none" : models_text(each.models)}};
 }
 
-/// The newest of a task's runs, if it was cut before its outcome was known here; "" otherwise.
+/// The newest run of a task, unless it failed: it was interrupted, or passed without a row here.
+/// Otherwise "".
 std::string unfinished_run(const std::string& artifacts) {
   const std::vector<std::string> runs = store::run_folders(artifacts);
   if (runs.empty()) return "";
@@ -144,7 +152,7 @@ std::string unfinished_run(const std::string& artifacts) {
   return failed ? "" : runs.front();
 }
 
-/// The machine is opened by the first task of a worker and kept for the next: importing torch alone
+/// The first task of a worker opens the machine, and later tasks reuse it: importing torch alone
 /// takes seconds.
 class Workers {
  public:
@@ -178,10 +186,10 @@ class Workers {
   }
 
  private:
-  /// The task's own run, where an evaluation that is resumed has left one unfinished. An Error
-  /// where there is none, or none that can go on.
+  /// Continues the unfinished run of this task if the evaluation is resumed. An Error when there is
+  /// none or it cannot continue.
   Result<SynthesisReport> go_on(const SynthesizeRequest& request, const SynthesisWatcher& watcher) {
-    // A run may name another program than the user does, so those with programs begin anew.
+    // A stored run may name another program than the user, so runs with programs start again.
     const bool programs = request.models.model_id.starts_with("command:");
     const bool may = resumes_ && tools_.go_on && !programs;
     const std::string folder = may ? unfinished_run(request.out) : "";
@@ -237,7 +245,7 @@ Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
   row.run_id = report.run_id;
   row.artifacts_dir = report.folder;
   row.provider = request.proposer;
-  // The column says what wrote the kernel; the built-in proposer is no model but has a name.
+  // The column names the author. The built-in proposer is not a model but has a name.
   const std::string& model = request.models.model_id;
   row.model_id = report.models.empty() ? request.proposer
                  : model.empty()       ? stages::kDefaultModel
@@ -309,7 +317,7 @@ EvalTools eval_tools(const SynthesizeRequest& each) {
   open.target = each.target == "auto" ? "" : each.target;
   open.compiler = each.compiler;
   open.torch = !each.baselines.empty();
-  // Why there is no machine is said by the job that needs one.
+  // The job that needs a machine reports why there is none.
   const auto open_machine = [open]() -> std::shared_ptr<timing::BenchMachine> {
     Result<std::unique_ptr<timing::BenchMachine>> machine = timing::BenchMachine::open(open);
     return machine ? std::move(machine).value() : nullptr;

@@ -126,7 +126,7 @@ TEST(EvalSuite, RunsEveryTaskThroughSynthesize) {
   EXPECT_TRUE(evaluation->rows[1].passed);
   EXPECT_EQ(outs.size(), 2U);
   EXPECT_NE(outs[0], outs[1]);
-  // The budget is part of what was asked.
+  // The budget is part of the settings.
   request.runner.resume = true;
   request.each.seconds = 5;
   EXPECT_FALSE(eval_suite(request, tools));

@@ -1,3 +1,9 @@
+// The options of an evolution are checked, stored with the run and read back when it is resumed.
+// Counts and switches are two tables, so the check, the JSON and the reading cannot differ.
+// evolution_text() shows the result of one run; compare_reports() shows several side by side as
+// text, JSON and one HTML page. The page is written beside the last run; if that folder is
+// read-only, the tables are still returned. Separate code per option was the alternative; a
+// forgotten one would change a resumed run silently.
 #include "workflows/evolve.h"
 
 #include <fmt/core.h>
@@ -145,7 +151,7 @@ Result<EvolveComparison> compare_reports(const std::vector<NamedReport>& reports
   made.page = evolve::comparison_page(
       "Evolutions of " + reports.front().report["report"]["spec_name"].as_string(), list);
   made.page_path = reports.back().folder + "/comparison.html";
-  // Runs may lie where nobody may write: the tables are told all the same.
+  // A run may be in a read-only folder; the tables are returned anyway.
   const Status written = os::write_file(made.page_path, made.page);
   if (!written) {
     made.page_path.clear();

@@ -1,5 +1,5 @@
-// The story of `evolve`: a synthesis whose candidates come in generations (evolve/), with its
-// winner certified as every other and held against shapes nobody tuned it for.
+// The `evolve` command: a synthesis whose candidates come in generations (evolve/). Its winner is
+// certified like every other and timed at shapes it was not tuned for.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@
 
 namespace kw::workflows {
 
-/// What makes a synthesis an evolution; as typed, ranges checked by check_evolve().
+/// The options of an evolution as the user typed them; check_evolve() checks the ranges.
 struct EvolveRequest {
   int64_t generations = 10, proposals = 8, hardware = 4;
   int64_t islands = 1, in_flight = 4;
   std::string mode = "auto";  // "translate", "optimize"
   bool verifiers = true, shape_info = true, profile_feedback = true;
-  review::SoftVerifyOptions readers;  // who looks at what the machine let through
+  review::SoftVerifyOptions readers;  // reviewers of what the verifier let through
   std::vector<std::string> ensemble;  // "MODEL[:TEMPERATURE][:EFFORT]"; empty: the default model
-  std::optional<uint64_t> seed;       // of the order of things; inputs are fresh all the same
+  std::optional<uint64_t> seed;       // of the order of proposals; inputs are always fresh
 };
 
-/// What may be said anew when an evolution goes on.
+/// What the user may change when an evolution is resumed.
 struct EvolveAgain {
   std::optional<int64_t> generations;
   std::vector<std::string> ensemble;  // empty: as before
@@ -33,39 +33,39 @@ Status check_evolve(const EvolveRequest& request);
 Json to_json(const EvolveRequest& request);
 EvolveRequest evolve_request_from_json(const Json& json);
 
-/// The winner at a shape that nobody tuned it for, beside the first generated kernel.
+/// The winner at a shape it was not tuned for, beside the first generated kernel.
 struct UnseenShape {
   std::string dims;
   double us = 0, baseline_us = 0;  // 0: unknown
-  bool measured = false;           // else both are estimates
-  /// Speed against the baseline here over the same at the tuned shape; 0: unknown.
+  bool measured = false;           // otherwise both are estimates
+  /// The speedup over the baseline here, divided by that at the tuned shape; 0: unknown.
   double relative = 0;
-  bool flagged = false;  // more than a tenth worse than at the tuned shape
+  bool flagged = false;  // more than 10 % worse than at the tuned shape
   std::string problem;   // why there is no number
 };
 Json to_json(const UnseenShape& shape);
 
-/// What of a run's "evolution" is for people: curve, arms, operators, unseen shapes.
+/// The parts of a run's "evolution" for the user: curve, arms, operators, unseen shapes.
 std::string evolution_text(const Json& evolution, bool markdown);
 
-/// Runs that were evolutions, side by side. Names as named_run() takes them. An input Error names
-/// one that is none.
+/// Evolutions side by side. Names as for named_run(). The input Error names a run that is not an
+/// evolution.
 struct EvolveComparison {
   Json document;
   std::string text, markdown;
-  std::string page;  // HTML, whole in itself
-  /// Where the page was put: comparison.html in the folder of the last run.
-  std::string page_path;     // "" where it could not be written
+  std::string page;  // complete HTML
+  /// The path of the page: comparison.html in the folder of the last run.
+  std::string page_path;     // "" when it could not be written
   std::string page_problem;  // why
 };
 Result<EvolveComparison> compare_evolutions(const std::string& out,
                                             const std::vector<std::string>& runs);
-/// A report, under the name its row shall have.
+/// A report with the name of its row.
 struct NamedReport {
   std::string name, folder;
   Json report;
 };
-/// The same for reports in hand. Errors: the page cannot be written.
+/// The same for given reports. If the page cannot be written, `page_problem` says why.
 Result<EvolveComparison> compare_reports(const std::vector<NamedReport>& reports);
 
 }  // namespace kw::workflows

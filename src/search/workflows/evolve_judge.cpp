@@ -8,7 +8,7 @@
 namespace kw::workflows {
 namespace {
 
-/// "memory", "compute" or "latency", of what the cost model calls it.
+/// "memory", "compute" or "latency" for the cost model's bound.
 std::string side_of(const std::string& bound) {
   if (bound == "memory" || bound == "l2" || bound == "shared memory") return "memory";
   if (bound == "compute" || bound == "issue" || bound == "pipe") return "compute";
@@ -43,7 +43,7 @@ void EvolveJudge::describe(const record::Candidate& candidate, ports::Outcome& s
   if (evidence_) seen.bound = side_of(dearest.bound);
 }
 
-// One by one, so that registers are known of all and estimates can be compared.
+// One candidate per call, so each gets its registers and estimates can be compared.
 Result<ports::Outcome> EvolveJudge::estimated(const record::Candidate& candidate) {
   ports::Outcome seen = KW_TRY(explaining_.examine_one(candidate, ports::Depth::Screen));
   if (!seen.passed()) return seen;
@@ -54,7 +54,7 @@ Result<ports::Outcome> EvolveJudge::estimated(const record::Candidate& candidate
 
 Result<ports::Outcome> EvolveJudge::screen(const record::Candidate& candidate) {
   if (candidate.model.empty()) return estimated(candidate);
-  // The model that wrote it is told more than that it was refused.
+  // The model that wrote it gets the reason of the refusal in detail.
   ports::Outcome trial = KW_TRY(explaining_.examine_one(candidate, ports::Depth::Run));
   if (trial.passed()) return estimated(candidate);
   return trial;
@@ -88,7 +88,7 @@ Result<std::vector<ports::Outcome>> EvolveJudge::timed(const ports::Candidates& 
     } else if (!has_clock()) {
       out[i] = KW_TRY(estimated(candidates[i]));
     } else {
-      // What was not screened before has no entry yet.
+      // A candidate that was not screened has no entry yet.
       if (!archive_.contains(candidates[i].id)) KW_TRY(estimated(candidates[i]));
       generated.push_back(candidates[i]);
       at.push_back(i);

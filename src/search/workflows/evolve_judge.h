@@ -1,5 +1,5 @@
-// The judge of every search as an evolution sees it: times and refusals, and what a kernel is bound
-// by and takes of the chip. Everything looked at is in the race of the synthesis, too.
+// The judge for an evolution: times and refusals, and also what limits a kernel and its resources.
+// Every examined candidate also enters the archive of the synthesis.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace kw::workflows {
 
 class EvolveJudge : public ports::JudgeDecorator {
  public:
-  /// Borrows all. `evidence`: whether what bounds a kernel is told.
+  /// Borrows all. `evidence`: whether outcomes say what limits a kernel.
   EvolveJudge(judge::LocalJudge& judge, ExplainingJudge& explaining, halving::Archive& archive,
               bool evidence)
       : JudgeDecorator(judge),

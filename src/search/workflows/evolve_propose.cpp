@@ -1,3 +1,11 @@
+// In an evolution some proposals come from operators that need no model, others from models that
+// answer slowly. begin() therefore runs an operator at once but asks a model in its own thread;
+// finish() waits for the answer. So several models and the judge work at the same time. A prompt
+// has the parents, other kernels to compare, shapes, evidence and the latest failures, so a model
+// does not repeat them. An answer may be a whole module or blocks that change the parent. A
+// provider's failure is data: the evolution decides whether to ask that model again. Waiting for
+// each answer was the alternative; the GPU would be idle. Calls in progress at the end are waited
+// for, because they are paid for.
 #include "workflows/evolve_propose.h"
 
 #include <fmt/core.h>
@@ -19,7 +27,7 @@ namespace {
 
 constexpr const char* kLabel = "evolve";
 constexpr size_t kMostEvidenceBytes = 4000, kMostDetailBytes = 6000;
-constexpr size_t kMostFailures = 6;  // that are summed up
+constexpr size_t kMostFailures = 6;  // shown in a prompt at most
 constexpr size_t kShortestId = 6;
 
 evolve::Trouble trouble_of(llm::FailureKind kind) {
@@ -121,7 +129,7 @@ std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title)
   return out;
 }
 
-// What went wrong lately, a line each.
+// The latest failures, one line each.
 std::string EvolveProposer::failures(const evolve::Archive& archive) const {
   std::vector<std::string> lines;
   for (auto at = archive.entries().rbegin(); at != archive.entries().rend(); ++at) {
@@ -253,7 +261,7 @@ Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
         fmt::format("stage_evolve/{:04}/llm_response.md", order.number + 1), outcome->text + "\n"));
     offer = read(order, *talk, *outcome);
   } else {
-    // Ctrl-C ended this above: it is the evolution whose time is over, and nobody failed.
+    // Ctrl-C returned above. Here only the evolution's time ended, so no model failed.
     const bool late = outcome.failure().kind == llm::FailureKind::Cancelled;
     if (!late) failure_ = outcome.failure();
     offer.problem =

@@ -1,6 +1,5 @@
-// Who proposes in an evolution: the operators without a model at once, models in threads of their
-// own. What models are told is made of the archive; what they answer is read here and judged
-// elsewhere.
+// The proposer of an evolution: operators without a model run at once, models answer in their own
+// threads. Prompts are made from the archive. Answers are read here and judged elsewhere.
 #pragma once
 
 #include <functional>
@@ -22,7 +21,7 @@
 
 namespace kw::workflows {
 
-/// Code generation's designs for a task, which must outlive them.
+/// The designs of code generation for a task, which must outlive them.
 class TaskDesigns : public evolve::Designs {
  public:
   static Result<std::unique_ptr<TaskDesigns>> make(const task::Task& task,
@@ -38,14 +37,14 @@ class TaskDesigns : public evolve::Designs {
   std::vector<std::string> names_;
 };
 
-/// What models are told beside the task.
+/// What models are told in addition to the task.
 struct EvolveTalk {
   stages::ModelSession* session = nullptr;
   stages::RunJournal* journal = nullptr;
   stages::Brief brief;
   std::vector<evolve::Arm> arms;
-  std::string shapes;  // "" where they are not told
-  /// What limits a candidate, in words; empty where that is not told.
+  std::string shapes;  // "" when shapes are not shown
+  /// What limits a candidate, as text; empty when it is not shown.
   std::function<std::string(const record::Candidate&)> evidence;
 };
 
@@ -54,25 +53,25 @@ class EvolveProposer : public evolve::Proposer {
   /// Without a talk no model is asked.
   EvolveProposer(evolve::Breeder& breeder, std::optional<EvolveTalk> talk)
       : breeder_(breeder), talk_(std::move(talk)) {}
-  /// Waits for whoever still answers.
+  /// Waits for models that still answer.
   ~EvolveProposer() override;
 
   Status begin(const evolve::Order& order, const evolve::Archive& archive) override;
   Result<evolve::Offer> finish(const evolve::Order& order) override;
-  /// What is still in flight when an evolution ends before its time is waited for and paid for.
+  /// When an evolution ends early: waits for calls in progress and records their cost.
   Status settle();
-  /// That ended an order last.
+  /// The last failure of a model.
   const std::optional<llm::Failure>& failure() const { return failure_; }
   const std::vector<stages::Attempt>& attempts() const { return attempts_; }
-  /// Answers that held no module, why, in this session.
+  /// Why answers of this session had no usable module.
   const std::vector<std::string>& unusable() const { return unusable_; }
 
  private:
-  /// A model at work.
+  /// A model that is answering.
   struct Talk {
     llm::ModelId model;
     llm::Request request;
-    std::map<std::string, std::string> sources;  // by id, of what was shown
+    std::map<std::string, std::string> sources;  // by id; the modules that were shown
     std::future<llm::Outcome> answer;
   };
   Result<std::unique_ptr<Talk>> ask(const evolve::Order& order, const evolve::Archive& archive);
@@ -88,7 +87,7 @@ class EvolveProposer : public evolve::Proposer {
   std::map<int64_t, std::unique_ptr<Talk>> talks_;
   std::optional<llm::Failure> failure_;
   std::vector<stages::Attempt> attempts_;
-  std::vector<std::string> unusable_;  // answers, why
+  std::vector<std::string> unusable_;  // why answers were not usable
 };
 
 }  // namespace kw::workflows

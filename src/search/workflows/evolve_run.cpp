@@ -1,5 +1,9 @@
-// A synthesis as an evolution: opens what evolve/ asks for on this machine, runs it, certifies what
-// came out.
+// An evolution needs parts of this machine: designs, a breeder, a judge, reviewers, models, a
+// journal. This file opens them, runs evolve/ with them and certifies the result. Events go to the
+// run folder, so a resumed run continues from them. Without a clock the simplest kernel among the
+// best is certified first, because estimates cannot order close kernels; if it is refused, the next
+// one is tried, at most eight. With a clock those near the best are raced first. Certifying only
+// the best was the alternative; one refusal would then lose the whole run.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +20,7 @@ namespace kw::workflows {
 namespace {
 
 constexpr const char* kEvolveEvent = "evolve";
-constexpr size_t kMostCertified = 8;  // tried before we give up
+constexpr size_t kMostCertified = 8;  // certifications tried at most
 
 evolve::Authors authors_of(const std::string& proposer) {
   if (proposer == "llm") return evolve::Authors::Models;
@@ -57,7 +61,7 @@ evolve::State evolved_so_far(const store::Run& run) {
   return state;
 }
 
-// The ensemble as it was typed, or the default model at three efforts.
+// The ensemble that the user typed, or the default model at three efforts.
 Status Synthesis::open_ensemble() {
   std::vector<std::string>& arms = request_.evolve->ensemble;
   if (arms.empty()) {
@@ -189,7 +193,7 @@ Status Synthesis::evolve() {
   if (work_) {
     for (const stages::Attempt& attempt : work.proposer->attempts())
       work_->attempts.push_back(attempt);
-    // Only when nobody is left does a failure end anything.
+    // A failure of a model ends the run only if no model is left.
     if (work.state.models().all_gone()) work_->provider = work.proposer->failure();
   }
   for (const std::string& change : work.state.changes())
@@ -197,7 +201,7 @@ Status Synthesis::evolve() {
   for (const std::string& problem : work.breeder->problems())
     report_.warnings.push_back("a design could not be written: " + problem);
   if (!why) {
-    // What was spent is known for good, whatever ended it.
+    // Record what was spent, for every kind of end.
     const Status settled = work.proposer->settle();
     if (!settled) report_.warnings.push_back(settled.error().message);
     return why.error();
@@ -207,7 +211,7 @@ Status Synthesis::evolve() {
   return Done{};
 }
 
-// Without a clock the plainest of the best comes first. With one those near the best meet on it.
+// Without a clock the simplest of the best comes first. With one, those near the best are raced.
 Status Synthesis::certify_evolved() {
   halving::SearchResult outcome;
   if (judge_->has_clock()) {

@@ -1,6 +1,9 @@
-// Does the winner stay good where nobody tuned it? Its speed against the first generated kernel, at
-// shapes the evolution never saw, beside the same at the shape it was tuned for. A kernel that was
-// fitted to one shape shows here; what is wrong anywhere was refused by the gate before.
+// A kernel may be fast only at the shape it was tuned for. So the winner is compared with the first
+// generated kernel at up to five other shapes: other benchmark shapes of the task, then one dim
+// smaller, larger or odd. Its speedup there is divided by its speedup at the tuned shape, and a
+// loss of more than 10 % is a warning. Correctness is not the question here; the gate has checked
+// that. Absolute times were the alternative; they differ between shapes by nature. The cost is one
+// more judge per shape, in a scratch folder.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,11 +20,11 @@ namespace kw::workflows {
 namespace {
 
 constexpr size_t kMostUnseen = 5, kMostOfTheTask = 2;
-constexpr double kWorse = 1.1;  // against the baseline
-// A larger shape may move so many times what the tuned one does, and never more than this.
+constexpr double kWorse = 1.1;  // times worse than at the tuned shape
+// Limits of a larger shape: times the bytes of the tuned one, and bytes in total.
 constexpr double kMostTimes = 2.5, kMostShapeBytes = 8e9;
 
-/// What the reference moves there; nothing where it does not run.
+/// The bytes that the reference moves there; not set when it does not run.
 std::optional<double> bytes_at(const task::Task& task, const task::Dims& dims) {
   const Result<graph::Graph> graph = task.graph_at(dims);
   if (!graph) return std::nullopt;
@@ -29,21 +32,21 @@ std::optional<double> bytes_at(const task::Task& task, const task::Dims& dims) {
   return cost.read_bytes + cost.write_bytes;
 }
 
-/// The next extent the dim may have in steps of its multiple; the same where there is none.
+/// The nearest allowed extent in steps of the dim's multiple; the same extent when there is none.
 int64_t legal_extent(const task::DimRange& range, int64_t from, int64_t wanted) {
   const int64_t multiple = std::max<int64_t>(1, range.multiple);
   const int64_t next = (wanted + multiple - 1) / multiple * multiple;
   return next < range.low || next > range.high ? from : next;
 }
 
-/// An odd number of multiples, about a fifth fewer: nothing that was tuned divides it.
+/// An odd number of multiples, about a fifth fewer: tuned block sizes do not divide it.
 int64_t odd_extent(const task::DimRange& range, int64_t value) {
   const int64_t multiple = std::max<int64_t>(1, range.multiple);
   const int64_t steps = value / multiple;
   return legal_extent(range, value, ((steps - steps / 5) | 1) * multiple);
 }
 
-/// The names that may change, the largest extent first.
+/// The dims that may change, the largest extent first.
 std::vector<std::string> free_dims(const task::Task& task, const task::Dims& tuned) {
   std::vector<std::string> names;
   for (const auto& [name, value] : tuned) {
@@ -56,7 +59,7 @@ std::vector<std::string> free_dims(const task::Task& task, const task::Dims& tun
 
 enum class Change : uint8_t { Smaller, Larger, Odd };
 
-/// One dim changed like that; nothing when it cannot be, or is too much.
+/// The shape with one dim changed in this way; not set when it is impossible or too large.
 std::optional<task::Dims> one_changed(const task::Task& task, const task::Dims& tuned,
                                       const std::string& name, Change how) {
   const task::DimRange& range = task.dims.at(name);
@@ -76,7 +79,7 @@ std::optional<task::Dims> one_changed(const task::Task& task, const task::Dims& 
   return std::nullopt;
 }
 
-/// Every dim that may change, changed alike; nothing when none can be.
+/// The shape with every free dim changed in the same way; not set when none can change.
 std::optional<task::Dims> changed(const task::Task& task, const task::Dims& tuned,
                                   const std::function<int64_t(int64_t)>& change) {
   task::Dims dims = tuned;
@@ -91,7 +94,7 @@ std::optional<task::Dims> changed(const task::Task& task, const task::Dims& tune
   return dims == tuned ? std::nullopt : std::optional(dims);
 }
 
-/// Both at one shape, on the same device.
+/// The times of both kernels at one shape on the same device.
 struct BothTimes {
   double us = 0, baseline_us = 0;
   bool measured = false;
@@ -136,8 +139,8 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
   }
   const std::vector<std::string> names = free_dims(task, tuned);
   constexpr Change kChanges[] = {Change::Smaller, Change::Larger, Change::Odd};
-  // In turn, so that every dim and every change has its place before one is met again. A dim that
-  // cannot change like this leaves it to the next.
+  // In turn, so that every dim and every kind of change is used before one repeats. If a dim cannot
+  // change in this way, the next one is tried.
   const size_t rounds = std::max(names.size(), std::size(kChanges));
   for (size_t i = 0; i < rounds && !names.empty(); ++i) {
     for (size_t k = 0; k < names.size(); ++k) {
@@ -149,7 +152,7 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
     }
   }
   if (!list.empty()) return list;
-  // Dims that only change together.
+  // Dims that can change only together.
   const std::function<int64_t(int64_t)> together[] = {
       [](int64_t value) { return value / 2; }, [](int64_t value) { return value + value / 8 + 1; }};
   for (const auto& change : together) {
@@ -167,7 +170,7 @@ Result<record::Candidate> Synthesis::first_generated() const {
                                 name);
 }
 
-// With a judge, lanes and a folder of its own: what is known about the winner stays as it is.
+// Uses its own judge, lanes and folder, so the winner's results do not change.
 Status Synthesis::try_unseen() {
   const record::Candidate winner = archive_.at(*outcome_->winner).candidate;
   const record::Candidate baseline = KW_TRY(first_generated());
@@ -212,7 +215,7 @@ Status Synthesis::try_unseen() {
   return Done{};
 }
 
-// A winner is one whatever comes of this.
+// A failure here does not change that the winner passed.
 void Synthesis::generalise() {
   if (!report_.passed) return;
   const double begin = seconds();

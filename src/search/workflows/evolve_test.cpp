@@ -11,7 +11,7 @@ namespace {
 struct EvolveCase {
   const char* name;
   EvolveRequest request;
-  const char* problem;  // a part of the message; "": none
+  const char* problem;  // a part of the message; "": no Error
 };
 
 EvolveRequest evolve_with(int64_t EvolveRequest::*value, int64_t number) {
@@ -66,7 +66,7 @@ TEST(EvolveRequestJson, ComesBack) {
   EXPECT_EQ(to_json(evolve_request_from_json(Json())).dump(), to_json(EvolveRequest{}).dump());
 }
 
-/// Takes every shape with an even B; of a square both dims alike.
+/// Accepts every shape with an even B; for a square, both dims are equal.
 class EvenRows : public task::Reference {
  public:
   explicit EvenRows(bool square = false) : square_(square) {}

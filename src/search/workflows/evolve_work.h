@@ -1,4 +1,4 @@
-// What a synthesis holds while it is an evolution. Internal to synthesis.h's story.
+// What a synthesis holds while it is an evolution. Internal to synthesis.h.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace kw::workflows {
 
-/// The journal of an evolution: candidates and events of the run's folder.
+/// The journal of an evolution: candidates and events in the run folder.
 class RunEvents : public evolve::Journal {
  public:
   explicit RunEvents(store::Run& run) : run_(run) {}
@@ -26,7 +26,7 @@ class RunEvents : public evolve::Journal {
   store::Run& run_;
 };
 
-/// Folds what earlier sessions wrote.
+/// The state after the events of earlier sessions.
 evolve::State evolved_so_far(const store::Run& run);
 
 struct EvolveWork {
@@ -38,16 +38,16 @@ struct EvolveWork {
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
   std::unique_ptr<review::Readers>
-      readers;  // who look at what the verifier let through; may be null
+      readers;  // reviewers of what the verifier let through; may be null
   std::unique_ptr<RunEvents> journal;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;
   std::vector<UnseenShape> unseen;
 };
 
-/// Shapes that differ from the tuned one and that the reference takes: one or two of the task's
-/// other benchmark shapes, then one dim changed at a time: a smaller, a larger (of bounded bytes)
-/// and an odd extent in turn.
+/// Shapes that differ from the tuned one and that the reference accepts: up to two of the task's
+/// other benchmark shapes, then one dim changed at a time, in turn smaller, larger (with limited
+/// bytes) and odd.
 std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned, size_t most);
 
 }  // namespace kw::workflows

@@ -16,8 +16,7 @@ namespace {
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-// What passed and is fastest comes first; a measurement before any estimate; the rest as they were
-// added.
+// Passed and fastest first, measured before estimated, the rest in the order of adding.
 auto rank(const store::CandidateRow& row) {
   const double never = 1e300;
   return std::tuple(row.verdict != "passed", row.microseconds.value_or(never),

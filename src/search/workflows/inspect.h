@@ -1,5 +1,5 @@
-// The stories of `inspect` and `diff`: what a run holds, one of its candidates in full, and how two
-// runs differ. Reads only; a run that is being worked on can be looked at.
+// The `inspect` and `diff` commands: the contents of a run, one candidate in full, and the
+// differences of two runs. Only reads; the run may be in progress.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ struct RunView {
   store::RunRow run;
   std::vector<store::CandidateRow>
       candidates;                     // best first: measured, then estimated, then the rest
-  int64_t sessions = 0, crashes = 0;  // times it was worked on; those that were cut short
-  std::vector<std::string> damage;    // files that are not what was written
+  int64_t sessions = 0, crashes = 0;  // sessions in total; those that were interrupted
+  std::vector<std::string> damage;    // files that differ from what was written
   std::string prompt;
-  std::string kernel_path;  // final/kernel.cu, or "" when nothing was shipped
+  std::string kernel_path;  // final/kernel.cu, or "" when no kernel was shipped
   Json report;              // null when there is none yet
   std::vector<record::Event> events;
 };
 
-/// `name`: a folder, an id, the beginning of one, or "latest" (store/find.h).
+/// `name`: a folder, an id, the start of an id, or "latest" (store/find.h).
 Result<RunView> inspect_run(const std::string& root, const std::string& name);
 
 struct CandidateView {
@@ -35,21 +35,21 @@ struct CandidateView {
   Json verdict, timing, profile;  // null when there is none
 };
 
-/// A candidate by its id or the beginning of it.
+/// A candidate by its id or the start of it.
 Result<CandidateView> inspect_candidate(const std::string& root, const std::string& run,
                                         const std::string& id);
 
-/// One thing that is not the same in two runs.
+/// One difference between two runs.
 struct Difference {
   std::string what;           // "config.target", "performance.achieved_gbps"
-  std::string before, after;  // "" = not there
+  std::string before, after;  // "": absent
 };
 
 struct RunDiff {
   store::RunRow before, after;
   std::vector<Difference> asked;          // spec, config and env
   std::vector<Difference> came_out;       // the reports
-  std::string prompt, reference, kernel;  // as diff -u says it; "" when equal
+  std::string prompt, reference, kernel;  // as from diff -u; "" when equal
   bool same() const;
 };
 

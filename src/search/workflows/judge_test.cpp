@@ -1,5 +1,5 @@
-// The judge between a search and a world without compiler and GPU: the task is y = 2 x + 1, and a
-// candidate's time depends on its block size alone.
+// Tests the judge for a search without compiler and GPU. The task is y = 2 x + 1, and a candidate's
+// time depends only on its block size.
 #include "judge/judge.h"
 
 #include <gtest/gtest.h>
@@ -42,11 +42,11 @@ class ClockedGpu : public gate::FakeDevice {
       return std::optional<ports::RunOutcome>();
     };
   }
-  std::set<uint32_t> wrong;  // block sizes that compute something else
+  std::set<uint32_t> wrong;  // block sizes that compute a wrong result
   std::set<uint32_t> wrong_when_timed;
   std::set<uint32_t> crash_when_timed;
   uint32_t best = 256;
-  /// Instead of the block size's distance from the best; by rows and block size.
+  /// Replaces the time by distance from the best block size; takes rows and block size.
   std::function<double(uint32_t rows, uint32_t threads)> clock;
   double host_us = 0;
   int timings = 0;
@@ -103,7 +103,7 @@ class ClockedGpu : public gate::FakeDevice {
     ports::TimedResult result;
     result.samples.method = "events";
     result.samples.host_us = host_us > 0 ? host_us / us : 0;
-    std::vector<std::vector<uint64_t>> hashes;  // by entry of the pool, which always give the same
+    std::vector<std::vector<uint64_t>> hashes;  // by pool entry, always the same
     for (int i = 0; i < protocol.max_samples; ++i) {
       result.samples.microseconds.push_back(us * (1 + 1e-5 * random_.real()));
       const auto entry = static_cast<size_t>(i) % program.pool.size();
@@ -144,7 +144,7 @@ class JudgeTest : public testing::Test {
   }
   void TearDown() override { ::unsetenv("KERNELWRIGHT_CACHE"); }
 
-  /// `more` lanes stand beside the first.
+  /// `more`: further lanes beside the first.
   void open(std::vector<std::unique_ptr<timing::Lane>> more = {}) {
     auto opened = timing::Lanes::open(tools);
     ASSERT_TRUE(opened) << opened.error().message;
@@ -204,7 +204,7 @@ TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
   EXPECT_FALSE(run->timing(*outcome.winner)["certified"].is_null());
 }
 
-// Good at one of two shapes is not good at both.
+// A candidate that is fast at one of two shapes is not the best at both.
 TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
   task.benchmark_shapes = {{{"B", 64}, {"D", 64}}, {{"B", 128}, {"D", 64}}};
   gpu.clock = [](uint32_t rows, uint32_t threads) {
@@ -234,7 +234,7 @@ TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
   EXPECT_NE(judge->ranked_by().find("geometric mean"), std::string::npos);
 }
 
-// The host's clock may order candidates the other way round.
+// Host times may order candidates differently.
 TEST_F(JudgeTest, WhatTheHostSeesCountsForLatency) {
   gpu.host_us = 1e6;
   host_time = true;
@@ -427,7 +427,7 @@ INSTANTIATE_TEST_SUITE_P(
                     TuneCase{"no_plan_line", "// tune VEC in 1, 2", 2, "// tune VEC in 1, 2"}),
     [](const auto& one) { return one.param.name; });
 
-/// A toolkit of shell scripts in $CUDA_HOME.
+/// A fake toolkit of shell scripts in $CUDA_HOME.
 class HintsTest : public JudgeTest {
  protected:
   void SetUp() override {

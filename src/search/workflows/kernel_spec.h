@@ -1,5 +1,4 @@
-// The deterministic part of an interview: what reference, prompt and machine say about a kernel
-// without anybody being asked.
+// The part of an interview without a model: what reference, prompt and machine say about a kernel.
 #pragma once
 
 #include <string>
@@ -11,14 +10,14 @@
 
 namespace kw::workflows {
 
-/// The plan lines that name a task's tensors and scalars, as code generation writes them.
+/// The plan lines for a task's tensors and scalars, as code generation writes them.
 Result<std::string> interface_lines(const task::Task& task, const arch::Target& target);
 
-/// `priority` as prompt and user said it; "" is balanced.
+/// `priority` from the prompt or the user; "" is balanced.
 Result<stages::KernelSpec> kernel_spec(const task::Task& task, const arch::Target& target,
                                        const std::string& interface, const std::string& priority);
 
-/// Numbers of a GPU that a kernel's author needs.
+/// The numbers of a GPU that an author needs.
 std::string target_text(const arch::Target& target, const std::string& device, int sms,
                         int64_t l2_bytes);
 

@@ -1,5 +1,10 @@
-// A language model as the author of branches: one conversation per assignment, through the same
-// budget, ledger, cassettes and transcripts as the stages of a synthesis.
+// A model can write methods that code generation does not have. This author sends one request per
+// assignment: the parent, the chosen methods with guidance from the catalog, the evidence and the
+// failures of the last try. Budget, ledger, cassettes and transcripts are those of a synthesis, so
+// the cost is known and a run can be replayed. The part of the prompt that never changes comes
+// first, so providers can cache it. A method that no branch claims in its `method` lines counts as
+// not applied. Letting the model edit files was the alternative; that is what agents do. Branches
+// already tried are dropped.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +23,7 @@
 namespace kw::workflows {
 namespace {
 
-/// The plan lines that say what goes in and out, which every branch keeps.
+/// The plan lines for inputs and outputs, which every branch keeps.
 std::string interface_of(const std::string& module) {
   static const std::vector<std::string> kWords = {"kernelwright", "task",   "input",
                                                   "param",        "saved",  "inout",
@@ -42,7 +47,7 @@ class ModelAuthor : public optimize::Author {
   Status open(const std::string& folder);
   std::string name() const override { return "llm"; }
   Result<optimize::Written> write(const optimize::Assignment& assignment) override;
-  /// A model may try whatever a module can express; that much is asked elsewhere.
+  /// A model may try every method that a module can express; the planner checks that.
   std::string cannot_apply(const std::string&, const std::string&) override { return ""; }
 
  private:
@@ -79,7 +84,7 @@ Status ModelAuthor::open(const std::string& folder) {
   return journal_->attach(*run_);
 }
 
-// The same for all assignments, so that providers can keep it.
+// The same for all assignments, so that providers can cache it.
 Status ModelAuthor::fill_brief(const std::string& parent) {
   const arch::Target target = KW_TRY(arch::find_target(workshop_.target()));
   stages::Brief brief;

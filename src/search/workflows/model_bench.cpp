@@ -1,3 +1,10 @@
+// A model cannot read our structs, and a bare refusal does not help it. So this judge adds text to
+// each outcome: compiler messages with their source lines, findings, the worst element, the limit
+// of the kernel, counters and resources. Every judged candidate also enters the archive of the
+// search, so a kernel from a conversation competes with all others. Paths of this machine are
+// replaced, because prompts leave it. Comments of the module are removed from excerpts. Sending the
+// raw reports was the alternative; they are too long for a prompt. The verdict itself is the inner
+// judge's, unchanged.
 #include "workflows/model_bench.h"
 
 #include <fmt/core.h>
@@ -55,7 +62,7 @@ std::string trial_text(const judge::Trial& trial, const std::string& source) {
   return out + resources_text(trial.resources);
 }
 
-/// By what candidates are ranked, where that is more than the time at one shape.
+/// What candidates are ranked by, if that is more than the time at one shape.
 std::string shapes_text(const std::vector<judge::ShapeTime>& shapes, const std::string& ranked_by) {
   std::string out = "candidates are ranked by " + ranked_by + "\n";
   for (size_t i = 0; shapes.size() > 1 && i < shapes.size(); ++i) {
@@ -178,7 +185,7 @@ std::string ExplainingJudge::explain(const record::Candidate& candidate) {
   const halving::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
   const auto resources = resources_.find(candidate.id);
   const std::vector<judge::ShapeTime> shapes = judge_.shape_times(candidate.id);
-  // What an earlier session found out is known as a rank alone.
+  // Of an earlier session only the rank is known.
   const bool here = shapes.front().us > 0;
   const double us = here ? shapes.front().us : at != nullptr ? at->us() : 0;
   const bool measured = here ? shapes.front().measured : at != nullptr && at->measured_us > 0;

@@ -1,5 +1,5 @@
-// The judge as models see it: outcomes in words, and every candidate that was judged is in the
-// archive of the search.
+// The judge for models: outcomes as text. Every judged candidate is also added to the archive of
+// the search.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ namespace kw::workflows {
 
 class ExplainingJudge : public ports::JudgeDecorator {
  public:
-  /// Borrows all. `private_paths` and what they are called instead: nobody outside this machine
-  /// learns where things are.
+  /// Borrows all. `private_paths`: paths and the names that replace them, so that prompts do not
+  /// contain paths of this machine.
   ExplainingJudge(judge::LocalJudge& judge, halving::Archive& archive,
                   const record::Calibration& calibration,
                   std::vector<std::pair<std::string, std::string>> private_paths)
@@ -36,15 +36,15 @@ class ExplainingJudge : public ports::JudgeDecorator {
   Result<ports::Outcome> trial(const record::Candidate& candidate, bool run);
   Result<ports::Outcome> verify(const record::Candidate& candidate);
   Result<ports::Outcome> time(const record::Candidate& candidate);
-  /// Why it is out already; "" when it is not.
+  /// Why it was refused already; "" when it was not.
   std::string refused(const std::string& id) const;
   halving::Entry& entry(const record::Candidate& candidate);
   Result<ports::Outcome> estimate(const record::Candidate& candidate);
   std::string anonymous(std::string text) const;
-  /// Machine code and hardware counters of one candidate, looked at once.
+  /// Machine code and hardware counters of one candidate, read once.
   struct Looked {
     std::optional<profile::SassFacts> code;
-    std::string hardware;  // in words
+    std::string hardware;  // as text
   };
   const Looked& look_at(const record::Candidate& candidate, bool hardware);
   std::string evidence_hint(const record::Candidate& candidate);
@@ -53,22 +53,21 @@ class ExplainingJudge : public ports::JudgeDecorator {
   halving::Archive& archive_;
   const record::Calibration& calibration_;
   std::vector<std::pair<std::string, std::string>> private_paths_;
-  std::map<std::string, std::string> resources_;  // by id, as compilers told them
+  std::map<std::string, std::string> resources_;  // by id, from the compilers
   std::map<std::string, Looked> looked_;          // by id
 };
 
-/// What limits a candidate, by roofline and cost model, and what may help against it.
+/// What limits a candidate, by roofline and cost model, and what may help.
 std::string bound_text(const timing::Cost* cost, const clock::Work& work, const clock::Floor& floor,
                        double us, bool measured, const std::string& rates_of);
 
-/// What the virtual GPU counted of each launch, and what stands out in it.
+/// The counts of each launch on the virtual GPU, with what is unusual.
 std::string counters_hint(const std::vector<timing::CostLaunch>& launches);
 
-/// What the machine code consists of, and what is other than in the best module so far (may be
-/// null).
+/// The counts of the machine code, and the differences from the best module so far (may be null).
 std::string code_hint(const profile::SassFacts& code, const profile::SassFacts* best);
 
-/// The hardware counters that tell most; "" when none of them is known.
+/// The most important hardware counters; "" when none is known.
 std::string hardware_hint(const profile::MetricSet& metrics);
 
 }  // namespace kw::workflows

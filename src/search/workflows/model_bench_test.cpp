@@ -75,7 +75,7 @@ struct CounterRow {
   const char* name;
   uint64_t record::CounterValues::*what;
   uint64_t value;
-  const char* expected;  // "": nothing stands out
+  const char* expected;  // "": nothing unusual
 };
 class CountersHint : public testing::TestWithParam<CounterRow> {};
 

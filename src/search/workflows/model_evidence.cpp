@@ -1,5 +1,5 @@
-// Evidence for models in few lines: machine code beside that of the best module so far, and
-// hardware counters of one call where they may be read.
+// Evidence for models in a few lines: machine code compared with the best module so far, and
+// hardware counters of one call if they are available.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr const char* kTelling[] = {
     "l2_throughput_pct", "l1_throughput_pct",        "tensor_pipe_pct",       "occupancy_pct",
     "issue_active_pct",  "load_sectors_per_request", "bank_conflict_pct"};
 
-/// What warps wait for most, longest first.
+/// The most frequent reasons for waiting, longest first.
 std::vector<std::string> stalls(const profile::MetricSet& metrics) {
   std::vector<std::pair<double, std::string>> waits;
   for (const auto& [id, known] : metrics.all()) {
@@ -90,7 +90,7 @@ const ExplainingJudge::Looked& ExplainingJudge::look_at(const record::Candidate&
   ask.timeout_seconds = judge_.request().verify.timeout_seconds;
   ask.profiler_seconds = kProfilerSeconds;
   Looked& looked = looked_[candidate.id];
-  // Evidence is a help, never a reason to stop.
+  // Missing evidence is never a reason to stop.
   const auto examined = evidence::examine_module(ask, judge_.tools());
   if (!examined) return looked;
   if (!examined->sass.empty()) looked.code = profile::total_facts(examined->sass);

@@ -1,4 +1,4 @@
-// What a synthesis holds while language models work for it. Internal to synthesis.h's story.
+// What a synthesis holds while models work for it. Internal to synthesis.h.
 #pragma once
 
 #include <memory>
@@ -20,23 +20,23 @@ struct ModelWork {
   std::unique_ptr<stages::ModelSession> session;
   std::unique_ptr<stages::RunJournal> journal;
   std::unique_ptr<ExplainingJudge> judge;
-  evolve::NoVerifier nobody;                 // in front of the readers: the gate looks for itself
-  std::unique_ptr<review::Readers> readers;  // who read modules before they are judged; may be null
-  std::unique_ptr<review::ReviewedJudge> reading;  // the judge with them; null without
+  evolve::NoVerifier nobody;                 // the reviewers' verifier; it lets everything pass
+  std::unique_ptr<review::Readers> readers;  // reviewers of modules before the judge; may be null
+  std::unique_ptr<review::ReviewedJudge> reading;  // the judge with reviewers; null without
   std::unique_ptr<stages::Stages> stages;
   std::string proposer;  // "llm" or "hybrid"
   std::string interface, target;
-  std::string priority, notes;  // what the interview's model added
+  std::string priority, notes;  // added by the model of the interview
   stages::KernelSpec spec;
-  std::optional<stages::KernelSpec> frozen;  // of the session that began the run
+  std::optional<stages::KernelSpec> frozen;  // of the session that started the run
   std::vector<stages::Attempt> attempts;     // of the interview and of earlier sessions
-  std::optional<llm::Failure> provider;      // that failed; nobody is asked after it
+  std::optional<llm::Failure> provider;      // that failed; no model is asked after it
   std::optional<stages::Story> story;
-  std::string stage;        // at work now
-  std::string why_not;      // why the stages came to nothing
-  std::string why_no_talk;  // why nobody was asked
+  std::string stage;        // in progress now
+  std::string why_not;      // why the stages gave no kernel
+  std::string why_no_talk;  // why no model was asked
   bool polished = false;
-  std::string why_not_polished;  // "" while nobody tried
+  std::string why_not_polished;  // "" before a try
   bool terms_told = false;
 };
 

@@ -15,7 +15,7 @@ constexpr uint64_t kMostKernelBytes = uint64_t{16} << 20;
 
 using Leaves = std::map<std::string, std::string>;
 
-// {"a": {"b": 1}} -> "a.b" = "1". Lists are leaves: their places mean nothing across runs.
+// {"a": {"b": 1}} -> "a.b" = "1". Lists are leaves, because positions differ between runs.
 void flatten(const Json& json, const std::string& name, Leaves* leaves) {
   if (!json.is_object()) {
     (*leaves)[name] = json.dump();
@@ -48,8 +48,7 @@ Leaves asked_of(const store::RunInputs& inputs) {
   return leaves;
 }
 
-// What the kernel is worth, not how the run went about it: stage traces and wall times always
-// differ.
+// The quality of the kernel, not the course of the run: traces and wall times always differ.
 Leaves outcome_of(const Json& report) {
   Leaves leaves;
   for (const char* name :

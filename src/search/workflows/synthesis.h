@@ -1,4 +1,4 @@
-// One synthesis under way: the steps of synthesize.h's story as methods of one object. Internal.
+// One synthesis in progress: the steps of synthesize.h as methods of one object. Internal.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct ModelWork;
 
 inline constexpr uint64_t kMostReferenceBytes = uint64_t{1} << 20;
 
-/// What a stage of the story did, for stage_traces.
+/// One stage for stage_traces.
 struct StageTrace {
   std::string name;
   size_t attempts = 0;
@@ -58,11 +58,11 @@ class Synthesis {
   Status apply_elements();
   Status apply_prompt();
   Status apply_precision();
-  /// The benchmark shapes in the order a priority asks for.
+  /// Sorts the benchmark shapes by the priority.
   void order_shapes(const std::string& priority);
-  /// "latency", "throughput", "balanced", or "" where nobody said.
+  /// "latency", "throughput", "balanced", or "" when not given.
   std::string priority() const;
-  /// One step with its trace; its Error becomes the report's failure.
+  /// Runs one step with its trace. Its Error becomes the failure in the report.
   bool step(const char* name, Step method);
   void fail(const std::string& stage, const Error& error);
   Status guarded(Step method);
@@ -80,7 +80,7 @@ class Synthesis {
   Json config_json() const;
   Json env_json() const;
 
-  // With language models (synthesis_models.cpp).
+  // With models (synthesis_models.cpp).
   Status open_models();
   Status restore_models(const Json& spec);
   void warn_of_damage();
@@ -143,7 +143,7 @@ class Synthesis {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::shared_ptr<torch_worker::TorchProcess> torch_;
   std::string reference_text_;
-  std::string kept_name_;  // of the task, where the run's copy of the reference is read
+  std::string kept_name_;  // of the task, when the run's copy of the reference is read
   reference::PromptReading prompt_;
   std::optional<task::Task> task_;
   uint64_t order_seed_ = 0;
@@ -158,17 +158,17 @@ class Synthesis {
   std::optional<halving::SearchResult> outcome_;
   std::unique_ptr<ModelWork> work_;  // null: no model is asked
   std::unique_ptr<EvolveWork> evolving_;
-  Json past_models_;  // what an earlier session's report says of them
+  Json past_models_;  // models in the report of an earlier session
   bool only_measure_ = false;
   std::vector<StageTrace> traces_;
   size_t certifications_ = 0;
-  double certify_begin_ = 0;  // when the first of them began
+  double certify_begin_ = 0;  // when the first of them started
   double search_end_ = 0;
   SynthesisProgress progress_;
   SynthesisReport report_;
 };
 
-/// A request as config.json keeps it, and the way back.
+/// A request as config.json stores it, and the inverse.
 Json request_to_json(const SynthesizeRequest& request);
 SynthesizeRequest request_from_json(const Json& json);
 

@@ -1,5 +1,10 @@
-// The part of the story in which language models write: interview, the stages, polish. What they
-// write is judged as everything else is.
+// Models can write kernels that code generation cannot, but they cost money and may fail at any
+// time. So they run after the built-in search, and only if that missed the goal (hybrid) or was not
+// requested (llm). Three parts use them: the interview about an unclear prompt, the stages that
+// write a kernel, and polish, which adds comments. Everything they write goes through the same
+// judge; their tunables are then searched like those of built-in designs. Each call goes through
+// ask_model(), which reports terms and failures. After a provider's failure no model is asked, and
+// the run continues with what it has. Polish never replaces a winner with a slower kernel.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,14 +20,14 @@
 namespace kw::workflows {
 namespace {
 
-constexpr size_t kTuned = 8;  // values of tunables tried of a model's modules, without a clock
-constexpr size_t kTunedModules = 3;  // of which
-constexpr size_t kTunePlateau = 16;  // of them on the clock without a better one
-constexpr double kTuneShare = 0.5;   // of the time for searching
-constexpr double kSlower = 1.05;     // what noise may add to the time of the same code
-constexpr int kPolishEffort = 2;     // of timing a polished kernel beside the plain one
+constexpr size_t kTuned = 8;  // tunable values tried for models' modules, without a clock
+constexpr size_t kTunedModules = 3;  // modules of models that are tuned
+constexpr size_t kTunePlateau = 16;  // measured without a better one
+constexpr double kTuneShare = 0.5;   // of the search time
+constexpr double kSlower = 1.05;     // noise allowed for the same code
+constexpr int kPolishEffort = 2;     // for timing a polished kernel beside the plain one
 
-/// What the engine itself writes into a polished kernel.
+/// The lines that we write into a polished kernel.
 std::vector<std::string> measured_lines(const judge::Certificate& certificate,
                                         const halving::Entry& entry, const std::string& dims,
                                         double floor_us, const std::string& rates_of) {
@@ -50,7 +55,7 @@ std::vector<std::string> measured_lines(const judge::Certificate& certificate,
 }  // namespace
 
 Status Synthesis::open_models() {
-  // Whoever writes kernels: no helper needs the keys.
+  // For every proposer: worker processes do not need the keys.
   if (const auto config = llm::load_config()) stages::hide_keys(*config);
   std::string warning;
   request_.proposer =
@@ -75,7 +80,7 @@ Status Synthesis::open_models() {
   return Done{};
 }
 
-// Everybody who asks a model comes through here.
+// Every request to a model goes through here.
 llm::Outcome Synthesis::ask_model(const llm::ModelId& id, const llm::Request& request) {
   if (!work_->terms_told) {
     work_->terms_told = true;
@@ -121,7 +126,7 @@ Status Synthesis::ask_what_is_open(const std::string& known, std::vector<std::st
   return Done{};
 }
 
-// Nobody described the inputs, and the prompt's phrases do not either: a model may read it better.
+// Neither the user nor the prompt's phrases describe the inputs, so a model reads the prompt.
 Result<std::vector<std::string>> Synthesis::inputs_from_model(const std::string& problem) {
   std::vector<std::string> inputs;
   if (work_ == nullptr || problem.find("--input") == std::string::npos) return inputs;
@@ -180,7 +185,7 @@ stages::Brief Synthesis::brief() const {
   return brief;
 }
 
-// What earlier sessions of this run found out.
+// The results of earlier sessions of this run.
 stages::Standing Synthesis::standing() const {
   stages::Standing standing;
   standing.attempts = work_->attempts;
@@ -206,7 +211,7 @@ std::optional<record::Candidate> Synthesis::known_candidate(const std::string& i
   return std::nullopt;
 }
 
-// In front of the judge for what models write: the same readers as an evolution's.
+// Puts the reviewers before the judge for models' modules, as in an evolution.
 Status Synthesis::open_readers() {
   if (request_.readers.model.empty() || work_->reading) return Done{};
   const review::ReadersRequest ask{request_.readers, request_.models, reference_text_, order_seed_};
@@ -266,7 +271,7 @@ void Synthesis::talk_step() {
     for (const std::string& note : work_->story->notes) report_.notes.push_back(note);
     if (const stages::StageOutcome* failed = work_->story->failed()) {
       work_->why_not = fmt::format("{}: {}", stages::stage_name(failed->stage), failed->reason);
-      // A provider's failure is said once, at the end.
+      // A provider's failure is reported once, at the end.
       if (!work_->provider) report_.warnings.push_back(work_->why_not);
     }
   }
@@ -278,7 +283,7 @@ void Synthesis::talk_step() {
   fail(work_->stage, done.error());
 }
 
-// The values of the tunables of a model's modules are searched as the built-in proposer's are.
+// Searches the tunable values of models' modules like those of the built-in proposer.
 std::unique_ptr<halving::Proposer> Synthesis::tuner() const {
   std::vector<variants::Recipe> recipes;
   std::vector<const halving::Entry*> ranked = archive_.ranked();
@@ -317,7 +322,7 @@ Status Synthesis::certify_models() {
   return Done{};
 }
 
-// The winner with a model's comments and the engine's numbers; nothing when no model gave it.
+// The winner with a model's comments and our measurements; not set when no model wrote them.
 Result<std::optional<record::Candidate>> Synthesis::annotated(const halving::Entry& winner) {
   for (const halving::Entry& entry : archive_.entries()) {
     const std::vector<std::string>& parents = entry.candidate.parents;
@@ -343,7 +348,7 @@ Result<std::optional<record::Candidate>> Synthesis::annotated(const halving::Ent
   return std::optional(made);
 }
 
-// Why the annotated kernel must not ship; "" when it was certified like the winner.
+// Why the annotated kernel must not be shipped; "" when it was certified like the winner.
 Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
                                                  const halving::Entry& winner,
                                                  const judge::Certificate& plain) {
@@ -362,9 +367,8 @@ Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
   return std::string();
 }
 
-// "" when the annotated module is as fast as the plain one, side by side with it on the clock, or
-// by estimate where there is none. The same code may differ by noise; other code must not be
-// slower.
+// "" when the annotated module is as fast as the plain one, raced together or by estimate without a
+// clock. Equal code may differ by noise; changed code must not be slower.
 Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
                                            const record::Candidate& made,
                                            const judge::Certificate& plain) {
@@ -376,7 +380,7 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
   entry.at_least = screened[1].is_lower_bound;
   entry.refused = screened[1].refused;
   double before = screened[0].us, after = screened[1].us;
-  bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was given up
+  bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was stopped
   if (judge_->has_clock() && entry.alive()) {
     const std::vector<ports::Outcome> looks =
         KW_TRY(judge_->race({winner.candidate, made}, kPolishEffort));
@@ -394,7 +398,7 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
   return entry.refused;
 }
 
-// Whatever goes wrong, the winner ships as it is.
+// If anything fails, the winner is shipped unchanged.
 Status Synthesis::polish() {
   const halving::Entry winner = archive_.at(*outcome_->winner);
   work_->polished = winner.candidate.stage == "polish";  // by an earlier session

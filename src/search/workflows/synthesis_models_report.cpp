@@ -1,4 +1,4 @@
-// What models did, in report.json: traces by stage, attempts, the ledger.
+// The work of models in report.json: traces by stage, attempts, the ledger.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kw::workflows {
 namespace {
 
-/// What one stage's calls add up to. A row's label begins with the stage's name.
+/// The sum of one stage's calls. A row's label starts with the stage's name.
 struct StageUse {
   std::vector<std::string> models, providers, degraded;
   llm::Usage usage;
@@ -92,7 +92,7 @@ Json Synthesis::models_json() const {
   return json.set("ledger", work_->session->client().ledger().json());
 }
 
-// What came of each stage, where people who know other generators look for it.
+// Writes the result of each stage where users of other generators expect it.
 Status Synthesis::show_outcome() {
   const auto write = [this](const char* path, const Json& json) -> Status {
     return json.is_null() ? Status(Done{}) : run_->transcript(path, json.dump(true) + "\n");

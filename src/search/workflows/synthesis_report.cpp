@@ -1,6 +1,9 @@
-// report.json and the final files. The fields of the first level and of report, correctness and
-// performance have the names other kernel generators use, so that their tools read ours; what only
-// we know stands beside them. Null is "cannot be known here", never "not filled in".
+// report.json is read by tools of other kernel generators and by ours. So the first level and the
+// members report, correctness and performance use the names of those generators, and our own
+// members are added beside them. Null means "cannot be known here", never "not filled in"; a reader
+// can rely on it. Times are called measured only if the clock gave them. The README of the kernel
+// is made from the same numbers, so it cannot differ. A format of our own was the alternative;
+// existing tools could not read it. The cost: some names do not match our glossary.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,7 +28,7 @@ const record::ErrorSummary* summary_of(const record::Verdict& verdict) {
   return nullptr;
 }
 
-/// One row per shape: every family and seed tried there together.
+/// One row per shape, with all families and seeds together.
 Json shape_results(const gate::GateReport& gate) {
   struct ShapeRow {
     int64_t cells = 0;
@@ -71,7 +74,7 @@ std::string relation_text(const timing::TimedEntry& entry) {
 
 bool is_compile(const std::string& mode) { return mode != "eager" && !mode.starts_with("py:"); }
 
-/// The lowest speedup among some baselines: against the strongest of them.
+/// The smallest speedup over some baselines: over the fastest of them.
 std::optional<double> against_best(const std::vector<BaselineLine>& lines, bool compiled) {
   std::optional<double> least;
   for (const BaselineLine& line : lines) {
@@ -132,7 +135,7 @@ void Synthesis::fill_performance() {
   if (!priority().empty()) report_.notes.push_back(ranking_note());
 }
 
-// What the one time of the summary does not say: by what else the winner won.
+// What the time in the summary does not show: how else the winner was ranked.
 std::string Synthesis::ranking_note() const {
   std::vector<std::string> parts;
   for (const judge::ShapeTime& one : judge_->shape_times(judge_->certificate()->id)) {
@@ -153,7 +156,7 @@ void Synthesis::fill_report() {
     report_.kept = outcome_->kept.size();
     trace(request_.evolve ? "evolve" : "search")->attempts = report_.tried;
     if (work_ == nullptr && !request_.evolve) {
-      // The search's last step has a trace of its own.
+      // The last step of the search has its own trace.
       const double certifying = certifications_ > 0 ? search_end_ - certify_begin_ : 0;
       trace("search")->seconds -= certifying;
       traces_.push_back({"certify", certifications_, report_.passed, certifying});
@@ -179,7 +182,7 @@ void Synthesis::fill_report() {
     }
     report_.certified = !request_.seed && !(request_.quick && judge_->has_clock());
     const auto& checked = judge_->certificate()->bench.gate.cross_check;
-    // PyTorch is here and could not say what the reference computes.
+    // PyTorch is installed but could not evaluate the reference.
     if (checked && checked->state == verification::CrossCheckState::NotChecked &&
         !checked->torch.empty())
       report_.warnings.push_back(checked->text());
@@ -225,7 +228,7 @@ Json Synthesis::correctness_json() const {
   return json;
 }
 
-// By what the winner is the best, shape by shape.
+// The ranked time of the winner at each shape.
 Json Synthesis::ranking_json(const std::string& id) const {
   Json shapes = Json::array();
   for (const judge::ShapeTime& one : judge_->shape_times(id)) {

@@ -1,3 +1,10 @@
+// From a reference to a certified kernel: read the reference, open the machine, search, certify,
+// report. The steps are methods of one object, and run() lists them in order. A step that fails
+// skips the following ones, but the report is always written, because the user and later tools need
+// the reason. Only what prevents a run folder is returned as an Error. A bug of ours (an exception)
+// ends the step, not the process, so judged candidates are kept. Returning at the first Error was
+// the alternative; then the work before it would be lost. The time limit covers the search;
+// certifying comes in addition.
 #include "workflows/synthesize.h"
 
 #include <fmt/core.h>
@@ -26,11 +33,11 @@
 namespace kw::workflows {
 namespace {
 
-constexpr size_t kGuesses = 12;       // tried where only estimates can be had
-constexpr size_t kPlateauLooks = 40;  // on the clock without a better one
+constexpr size_t kGuesses = 12;       // candidates tried when there are only estimates
+constexpr size_t kPlateauLooks = 40;  // measured without a better one
 
-/// The text a run keeps as reference.py, should the task behind it not come to be. What a task
-/// folder's reference is called only its task.toml knows.
+/// The text that a run stores as reference.py, even if the task cannot be read. The reference's
+/// name in a task folder is known only to task.toml.
 Result<std::string> reference_text(const std::string& path) {
   if (path.empty())
     return input_error("synthesize wants --reference REF: a Python file or a task folder");
@@ -92,7 +99,7 @@ void Synthesis::tell(const std::string& stage, const std::string& detail) {
   if (watcher_) watcher_(progress_);
 }
 
-// A bug of ours ends the job, not the process: what was judged before it is reported all the same.
+// A bug of ours ends the job, not the process. Earlier results are still reported.
 Status Synthesis::guarded(Step method) {
   try {
     return (this->*method)();
@@ -135,7 +142,7 @@ std::string Synthesis::priority() const {
   return work_ ? work_->spec.optimization_priority : "";
 }
 
-// Few rows are a matter of latency, many of throughput.
+// Small shapes are latency-bound, large ones throughput-bound.
 void Synthesis::order_shapes(const std::string& priority) {
   if (priority == "balanced") return;
   const auto volume = [](const task::Dims& dims) {
@@ -147,7 +154,7 @@ void Synthesis::order_shapes(const std::string& priority) {
   if (priority == "throughput") std::ranges::reverse(task_->benchmark_shapes);
 }
 
-// A cube of that many elements of the input with the most dims.
+// Sets the dims of the input with the most dims to equal extents with that many elements.
 Status Synthesis::apply_elements() {
   if (request_.elements == 0 || !request_.dims.empty()) return Done{};
   std::set<std::string> names;
@@ -172,7 +179,7 @@ Status Synthesis::apply_elements() {
   return Done{};
 }
 
-// Which shape to be fast at, and for which GPU; everything else the reference says itself.
+// Applies the shape and the target GPU of the prompt. The reference gives everything else.
 Status Synthesis::apply_prompt() {
   if (reference::Phrase* shape = prompt_.find(reference::PhraseKind::Shape);
       shape != nullptr && request_.dims.empty()) {
@@ -360,7 +367,7 @@ void Synthesis::watch(const halving::Standing& standing, const std::string& phas
   state.set("phase", phase).set("tried", static_cast<int64_t>(standing.tried));
   state.set("best_us", standing.best_us).set("seconds", standing.seconds);
   if (run_) {
-    // A full disk shows at the next write that matters.
+    // A full disk appears at the next important write.
     const Status kept = run_->checkpoint(state);
     if (!kept) report_.notes.push_back(kept.error().message);
   }
@@ -403,7 +410,7 @@ Status Synthesis::search() {
   return Done{};
 }
 
-// A search without a winner is an outcome, not an Error.
+// A search without a winner is a result, not an Error.
 void Synthesis::conclude() {
   if (request_.evolve) return conclude_evolution();
   if (!outcome_ || !report_.failed_stage.empty()) return;
@@ -418,7 +425,7 @@ void Synthesis::conclude() {
     return;
   }
   if (work_ && !work_->why_not.empty()) {
-    // Nobody wrote a kernel that is right: whose stage it was says more than how many there were.
+    // No author wrote a right kernel: the failed stage says more than the number of candidates.
     report_.failed_stage = work_->story->failed() != nullptr
                                ? stages::stage_name(work_->story->failed()->stage)
                                : "certify";
@@ -448,7 +455,7 @@ Result<SynthesisReport> Synthesis::finish() {
   return std::move(report_);
 }
 
-// The whole story. A step that fails leaves the rest out; the report says which and why.
+// All steps. A step that fails skips the rest; the report says which and why.
 Result<SynthesisReport> Synthesis::run() {
   KW_TRY(check_request(request_));
   reference_text_ = KW_TRY(reference_text(request_.reference));

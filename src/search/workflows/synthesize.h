@@ -1,6 +1,6 @@
-// The stories of `synthesize`, `resume` and `tune`: from a reference to a verified kernel in a run
-// folder. Loads, searches (search/), judges every candidate by the one path of judge.h, certifies
-// the winner and writes report.json, whatever came of it.
+// The `synthesize`, `resume` and `tune` commands: from a reference to a verified kernel in a run
+// folder. Loads, searches, judges every candidate with judge.h, certifies the winner and always
+// writes report.json.
 #pragma once
 
 #include <cstdint>
@@ -24,45 +24,45 @@ namespace kw::workflows {
 
 struct SynthesizeRequest {
   std::string reference;                // file or task folder
-  std::string function;                 // of the file; "" = the only one
+  std::string function;                 // of the file; "": the only one
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
-  std::map<std::string, int64_t> dims;  // to be fast at, instead of the reference's own
-  int64_t elements = 0;                 // the same as a number of elements; 0: not said
-  std::string prompt;                   // plain English; docs/synthesize.md has the phrases
+  std::map<std::string, int64_t> dims;  // timed shape, instead of the reference's own
+  int64_t elements = 0;                 // the shape as a number of elements; 0: not given
+  std::string prompt;                   // plain English; docs/synthesize.md lists the phrases
   std::string target = "auto", device = "auto", compiler;
-  std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid where a key is present
+  std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid if there is a key
   stages::ModelOptions models;       // for the last three
-  double seconds = 60;               // of searching; certifying the winner comes on top
-  size_t candidates = 0;             // at most so many are tried; 0: as the device allows
-  double goal = 0.95;                // of the floor: good enough to stop
-  double perf_target = 1;            // of the best baseline's speed
-  std::string precision;             // "tf32", "flush", "deterministic", commas between
-  std::optional<uint64_t> seed;      // replays the order and the inputs; never certified
-  std::string out;                   // folder in which the run's folder is made; "" = the user's
-  bool quick = false;  // the winner is timed by one process with few samples; never certified
+  double seconds = 60;               // of searching; certifying comes in addition
+  size_t candidates = 0;             // most candidates tried; 0: as the device allows
+  double goal = 0.95;                // share of the floor that is good enough to stop
+  double perf_target = 1;            // share of the best baseline's speed
+  std::string precision;             // "tf32", "flush", "deterministic", separated by commas
+  std::optional<uint64_t> seed;      // repeats order and inputs; never certified
+  std::string out;                   // parent of the run's folder; "": the user's default
+  bool quick = false;  // times the winner in one process, few samples; never certified
   std::string cross_check = "auto";
   std::vector<std::string> baselines = {"eager", "compile", "max-autotune-no-cudagraphs"};
-  double timeout_seconds = 60;  // of each compile and each run
+  double timeout_seconds = 60;  // for each compile and each run
   int threads = 0;
   std::string version;                            // of this program, for the record
   std::shared_ptr<timing::BenchMachine> machine;  // shared by many tasks; null: opened here
-  std::optional<EvolveRequest> evolve;  // candidates come in generations; 0 seconds: no limit
-  // Who looks before hardware does; an evolution has its own.
-  bool verifiers = true;              // estimates order what is put on hardware
-  review::SoftVerifyOptions readers;  // of models' modules
+  std::optional<EvolveRequest> evolve;  // candidates in generations; 0 seconds: no limit
+  // Checks before the hardware runs a kernel; an evolution has its own.
+  bool verifiers = true;              // estimates order what hardware runs
+  review::SoftVerifyOptions readers;  // reviewers of models' modules
 };
 
-/// How far a job is.
+/// The progress of a job.
 struct SynthesisProgress {
   std::string stage;  // "reference", "search", "certify", …
   std::string detail;
-  std::string notice;  // to be shown whatever else is: what models may cost
+  std::string notice;  // always shown: what models may cost
   size_t tried = 0, rejected = 0;
   double best_us = 0;                 // 0: none yet
   bool measured = false;              // best_us is a time, not an estimate
   double of_floor = 0;                // floor over best; 0: unknown
   double seconds = 0;                 // since the start
-  std::string folder;                 // of the run, once there is one
+  std::string folder;                 // of the run, once it exists
   std::optional<double> eta_seconds;  // until the search must end
 };
 using SynthesisWatcher = std::function<void(const SynthesisProgress&)>;
@@ -74,68 +74,68 @@ struct BaselineLine {
   double speedup = 0;        // baseline over kernel, paired; 0: not compared
   std::string relation;      // "FASTER", "SAME", "SLOWER", "AMBIGUOUS" or ""
   std::string problem;       // why it was not compared
-  double low = 0, high = 0;  // interval of the speedup; 0: not known
+  double low = 0, high = 0;  // interval of the speedup; 0: unknown
 };
 
 /// "baseline eager failed: the reference ran out of memory: …".
 std::string baseline_problem(const std::string& name, const std::string& problem);
 
-/// What came of a job. `document` is report.json.
+/// The result of a job. `document` is report.json.
 struct SynthesisReport {
   bool passed = false;
   bool interrupted = false;
   std::string run_id, folder, task_name;
   std::string failed_stage, failure_reason;  // "" when it passed
-  std::string kernel_path;                   // final/kernel.cu; "" when nothing was shipped
+  std::string kernel_path;                   // final/kernel.cu; "" when no kernel was shipped
   std::string design;
   std::map<std::string, int64_t> tunes;
   std::string device, dims;
   size_t tried = 0, rejected = 0, kept = 0;
   std::string stopped;  // why the search ended
   bool measured = false;
-  double us = 0;  // measured, or estimated where `measured` is false; 0: unknown
+  double us = 0;  // measured, otherwise estimated; 0: unknown
   double floor_us = 0, of_floor = 0;
   std::vector<BaselineLine> baselines;
-  std::optional<double> speedup;     // against the best baseline
-  std::string relation;              // to that one
-  std::optional<bool> below_target;  // nothing: not known
+  std::optional<double> speedup;     // over the best baseline
+  std::string relation;              // to that baseline
+  std::optional<bool> below_target;  // not set: unknown
   bool certified = false;            // fresh entropy, full gate
   int64_t cells = 0;
   double max_z = 0;
   double wall_seconds = 0;
   std::vector<std::string> warnings, notes;
-  std::string models, cost;        // who was asked and what that cost, in words; "" when nobody was
+  std::string models, cost;        // models asked and their cost, as text; "" when none
   std::optional<int> error_blame;  // of an Error that ended it: kw::Blame as a number
   Json document;
 };
 
-/// An Error only for what stops a run from coming to be (a bad option, no folder to write to);
-/// everything later is in the report.
+/// An Error only if no run can be created (a bad option, no folder to write to). Later failures are
+/// in the report.
 Result<SynthesisReport> synthesize(const SynthesizeRequest& request,
                                    const SynthesisWatcher& watcher = {});
 
-/// What may be said anew when a run goes on.
+/// What the user may change when a run is resumed.
 struct ContinueRequest {
   std::string folder;             // of the run
-  std::string reference;          // where the reference is now; "" = where it was
+  std::string reference;          // the reference's path now; "": as before
   std::optional<double> seconds;  // of searching, from now
   std::optional<size_t> candidates;
-  std::string device;                // "" = as before
+  std::string device;                // "": as before
   bool only_measure = false;         // `tune`: no new candidates
   std::optional<double> budget_usd;  // for models, over all sessions of the run
   std::string record, replay;        // cassettes
-  bool programs = false;             // those that the folder names as models may be run
+  bool programs = false;             // programs that the folder names as models may run
   double timeout_seconds = 60;
   int threads = 0;
   std::string version;
-  std::shared_ptr<timing::BenchMachine> machine;  // null: one of its own
+  std::shared_ptr<timing::BenchMachine> machine;  // null: opened here
   std::optional<EvolveAgain> evolve;              // the run must be an evolution
 };
 
-/// The folder of a run named by path, id, beginning of an id or "latest"; `out` as for synthesize.
+/// The folder of a run named by path, id, start of an id or "latest"; `out` as for synthesize.
 Result<std::string> named_run(const std::string& out, const std::string& name);
 
-/// Goes on where a run stopped. A changed reference is an input Error with the difference.
+/// Continues a stopped run. A changed reference is an input Error with the difference.
 Result<SynthesisReport> continue_run(const ContinueRequest& request,
                                      const SynthesisWatcher& watcher = {});
 

@@ -1,3 +1,10 @@
+// optimize/ decides what to try but knows no hardware; this file gives it the judge that every
+// search uses, for one task at one shape. Inputs and truths are made once and shared by all races.
+// Only one GPU is used, because kernels that are compared must run on the same device. More than
+// eight kernels are raced quickly first, and only the best meet at full length. The noise of the
+// clock comes from four copies of one kernel. Without a GPU kernels are verified on the virtual GPU
+// and estimated; a kernel that ptxas refuses does not pass. A second judge for optimising was the
+// alternative; its verdicts could differ.
 #include "workflows/workshop.h"
 
 #include <fmt/core.h>
@@ -21,8 +28,8 @@
 namespace kw::workflows {
 namespace {
 
-constexpr size_t kMostTogether = 8;  // on the clock at full length
-constexpr size_t kCopies = 4;        // of one kernel, to learn the noise
+constexpr size_t kMostTogether = 8;  // in one race at full length
+constexpr size_t kCopies = 4;        // of one kernel, to measure the noise
 constexpr const char* kTools[] = {"nvdisasm", "cuobjdump", "ncu", "ncu-counters"};
 
 double median_of(std::vector<double> values) {
@@ -32,7 +39,7 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// The first against another, turned round: how the other stands to the first.
+/// The time of the first kernel over that of the other.
 optimize::Ratio ratio_of(const clock::Comparison& first) {
   optimize::Ratio ratio;
   ratio.value = 1 / first.speedup;
@@ -77,7 +84,7 @@ optimize::Raced raced(const judge::Racer& racer) {
   return out;
 }
 
-/// Where the judge keeps what it judged: the folder that was named, or one that goes away.
+/// Where the judge stores its results: the folder that the user named, or a temporary one.
 struct Keeping {
   std::optional<os::ScratchFolder> passing;
   std::optional<store::Run> run;
@@ -135,7 +142,7 @@ class EngineWorkshop : public TaskWorkshop {
   Status open_judge();
   const ports::Device& device() const;
   evidence::EvidenceRequest evidence_request(const std::string& kernel) const;
-  /// Judged on the virtual GPU and estimated.
+  /// Verifies on the virtual GPU and estimates.
   Result<optimize::Raced> judged(const record::Candidate& candidate);
   Result<std::vector<judge::Racer>> timed(const ports::Candidates& candidates);
   Result<std::vector<optimize::Raced>> raced_once(const ports::Candidates& candidates);
@@ -151,7 +158,7 @@ class EngineWorkshop : public TaskWorkshop {
   bool calibrated_ = false;
   Keeping keeping_;
   std::unique_ptr<judge::LocalJudge> judge_;
-  std::map<std::string, optimize::Raced> judged_;  // by id, where nothing is timed
+  std::map<std::string, optimize::Raced> judged_;  // by id, when nothing is timed
   std::vector<std::string> notes_;
 };
 
@@ -189,7 +196,7 @@ Status EngineWorkshop::open_machine() {
   tools_ = machine_->tools();
   tools_.verify.cross_check = verification::open_cross_check(
       KW_TRY(verification::cross_check_mode(request_.cross_check)), request_.version, torch_);
-  lanes_ = timing::Lanes::single(tools_);  // what is compared ran on the same GPU
+  lanes_ = timing::Lanes::single(tools_);  // compared kernels must run on the same GPU
   calibration_ = timing::reference_gpu();
   if (tools_.verify.gpu == nullptr) return Done{};
   tell("calibrating " + tools_.verify.gpu->info().name);
@@ -274,8 +281,8 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
   out.details = Json::object();
   out.details.set("verdict", record::to_json(report.gate.verdict)).set("gate", to_json(report));
   if (!out.passed) return out;
-  // What has passed is examined as machine code, which may not exist: ptxas refuses more than the
-  // virtual GPU does.
+  // Kernels that passed are examined as machine code, which may not exist: ptxas refuses more than
+  // the virtual GPU.
   const auto build = evidence::build_examined(evidence_request(candidate.text), tools_, false);
   if (!build && build.error().blame == Blame::Input) {
     out.passed = false;
@@ -283,7 +290,7 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
     out.problem = build.error().message;
     return out;
   }
-  // One by one, so that registers are known of all and estimates can be compared.
+  // One candidate per call, so each gets its registers and estimates can be compared.
   const ports::Outcome look = KW_TRY(judge_->examine({candidate}, ports::Depth::Screen)).front();
   if (look.us > 0) out.us = look.us;
   if (!look.refused.empty()) out.problem = "no estimate: " + look.refused;
@@ -292,7 +299,7 @@ Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidat
   return out;
 }
 
-// Many are looked at quickly first; the first of them stays in any case.
+// Many kernels are raced quickly first. The first always stays.
 Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates& candidates) {
   const judge::RaceOptions quick{1, true};
   if (request_.quick) return judge_->race_with_evidence(candidates, quick);
@@ -334,12 +341,12 @@ Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
   return out;
 }
 
-// Several methods may have one switch: the same text is raced once. A copy of the first stays one,
-// since it is compared with the first.
+// Several methods may share one switch, so equal texts are raced once. A copy of the first stays
+// separate, because it is compared with the first.
 Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std::string>& kernels) {
   const ports::Candidates candidates = as_candidates(kernels);
   ports::Candidates different;
-  std::vector<size_t> at;  // in `different`
+  std::vector<size_t> at;  // index in `different`
   for (size_t i = 0; i < candidates.size(); ++i) {
     size_t k = std::min<size_t>(i, 1);
     while (k < different.size() && different[k].id != candidates[i].id) ++k;
