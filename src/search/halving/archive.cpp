@@ -35,7 +35,7 @@ std::vector<const Entry*> Archive::ranked() const {
   for (const Entry& entry : entries_) {
     if (entry.alive() && entry.us() > 0) alive.push_back(&entry);
   }
-  // An estimate never stands before a time: they are not of one kind.
+  // A measured time always ranks before an estimate: the two are not comparable.
   std::ranges::stable_sort(alive, [](const Entry* a, const Entry* b) {
     const bool a_timed = a->measured_us > 0, b_timed = b->measured_us > 0;
     if (a_timed != b_timed) return a_timed;

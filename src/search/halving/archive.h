@@ -1,5 +1,5 @@
-// Everything a search has tried, with what is known of each: the memory that proposers learn from
-// and that a later session starts with. Holds no verdicts; those are the evaluator's.
+// Every candidate a search has tried, with its times and its reason for refusal. Proposers learn
+// from it, and a later session starts with it.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace kw::halving {
 
-/// One candidate and how far it came.
+/// One candidate and its results so far.
 struct Entry {
   record::Candidate candidate;
-  double estimate_us = 0;  // by the cost model; 0: not screened
-  bool at_least = false;   // the estimate is only a lower limit: counting was given up
-  double measured_us = 0;  // on a clock, after the gate; 0: not measured
+  double estimate_us = 0;  // estimated by the cost model; 0: not screened
+  bool at_least = false;   // the estimate is only a lower limit: the counting was cut off
+  double measured_us = 0;  // by the clock, after the gate; 0: not measured
   bool certified = false;
-  std::string refused;  // why it is out; "" while it is in the race
+  std::string refused;  // why the judge refused it; "": not refused
 
   bool alive() const { return refused.empty(); }
-  /// Measured if it was, else estimated.
+  /// The measured time; if there is none, the estimate.
   double us() const { return measured_us > 0 ? measured_us : estimate_us; }
 };
 
 class Archive {
  public:
-  /// False when a candidate of this id is known already.
+  /// False when the archive already has a candidate with this id.
   bool add(record::Candidate candidate);
   bool contains(const std::string& id) const { return index_.count(id) > 0; }
   Entry& at(const std::string& id);
@@ -36,13 +36,13 @@ class Archive {
   const std::vector<Entry>& entries() const { return entries_; }
   size_t refused() const;
 
-  /// Those in the race, best first: measured ones by their times, then the others by their
-  /// estimates, those with a lower limit alone at the end; ties in the order of adding.
+  /// The candidates that are not refused, best first. Measured ones come first, by time; then the
+  /// others by estimate; then those with only a lower limit. Ties keep the order of adding.
   std::vector<const Entry*> ranked() const;
-  /// The first of these, nullptr when there is none.
+  /// The first of ranked(); nullptr when it is empty.
   const Entry* best() const;
-  /// The best of the race, at most `width`, and of one origin at most half of them while others are
-  /// left: parents for what comes next.
+  /// The best `width` candidates of ranked(), as parents for new ones. One origin gets at most half
+  /// of the places while candidates of other origins are left.
   std::vector<const Entry*> beam(size_t width) const;
 
  private:

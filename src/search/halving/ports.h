@@ -1,4 +1,4 @@
-// What a search sees of those who propose candidates.
+// The port through which a search asks for new candidates.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ class Proposer {
  public:
   virtual ~Proposer();
   virtual std::string name() const = 0;
-  /// At most `count` candidates that the archive does not know, the most promising first. None:
-  /// there is nothing left to try.
+  /// At most `count` candidates that the archive does not have, the most promising first. Empty:
+  /// the proposer has no more candidates.
   virtual Result<std::vector<record::Candidate>> propose(size_t count, const Archive& archive) = 0;
 };
 

@@ -1,8 +1,10 @@
-// Successive halving with a cost model in front. Every candidate is screened (milliseconds, no
-// clock needed); the best-looking part is measured, which costs the gate and a few samples; the
-// best of those meet on the clock again and again, half of them leaving each time while the number
-// of samples grows; one is certified. Without a clock the estimate alone orders, and certification
-// walks down that order.
+// The problem: timing is slow and noisy, and most candidates are not worth timing. So every
+// candidate is screened first, in milliseconds and without a clock. Only candidates whose estimate
+// is within `spread` of the best are verified and timed, with few samples. The best of those are
+// timed against each other in rounds. Each round drops half of them and takes more samples. One is
+// then certified. Timing every candidate in full would be simpler, but most of the time would go to
+// slow candidates. The cost: a candidate whose estimate is far too high is never measured. Without
+// a clock the estimates alone give the order of certification.
 #include "halving/search.h"
 
 #include <algorithm>
@@ -51,7 +53,7 @@ class Search {
   Archive& archive_;
   const Options& options_;
   Standing standing_;
-  std::vector<std::string> finalists_;  // ids, best first, once they have met
+  std::vector<std::string> finalists_;  // ids, best first, after the paired timings
   SearchResult outcome_;
 };
 
@@ -79,7 +81,7 @@ void Search::note(const std::string& id, const ports::Outcome& look, double Entr
   } else {
     entry.refused = look.refused;
   }
-  // Where there is a clock, only what it says counts.
+  // If the judge has a clock, only measured results count here.
   if (!judge_.has_clock() || where == &Entry::measured_us) ++standing_.since_better;
   refresh();
 }
@@ -98,7 +100,7 @@ Result<bool> Search::screen(size_t count) {
   return true;
 }
 
-// The best-looking of those that were never on the clock, at most a lane.
+// The best estimates among the candidates not measured yet, at most options_.lane.
 ports::Candidates Search::worth_measuring() const {
   if (!judge_.has_clock()) return {};
   std::vector<const Entry*> waiting;
@@ -134,12 +136,12 @@ Result<bool> Search::measure() {
 }
 
 Status Search::explore() {
-  // However little time there is, the best guess deserves its chance.
+  // When a rule applies from the start, one candidate is still screened, and measured if possible.
   std::optional<std::string> stop = first_reason(options_.rules, standing_);
   if (stop && archive_.best() == nullptr) KW_TRY(screen(1));
   if (stop && !standing_.measured) KW_TRY(measure());
   while (!stop) {
-    // The clock is the scarce thing: it never waits for more choice than it can use.
+    // Measuring is the slow step: no more candidates are screened while a full lane waits.
     const bool enough = judge_.has_clock() && worth_measuring().size() >= options_.lane;
     const bool screened = !enough && KW_TRY(screen(options_.batch));
     const bool measured = KW_TRY(measure());
@@ -160,7 +162,7 @@ Status Search::finals() {
                        entry->measured_us <= options_.contend * ranked.front()->measured_us;
     if (close && field.size() < options_.finalists) field.push_back(entry->candidate);
   }
-  std::vector<std::string> leavers;  // the last to leave is the best of them
+  std::vector<std::string> leavers;  // ids; the last to leave is the best of them
   for (int effort = 1; field.size() > 1; ++effort) {
     tell(Phase::Pair);
     const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, effort));

@@ -11,7 +11,7 @@
 namespace kw::halving {
 namespace {
 
-/// Offers numbers 0 … n-1 as candidates, in an order of its seed.
+/// Proposes the numbers 0 … n-1 as candidates, in an order set by the seed.
 class Numbers : public Proposer {
  public:
   explicit Numbers(size_t n, uint64_t seed = 0) {
@@ -35,7 +35,7 @@ class Numbers : public Proposer {
   size_t next_ = 0;
 };
 
-/// A world where candidate N takes `time(N)`.
+/// A judge for which candidate N takes `time(N)`.
 class Canned : public ports::Judge {
  public:
   bool clock = true;
@@ -235,7 +235,7 @@ TEST(Search, WhatARunHasKeptIsOnlyMeasured) {
   Canned world;
   world.time = [](int64_t n) { return 100.0 - static_cast<double>(n); };
   Options made = options();
-  made.floor_us = 100;  // every estimate is near it, and that must not count
+  made.floor_us = 100;  // every estimate is near the floor, and that must not count
   made.rules.push_back(stop_at_goal(0.9));
   const auto outcome = run(nobody, world, archive, made);
   ASSERT_TRUE(outcome);
