@@ -1,3 +1,9 @@
+// The problem: a module can have thousands of assignments to its tunables, and a task has many
+// designs. Trying all is too slow, so the proposer works in three steps. First comes the best guess
+// of every recipe. Then come neighbours (one tunable changed) and children (tunables and choices of
+// two parents) of the best four candidates. Last comes the rest, in an order set by the seed. A
+// random order alone would be simpler but would ignore what the archive has learnt. The cost: at
+// most 4096 assignments per module and 64 crossed recipes are considered.
 #include "variants/builtin.h"
 
 #include <algorithm>
@@ -14,8 +20,8 @@ namespace {
 
 constexpr size_t kMostAssignments = 4096;  // of one module's tunables
 constexpr size_t kBeam = 4;                // parents at a time
-constexpr size_t kMostCrossed = 64;        // recipes that come of others
-constexpr uint64_t kMixes = 4;             // of the same two parents
+constexpr size_t kMostCrossed = 64;        // recipes made by crossing others
+constexpr uint64_t kMixes = 4;             // children of the same two parents
 
 class Nobody : public halving::Proposer {
  public:
@@ -25,7 +31,7 @@ class Nobody : public halving::Proposer {
   }
 };
 
-/// A recipe that trips over a bug of ours spoils itself alone.
+/// A bug in code generation disables this recipe only.
 Result<std::string> written(const Recipe& recipe) {
   try {
     return recipe.text();
@@ -104,7 +110,7 @@ Result<std::vector<record::Candidate>> Builtin::neighbours(const halving::Entry&
   if (!recipe) return std::vector<record::Candidate>{};
   const Space& space = spaces_[*recipe];
   const std::set<Assignment> legal(space.assignments.begin(), space.assignments.end());
-  std::vector<std::pair<size_t, record::Candidate>> found;  // with its distance
+  std::vector<std::pair<size_t, record::Candidate>> found;  // each with its distance
   for (const auto& [axis, values] : space.axes) {
     const auto set = parent.candidate.tunes.find(axis);
     if (set == parent.candidate.tunes.end()) continue;
@@ -118,7 +124,7 @@ Result<std::vector<record::Candidate>> Builtin::neighbours(const halving::Entry&
       if (!archive.contains(made.id)) found.emplace_back(distance, std::move(made));
     }
   }
-  // Steps of the same length in an order of the seed.
+  // Ties in distance are broken by a hash of the seed.
   std::ranges::stable_sort(found, {}, [&](const auto& one) {
     return std::pair(one.first, hash64(one.second.id, seed_));
   });
@@ -127,7 +133,7 @@ Result<std::vector<record::Candidate>> Builtin::neighbours(const halving::Entry&
   return out;
 }
 
-// A name that is not known yet is another one's mixture of choices, if it is a recipe at all.
+// An unknown name is a crossed recipe if all its choices are known; it is then added.
 Result<std::optional<size_t>> Builtin::find_recipe(const std::string& name) {
   auto known = by_name_.find(name);
   if (known == by_name_.end()) {
@@ -160,7 +166,7 @@ Result<std::optional<size_t>> Builtin::crossed_recipe(const std::string& one,
   return find_recipe(join(mixed, " "));
 }
 
-// Each tunable is one parent's or the other's; what neither has is as the recipe guesses.
+// Each tunable has the value of one parent or the other. If neither has it, the best guess stays.
 void Builtin::mix(size_t recipe, const halving::Entry& one, const halving::Entry& other,
                   const halving::Archive& archive, std::vector<record::Candidate>& out) const {
   const Space& space = spaces_[recipe];
@@ -202,7 +208,7 @@ Status Builtin::propose_offspring(size_t count, const halving::Archive& archive,
   for (const halving::Entry* parent : parents)
     families.push_back(KW_TRY(neighbours(*parent, archive)));
   families.push_back(KW_TRY(children(parents, archive)));
-  // By turns, so that no parent takes all the room.
+  // In turn, so that no single parent fills the batch.
   for (size_t turn = 0; out.size() < count; ++turn) {
     bool any = false;
     for (const std::vector<record::Candidate>& family : families) {
@@ -215,7 +221,7 @@ Status Builtin::propose_offspring(size_t count, const halving::Archive& archive,
   return Done{};
 }
 
-// What nobody thought of: by turns from every recipe, in an order of the seed.
+// The untried assignments: from every recipe in turn, in an order set by the seed.
 void Builtin::propose_rest(size_t count, const halving::Archive& archive,
                            std::vector<record::Candidate>& out) {
   bool any = true;

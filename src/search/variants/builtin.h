@@ -1,6 +1,5 @@
-// The proposer with no model in it: every design of code generation with its best guess first, then
-// neighbours and children of what did well. Reproducible: the same archive and seed give the same
-// proposals.
+// The proposer without a model: the best guess of every design first, then neighbours and children
+// of good candidates. The same archive and seed give the same proposals.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +19,18 @@
 
 namespace kw::variants {
 
-/// One way to compute a task, written out when first needed.
+/// One way to compute a task; its module is generated when first needed.
 struct Recipe {
-  std::string name;  // "rms_norm=block_per_row": a choice for each kernel, apart by a space
+  std::string name;  // "rms_norm=block_per_row": one choice per kernel, separated by spaces
   std::function<Result<std::string>()> text;
 };
 
-/// The recipe of that name, made of choices that other recipes have for the same kernels.
+/// Makes the recipe with this name from choices that other recipes have for the same kernels.
 using RecipeNamed = std::function<Recipe(const std::string& name)>;
 
 class Builtin : public halving::Proposer {
  public:
-  /// Without `named`, only tunables are crossed.
+  /// Without `named`, only tunables are crossed, not recipes.
   Builtin(std::vector<Recipe> recipes, uint64_t seed, RecipeNamed named = {});
   ~Builtin() override;
 
@@ -39,33 +38,34 @@ class Builtin : public halving::Proposer {
   Result<std::vector<record::Candidate>> propose(size_t count,
                                                  const halving::Archive& archive) override;
 
-  /// Recipes that gave no usable module, and why: a defect of code generation, never of the task.
+  /// Recipes without a usable module, and why: a defect of code generation, never of the task.
   const std::vector<std::string>& problems() const { return problems_; }
   size_t recipes() const { return recipes_.size(); }
 
  private:
   using Assignment = std::map<std::string, int64_t>;
-  /// A recipe's module with everything its `tune` lines allow.
+  /// The module of a recipe with every assignment that its `tune` lines allow.
   struct Space {
     bool made = false;
     std::string text;
     std::vector<Assignment> assignments;  // the first is the best guess; empty: unusable
     std::map<std::string, std::vector<int64_t>> axes;
-    std::vector<size_t> shuffled;  // all but the first, in an order of the seed
+    std::vector<size_t> shuffled;  // indices of all but the first, in an order set by the seed
     size_t next = 0;
   };
 
   Status make(size_t recipe);
   record::Candidate candidate(size_t recipe, const Assignment& tunes,
                               std::vector<std::string> parents) const;
-  /// One step away from the parent along one axis, near ones first, that nobody knows yet.
+  /// New candidates that differ from the parent in one tunable, nearest values first.
   Result<std::vector<record::Candidate>> neighbours(const halving::Entry& parent,
                                                     const halving::Archive& archive);
-  /// Made; nothing when there is none of that name.
+  /// The index of the recipe, generated; not set when no recipe can have this name.
   Result<std::optional<size_t>> find_recipe(const std::string& name);
-  /// The recipe whose choices are the parents', by turns; nothing when their kernels differ.
+  /// The recipe that takes its choices from both parents in turn; not set when their kernels
+  /// differ.
   Result<std::optional<size_t>> crossed_recipe(const std::string& one, const std::string& other);
-  /// Tunables of two parents in one module, that nobody knows yet.
+  /// New candidates that take tunables from two parents.
   Result<std::vector<record::Candidate>> children(const std::vector<const halving::Entry*>& parents,
                                                   const halving::Archive& archive);
   void mix(size_t recipe, const halving::Entry& one, const halving::Entry& other,
@@ -79,8 +79,8 @@ class Builtin : public halving::Proposer {
 
   std::vector<Recipe> recipes_;
   RecipeNamed named_;
-  std::set<std::string> choices_;  // of the recipes that were given
-  size_t crossed_ = 0;             // recipes that were made by crossing
+  std::set<std::string> choices_;  // of the recipes given to the constructor
+  size_t crossed_ = 0;             // number of recipes made by crossing
   std::vector<Space> spaces_;
   std::map<std::string, size_t> by_name_;
   std::vector<std::string> problems_;
@@ -88,11 +88,11 @@ class Builtin : public halving::Proposer {
   uint64_t seed_;
 };
 
-/// Of code generation's designs for this task.
+/// With a recipe for every design that code generation has for this task.
 Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
                                                   const generate::Options& options, uint64_t seed);
 
-/// Proposes nothing: for measuring what a run has kept.
+/// Proposes no candidates: for measuring what a run has kept.
 std::unique_ptr<halving::Proposer> no_proposer();
 
 }  // namespace kw::variants

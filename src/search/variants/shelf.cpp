@@ -1,3 +1,10 @@
+// The problem: a caller asks for methods, and existing modules can often use them with other values
+// for their tunables. So every assignment of every module is compared with the request. Assignments
+// that cover and lose the same methods form one group. The group that misses the fewest methods and
+// has a new variant is returned. Its modules give variants in turn, nearest to their best guess
+// first. Generating a module for each request would cover more methods, but needs an author. The
+// cost: each request checks all assignments, up to 4096 per module, and sees at most 64 variants of
+// each.
 #include "variants/shelf.h"
 
 #include <fmt/core.h>
@@ -16,9 +23,9 @@ namespace {
 
 using Tunes = std::map<std::string, int64_t>;
 
-constexpr size_t kMostSettings = 4096;  // of one module's tunables
-constexpr size_t kMostPerModule = 64;   // of them that fit
-// The one method that a module need not be written for: another block size is enough.
+constexpr size_t kMostSettings = 4096;  // assignments of one module's tunables
+constexpr size_t kMostPerModule = 64;   // variants of one module
+// The only method a module can gain without a `method` line: another block size is enough.
 constexpr const char* kLaunchConfig = "compute.launch_config";
 
 bool among(const std::vector<std::string>& list, const std::string& one) {
@@ -32,7 +39,7 @@ bool is_plan_line(std::string_view line, std::string_view word) {
   return rest.starts_with(word) && rest.size() > word.size() && rest[word.size()] == ' ';
 }
 
-/// Names in an expression, those behind its lets included.
+/// Adds the names in an expression and in the `let` values it uses.
 void names_in(const kernel::Module& module, const kernel::Expr& expr, std::set<std::string>& out) {
   for (const kernel::ExprNode& node : expr.nodes) {
     if (node.op != kernel::Op::Name || !out.insert(node.name).second) continue;
@@ -40,7 +47,7 @@ void names_in(const kernel::Module& module, const kernel::Expr& expr, std::set<s
   }
 }
 
-/// Tunables that decide how many threads a block has.
+/// Tunables that set the number of threads of a block.
 std::set<std::string> block_tunes(const kernel::Module& module) {
   std::set<std::string> names, out;
   for (const kernel::Group& group : module.groups) {
@@ -54,13 +61,13 @@ std::set<std::string> block_tunes(const kernel::Module& module) {
   return out;
 }
 
-/// Methods claimed with these values at these dims.
+/// Methods that the module claims with these values at these dims.
 std::vector<std::string> claimed(const kernel::Module& module, Tunes tunes, const Tunes& dims) {
   tunes.insert(dims.begin(), dims.end());
   return kernel::active_methods(module, tunes);
 }
 
-/// How far two assignments are apart: in how many tunables, then by how many steps.
+/// The number of tunables that differ, then the sum of steps between their values.
 std::pair<size_t, size_t> distance(const kernel::Module& module, const Tunes& one,
                                    const Tunes& other) {
   std::pair<size_t, size_t> apart = {0, 0};
@@ -75,7 +82,7 @@ std::pair<size_t, size_t> distance(const kernel::Module& module, const Tunes& on
   return apart;
 }
 
-/// The text with a claim behind its last `tune` line: these blocks instead of those.
+/// The text with a `method` line for kLaunchConfig after its last `tune` line.
 std::string with_launch_claim(const std::string& text, const std::set<std::string>& names,
                               const Tunes& now, const Tunes& before) {
   std::vector<std::string> when, off;
@@ -108,7 +115,7 @@ std::string identity(const std::string& text) {
   if (auto tunes = kernel::default_tunes(*parsed.module)) chosen = std::move(tunes).value();
   std::string plain;
   for (const std::string_view line : split_lines(text)) {
-    // Claims do not change what runs.
+    // A `method` line does not change the code that runs.
     if (is_plan_line(line, "method")) continue;
     const bool tune = is_plan_line(line, "tune");
     plain += std::string(tune ? line.substr(0, line.find(" in ")) : line) + "\n";
@@ -126,7 +133,7 @@ void Shelf::add(const std::string& origin, const std::string& text) {
   if (!one.assignments.empty()) modules_.push_back(std::move(one));
 }
 
-// Of a module that has no such claim of its own.
+// Whether the block size differs from the best guess and no `method` line claims that already.
 bool Shelf::resizes(const Shelved& one, const Tunes& tunes) {
   const auto claims = [](const kernel::MethodDecl& method) { return method.id == kLaunchConfig; };
   if (std::ranges::any_of(one.module.methods, claims)) return false;
@@ -181,7 +188,7 @@ std::vector<Variant> Shelf::fitting(const Shelved& one, const Fit& best, const W
   using Rank = std::pair<int64_t, std::pair<size_t, size_t>>;
   std::vector<std::pair<Rank, const Tunes*>> found;
   for (const Tunes* tunes : fits) {
-    // Nobody asked for less: what switches another method off comes last.
+    // Assignments that switch other methods off come last: the caller did not ask for that.
     const std::vector<std::string> has = claimed(one.module, *tunes, wish.dims);
     const auto gone = std::ranges::count_if(
         usual, [&](const std::string& method) { return !among(has, method); });
@@ -209,7 +216,7 @@ std::vector<Variant> Shelf::variants(const Wish& wish, size_t most) const {
         fits.push_back(std::move(here));
     }
   }
-  // Of two that miss as many, the one that has what was wished for first.
+  // If two groups miss equally many, the one with earlier requested methods comes first.
   const auto places = [&](const Fit& fit) {
     std::vector<size_t> at;
     for (size_t i = 0; i < wish.methods.size(); ++i) {

@@ -1,6 +1,5 @@
-// Modules on a shelf, to be set so that they use the methods that are asked for: which variants
-// there are and which of them to look at first. Knows no device; whether a variant is right or fast
-// is found out elsewhere.
+// Kernel modules whose tunables can be set so that they use the requested methods. Finds the
+// variants and their order; it does not verify or time them.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +12,38 @@
 
 namespace kw::variants {
 
-/// What a variant should have.
+/// What a variant should use.
 struct Wish {
-  std::vector<std::string> methods;     // at least one of them
-  std::vector<std::string> inherited;   // should stay
+  std::vector<std::string> methods;     // at least one must be used
+  std::vector<std::string> inherited;   // should still be used
   std::map<std::string, int64_t> dims;  // of the shape that counts, by the task's names
-  std::set<std::string> known;          // identities of what was tried
+  std::set<std::string> known;          // identities of the variants tried before
 };
 
-/// A module with its tunables decided.
+/// A module with a value for each tunable.
 struct Variant {
   std::string origin;  // "rms_norm=block_per_row", "the kernel itself"
-  std::string text;    // the values first in their `tune` lines
+  std::string text;    // chosen values come first in their `tune` lines
   std::map<std::string, int64_t> tunes;
-  std::vector<std::string> covered;  // of the methods wished for
-  std::vector<std::string> lost;     // of those inherited
+  std::vector<std::string> covered;  // of the requested methods
+  std::vector<std::string> lost;     // of the inherited methods
 };
 
-/// The same for texts that are the same module with the same values, however their `tune` lines
-/// are ordered and whatever they claim.
+/// Equal for texts that are the same module with the same chosen values. The allowed values in
+/// `tune` lines and the `method` lines make no difference.
 std::string identity(const std::string& text);
 
 class Shelf {
  public:
-  /// A text that is no module is left out.
+  /// A text that does not parse as a module is ignored.
   void add(const std::string& origin, const std::string& text);
   size_t size() const { return modules_.size(); }
 
   /// Whether some values of some module make it claim the method at these dims.
   bool offers(const std::string& method, const std::map<std::string, int64_t>& dims) const;
-  /// At most `most`, all with the same methods: as many as any has of what is wished for and
-  /// inherited, of the former at least one. By turns from every module, nearest to its best guess
-  /// first.
+  /// At most `most` variants, all covering and losing the same methods. They miss as few requested
+  /// and inherited methods as possible and cover at least one requested method. From every module
+  /// in turn, nearest to its best guess first.
   std::vector<Variant> variants(const Wish& wish, size_t most) const;
 
  private:
@@ -52,9 +51,9 @@ class Shelf {
     std::string origin;
     kernel::Module module;
     std::vector<std::map<std::string, int64_t>> assignments;  // the first is the best guess
-    std::set<std::string> shape_tunes;                        // those that blocks are made of
+    std::set<std::string> shape_tunes;                        // tunables that set the block size
   };
-  /// How an assignment meets a wish; the fewer missing the better.
+  /// Which methods an assignment covers and loses; fewer missing is better.
   struct Fit {
     size_t missing = 0;
     std::vector<std::string> covered, lost;

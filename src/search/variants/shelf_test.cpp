@@ -164,7 +164,7 @@ TEST(Shelf, IdentityIsWhatAModuleDoesByDefault) {
   EXPECT_NE(identity("rubbish"), identity("other rubbish"));
 }
 
-// A resized module says what it was before, so that the choice can be taken back.
+// A resized module names its former block size, so that the choice can be undone.
 TEST(Shelf, AResizedModuleCanBeSwitchedBack) {
   Shelf shelf;
   shelf.add("itself", shelved_text(kPlainPlan));
