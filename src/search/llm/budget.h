@@ -1,5 +1,5 @@
-// What may be spent: dollars, tokens, calls, wall time. A call that could exceed any of them is
-// refused before it is sent, by an upper estimate that no reply can break.
+// Limits on spending: dollars, tokens, calls, wall time. A call that could exceed a limit is
+// refused before it is sent. The upper estimate used for this is never below the real cost.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@
 
 namespace kw::llm {
 
-/// What to do under a limit in dollars when a model has no price.
+/// What to do when there is a limit in dollars and the model has no known price.
 enum class UnknownPrice : uint8_t { Refuse, Allow };
 
 struct Limits {
@@ -23,7 +23,7 @@ struct Limits {
   UnknownPrice unknown_price = UnknownPrice::Refuse;
 };
 
-/// The account that all providers of one job share.
+/// The account shared by all providers of one job.
 class Spending {
  public:
   Spending(Limits limits, Clock& clock) : limits_(limits), clock_(clock), start_(clock.now()) {}
@@ -32,9 +32,9 @@ class Spending {
     std::optional<double> usd;
     int64_t tokens = 0;
   };
-  /// Sets the most a call can cost aside; "" or why it may not be made.
+  /// Reserves the most that a call can cost. Returns "", or why the call is refused.
   std::string reserve(const Hold& hold);
-  /// The call is over: the hold is replaced by what it cost (what is unknown counts in full).
+  /// Replaces the reservation by the real cost of the call. An unknown cost counts in full.
   void settle(const Hold& hold, const Charge& charge);
   /// Seconds of wall time left; a large number without a limit.
   double seconds_left();

@@ -43,7 +43,7 @@ Outcome Recording::complete(const Request& request, const Watch& watch) {
 Result<Cassette> Cassette::load(const std::string& path) {
   const std::string text = KW_TRY(os::read_file(path));
   std::vector<std::string_view> lines = split_lines(text);
-  // A run that was killed while recording leaves half a line.
+  // A run that was killed while recording leaves an incomplete line.
   if (!lines.empty() && text.back() != '\n') lines.pop_back();
   Cassette cassette;
   cassette.path_ = path;
@@ -65,7 +65,7 @@ Result<Cassette> Cassette::load(const std::string& path) {
 
 Outcome Cassette::play(const std::string& provider, const Request& request) {
   const std::lock_guard lock(mutex_);
-  // Through text and back, as the recorded one went: numbers and broken UTF-8 then compare equal.
+  // Compare as text, in the form that was recorded: numbers and broken UTF-8 are then equal.
   const std::string text = to_json(request).dump();
   Entry* due = nullptr;
   for (Entry& entry : entries_) {

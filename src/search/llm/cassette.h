@@ -1,6 +1,6 @@
-// Exchanges on disk, and replayed from there: a run repeats byte for byte without a network and
-// without keys. One line of JSON per exchange. A request that was not recorded is an error that
-// names the first difference, never a call.
+// Records exchanges with models on disk and replays them, without a network or keys. One line of
+// JSON per exchange. A request that was not recorded is an error with the first difference, never a
+// call.
 #pragma once
 
 #include <mutex>
@@ -14,7 +14,7 @@ namespace kw::llm {
 
 class CassetteWriter {
  public:
-  /// Appends to `path`, which is begun by the first exchange.
+  /// Appends to `path`. The first exchange starts the file anew.
   CassetteWriter(os::Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
   Status add(const std::string& provider, const Request& request, const Outcome& outcome);
 
@@ -25,8 +25,8 @@ class CassetteWriter {
   bool begun_ = false;
 };
 
-/// Whatever goes through it is recorded. An exchange that cannot be written fails as Unavailable,
-/// so that no recording is silently incomplete.
+/// Records each exchange of `inner`. If an exchange cannot be written, it fails as Unavailable, so
+/// that no recording is silently incomplete.
 class Recording : public LlmProvider {
  public:
   Recording(LlmProvider& inner, CassetteWriter& writer) : inner_(inner), writer_(writer) {}
@@ -45,8 +45,8 @@ class Cassette {
   Cassette(Cassette&& other) noexcept
       : path_(std::move(other.path_)), entries_(std::move(other.entries_)) {}
 
-  /// The first unused exchange with exactly this request; or Unavailable, with the first difference
-  /// from the exchange that was due.
+  /// The first unused exchange with exactly this request. Otherwise Unavailable, with the first
+  /// difference from the next unused exchange.
   Outcome play(const std::string& provider, const Request& request);
   size_t left();
 

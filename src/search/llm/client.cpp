@@ -13,7 +13,7 @@ namespace kw::llm {
 
 namespace {
 
-/// A replay has waited already.
+/// A clock for replays that does not sleep: the recorded run has waited already.
 class Hasty : public Clock {
  public:
   explicit Hasty(Clock& real) : real_(real) {}
@@ -29,7 +29,7 @@ class Hasty : public Clock {
 
 }  // namespace
 
-/// One provider's decorators; each borrows the one before it.
+/// The decorators of one provider; each borrows the one before it.
 struct Client::Stack {
   explicit Stack(Clock& clock) : hasty(clock) {}
   Hasty hasty;

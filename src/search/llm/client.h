@@ -1,5 +1,5 @@
-// All a job needs to talk to models: providers by id, each under its decorators, with one budget,
-// one ledger and one cassette for all.
+// What a job needs to ask models: providers by name, each with its decorators. All share one
+// budget, one ledger and one cassette.
 #pragma once
 
 #include <map>
@@ -25,37 +25,38 @@ struct ClientOptions {
   Limits limits;
   RetryPolicy retry;
   OnRetry on_retry = {};
-  std::string record_path;  // "" = not recorded
-  std::string replay_path;  // "" = live; else nothing is sent and no key is needed
+  std::string record_path;  // "": not recorded
+  std::string replay_path;  // "": live; otherwise nothing is sent and no key is needed
   std::vector<Fault> faults;
   bool programs = true;  // command:PROGRAM may be run
   uint64_t seed = 0;
 };
 
-/// From the inside out: HTTP or program (or cassette), recording, faults, deadline, rate limit,
-/// ledger, budget, retries, degradation. So every attempt is counted, and a replay runs the same
-/// decisions.
+/// The decorators from inside out: HTTP, program or cassette; recording, faults, deadline, rate
+/// limit, ledger, budget, retries, degradation. So every attempt is counted. A replay has no
+/// deadline and no rate limit; the other decorators are the same.
 class Client {
  public:
-  /// Borrows all but the options. The Error is a cassette that cannot be read.
+  /// Borrows all arguments but the options. The Error: the cassette cannot be read.
   static Result<std::unique_ptr<Client>> open(const Config& config, ClientOptions options,
                                               Http& http, Clock& clock);
   ~Client();
 
-  /// The provider under its decorators, made when first asked for; it lives as long as the client.
-  /// The Error is a missing key or an unknown provider.
+  /// The provider with its decorators, created on the first call; the client owns it. The Error: a
+  /// missing key, an unknown provider, or a program that may not be run.
   Result<LlmProvider*> provider(const std::string& name);
-  /// One exchange with "provider:model"; request.model is set from it. What keeps the provider from
-  /// being made is an Auth or NotFound failure.
+  /// One exchange with "provider:model"; sets request.model. A provider that cannot be created
+  /// gives an Auth or NotFound failure.
   Outcome complete(const ModelId& id, Request request, const Watch& watch);
 
-  /// Calls of an earlier session of the same job: they count against its limits.
+  /// Adds the calls of an earlier session of the same job. Their dollars and tokens count against
+  /// its limits, but not their number.
   void restore(const std::vector<LedgerEntry>& entries);
 
   const Config& config() const { return config_; }
   const Ledger& ledger() const { return ledger_; }
   Spending& spending() { return spending_; }
-  /// Exchanges of a cassette not asked for yet; 0 without one.
+  /// The number of unused exchanges of the cassette; 0 without one.
   size_t left_to_replay();
 
  private:

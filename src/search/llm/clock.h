@@ -8,7 +8,7 @@ namespace kw::llm {
 class Clock {
  public:
   virtual ~Clock();
-  /// Seconds that never jump.
+  /// Seconds of a monotonic clock.
   virtual double now() = 0;
   /// Seconds since 1970.
   virtual double unix_time() = 0;
@@ -18,7 +18,7 @@ class Clock {
 
 Clock& real_clock();
 
-/// A clock that only tests turn: sleeping moves it.
+/// A clock for tests: sleeping advances it at once.
 class FakeClock : public Clock {
  public:
   double now() override { return now_; }

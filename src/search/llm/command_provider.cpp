@@ -1,3 +1,10 @@
+// Headless coding agents, wrappers and tests have no HTTP interface, so a local program can serve
+// as a model. The command line is split into words and run without a shell, so nothing in it is
+// expanded. The program gets the whole conversation as one text on standard input. Its standard
+// output is the answer, as plain text or as a JSON object with usage. A protocol with messages
+// would allow tools and streaming, but then every program would need an adapter. The cost: each
+// exchange starts a process and sends the whole conversation again, and output over 10 MB is an
+// error.
 #include "llm/command_provider.h"
 
 #include <fmt/core.h>
@@ -137,7 +144,7 @@ Outcome CommandProvider::complete(const Request& request, const Watch& watch) {
     failure.sent = false;
     return failure;
   }
-  // Who names a program with a folder means that file, as a shell would.
+  // A program name with a '/' is a path relative to the current folder, as in a shell.
   if (words->front().find('/') != std::string::npos)
     words->front() = std::filesystem::absolute(words->front()).string();
   os::ProcessLimits limits;

@@ -1,5 +1,5 @@
-// Which providers there are, how each is reached, and what models cost: the built-in rows, and the
-// user's providers.toml over them. Keys are found here and handed on as Secrets.
+// Which providers exist, how each is reached, and what models cost: the built-in rows, then the
+// user's providers.toml. Also finds keys and returns them as Secrets.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 namespace kw::llm {
 
 enum class KeyNeed : uint8_t { Required, Optional, None };
-/// How a model takes its reasoning: tokens, as it likes, a word, a level, or not at all.
+/// How a model takes its reasoning setting: not at all, in tokens, its own choice, a word, a level.
 enum class Thinking : uint8_t { None, Budget, Adaptive, Effort, Level };
 
 /// One provider.
@@ -23,67 +23,67 @@ struct ProviderRow {
   std::string wire;
   std::string base_url;
   std::string key_env, key_file;
-  std::string ca_file;  // certificates to trust instead of the system's
+  std::string ca_file;  // trusted certificates; "": the system's
   KeyNeed key = KeyNeed::Required;
   bool tools = true, stream = true, free = false;
   Caching caching = Caching::None;
-  std::string max_tokens_field = "max_tokens";  // of openai-chat
-  std::string prices;                           // the name its price rows have
+  std::string max_tokens_field = "max_tokens";  // for wire openai-chat
+  std::string prices;                           // provider name in its price rows; "": its own
   std::vector<std::pair<std::string, std::string>> headers;
-  int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;  // 0 = no limit
+  int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;  // 0: no limit
   double timeout_seconds = 600;
-  int64_t context_tokens = 128'000;  // request and answer together, unless a model's row says more
+  int64_t context_tokens = 128'000;  // request and answer together; the model's row overrides it
 };
 
-/// What models with a common prefix differ in from others of their wire format.
+/// How models with a common prefix differ from others of the same wire format.
 struct ModelRow {
   std::string wire, prefix;
   Thinking thinking = Thinking::None;
   bool temperature = true;
-  int64_t context_tokens = 0;  // 0: its provider's
+  int64_t context_tokens = 0;  // 0: the value of its provider
 };
 
 struct Config {
   std::vector<ProviderRow> providers;
-  std::vector<ModelRow> models;  // a user's first
+  std::vector<ModelRow> models;  // the user's rows first
   PriceTable prices;
-  std::string user_file;  // where it is, or would be
+  std::string user_file;  // its path, also when it does not exist
 
-  /// nullptr = no such provider.
+  /// nullptr: unknown provider.
   const ProviderRow* provider(const std::string& name) const;
-  /// The row of the longest prefix. "vendor/model" (OpenRouter) is looked up without its vendor
-  /// too.
+  /// The row with the longest matching prefix. "vendor/model" (OpenRouter) is also matched without
+  /// its vendor.
   ModelRow model(const std::string& wire, const std::string& name) const;
-  /// Of one model, unless its provider is free (then a price of 0) or the price is unknown.
+  /// The price of one model; 0 when its provider is free; not set when unknown.
   std::optional<Price> price(const std::string& provider, const std::string& model) const;
 };
 
-/// Built-in rows, then those of `user_toml` (its text; "" = none), whose errors name `file`.
+/// The built-in rows, then those of `user_toml` (TOML text; "": none). Errors in it name `file`.
 Result<Config> parse_config(const std::string& user_toml, const std::string& file);
-/// With the user's file: $KERNELWRIGHT_PROVIDERS, else providers.toml in the XDG config folder,
-/// when it exists.
+/// The user's file is $KERNELWRIGHT_PROVIDERS; if not set, providers.toml in the XDG config folder
+/// when that exists.
 Result<Config> load_config();
 
-/// A model and who serves it.
+/// A model and the provider that serves it.
 struct ModelId {
   std::string provider, model;
   int64_t context_tokens = 128'000;
   std::string text() const { return provider + ":" + model; }
 };
-/// "provider:model"; without a colon the provider is anthropic; "command:PROGRAM ARGS" a local
-/// program. Unknown providers are named with those that exist.
+/// "provider:model". Without a colon the provider is anthropic; "command:PROGRAM ARGS" is a local
+/// program. The Error for an unknown provider lists the known ones.
 Result<ModelId> parse_model_id(const std::string& text, const Config& config);
 
-/// The key: from the variable, else the file. Empty when none is needed and none is there. The
-/// Error says which variable to set and never what it holds.
+/// The key from the variable; if not set, from the file. Empty when no key is needed or an optional
+/// one is not set. The Error names the variable to set and never its value.
 Result<Secret> find_key(const ProviderRow& row);
 
 /// One line of a health check.
 struct ProviderState {
   std::string name;
-  bool ready = false;    // nothing is missing to call it
-  bool has_key = false;  // as opposed to needing none
-  std::string note;      // "key from ANTHROPIC_API_KEY", "set OPENAI_API_KEY", "no key needed"
+  bool ready = false;    // it can be called
+  bool has_key = false;  // a key was found
+  std::string note;      // "key from OPENAI_API_KEY", "openai needs a key: …", "URL, no key"
 };
 std::vector<ProviderState> provider_states(const Config& config);
 

@@ -1,5 +1,9 @@
-// providers.toml and prices.toml as rows. The same reader serves the built-in texts and the user's,
-// so what is built in can always be said by a user too.
+// Reads providers.toml and prices.toml into rows. One reader serves the built-in texts and the
+// user's file, so the user can change everything that is built in. A user's provider row overrides
+// single keys of the built-in row. Model rows of the user come first, and a later price row
+// replaces an earlier one. Unknown keys are errors with a position and a suggestion; ignoring them
+// would hide typing mistakes. Headers that look like keys are rejected, because only key_env and
+// key_file keep a key secret. The cost: the built-in texts are parsed at every start.
 #include "llm/config.h"
 
 #include <fmt/core.h>
@@ -49,7 +53,7 @@ class Reader {
   Config& config_;
 };
 
-constexpr int64_t kLeastContext = 4096;  // in less not even the rules of a kernel module fit
+constexpr int64_t kLeastContext = 4096;  // less does not even hold the rules of a kernel module
 
 constexpr std::pair<const char*, KeyNeed> kKeyWords[] = {
     {"required", KeyNeed::Required}, {"optional", KeyNeed::Optional}, {"none", KeyNeed::None}};

@@ -42,7 +42,7 @@ Result<Api> load(const std::vector<std::string>& names) {
     auto library = os::Library::open(name);
     if (!library) continue;
     auto api = bind(*library);
-    library->leave_loaded();  // the TLS library under it leaves handlers behind that run at exit
+    library->leave_loaded();  // its TLS library registers handlers that run at exit
     return api;
   }
   return environment_error(fmt::format(

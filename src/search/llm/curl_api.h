@@ -1,6 +1,5 @@
-// The few functions and numbers of libcurl that are used, declared here so that neither the build
-// nor the binary needs libcurl. They are part of its stable ABI (soname 4). Internal to
-// curl_http.cpp.
+// The functions and constants of libcurl that we use, declared here so that neither the build nor
+// the binary needs libcurl. They belong to its stable ABI (soname 4). Internal to curl_http.cpp.
 #pragma once
 
 #include <string>
@@ -21,7 +20,7 @@ struct WaitFd {
   short revents;
 };
 struct Message {
-  int kind;  // 1 = done
+  int kind;  // 1: done
   Easy* easy;
   union {
     void* whatever;
@@ -101,7 +100,7 @@ struct Api {
   char* (*version)();
 };
 
-/// Loads the first library found. The environment Error names the Debian package.
+/// Loads the first library found. The environment Error names the package to install.
 Result<Api> load(const std::vector<std::string>& names);
 
 }  // namespace kw::llm::curl

@@ -1,3 +1,8 @@
+// HTTP with libcurl, loaded at run time so that neither the build nor the binary needs libcurl.
+// Each exchange uses its own easy and multi handle. The multi interface waits on the sockets and on
+// the interrupt descriptor together, so Ctrl-C ends an exchange at once. The simpler easy interface
+// can be stopped only from its progress callback. The wait also ends every 50 ms to poll
+// `cancelled`. The cost: connections are not reused, so each exchange pays for a new TLS handshake.
 #include "llm/http.h"
 
 #include <fmt/core.h>
@@ -21,7 +26,7 @@ namespace kw::llm {
 namespace {
 
 constexpr size_t kMostHeaders = 200;
-constexpr size_t kErrorBytes = 256;  // what libcurl demands
+constexpr size_t kErrorBytes = 256;  // required by libcurl
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -30,7 +35,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Everything about one exchange that libcurl's callbacks touch.
+/// The state of one exchange that libcurl's callbacks use.
 struct Exchange {
   const HttpRequest& request;
   const HttpWatch& watch;
@@ -43,7 +48,7 @@ struct Exchange {
   bool stopped() const { return os::interrupted() || (watch.cancelled && watch.cancelled()); }
 
   void take_header(std::string_view line) {
-    if (line.rfind("HTTP/", 0) == 0) {  // a proxy's or an interim answer comes before the real one
+    if (line.rfind("HTTP/", 0) == 0) {  // a proxy's or interim reply precedes the real one
       reply.headers.clear();
       return;
     }
@@ -75,9 +80,9 @@ size_t on_header(char* bytes, size_t size, size_t count, void* exchange) {
 size_t on_body(char* bytes, size_t size, size_t count, void* exchange) {
   auto* self = static_cast<Exchange*>(exchange);
   try {
-    // Anything but the number of bytes ends the transfer.
+    // Any return value but the number of bytes ends the transfer.
     return self->take_body({bytes, size * count}) ? size * count : 0;
-  } catch (...) {  // must not fly through C
+  } catch (...) {  // an exception must not pass through C code
     self->thrown = std::current_exception();
     return 0;
   }
@@ -114,8 +119,8 @@ HttpProblem problem_of(int code) {
   }
 }
 
-/// No SIGPIPE for this thread while it lives: TLS libraries write to sockets the other side has
-/// closed, and libcurl guards against that only if it may use signals.
+/// Blocks SIGPIPE in this thread during its lifetime. TLS libraries write to sockets that the
+/// server has closed, and libcurl handles that only if it may use signals.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -142,7 +147,7 @@ class NoSigpipe {
   bool was_pending_ = false;
 };
 
-/// The handles of one exchange; freed in the order libcurl wants.
+/// The handles of one exchange, freed in the order that libcurl requires.
 class Handles {
  public:
   explicit Handles(const curl::Api& api)
@@ -201,7 +206,7 @@ void CurlHttp::prepare(const curl::Api& api, const HttpRequest& request, Handles
   for (const auto& [name, value] : request.headers) handles.header(name + ": " + value);
   if (!request.key.empty())
     handles.header(request.key_header + ": " + request.key_prefix + request.key.reveal());
-  handles.header("Expect:");  // do not wait for leave to send the body
+  handles.header("Expect:");  // send the body without waiting for "100 Continue"
   set(curl::kUrl, request.url.c_str());
   set(curl::kErrorBuffer, error_text);
   set(curl::kNoSignal, 1L);
@@ -210,7 +215,7 @@ void CurlHttp::prepare(const curl::Api& api, const HttpRequest& request, Handles
   set(curl::kVerifyPeer, 1L);
   set(curl::kVerifyHost, 2L);
   set(curl::kTcpKeepAlive, 1L);
-  set(curl::kAcceptEncoding, "");  // all it can undo; the limit counts what comes out
+  set(curl::kAcceptEncoding, "");  // all that libcurl can decode; the limit counts decoded bytes
   set(curl::kUserAgent, "kernelwright");
   set(curl::kTimeoutMs, static_cast<long>(std::max(0.001, request.timeout_seconds) * 1000));
   set(curl::kConnectTimeoutMs, static_cast<long>(std::max(0.001, request.connect_seconds) * 1000));
@@ -229,7 +234,7 @@ void CurlHttp::prepare(const curl::Api& api, const HttpRequest& request, Handles
   set(curl::kWriteData, static_cast<void*>(&exchange));
 }
 
-/// libcurl's code, or nothing when the user stopped it.
+/// libcurl's result code; not set when the user stopped the exchange.
 std::optional<int> CurlHttp::perform(const curl::Api& api, Handles& handles,
                                      const Exchange& exchange) {
   for (int running = 1; running > 0;) {

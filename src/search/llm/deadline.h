@@ -1,4 +1,4 @@
-// One exchange must end in time, whatever the provider beneath does about timeouts itself.
+// Ends one exchange in time, even when the provider below ignores its timeout.
 #pragma once
 
 #include "llm/clock.h"

@@ -1,4 +1,5 @@
-// The decorators over a provider that answers by script, on a clock that only they turn.
+// The decorators over a scripted provider, with a fake clock that only sleeping and the tests
+// advance.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -162,7 +163,7 @@ TEST(RateLimiting, CountsTokens) {
   EXPECT_NEAR(clock.slept(), 60, 0.01);
   Request huge = question();
   huge.messages[0].text = std::string(100'000, 'x');
-  ASSERT_TRUE(limited.ask(huge));  // more than a minute's worth: sent alone rather than never
+  ASSERT_TRUE(limited.ask(huge));  // over the limit of a minute: sent alone, not never
 }
 
 TEST(RateLimiting, LimitsCallsAtOnce) {
@@ -206,7 +207,7 @@ TEST(Deadline, LeavesTheUsersCancelAlone) {
 
 class Budgets : public ::testing::Test {
  protected:
-  /// How many of ten calls are made, and why the next is not.
+  /// How many of ten calls are made under the limits.
   int calls_under(const Limits& limits, const Request& request, Outcome each = text_reply("a")) {
     std::deque<Outcome> all(10, each);
     Scripted inner(all);
@@ -278,7 +279,7 @@ TEST_F(Budgets, HoldsForCallsInFlight) {
   std::optional<Outcome> second;
   inner.before = [&](const Watch&) {
     if (!second) {
-      second.emplace(failed(FailureKind::Server));  // so that it is asked once only
+      second.emplace(failed(FailureKind::Server));  // so that it is asked only once
       second.emplace(budgeted.ask(question()));
     }
   };
@@ -464,7 +465,7 @@ TEST_F(Cassettes, PlayWhatWasRecorded) {
   Replaying replaying("anthropic", {}, *cassette);
   std::string shown;
   const Watch watch{[&](std::string_view text) { shown += text; }, {}};
-  // In another order, as threads may come; equal requests keep theirs.
+  // In another order, as with threads; equal requests keep their order.
   EXPECT_EQ(replaying.complete(with("b"), watch).failure().kind, FailureKind::Overloaded);
   EXPECT_EQ(replaying.complete(with("a"), watch)->text, "one");
   EXPECT_EQ(replaying.complete(with("b"), watch)->text, "two");

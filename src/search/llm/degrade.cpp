@@ -24,7 +24,7 @@ Outcome Degrading::complete(const Request& request, const Watch& watch) {
   Request changed = request;
   const bool fenced = !request.tools.empty() && !can.tools;
   if (fenced) {
-    // Checked here, because below the conversation has no calls left to check.
+    // Checked here, because the changed conversation has no calls to check.
     if (const auto fine = check_request(request); !fine) {
       Failure failure;
       failure.kind = FailureKind::BadRequest;

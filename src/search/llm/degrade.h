@@ -1,5 +1,5 @@
-// What a provider cannot do is done another way, and said: tools become fenced blocks of text,
-// cache marks are dropped. The reply's `degraded` names each.
+// Replaces features that a provider does not have: tools become fenced blocks of text, cache marks
+// are dropped. Reply::degraded lists each replacement.
 #pragma once
 
 #include "llm/provider.h"
@@ -10,7 +10,7 @@ class Degrading : public LlmProvider {
  public:
   explicit Degrading(LlmProvider& inner) : inner_(inner) {}
   std::string name() const override { return inner_.name(); }
-  /// With tools, because it has them one way or the other.
+  /// Tools are always true: fenced text replaces them when needed.
   Capabilities capabilities() const override;
   Outcome complete(const Request& request, const Watch& watch) override;
 

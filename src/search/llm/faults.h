@@ -1,4 +1,4 @@
-// Failures on purpose, for tests of everything above a provider.
+// Injected failures, for tests of the decorators above a provider.
 #pragma once
 
 #include <mutex>
@@ -8,11 +8,11 @@
 
 namespace kw::llm {
 
-/// Before = nothing is sent; After = the exchange happens and its reply is lost.
+/// Before: nothing is sent. After: the exchange happens and its reply is lost.
 enum class FaultTime : uint8_t { Before, After };
 
 struct Fault {
-  int64_t call = 1;  // which call fails, from 1
+  int64_t call = 1;  // the number of the call that fails, from 1
   Failure failure;
   FaultTime time = FaultTime::Before;
 };

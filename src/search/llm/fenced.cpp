@@ -1,3 +1,9 @@
+// Some models and all local programs have no tool calls, but the stages need tools. So the tools
+// are described in the system text, and the model writes each call as a fenced "```tool" block of
+// JSON. The blocks are taken out of the answer and become calls; results go back as fenced text. A
+// fence is longer than any run of backticks inside it, so a kernel may contain fences. A stricter
+// syntax would be easier to parse, but models often break it. The cost: a block with broken JSON
+// becomes a call with a parse error, which takes another turn.
 #include "llm/fenced.h"
 
 #include <fmt/core.h>
@@ -12,7 +18,7 @@ namespace {
 
 constexpr const char* kWords[] = {"tool", "tool_call", "tool-call", "tool_code"};
 
-/// How many backticks a line begins with (after blanks), and what follows them.
+/// The number of backticks at the start of a line (after blanks), and the text after them.
 size_t ticks(std::string_view line, std::string_view* rest) {
   line = trim(line);
   const size_t n = std::min(line.find_first_not_of('`'), line.size());
@@ -20,7 +26,7 @@ size_t ticks(std::string_view line, std::string_view* rest) {
   return n;
 }
 
-/// Models like to break lines inside JSON strings, which JSON forbids and everyone understands.
+/// Models often put raw line breaks into JSON strings, which JSON forbids; this escapes them.
 std::string escape_raw_breaks(std::string_view text) {
   std::string out;
   bool inside = false, escaped = false;
@@ -36,7 +42,7 @@ std::string escape_raw_breaks(std::string_view text) {
   return out;
 }
 
-/// The name in a block that cannot be parsed, so that the error reaches the right tool.
+/// The name in a block that cannot be parsed, so that the error is reported for the right tool.
 std::string guess_name(std::string_view block) {
   const size_t key = block.find("\"name\"");
   if (key == std::string_view::npos) return "unnamed";
@@ -109,7 +115,7 @@ Request without_tools(const Request& request) {
   Request out = request;
   out.tools.clear();
   if (!request.tools.empty()) {
-    // Behind the stable part and before a mark, so that caching still covers it.
+    // After the stable text but before a cache mark, so that the cache still covers it.
     const Cache cache = out.system.empty() ? Cache::No : out.system.back().cache;
     if (!out.system.empty()) out.system.back().cache = Cache::No;
     out.system.push_back({instructions(request.tools), cache});
@@ -129,8 +135,8 @@ void read_fenced_calls(const Request& request, Reply& reply) {
     }
   };
   std::string kept, block;
-  size_t open = 0;   // backticks of the tool block we are in; 0 = none
-  size_t other = 0;  // of a block of another kind, in which "```tool" is only text
+  size_t open = 0;   // backticks of the current tool block; 0: none
+  size_t other = 0;  // backticks of another kind of block, in which "```tool" is text
   const auto close = [&] {
     reply.calls.push_back(call_of(new_id(), block));
     block.clear();

@@ -1,5 +1,5 @@
-// Tool calls for models and programs that have none: written as fenced blocks of text, and read
-// back from the text of the answer.
+// Tool calls for models and programs without tool support: written as fenced blocks of text, and
+// parsed from the text of the answer.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace kw::llm {
 
-/// The same conversation without tools: they are described in the system text, calls and results of
-/// earlier turns become text.
+/// The same conversation without tools. The system text describes the tools; earlier calls and
+/// results become text.
 Request without_tools(const Request& request);
 
-/// Takes "```tool" blocks out of a reply's text and makes calls of them. A block that is no JSON
-/// becomes a call with its parse error.
+/// Removes "```tool" blocks from the reply's text and turns them into calls. A block that is not
+/// valid JSON becomes a call with its parse error.
 void read_fenced_calls(const Request& request, Reply& reply);
 
 /// `text` inside a fence longer than any run of backticks in it.

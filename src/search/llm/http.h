@@ -1,5 +1,5 @@
-// One HTTP POST as a port: the real one is libcurl, loaded when first needed. Not for anything but
-// talking to models: no redirects, no other methods than POST and GET, no files.
+// HTTP as a port; the real one is libcurl, loaded when first needed. Only for calling models: POST
+// and GET, no redirects, no files.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace kw::llm {
 struct HttpRequest {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
-  /// "x-api-key" and "" or "Authorization" and "Bearer "; not sent when the secret is empty.
+  /// "x-api-key" and "", or "Authorization" and "Bearer "; not sent when the key is empty.
   std::string key_header, key_prefix;
   Secret key;
-  std::string body;     // "" = GET
-  std::string ca_file;  // certificates to trust instead of the system's; "" = the system's
+  std::string body;     // "": GET
+  std::string ca_file;  // trusted certificates; "": the system's
   double timeout_seconds = 600;
   double connect_seconds = 20;
-  double idle_seconds = 300;  // without one byte
+  double idle_seconds = 300;  // without a received byte
   uint64_t reply_limit = 10'000'000;
 };
 
@@ -33,7 +33,7 @@ struct HttpReply {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
 
-  /// Value of a header (name in lower case), or "".
+  /// The value of a header (name in lower case), or "".
   const std::string& header(std::string_view name) const;
 };
 
@@ -41,7 +41,7 @@ enum class HttpProblem : uint8_t {
   None,
   NoLibrary,
   BadUrl,
-  Connect,  // name, route, proxy
+  Connect,  // name, route or proxy
   Tls,      // a certificate that is not trusted
   Timeout,
   CutOff,
@@ -53,13 +53,13 @@ enum class HttpProblem : uint8_t {
 struct HttpOutcome {
   HttpProblem problem = HttpProblem::None;
   std::string detail;  // of the problem
-  HttpReply reply;     // as much as arrived
+  HttpReply reply;     // the part that arrived
   double seconds = 0;
-  bool sent = false;  // a connection was made, so the other side may have read the request
+  bool sent = false;  // a connection was made, so the server may have read the request
 };
 
 struct HttpWatch {
-  /// Bytes of the body as they arrive, with the head they belong to.
+  /// Called with the bytes of the body as they arrive, and the reply so far.
   std::function<void(const HttpReply& head, std::string_view bytes)> on_data = {};
   std::function<bool()> cancelled = {};
 };
@@ -71,12 +71,12 @@ class Http {
   virtual HttpOutcome send(const HttpRequest& request, const HttpWatch& watch) = 0;
 };
 
-/// libcurl, by the first of these names that the loader finds. TLS certificates are verified,
-/// proxies are taken from the environment as curl does, redirects are not followed.
+/// libcurl, loaded under the first of these names that exists. It verifies TLS certificates, takes
+/// proxies from the environment as curl does, and does not follow redirects.
 std::unique_ptr<Http> make_curl_http(std::vector<std::string> library_names = {
                                          "libcurl.so.4", "libcurl-gnutls.so.4"});
 
-/// Whether libcurl can be loaded: its version text, or why not.
+/// The version of libcurl, or why it cannot be loaded.
 Result<std::string> curl_version();
 
 }  // namespace kw::llm

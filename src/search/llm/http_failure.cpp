@@ -1,3 +1,8 @@
+// Vendors report the same failure with different statuses, codes and messages: missing credit can
+// be 400, 402 or 429. So two tables decide: words in the error body first, the status second. A
+// status of 500 or more always wins over words, because then the server is at fault. One parser per
+// vendor would be more exact, but servers that imitate a vendor's format mix the layouts. The cost:
+// a failure with an unknown word is classified by its status alone.
 #include "llm/http_failure.h"
 
 #include <fmt/core.h>
@@ -20,7 +25,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Words that decide whatever the status says; the first row that occurs wins.
+/// These words decide over a status below 500; the first row that occurs wins.
 struct WordRow {
   const char* word;  // in lower case, in code or message
   FailureKind kind;
@@ -50,7 +55,7 @@ constexpr WordRow kFailureWords[] = {
     {"rate_limit_exceeded", FailureKind::RateLimited},
     {"resource_exhausted", FailureKind::RateLimited},
 };
-// Words that decide only where there is no status.
+// These words decide only when there is no status.
 constexpr WordRow kGeneralWords[] = {
     {"invalid_request_error", FailureKind::BadRequest},
     {"invalid_argument", FailureKind::BadRequest},
@@ -85,7 +90,7 @@ FailureKind kind_of_status(int status) {
   return status >= 400 ? FailureKind::BadRequest : FailureKind::InvalidReply;
 }
 
-/// One line, bounded, without control characters: it ends up in terminals and reports.
+/// One line, bounded, without control characters: it is shown in terminals and reports.
 std::string tidy(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
@@ -94,7 +99,7 @@ std::string tidy(std::string text) {
   return std::string(trim(text));
 }
 
-/// "34s" or "1.5s", as Google writes a delay.
+/// A delay as Google writes it: "34s" or "1.5s".
 std::optional<double> google_delay(const Json& body) {
   for (const Json& detail : body["error"]["details"].items()) {
     const std::string& delay = detail["retryDelay"].as_string();
@@ -176,7 +181,7 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
     return failure;
   }
   const ErrorWords words = error_words(*body);
-  // A server that is down says so by its status; words decide where the client is to blame.
+  // A status of 500 or more is the server's fault; below that the words decide.
   if (const auto kind = kind_of_words(words, kFailureWords); kind && reply.status < 500)
     failure.kind = *kind;
   if (!failure.retry_after_seconds) failure.retry_after_seconds = google_delay(*body);

@@ -1,5 +1,4 @@
-// What an HTTP answer that is no reply means: status codes, error bodies of all vendors,
-// Retry-After.
+// Turns HTTP errors into failures: status codes, error bodies of all vendors, Retry-After.
 #pragma once
 
 #include <optional>
@@ -11,24 +10,24 @@
 
 namespace kw::llm {
 
-/// The vendor's own words in an error body: all the shapes that are in use.
+/// The vendor's code and message from an error body; reads all the layouts in use.
 struct ErrorWords {
   std::string
-      code;  // "rate_limit_error insufficient_quota RESOURCE_EXHAUSTED …", whatever there is
+      code;  // "rate_limit_error insufficient_quota RESOURCE_EXHAUSTED …": all that are present
   std::string message;
 };
 ErrorWords error_words(const Json& body);
 
-/// From the head and the body (JSON, HTML, anything) of an answer with a status that is not 200.
+/// From the headers and the body (JSON, HTML, any text) of a reply whose status is not 200.
 Failure failure_of_status(const HttpReply& reply, double unix_time);
-/// From an error inside a stream or a body with status 200.
+/// From an error inside a stream or inside a body with status 200.
 Failure failure_of_error(const Json& body);
-/// From a transfer that did not end well.
+/// From a transfer that failed.
 Failure failure_of_problem(const HttpOutcome& outcome, const std::string& host);
 
-/// Seconds: a number, or a date seen from `unix_time`; nothing when it is neither.
+/// Seconds, from a number or from a date relative to `unix_time`; not set when it is neither.
 std::optional<double> retry_after(const HttpReply& reply, double unix_time);
-/// What a body that is no JSON looks like: "HTML ('502 Bad Gateway')", "empty", "text ('…')".
+/// A description of a body that is not JSON: "HTML ('502 Bad Gateway')", "nothing", "text ('…')".
 std::string body_sight(const std::string& body);
 
 }  // namespace kw::llm

@@ -1,3 +1,10 @@
+// One exchange over HTTP for all vendors. The vendor's format is a row of functions (wire.h), so
+// this source has the parts that are equal for all: the URL, the headers, the key, the stream, the
+// failures. A stream is assembled into the body that a reply without streaming has, so one parser
+// per format is enough. A key is never sent over plain http to another machine. Servers quote keys
+// in errors, so the key is removed from every text that comes back. A class per vendor would repeat
+// these rules four times. The cost: streamed text is held back while it could be the beginning of
+// the key.
 #include "llm/http_provider.h"
 
 #include <fmt/core.h>
@@ -40,7 +47,7 @@ bool is_stream(const HttpReply& head) {
   return head.status == 200 && head.header("content-type").rfind("text/event-stream", 0) == 0;
 }
 
-/// The request as this model may see it: what others signed is left out.
+/// The request without opaque data that another format or model wrote.
 Request own_words(const Request& request, const Wire& wire) {
   Request own = request;
   for (Message& message : own.messages) {
@@ -50,7 +57,7 @@ Request own_words(const Request& request, const Wire& wire) {
   return own;
 }
 
-/// Numbers no honest server reports must not become sums.
+/// Limits the numbers that a faulty server may report, so that sums cannot overflow.
 void bound(Usage& usage) {
   constexpr int64_t kMost = 1'000'000'000;
   for (int64_t* count :
@@ -58,7 +65,7 @@ void bound(Usage& usage) {
     *count = std::clamp<int64_t>(*count, 0, kMost);
 }
 
-/// Feeds a stream's bytes to the assembler as they come.
+/// Feeds the bytes of a stream to the assembler as they arrive.
 class StreamReader {
  public:
   StreamReader(const Wire& wire, const Watch& watch, const Secret& key)
@@ -72,17 +79,17 @@ class StreamReader {
     used_ = true;
     parser_.feed(bytes);
   }
-  /// The assembler, when there was a stream.
+  /// The assembler; nullptr when the reply was not a stream.
   const Assembler* end() {
     parser_.finish();
-    show(std::exchange(held_, ""));  // it was not the whole of it
+    show(std::exchange(held_, ""));  // the rest was not the whole key
     return used_ ? assembler_.get() : nullptr;
   }
 
  private:
   void take(const SseEvent& event) {
     auto data = Json::parse(event.data);
-    // "[DONE]" is no object; anything else that is none carries nothing.
+    // "[DONE]" is not JSON; such data is passed as null.
     show(key_.redact_piece(assembler_->take(event, data ? *data : Json()), held_));
   }
   void show(const std::string& text) {
@@ -130,7 +137,7 @@ HttpRequest HttpProvider::http_request(const Request& request, const Json& body,
   http.ca_file = row_.ca_file;
   http.body = body.dump();
   http.timeout_seconds = std::min(request.timeout_seconds, row_.timeout_seconds);
-  // Without streaming a model that thinks is silent until it has done.
+  // Without streaming, a thinking model sends nothing until it has finished.
   if (streaming == Streaming::No) http.idle_seconds = http.timeout_seconds;
   return http;
 }
@@ -188,7 +195,7 @@ Outcome HttpProvider::read_json(const std::string& text) const {
 }
 
 Outcome HttpProvider::read(const HttpOutcome& got, const Assembler* stream) const {
-  // A connection that breaks after the reply was complete has lost nothing.
+  // If the connection breaks after the reply was complete, nothing is lost.
   const bool complete = stream != nullptr && stream->finished();
   if (got.problem != HttpProblem::None && !(complete && got.problem == HttpProblem::CutOff))
     return failure_of_problem(got, host_of(row_.base_url));

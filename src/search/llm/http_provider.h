@@ -1,4 +1,5 @@
-// A provider reached over HTTP: any wire format, any base URL. One exchange, no retries.
+// A provider reached over HTTP, for any wire format and base URL. One exchange per call, no
+// retries.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace kw::llm {
 
 class HttpProvider : public LlmProvider {
  public:
-  /// Borrows the configuration, the HTTP client and the clock.
+  /// Borrows the configuration, the row, the HTTP client and the clock.
   HttpProvider(const Config& config, const ProviderRow& row, Secret key, Http& http, Clock& clock);
 
   std::string name() const override { return row_.name; }

@@ -1,3 +1,8 @@
+// Counts what each call cost, also when the cost is unknown. A reply with usage and a price has an
+// exact cost. A lost reply may still be charged, so it has an upper limit: all input bytes as
+// tokens plus max_tokens. A call without a price has no limit at all and is counted as unpriced.
+// Counting unknown costs as 0 would be simpler, but a budget would then be exceeded silently. The
+// cost: after lost replies the total is a range ("between … and …"), not a number.
 #include "llm/ledger.h"
 
 #include <fmt/core.h>
@@ -7,8 +12,7 @@
 namespace kw::llm {
 namespace {
 
-/// Whether a failed exchange may be charged for: the provider read it and did not answer with an
-/// error.
+/// Whether a failed exchange may be charged: the provider read it and did not answer with an error.
 bool may_be_charged(const Failure& failure) {
   if (!failure.sent || failure.status >= 300) return false;
   switch (failure.kind) {

@@ -1,5 +1,5 @@
-// What was spent: one row per call, whether it succeeded or not. A cost that is not known is said
-// to be unknown and never counted as nothing.
+// Records what was spent: one row per call, successful or not. An unknown cost is marked unknown
+// and never counted as 0.
 #pragma once
 
 #include <mutex>
@@ -12,26 +12,26 @@
 
 namespace kw::llm {
 
-/// What one exchange cost, as far as can be told.
+/// The cost of one exchange, as far as it is known.
 struct Charge {
-  std::optional<double> usd;      // exactly, by the table
-  std::optional<double> at_most;  // when `usd` is unknown but the price is not
-  int64_t tokens = 0;             // counted, or the most it can have been
-  std::string unknown;            // why `usd` is unknown; "" = it is known
+  std::optional<double> usd;      // exact, by the price table
+  std::optional<double> at_most;  // set when `usd` is unknown but the price is known
+  int64_t tokens = 0;             // as reported, or the upper limit
+  std::string unknown;            // why `usd` is unknown; "": it is known
 };
-/// `price` may be absent.
+/// Without `price` the cost is unknown, unless the call is free.
 Charge charge_of(const Request& request, const Outcome& outcome, const std::optional<Price>& price);
 
 struct LedgerEntry {
   std::string label, provider, model;
-  std::string outcome;  // "end", "tool_use", … or a failure's name
+  std::string outcome;  // "end", "tool_use", … or the name of a failure
   Usage usage;
   Charge charge;
   double latency_seconds = 0;
   std::vector<std::string> degraded;
 };
 
-/// One row, and the way back (unknown members are passed over).
+/// One row as JSON and back; unknown members are ignored.
 Json to_json(const LedgerEntry& entry);
 LedgerEntry ledger_entry_from_json(const Json& json);
 
@@ -39,9 +39,9 @@ struct LedgerTotals {
   int64_t calls = 0, failed = 0;
   Usage usage;             // of the calls that reported it
   double usd = 0;          // of the calls whose cost is known
-  int64_t unknown = 0;     // calls whose cost is not
-  double usd_at_most = 0;  // of those, where the price is known
-  int64_t unpriced = 0;    // of those, where it is not
+  int64_t unknown = 0;     // the number of calls whose cost is unknown
+  double usd_at_most = 0;  // upper limit for those with a known price
+  int64_t unpriced = 0;    // the number of those without a price
   double latency_seconds = 0;
 };
 
@@ -58,7 +58,7 @@ class Ledger {
   std::vector<LedgerEntry> entries_;
 };
 
-/// "$0.0123", "at least $0.0123 (1 call of unknown price)", "unknown (no price for 2 calls)".
+/// "$0.0123", "at least $0.0123 (no price for 1 call)", "unknown (no price for 2 calls)".
 std::string cost_text(const LedgerTotals& totals);
 
 /// Writes every call of `inner` into a ledger.

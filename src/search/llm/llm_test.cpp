@@ -18,7 +18,7 @@
 namespace kw::llm {
 namespace {
 
-// A key cannot be written by accident: neither by fmt nor by a stream, nor as a text.
+// A key cannot be written by accident: not by fmt, not by a stream, not as a string.
 static_assert(!fmt::has_formatter<Secret, fmt::format_context>::value);
 static_assert(!std::is_convertible_v<Secret, std::string>);
 static_assert(!std::is_convertible_v<Secret, std::string_view>);
@@ -196,7 +196,7 @@ TEST(Config, AUsersRowsWin) {
 TEST(Config, TheFileIsFoundByTheEnvironment) {
   ::setenv("KERNELWRIGHT_PROVIDERS", "/nowhere/p.toml", 1);
   const auto missing = load_config();
-  ASSERT_FALSE(missing);  // it was named, so it must be there
+  ASSERT_FALSE(missing);  // the variable names it, so it must exist
   EXPECT_NE(missing.error().message.find("/nowhere/p.toml"), std::string::npos);
   ::unsetenv("KERNELWRIGHT_PROVIDERS");
   ::setenv("XDG_CONFIG_HOME", "/nowhere", 1);

@@ -1,3 +1,9 @@
+// Requests and outcomes as JSON, for cassettes, transcripts and ledgers. Optional members that are
+// not set are left out. The label and the timeout are not written: they do not change the answer. A
+// replay that finds no equal request must tell the user why, so first_difference() compares two
+// values member by member. It gives the path and the byte of the first difference. A text diff
+// would need no code here, but a request is one long line. The cost: only the first difference is
+// shown.
 #include "llm/message_json.h"
 
 #include <fmt/core.h>

@@ -14,7 +14,7 @@ bool is_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// "x-20250929", "x-2025-09-29" and "x-latest" without what follows x; other names as they are.
+/// "x-20250929", "x-2025-09-29" and "x-latest" become "x"; other names are unchanged.
 std::string undated(const std::string& model) {
   const auto ends = [&](size_t length) { return model.size() > length; };
   constexpr std::string_view kLatest = "-latest";

@@ -1,4 +1,4 @@
-// What tokens cost. A model without a price has none: it is never taken to be free.
+// What tokens cost. A model without a price row has an unknown price; it is never treated as free.
 #pragma once
 
 #include <optional>
@@ -17,22 +17,22 @@ struct Rates {
 struct Price {
   std::string model;  // "anthropic:claude-sonnet-4-6"
   Rates rates;
-  int64_t above = 0;  // prompts of more tokens cost `rates_above`; 0 = one price for all
+  int64_t above = 0;  // longer prompts (in tokens) cost `rates_above`; 0: one price for all
   Rates rates_above;
-  std::string as_of;   // the day it was read
-  std::string source;  // from where
+  std::string as_of;   // the date of the price
+  std::string source;  // where the price was read
 
   double usd(const Usage& usage) const;
-  /// No call with so many input tokens and so long an answer costs more.
+  /// The upper limit of the cost of a call with these numbers of tokens.
   double most_usd(int64_t input_tokens, int64_t output_tokens) const;
 };
 
 class PriceTable {
  public:
-  /// Later rows win over earlier ones with the same model.
+  /// Replaces an earlier row with the same model.
   void add(Price price);
-  /// Of "provider:model". A dated or "-latest" name finds the row of its plain name; nullptr =
-  /// unknown.
+  /// The price of "provider:model". A dated or "-latest" name also finds the row of its plain name.
+  /// nullptr: unknown.
   const Price* find(const std::string& provider, const std::string& model) const;
   const std::vector<Price>& rows() const { return rows_; }
 
@@ -40,7 +40,7 @@ class PriceTable {
   std::vector<Price> rows_;
 };
 
-/// "$0.0123"; "price unknown" for nothing.
+/// "$0.0123"; "price unknown" when not set.
 std::string usd_text(std::optional<double> usd);
 
 }  // namespace kw::llm

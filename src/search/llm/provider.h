@@ -1,6 +1,5 @@
-// The port to language models: one exchange with one model. Vendors fulfil it (http_provider.h,
-// command_provider.h); retries, budgets, ledgers and cassettes are decorators over it. Knows
-// nothing of kernels.
+// The port to language models: one exchange with one model. http_provider.h and command_provider.h
+// implement it; retries, budgets, ledgers and cassettes are decorators of it.
 #pragma once
 
 #include <functional>
@@ -12,7 +11,7 @@
 
 namespace kw::llm {
 
-/// Marks = the provider keeps what is marked; Automatic = it keeps prefixes as it likes.
+/// Marks: the provider caches what is marked. Automatic: the provider chooses the prefixes.
 enum class Caching : uint8_t { None, Automatic, Marks };
 
 struct Capabilities {
@@ -22,19 +21,19 @@ struct Capabilities {
   bool streaming = true;
 };
 
-/// How a caller watches one exchange. Both may be empty; both are called on the thread that waits.
+/// How a caller watches one exchange. Both functions may be empty; both run on the calling thread.
 struct Watch {
-  /// Text as it arrives (thinking is not shown). A failed attempt may have shown some already.
+  /// Called with text as it arrives, without thinking. A failed attempt may already have sent text.
   std::function<void(std::string_view text)> on_text = {};
-  /// Asked often; true ends the exchange with FailureKind::Cancelled. Ctrl-C (os/interrupt.h) does
-  /// so without it.
+  /// Polled often; true ends the exchange with FailureKind::Cancelled. Ctrl-C (os/interrupt.h) also
+  /// ends it.
   std::function<bool()> cancelled = {};
 };
 
 class LlmProvider {
  public:
   virtual ~LlmProvider();
-  /// As in ids: "anthropic".
+  /// The provider part of a model id: "anthropic".
   virtual std::string name() const = 0;
   virtual Capabilities capabilities() const = 0;
   /// One exchange; blocks. May be called from several threads at once.

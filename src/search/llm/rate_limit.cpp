@@ -6,7 +6,7 @@ namespace kw::llm {
 namespace {
 
 constexpr double kMinute = 60;
-constexpr int64_t kBytesPerToken = 3;  // a guess, replaced by the real number when it is known
+constexpr int64_t kBytesPerToken = 3;  // a guess; replaced by the reported number later
 
 }  // namespace
 
@@ -26,7 +26,7 @@ double RateLimiting::admit(int64_t tokens, uint64_t* number) {
   if (pace_.tokens_per_minute > 0) {
     int64_t used = 0;
     for (const Sent& sent : sent_) used += sent.tokens;
-    // A request larger than a whole minute's worth goes alone: waiting would never help.
+    // A request over the limit of a whole minute is sent alone: waiting longer would not help.
     if (!sent_.empty() && used + tokens > pace_.tokens_per_minute) return until_gone(sent_.front());
   }
   *number = next_++;

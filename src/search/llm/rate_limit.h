@@ -1,4 +1,4 @@
-// Not asking more often than a provider allows: requests and tokens per minute, calls at once.
+// Keeps a provider's limits on requests per minute, tokens per minute and parallel calls.
 #pragma once
 
 #include <deque>
@@ -9,7 +9,7 @@
 
 namespace kw::llm {
 
-/// 0 = no limit.
+/// 0: no limit.
 struct Pace {
   int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;
 };
@@ -20,7 +20,7 @@ class RateLimiting : public LlmProvider {
       : inner_(inner), pace_(pace), clock_(clock) {}
   std::string name() const override { return inner_.name(); }
   Capabilities capabilities() const override { return inner_.capabilities(); }
-  /// Waits for its turn first.
+  /// Waits until the limits allow the call, then makes it.
   Outcome complete(const Request& request, const Watch& watch) override;
 
  private:
@@ -29,7 +29,7 @@ class RateLimiting : public LlmProvider {
     int64_t tokens;
     uint64_t number;
   };
-  /// 0 = it was let through (and is counted); else how long to wait before asking again.
+  /// 0: admitted and counted; otherwise the seconds to wait before the next try.
   double admit(int64_t tokens, uint64_t* number);
   void finish(uint64_t number, const Outcome& outcome);
 
@@ -37,7 +37,7 @@ class RateLimiting : public LlmProvider {
   const Pace pace_;
   Clock& clock_;
   std::mutex mutex_;
-  std::deque<Sent> sent_;  // of the last minute
+  std::deque<Sent> sent_;  // in the last minute
   int64_t running_ = 0;
   uint64_t next_ = 0;
 };

@@ -44,14 +44,14 @@ Message assistant_message(const Reply& reply) {
   Message message;
   message.role = Role::Assistant;
   const bool nothing = trim(reply.text).empty() && reply.calls.empty();
-  message.text = nothing ? "(no answer)" : reply.text;  // an empty turn cannot be sent
+  message.text = nothing ? "(no answer)" : reply.text;  // providers reject an empty turn
   message.calls = reply.calls;
   message.opaque = reply.opaque;
   return message;
 }
 
 Blame Failure::blame() const {
-  // What nobody has seen was rejected by our own rules.
+  // A request that was never sent was rejected by our own checks.
   return kind == FailureKind::BadRequest && !sent ? Blame::Bug : row(kind).blame;
 }
 

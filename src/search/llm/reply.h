@@ -1,5 +1,5 @@
-// What came back from a language model: a reply, or a typed failure that says who must act, whether
-// asking again can help, and what the attempt may have cost.
+// The outcome of asking a model: a reply or a typed failure. A failure tells who must act, whether
+// a retry can help, and whether the attempt may have cost money.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace kw::llm {
 
-/// Other = something this program has no name for; the vendor's word is in Reply::stop_word.
+/// Other: none of the known reasons; the vendor's word is in Reply::stop_word.
 enum class StopReason : uint8_t { End, ToolUse, Length, Refusal, Other };
 
 struct Usage {
-  bool known = false;  // false: the provider did not say; the numbers are then 0 and mean nothing
+  bool known = false;  // false: the provider reported none; the numbers are 0 and meaningless
   int64_t input = 0;   // neither read from nor written to a cache
-  int64_t output = 0;  // everything generated, reasoning included
+  int64_t output = 0;  // all generated tokens, reasoning included
   int64_t cache_read = 0;
   int64_t cache_write = 0;
-  int64_t reasoning = 0;  // the part of `output` spent on thinking
+  int64_t reasoning = 0;  // the part of `output` spent on reasoning
 
   int64_t total() const { return input + output + cache_read + cache_write; }
 };
@@ -32,13 +32,13 @@ struct Reply {
   std::string text;
   std::vector<ToolCall> calls;
   StopReason stop = StopReason::End;
-  std::string stop_word;  // as the vendor said it
+  std::string stop_word;  // the vendor's own word
   Usage usage;
   std::string provider;
-  std::string model;  // the one that answered
+  std::string model;  // the model that answered
   std::string request_id;
   double latency_seconds = 0;
-  std::vector<std::string> degraded;  // what was asked for and could not be had, and what was done
+  std::vector<std::string> degraded;  // requested features that were replaced or dropped
   Opaque opaque;
 };
 
@@ -46,20 +46,20 @@ struct Reply {
 Message assistant_message(const Reply& reply);
 
 enum class FailureKind : uint8_t {
-  Auth,         // no key, a wrong one, or one that may not do this
+  Auth,         // no key, a wrong key, or a key without the permission
   Quota,        // the account has no credit left
-  NotFound,     // no such model or no such address
-  BadRequest,   // the provider rejects what was sent; not sent: we do
-  TooLarge,     // more than the model or the provider takes
+  NotFound,     // unknown model or address
+  BadRequest,   // the provider rejected the request; if not sent: we did
+  TooLarge,     // more than the model or the provider accepts
   RateLimited,  // too many requests or tokens per minute
   Overloaded,   // the provider has no capacity now
   Server,       // the provider failed
   Timeout,
   Network,       // no connection: name, route, proxy
   CutOff,        // the reply began and did not end
-  InvalidReply,  // it ended and cannot be understood: HTML, broken JSON, no answer inside, too big
-  Refused,       // the provider will not show this prompt to the model
-  Budget,        // not sent: it could exceed what may be spent
+  InvalidReply,  // complete but not usable: HTML, broken JSON, no answer, too large
+  Refused,       // the provider refused to pass the prompt to the model
+  Budget,        // not sent: it could exceed the budget
   Cancelled,     // stopped by the user
   Unavailable,   // not sent: no libcurl, program, trusted certificate or cassette entry
 };
@@ -68,11 +68,11 @@ struct Failure {
   FailureKind kind = FailureKind::Server;
   std::string message;
   std::optional<double> retry_after_seconds = std::nullopt;
-  int status = 0;  // of HTTP; 0 = none
+  int status = 0;  // of HTTP; 0: none
   std::string request_id = {};
-  Usage usage = {};   // known when tokens were counted before it failed
-  int attempts = 1;   // after retries
-  bool sent = false;  // the provider saw the request, so it may be charged for
+  Usage usage = {};   // known when the provider reported tokens before the failure
+  int attempts = 1;   // number of attempts, with retries
+  bool sent = false;  // the provider saw the request, so it may charge for it
   double latency_seconds = 0;
 
   Blame blame() const;

@@ -1,3 +1,9 @@
+// What every provider requires of a request, checked before it is sent. Vendors accept different
+// conversations, so the rules are the intersection: turns alternate and begin with the user's,
+// every call has a result, in the same order. A request that passes is valid in all four formats.
+// Leaving the checks to the vendors would give a different error message for each. The upper limit
+// of input tokens counts each byte as a token. An exact count would need the tokenizer of each
+// model. The cost: a budget refuses some calls that would have fitted.
 #include "llm/request.h"
 
 #include <fmt/core.h>
@@ -10,7 +16,7 @@
 namespace kw::llm {
 namespace {
 
-// More than what any provider adds around a request on its own (tool instructions, role marks).
+// More than any provider adds to a request itself (tool instructions, role marks).
 constexpr int64_t kHiddenTokens = 1024;
 constexpr int64_t kTokensPerPart = 16;
 
@@ -36,8 +42,8 @@ Status check_tools(const Request& request) {
   return Done{};
 }
 
-/// The calls of an assistant's turn must be answered, in their order, by the turn that follows: one
-/// format tells results apart by nothing but their order.
+/// The next turn must have the results of an assistant's calls, in their order. One format tells
+/// results apart only by their order.
 Status check_results(const Message& asked, const Message& answer) {
   for (size_t i = 0; i < asked.calls.size(); ++i) {
     if (i >= answer.results.size())

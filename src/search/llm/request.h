@@ -1,5 +1,5 @@
-// What is asked of a language model, in no vendor's words: system blocks, a conversation with tool
-// calls and their results, tools, limits. Plain values; how each vendor writes them is wire_*.cpp.
+// A request to a model, independent of vendors: system blocks, a conversation with tool calls and
+// results, tools, limits. The wire_*.cpp sources write it in each vendor's format.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kw::llm {
 
-/// Whether the provider is asked to keep everything up to here for later calls.
+/// Mark: the provider should cache everything up to here for later calls.
 enum class Cache : uint8_t { No, Mark };
 
 struct SystemBlock {
@@ -19,32 +19,32 @@ struct SystemBlock {
   Cache cache = Cache::No;
 };
 
-/// A tool the model wants run.
+/// A tool that the model asks to run.
 struct ToolCall {
   std::string id;  // unique within a conversation
   std::string name;
-  std::string arguments;    // the text as it came
+  std::string arguments;    // the text as received
   Json parsed;              // its value, an object; null when `parse_error` is set
-  std::string parse_error;  // why `arguments` is no JSON object; "" = it is one
+  std::string parse_error;  // why `arguments` is not a JSON object; "": it is one
 };
 
-/// A call whose arguments are parsed here, "" standing for {}.
+/// Parses the arguments; "" means {}.
 ToolCall make_tool_call(std::string id, std::string name, std::string arguments);
 
 struct ToolResult {
   std::string call_id;
   std::string name;  // of the tool
   std::string content;
-  bool failed = false;  // the tool could not do what it was asked
+  bool failed = false;  // the tool could not do what was asked
 };
 
 enum class Role : uint8_t { User, Assistant };
 
-/// What only one model understands (signed thinking, encrypted reasoning) and must be handed back
-/// unchanged; to others it is not sent. Clear it when the text or the calls of a message are
-/// edited.
+/// Data that only one model understands (signed thinking, encrypted reasoning) and that must be
+/// sent back unchanged. It is not sent to other models. Clear it when you edit the text or the
+/// calls of a message.
 struct Opaque {
-  std::string wire;  // format and model that wrote it
+  std::string wire;  // the format that wrote it
   std::string model;
   Json content;
 };
@@ -70,11 +70,11 @@ struct Tool {
 
 enum class Effort : uint8_t { Default, Low, Medium, High };
 
-/// How much the model may think before it answers. Where a model takes only one of the two, it is
-/// made from the other.
+/// How much the model may think before it answers. If a model takes only one of the two values, it
+/// is derived from the other.
 struct Reasoning {
   Effort effort = Effort::Default;
-  int64_t budget_tokens = 0;  // 0 = none asked for
+  int64_t budget_tokens = 0;  // 0: not set
 
   bool asked() const { return effort != Effort::Default || budget_tokens > 0; }
 };
@@ -93,12 +93,12 @@ struct Request {
 };
 
 const char* effort_name(Effort effort);
-/// Whether any block or message carries a cache mark.
+/// Whether any block or message has a cache mark.
 bool has_cache_marks(const Request& request);
-/// Nothing, or what no provider could accept: no messages, roles that do not alternate, results
-/// without their call, calls without results, bad tool names, limits out of range.
+/// The Error: a request that no provider accepts. No messages, roles that do not alternate, results
+/// without calls, calls without results, bad tool names, limits out of range.
 Status check_request(const Request& request);
-/// The most input tokens the request can possibly be: a token is at least one byte of what is sent.
+/// An upper limit of the input tokens: a token is at least one byte of what is sent.
 int64_t most_input_tokens(const Request& request);
 
 }  // namespace kw::llm

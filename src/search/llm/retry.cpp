@@ -17,7 +17,7 @@ int Retrying::attempts_for(FailureKind kind) const {
 }
 
 Outcome Retrying::complete(const Request& request, const Watch& watch) {
-  // Own numbers for every call, so that concurrent calls need no lock and no shared order.
+  // Each call has its own random numbers, so that concurrent calls need no lock.
   Random random(hash64(request.label, seed_));
   std::map<FailureKind, int> failures;
   for (int attempt = 1;; ++attempt) {

@@ -1,5 +1,4 @@
-// Asking again when a failure passes by itself: waits that double, or as long as the provider asks
-// for.
+// Retries after failures that may pass: the waits double, or follow the provider's Retry-After.
 #pragma once
 
 #include <functional>
@@ -11,21 +10,21 @@
 namespace kw::llm {
 
 struct RetryPolicy {
-  int attempts = 6;          // in all
-  int attempts_timeout = 2;  // a lost reply may be charged for, and takes long
+  int attempts = 6;          // in total
+  int attempts_timeout = 2;  // a lost reply may be charged, and a timeout takes long
   int attempts_cut_off = 3;
-  int attempts_network = 3;  // offline is found out soon
+  int attempts_network = 3;  // few, so that an offline user learns it soon
   double first_seconds = 1;
   double longest_seconds = 60;       // between two attempts
-  double longest_retry_after = 300;  // a provider that asks for more is not waited for
+  double longest_retry_after = 300;  // a longer Retry-After fails at once
 };
 
-/// Told before each wait.
+/// Called before each wait.
 using OnRetry = std::function<void(const Failure& failure, int attempt, double wait_seconds)>;
 
 class Retrying : public LlmProvider {
  public:
-  /// `seed` spreads the waits of processes that fail together.
+  /// `seed` makes processes that fail together wait for different times.
   Retrying(LlmProvider& inner, RetryPolicy policy, Clock& clock, uint64_t seed,
            OnRetry on_retry = {})
       : inner_(inner),

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kShown = "[key]";
 constexpr size_t kShortestSecret = 12;
 
-/// The secret as a URL writes it: everything but letters, digits and "-._~" as %XX.
+/// The secret as a URL writes it: all but letters, digits and "-._~" as %XX.
 std::string url_form(const std::string& text) {
   std::string out;
   for (const char c : text) {

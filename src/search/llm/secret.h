@@ -1,5 +1,5 @@
-// A text that must not be seen: a key. It cannot be formatted, printed, compared or converted; only
-// the place that writes the HTTP header reads it.
+// A text that must stay secret: a key. It cannot be formatted, printed, compared or converted. Only
+// the code that writes the HTTP header reads it.
 #pragma once
 
 #include <string>
@@ -16,22 +16,21 @@ class Secret {
   explicit Secret(std::string text) : text_(std::move(text)) {}
 
   bool empty() const { return text_.empty(); }
-  /// For the one caller that sends it (curl_http.cpp).
+  /// For the only caller that sends it (curl_http.cpp).
   const std::string& reveal() const { return text_; }
-  /// `text` with every occurrence of the secret (as it is, or as JSON and URLs write it) replaced
-  /// by
-  /// "[key]". Servers like to quote the key they reject. Texts under 12 characters are no secrets
-  /// ("EMPTY", "ollama"): taking them out would spoil what is said.
+  /// `text` with "[key]" for every occurrence of the secret, plain or escaped as in JSON and URLs.
+  /// Some servers quote the key that they reject. Texts under 12 characters ("EMPTY", "ollama") are
+  /// not secrets: replacing them would damage messages.
   std::string redact(std::string text) const;
-  /// The same for a text that comes in pieces: gives what can be shown now. `held` keeps the end
-  /// that may be the beginning of the secret; it is the caller's between calls.
+  /// The same for a text that arrives in pieces; returns what can be shown now. The caller owns
+  /// `held`: it keeps an end that may be the beginning of the secret.
   std::string redact_piece(std::string_view piece, std::string& held) const;
 
  private:
   std::string text_;
 };
 
-/// The content of a file only its owner can touch (mode 600 or less), blanks around it removed.
+/// The trimmed content of a file that only its owner can access (mode 600 or less).
 Result<Secret> read_secret_file(const std::string& path);
 
 }  // namespace kw::llm

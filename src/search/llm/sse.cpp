@@ -29,7 +29,7 @@ void SseParser::take_line(std::string_view line) {
   first_line_ = false;
   if (line.empty()) return dispatch();
   const size_t colon = line.find(':');
-  if (colon == 0) return;  // a comment, sent to keep the connection
+  if (colon == 0) return;  // a comment, sent to keep the connection open
   const std::string_view field = line.substr(0, colon);
   std::string_view value = colon == std::string_view::npos ? "" : line.substr(colon + 1);
   if (!value.empty() && value.front() == ' ') value.remove_prefix(1);

@@ -1,4 +1,4 @@
-// Server-sent events: bytes in, in pieces of any size; whole events out.
+// Server-sent events: takes bytes in pieces of any size and gives whole events.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 namespace kw::llm {
 
 struct SseEvent {
-  std::string type;  // of the "event:" line; "" when there was none
+  std::string type;  // of the "event:" line; "": none
   std::string data;  // "data:" lines, joined by '\n'
 };
 
@@ -17,7 +17,7 @@ class SseParser {
   explicit SseParser(std::function<void(const SseEvent&)> on_event)
       : on_event_(std::move(on_event)) {}
   void feed(std::string_view bytes);
-  /// The stream has ended; an event that lacks only its empty line is given out.
+  /// The stream has ended: gives the last event even when its empty line is missing.
   void finish();
 
  private:
@@ -28,7 +28,7 @@ class SseParser {
   std::string line_;
   SseEvent event_;
   bool has_data_ = false;
-  bool skip_newline_ = false;  // a '\r' ended the last line; a '\n' right after it is part of it
+  bool skip_newline_ = false;  // a '\r' ended the last line; a '\n' right after it belongs to it
   bool first_line_ = true;
 };
 

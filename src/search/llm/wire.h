@@ -1,5 +1,5 @@
-// The four wire formats as rows: how a request is written, how a reply is read, how a stream is put
-// together into the body that a reply without streaming would have had. Pure text in and out.
+// The four wire formats as rows: how to write a request, read a reply, and assemble a stream into
+// the body of a reply without streaming. Pure functions on text.
 #pragma once
 
 #include <functional>
@@ -16,22 +16,23 @@ namespace kw::llm {
 
 enum class Streaming : uint8_t { No, Yes };
 
-/// Whom a request is written for.
+/// The provider and model that a request is written for.
 struct WireTarget {
   const ProviderRow& row;
   ModelRow model;
   Streaming streaming = Streaming::Yes;
 };
 
-/// Events of one stream -> the whole body.
+/// Assembles the events of one stream into the whole body.
 class Assembler {
  public:
   virtual ~Assembler();
-  /// Takes the JSON of one event; gives the text to show.
+  /// Takes the JSON of one event; returns the text to show.
   virtual std::string take(const SseEvent& event, const Json& data) = 0;
-  /// Whether the reply has said that it is complete.
+  /// Whether the stream has signalled the end of the reply.
   virtual bool finished() const = 0;
-  /// As much as arrived, in the form `Wire::read` reads. An error event leaves {"error": …} in it.
+  /// The part that arrived, in the form that `Wire::read` reads. After an error event it has an
+  /// "error" member.
   virtual Json body() const = 0;
 };
 
@@ -43,15 +44,15 @@ struct Wire {
   const char* request_id_header;
   /// Below the base URL.
   std::string (*path)(const Request&, Streaming);
-  /// What cannot be said in this format is left out and named in `degraded`.
+  /// What the format cannot express is left out and listed in `degraded`.
   Json (*body)(const Request&, const WireTarget&, std::vector<std::string>& degraded);
-  /// A body with status 200: a reply without provider, request id and latency, or
-  /// InvalidReply/Refused.
+  /// Reads a body with status 200. Returns a reply without provider, request id and latency, or an
+  /// InvalidReply or Refused failure.
   Outcome (*read)(const Json& body);
   std::unique_ptr<Assembler> (*assemble)();
 };
 
-/// nullptr = unknown.
+/// nullptr: unknown.
 const Wire* find_wire(const std::string& name);
 std::vector<std::string> wire_names();
 
@@ -60,21 +61,22 @@ extern const Wire kOpenAiChatWire;
 extern const Wire kOpenAiResponsesWire;
 extern const Wire kGeminiWire;
 
-/// Gives every call an id that the conversation does not have yet, and a name every format accepts.
+/// Gives every call an id that is new in the conversation, and a name that every format accepts.
 void tidy_calls(const Request& request, Reply& reply);
 /// A failure of kind InvalidReply.
 Failure invalid_reply(std::string message);
-/// A reply that holds nothing and does not say why: InvalidReply, with what it cost.
+/// InvalidReply with the usage, when the reply is empty and its stop reason does not explain it.
 std::optional<Failure> empty_reply(const Reply& reply);
 /// All system blocks as one text, separated by empty lines.
 std::string joined_system(const Request& request);
-/// Arguments as an object, and as its text: servers choke on broken JSON in a conversation.
+/// Arguments as an object, and as its text. Broken JSON is wrapped, because servers reject it.
 Json arguments_object(const ToolCall& call);
 std::string arguments_text(const ToolCall& call);
-/// What a budget of thinking tokens means as a word, and the other way round.
+/// The effort word for a budget of thinking tokens, and the budget for an effort.
 const char* effort_of(const Reasoning& reasoning);
 int64_t budget_of(const Reasoning& reasoning);
-/// Notes that a temperature was asked for and the model takes none; true when it may be sent.
+/// True when a temperature is set and the model accepts it. Adds a note to `degraded` when the
+/// model does not.
 bool may_send_temperature(const Request& request, const WireTarget& target,
                           std::vector<std::string>& degraded);
 

@@ -1,4 +1,9 @@
-// Anthropic's Messages format, version 2023-06-01.
+// Anthropic's Messages format, version 2023-06-01. Three of its rules need care. At most four cache
+// marks are allowed; the last four are sent, because later marks cover more. Signed thinking must
+// come back unchanged, so the content blocks are kept in Reply::opaque. A turn with calls must
+// begin with thinking when thinking is on, so thinking is left out after calls that were made
+// without it. Dropping all thinking blocks would be simpler, but the vendor rejects calls without
+// them. The cost: each such reply is stored twice, as text and as blocks.
 #include "llm/wire.h"
 
 #include <algorithm>
@@ -90,8 +95,8 @@ Json tools_json(const Request& request) {
   return tools;
 }
 
-/// A turn that calls must begin with thinking, when there is to be any; what another model or no
-/// thinking has led to cannot.
+/// With thinking on, a turn that calls tools must begin with thinking. The calls of other models,
+/// and calls made without thinking, cannot fulfil this.
 bool calls_without_thinking(const Request& request) {
   for (auto turn = request.messages.rbegin(); turn != request.messages.rend(); ++turn) {
     if (turn->role == Role::Assistant) return !turn->calls.empty() && turn->opaque.wire != kName;
@@ -169,14 +174,14 @@ Usage usage_of(const Json& usage) {
   return out;
 }
 
-/// "input_text" is ours: the arguments as the stream spelled them.
+/// "input_text" is our own member: the arguments as the stream sent them.
 ToolCall call_of(const Json& block) {
   const bool spelled = block["input_text"].is_string();
   return make_tool_call(block["id"].as_string(), block["name"].as_string(),
                         spelled ? block["input_text"].as_string() : block["input"].dump());
 }
 
-/// The content as it must be handed back, when it holds signed thinking.
+/// The content to send back, when it has signed thinking; otherwise empty.
 Opaque opaque_of(const Json& content, const Reply& reply) {
   bool thinking = false;
   Json kept = Json::array();
@@ -184,7 +189,7 @@ Opaque opaque_of(const Json& content, const Reply& reply) {
   for (const Json& block : content.items()) {
     const std::string& type = block["type"].as_string();
     thinking |= type == "thinking" || type == "redacted_thinking";
-    if (type == "text" && trim(block["text"].as_string()).empty()) continue;  // is rejected
+    if (type == "text" && trim(block["text"].as_string()).empty()) continue;  // vendor rejects it
     Json copy = Json::object();
     for (const auto& [key, value] : block.members()) {
       if (key != "input_text" && key != "input") copy.set(key, value);

@@ -1,4 +1,9 @@
-// Google's generateContent. Its calls may have no ids and its schemas are a subset of JSON schema.
+// Google's generateContent format. Its schemas are a subset of JSON schema, so unknown keys are
+// removed and listed in `degraded`. Its calls may have no ids: this source makes ids for the
+// conversation, and sends back only those that the provider gave. Parts with a thought signature
+// must come back unchanged, so they are kept in Reply::opaque. Calls of other models get the
+// vendor's placeholder signature. Rejecting such schemas and conversations would be simpler, but
+// then a job could not change models. The cost: removed schema keys no longer constrain the model.
 #include "llm/wire.h"
 
 #include <fmt/core.h>
@@ -18,7 +23,7 @@ constexpr std::array kSchemaKeys = {"type",      "format",   "title",     "descr
                                     "minLength", "minimum",  "maxLength", "maximum",     "pattern",
                                     "items",     "anyOf"};
 
-/// The schema without what the format does not know; `dropped` names what went.
+/// The schema without the keys that the format does not have; adds those to `dropped`.
 Json reduced_schema(const Json& schema, std::vector<std::string>& dropped) {
   if (!schema.is_object()) return schema;
   Json out = Json::object();
@@ -41,7 +46,7 @@ Json reduced_schema(const Json& schema, std::vector<std::string>& dropped) {
   return out;
 }
 
-// What the vendor says to send where a call was not its own.
+// The vendor's placeholder for a call that its model did not make.
 constexpr const char* kForeignSignature = "skip_thought_signature_validator";
 
 Json assistant_parts(const Message& message, const WireTarget& target) {
@@ -57,7 +62,7 @@ Json assistant_parts(const Message& message, const WireTarget& target) {
   return parts;
 }
 
-/// Ids are the provider's to give: only those it gave are sent back to it.
+/// The call ids that the provider gave. Only those are sent back to it.
 std::set<std::string> given_ids(const Request& request) {
   std::set<std::string> ids;
   for (const Message& message : request.messages) {
@@ -250,7 +255,7 @@ class GeminiAssembler : public Assembler {
   static bool plain_text(const Json& part) {
     return part["text"].is_string() && !part["thought"].as_bool() && part.members().size() == 1;
   }
-  /// Pieces of one text become one part again.
+  /// Joins consecutive pieces of plain text into one part.
   void take_part(const Json& part) {
     if (plain_text(part) && !parts_.empty() && plain_text(parts_.back())) {
       parts_.back().set("text", parts_.back()["text"].as_string() + part["text"].as_string());

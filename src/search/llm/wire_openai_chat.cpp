@@ -1,4 +1,9 @@
-// OpenAI's chat completions, and what the servers that imitate them understand of it.
+// OpenAI's chat completions format, which many servers imitate. The reader is tolerant where
+// imitations differ: arguments as an object, calls without ids, "stop" as the reason when tools are
+// called, pieces of calls without an index. Features that imitations may not have (reasoning
+// effort) are sent only to models that are known to have them. A strict reader would find faulty
+// servers earlier, but would exclude local ones. The cost: reasoning is not kept between turns,
+// because the format has no place for it.
 #include "llm/wire.h"
 
 #include <map>
@@ -87,7 +92,7 @@ StopReason stop_of(const std::string& word) {
   return word == "content_filter" ? StopReason::Refusal : StopReason::Other;
 }
 
-/// The vendor counts cached tokens among the prompt's.
+/// The vendor includes cached tokens in the prompt tokens.
 Usage usage_of(const Json& usage) {
   Usage out;
   out.known = usage["prompt_tokens"].is_int();
@@ -98,7 +103,7 @@ Usage usage_of(const Json& usage) {
   return out;
 }
 
-/// Some imitations hand over the arguments as an object.
+/// Some imitations send the arguments as an object.
 std::string spelled(const Json& arguments) {
   return arguments.is_object() ? arguments.dump() : arguments.as_string();
 }
@@ -118,7 +123,7 @@ Outcome read_body(const Json& body) {
     reply.calls.push_back(make_tool_call(std::move(id), call["function"]["name"].as_string(),
                                          spelled(call["function"]["arguments"])));
   }
-  // Imitations say "stop" when they call, too.
+  // Imitations also report "stop" when they call tools.
   if (!reply.calls.empty() && reply.stop == StopReason::End) reply.stop = StopReason::ToolUse;
   if (const std::string& refusal = message["refusal"].as_string(); !refusal.empty()) {
     reply.text = reply.text.empty() ? refusal : reply.text;

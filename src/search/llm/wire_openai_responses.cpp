@@ -1,5 +1,8 @@
-// OpenAI's responses. Nothing is stored at the vendor's (store = false), so reasoning travels with
-// the conversation, encrypted.
+// OpenAI's responses format. The vendor could keep the conversation, but then a replay or another
+// provider could not continue it. So nothing is stored there (store = false). Reasoning is
+// requested in encrypted form, kept in Reply::opaque and sent back with the next turn. The cost:
+// the whole conversation is sent each time. Streaming needs no assembly, because the last event has
+// the whole response.
 #include "llm/wire.h"
 
 namespace kw::llm {
@@ -82,7 +85,7 @@ Usage usage_of(const Json& usage) {
   return out;
 }
 
-/// Adds an item's text; whether it is a refusal.
+/// Adds the text of an item; returns whether it is a refusal.
 bool take_message(const Json& item, Reply& reply) {
   bool refused = false;
   for (const Json& part : item["content"].items()) {
@@ -128,7 +131,7 @@ Outcome read_body(const Json& body) {
   return reply;
 }
 
-/// The last event carries the whole response.
+/// The last event has the whole response.
 class ResponsesAssembler : public Assembler {
  public:
   std::string take(const SseEvent& event, const Json& data) override {

@@ -1,4 +1,5 @@
-// What is written for each vendor, as golden JSON, and what is read, whatever a server sends.
+// Tests what is written for each vendor, as golden JSON, and what is read, also from faulty
+// servers.
 #include "llm/wire.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ Request plain() {
   return request;
 }
 
-/// Everything a conversation can hold.
+/// A request with every feature of a conversation.
 Request rich() {
   Request request;
   request.max_tokens = 16000;
@@ -215,7 +216,7 @@ data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name"
 )"},
 };
 
-/// Gives HttpProvider a fixed answer.
+/// Gives HttpProvider a fixed reply.
 class CannedHttp : public Http {
  public:
   CannedHttp(std::string body, std::string type, size_t piece)
@@ -281,7 +282,7 @@ TEST_P(Streams, CutAnywhereAreNeverTakenForWhole) {
     std::string shown;
     const Outcome outcome = play(GetParam(), bytes.substr(0, cut), "text/event-stream", 64, &shown);
     if (!outcome) continue;
-    // Only what comes after the end was said may be missing.
+    // Only data after the end signal may be missing.
     EXPECT_EQ(outcome->text, "Hello") << cut;
     ASSERT_EQ(outcome->calls.size(), 1u) << cut;
     EXPECT_EQ(outcome->calls[0].parsed["a"].as_int(), 1) << cut;
@@ -319,7 +320,7 @@ TEST_P(Streams, SurviveEveryMutation) {
     const std::string document =
         brace == std::string::npos ? "" : spoilt.substr(brace, spoilt.find('\n', brace) - brace);
     const Outcome whole = play(GetParam(), document, "application/json", 61, &shown);
-    // Whatever it is, it is a reply whose calls are usable, or a named failure.
+    // The outcome must be a reply with usable calls, or a failure with a message.
     for (const Outcome* outcome : {&streamed, &whole}) {
       if (!*outcome) {
         EXPECT_FALSE(outcome->failure().message.empty());
