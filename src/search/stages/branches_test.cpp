@@ -11,7 +11,7 @@ struct AnswerCase {
   const char* name;
   std::string answer;
   size_t modules;
-  const char* problem;  // part of it
+  const char* problem;  // part of the message
 };
 class ReadBranches : public testing::TestWithParam<AnswerCase> {};
 

@@ -1,3 +1,10 @@
+// The problem: a conversation with tools grows with every turn, and models have a limited context.
+// Two rules shorten it. Over most_bytes, old turns keep only their first 600 bytes; the first turn
+// and the last keep_turns stay whole. If the request still does not fit, the other turns are
+// shortened too. Last, the current turn and the first one lose their middle. Each cut leaves a note
+// with the number of bytes. A summary by a model would keep more facts, but costs a call and can be
+// wrong. The cost: compaction changes old turns and so loses the provider's cache; therefore it
+// halves the size at once.
 #include "stages/conversation.h"
 
 #include <fmt/core.h>
@@ -10,7 +17,7 @@ namespace kw::stages {
 namespace {
 
 constexpr size_t kKeptText = 600;      // of a long text that is compacted
-constexpr int64_t kBytesPerToken = 3;  // of source text, on the careful side
+constexpr int64_t kBytesPerToken = 3;  // of source text, a low estimate
 
 size_t bytes_of(const llm::Message& message) {
   size_t bytes = message.text.size();
@@ -19,7 +26,7 @@ size_t bytes_of(const llm::Message& message) {
   return bytes;
 }
 
-/// The beginning says what it was; the rest is counted.
+/// Keeps the beginning, and states the number of bytes left out.
 bool shrink(std::string& text) {
   if (text.size() <= 2 * kKeptText) return false;
   size_t end = text.rfind('\n', kKeptText);
@@ -47,11 +54,11 @@ bool shrink(llm::Message& message) {
   bool changed = shrink(message.text);
   for (llm::ToolCall& call : message.calls) changed |= shrink(call);
   for (llm::ToolResult& result : message.results) changed |= shrink(result.content);
-  if (changed) message.opaque = {};  // it vouches for what was there before
+  if (changed) message.opaque = {};  // it is signed for the old content
   return changed;
 }
 
-/// Beginning and end of a text that is being discussed; what is missing is said in its middle.
+/// Keeps beginning and end of a text, with the number of omitted bytes between them.
 bool cut_middle(std::string& text, size_t most) {
   most = std::max(most, 2 * kKeptText);
   if (text.size() <= most) return false;
@@ -110,7 +117,7 @@ void Conversation::answer_calls(std::vector<llm::ToolResult> results) {
 
 void Conversation::hear(const llm::Reply& reply) {
   llm::Message turn = llm::assistant_message(reply);
-  // No provider takes a turn in which nothing is said.
+  // Providers reject an empty turn.
   if (trim(turn.text).empty() && turn.calls.empty()) turn.text = "(no answer)";
   messages_.push_back(std::move(turn));
 }
@@ -119,10 +126,10 @@ void Conversation::compact() {
   const size_t before = turn_bytes();
   if (before <= limits_.most_bytes) return;
   size_t turns = 0;
-  // The first turn is the task of the stage and stays; the last ones are what is being discussed.
+  // The first turn holds the task, and the last ones the current discussion: both stay.
   for (size_t i = 1; i + limits_.keep_turns < messages_.size(); ++i) {
     if (turn_bytes() <= limits_.most_bytes / 2)
-      break;  // once, thoroughly: every change costs the cache
+      break;  // halve it at once: every change loses the cache
     turns += shrink(messages_[i]);
   }
   if (turns == 0) return;
@@ -130,8 +137,8 @@ void Conversation::compact() {
       fmt::format("{} older turns compacted: {} bytes to {}", turns, before, turn_bytes()));
 }
 
-// The last turns are long themselves: from the oldest on they are shortened too, the one that is
-// being answered last.
+// Shortens even the last turns, the oldest first. The turn to be answered and the first turn come
+// last.
 void Conversation::fit(size_t room) {
   const size_t before = turn_bytes();
   if (before <= room) return;

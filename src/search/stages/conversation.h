@@ -1,5 +1,5 @@
-// What was said so far between the engine and a model, and its next request. Long conversations are
-// compacted by a rule that is told to the model; nothing is dropped silently.
+// The conversation with a model so far, and the next request. Long conversations are compacted by a
+// fixed rule, and a note in the text tells the model what was left out.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace kw::stages {
 
 struct ConversationLimits {
   size_t most_bytes = 200'000;  // of all turns together
-  size_t keep_turns = 6;        // the last of which are never compacted
+  size_t keep_turns = 6;        // the last turns; compact() leaves them whole
   int64_t max_tokens = 16'384;  // of an answer
 };
 
@@ -22,17 +22,17 @@ class Conversation {
                ConversationLimits limits = {})
       : system_(std::move(system)), tools_(std::move(tools)), limits_(limits) {}
 
-  /// Adds to the user's next turn.
+  /// Adds text to the user's next turn.
   void say(const std::string& text);
   void answer_calls(std::vector<llm::ToolResult> results);
-  /// The assistant's turn.
+  /// Adds the assistant's turn.
   void hear(const llm::Reply& reply);
-  /// Everything up to now, compacted where it is too long; in any case until a model whose request
-  /// and answer share `context_tokens` can take it, as far as texts can be shortened at all.
+  /// The whole conversation, compacted when it is too long. Texts are shortened until request and
+  /// answer fit into `context_tokens`, as far as that is possible.
   llm::Request request(const std::string& label, int64_t context_tokens = 128'000);
 
   const std::vector<llm::Message>& messages() const { return messages_; }
-  /// What compaction did, in words, one line each time.
+  /// One line for each compaction.
   const std::vector<std::string>& compactions() const { return compactions_; }
 
  private:

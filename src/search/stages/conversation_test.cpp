@@ -39,7 +39,7 @@ TEST(Conversation, AnEmptyAnswerIsStillATurn) {
   EXPECT_TRUE(llm::check_request(request));
 }
 
-// Old turns shrink, and say so; the first and the last ones stay whole.
+// Old turns shrink and note it; the first and the last ones stay whole.
 TEST(Conversation, CompactsByRule) {
   ConversationLimits limits;
   limits.most_bytes = 40'000;
@@ -75,12 +75,12 @@ TEST(Conversation, CompactsByRule) {
 struct FitCase {
   const char* name;
   int64_t context_tokens;
-  size_t turn;  // bytes of each of the last ones
+  size_t turn;  // bytes of each of the last turns
 };
 class Fits : public testing::TestWithParam<FitCase> {};
 
-// However long the last turns are, a request is never more than the model takes, and says what is
-// missing; the first words of every turn stay.
+// Even with long last turns, a request fits the model's context and notes what is missing. The
+// first words of every turn stay.
 TEST_P(Fits, TheModelsContext) {
   const auto [name, context, bytes] = GetParam();
   Conversation talk({{std::string(10'000, 's'), llm::Cache::Mark}}, {});

@@ -1,4 +1,4 @@
-// The stages under way. Internal to stages.
+// The implementation of the stages. Internal to stages.
 #pragma once
 
 #include <optional>
@@ -25,9 +25,9 @@ class Stages::Impl {
   std::vector<Attempt> attempts;  // of all sessions
 
  private:
-  /// A module that compiles, or a submission of it for the stage, in at most so many tries.
+  /// Asks until a module compiles, at most `most` times; not set when none does.
   Result<std::optional<record::Candidate>> compiling(TryRequest request, int most);
-  /// The same by the stronger model, which is told everything that was tried.
+  /// The same with the stronger model, which gets the history of all attempts.
   Result<std::optional<record::Candidate>> escalated(TryRequest request, int most,
                                                      const std::string& goal);
   Result<std::optional<record::Candidate>> codegen();
@@ -38,7 +38,8 @@ class Stages::Impl {
   Result<bool> find_right();
   Status consider_built_in();
   Status performance();
-  /// One try to be faster; what there is to say about it. "" ends the stage: the provider failed.
+  /// One try to be faster. Returns the feedback for the model; "": the provider failed, which ends
+  /// the stage.
   Result<std::string> faster(const TryRequest& request);
   Result<std::string> judge_faster(const TryRequest& request, const Try& made);
   bool good_enough() const;

@@ -1,3 +1,9 @@
+// Reference, prompt and machine rarely settle everything: dims and priority can be open. A model
+// answers these questions as a JSON object, from the reference and the prompt. If it lists
+// questions, the user gets at most five, and the model answers again with the user's answers.
+// Asking the user everything directly would need no model, but would ask questions that the
+// reference answers. Tolerances are never part of it: a model must not loosen them. The cost: one
+// or two exchanges before any kernel is written.
 #include "stages/interview.h"
 
 #include <fmt/core.h>
@@ -23,7 +29,7 @@ std::vector<std::string> text_list(const Json& json) {
   return list;
 }
 
-/// The user's answers to what the model wants to know; "" when nobody answered.
+/// The user's answers to the model's questions; "": the user gave none.
 std::string user_answers(const InterviewRequest& request,
                          const std::vector<std::string>& questions) {
   std::string out;

@@ -1,5 +1,5 @@
-// The interview's model: asked only what reference, prompt and machine leave open, and never about
-// tolerances. It may have questions for the user.
+// The interview: a model answers what the reference, the prompt and the machine leave open. It is
+// never asked about tolerances. It may put questions to the user.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ namespace kw::stages {
 
 struct InterviewRequest {
   std::string reference, prompt, target;
-  std::string known;              // what is settled already
-  std::vector<std::string> open;  // what is not, a line each
-  /// Puts a question to the user; nothing when nobody answers. May be empty.
+  std::string known;              // what is already decided
+  std::vector<std::string> open;  // what is open, one line each
+  /// Asks the user one question; not set when the user gives no answer. May be empty.
   std::function<std::optional<std::string>(const std::string& question)> ask = {};
 };
 
@@ -25,10 +25,10 @@ struct Interview {
   std::vector<std::string> inputs;  // "x:fp16[B,D]"
   std::optional<std::string> priority;
   std::string notes;
-  std::vector<std::string> questions;  // that nobody answered
+  std::vector<std::string> questions;  // that the user did not answer
 };
 
-/// What came of it. Without `answers`, `problem` says why; `provider` is set when that was it.
+/// The result. Without `answers`, `problem` says why; `provider` is set when the provider failed.
 struct InterviewOutcome {
   std::optional<Interview> answers;
   std::string problem;

@@ -68,7 +68,7 @@ Status RunJournal::attempt(const Attempt& attempt) {
 
 Status RunJournal::exchange(const std::string& label, const llm::Request& request,
                             const llm::Outcome& outcome) {
-  // What was spent is known for good before anything else is.
+  // Costs are recorded first, so that they are kept even if a later write fails.
   for (const llm::LedgerEntry& row : session_.fresh_rows()) {
     KW_TRY(now_or_later(
         [json = llm::to_json(row)](store::Run& run) { return run.event(kCallEvent, json); }));

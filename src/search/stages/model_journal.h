@@ -1,5 +1,5 @@
-// What models were told and said, kept in the run's folder: exchanges, texts by stage, attempts,
-// calls. Before the run has a folder it keeps them until there is one.
+// Writes exchanges, texts by stage, attempts and calls into the run folder. Before the run has a
+// folder, it keeps them in memory.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,12 @@ namespace kw::stages {
 
 class RunJournal : public Journal {
  public:
-  /// `hidden` is taken out of everything that is kept (a reference that must not be stored).
+  /// `hidden` (a reference that must not be stored) is removed from stage texts and requests.
+  /// The outcomes of exchanges are written unchanged.
   RunJournal(ModelSession& session, bool transcripts, std::string hidden = "")
       : session_(session), transcripts_(transcripts), hidden_(std::move(hidden)) {}
 
-  /// From now on into this folder, with what was kept so far.
+  /// Writes everything kept so far into this run, and all that follows.
   Status attach(store::Run& run);
   void hide(std::string text) { hidden_ = std::move(text); }
 

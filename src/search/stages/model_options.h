@@ -1,4 +1,4 @@
-// What a user says about language models.
+// The user's options for language models.
 #pragma once
 
 #include <functional>
@@ -8,18 +8,19 @@
 
 namespace kw::stages {
 
-/// Which language models may be asked, and what that may cost; as typed (docs/models.md).
+/// Which models may be asked, and what they may cost, as the user typed it (docs/models.md).
 struct ModelOptions {
-  std::string model_id;                            // for all stages; "" = the default
-  std::string escalation_id;                       // asked last; "" = the default
+  std::string model_id;                            // for all stages; "": the default
+  std::string escalation_id;                       // the stronger model; "": the default
   std::vector<std::string> stage_models, retries;  // "codegen=openai:gpt-5.2", "polish=0"
-  std::optional<double> budget_usd;                // none: kDefaultBudget
+  std::optional<double> budget_usd;                // not set: kDefaultBudget
   bool escalate = false;
-  std::string record, replay;   // cassettes
-  bool transcripts = true;      // prompts and replies are kept in the run's folder
-  bool store_reference = true;  // and the reference's source
-  bool programs = true;         // command:PROGRAM may be run; a folder's word alone is not enough
-  /// Puts a question to the user; nothing when nobody answers. Empty: nobody is asked.
+  std::string record, replay;   // paths of cassettes
+  bool transcripts = true;      // keep prompts and replies in the run folder
+  bool store_reference = true;  // and the source of the reference
+  bool programs = true;         // command:PROGRAM may be run; false when only a run folder names it
+  /// Asks the user one question; not set when the user gives no answer. Empty: the user is not
+  /// asked.
   std::function<std::optional<std::string>(const std::string& question)> ask = {};
 };
 inline constexpr double kDefaultBudget = 2;  // US dollars per kernel

@@ -51,7 +51,7 @@ Result<std::string> resolve_proposer(const std::string& proposer, const ModelOpt
   if (names_models(models)) return std::string("hybrid");
   const Result<llm::Config> config = llm::load_config();
   if (!config) {
-    // Nobody asked for a model, so nobody is stopped by how they are configured.
+    // The user did not ask for a model, so a faulty configuration is only a warning.
     *warning = "no model is asked: " + config.error().message;
     return std::string("builtin");
   }
@@ -67,8 +67,8 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
   session->budget_ = options.budget_usd.value_or(kDefaultBudget);
   llm::ClientOptions client;
   client.limits.usd = session->budget_;
-  // A limit the user gave is kept or nothing is sent; the default one gives way where no price is
-  // known, and that is said.
+  // With a limit from the user, a model without a price is refused. The default limit allows it,
+  // and terms() says so.
   client.limits.unknown_price =
       options.budget_usd ? llm::UnknownPrice::Refuse : llm::UnknownPrice::Allow;
   client.record_path = options.record;

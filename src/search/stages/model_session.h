@@ -1,5 +1,5 @@
-// The language models of one synthesis: configuration, plan, client, and a ledger that outlives the
-// session because every call is an event of the run.
+// The models of one synthesis: configuration, plan, client and ledger. Every call is an event of
+// the run, so the ledger outlives the session.
 #pragma once
 
 #include <functional>
@@ -15,29 +15,29 @@ namespace kw::stages {
 
 class ModelSession {
  public:
-  /// Errors: providers.toml, an unknown provider, stage or number, a cassette that cannot be read.
+  /// Errors: providers.toml; an unknown provider, stage or number; a cassette that cannot be read.
   static Result<std::unique_ptr<ModelSession>> open(const ModelOptions& options, uint64_t seed);
 
   const Plan& plan() const { return plan_; }
   llm::Client& client() { return *client_; }
-  /// From now on an exchange is hung up on as soon as this says that the time is over. Asked from
-  /// several threads; set before anybody is asked.
+  /// An exchange is cancelled as soon as `over` returns true. `over` is called from several
+  /// threads. Set it before the first exchange.
   void ask_until(std::function<bool()> over) { over_ = std::move(over); }
   /// One exchange; blocks. Ctrl-C cancels it.
   llm::Outcome answer(const llm::ModelId& id, const llm::Request& request, const llm::Watch& watch);
-  /// Rows of the ledger since the last call of this.
+  /// The rows of the ledger since the last call of this function.
   std::vector<llm::LedgerEntry> fresh_rows();
-  /// Rows of earlier sessions.
+  /// Adds the rows of earlier sessions.
   void restore(const std::vector<llm::LedgerEntry>& rows);
 
-  /// From now on these are the models that are asked, instead of the plan's.
+  /// Names these models in terms() and model_names(), instead of the plan's.
   void ask_these(std::vector<llm::ModelId> models) { asked_ = std::move(models); }
 
-  /// "anthropic:claude-sonnet-4-6, at most $2.0000 (--budget)": said before the first call.
+  /// "models: ID; at most $2.0000 for this kernel (--budget)": shown before the first call.
   std::string terms() const;
   /// The distinct models that are asked.
   std::vector<std::string> model_names() const;
-  /// Providers whose calls cannot be replayed any more, and other things worth a warning.
+  /// Recorded exchanges that were not used, and features that providers lack.
   std::vector<std::string> warnings();
 
  private:
@@ -54,12 +54,12 @@ class ModelSession {
   std::function<bool()> over_;
 };
 
-/// "builtin", "llm" or "hybrid" for what was asked; `warning` is set when a key might have been
-/// meant to be used and cannot be. The Error lists the proposers.
+/// "builtin", "llm" or "hybrid" for the option's value. `warning` is set when the configuration of
+/// the models cannot be read. The Error lists the proposers.
 Result<std::string> resolve_proposer(const std::string& proposer, const ModelOptions& models,
                                      std::string* warning);
 
-/// No child process is given the keys of these providers.
+/// Removes the keys of these providers from the environment of child processes.
 void hide_keys(const llm::Config& config);
 
 }  // namespace kw::stages

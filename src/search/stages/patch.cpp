@@ -1,3 +1,9 @@
+// Models write diffs with wrong line numbers and counts. A standard patch program rejects such
+// diffs, or applies them with fuzz at a wrong place. Here the numbers are only hints: a hunk goes
+// to the nearest place where all its old lines match exactly, after the previous hunk. An inexact
+// match would accept more diffs, but could change the wrong line of a kernel. A hunk that fits
+// nowhere is an Error with the expected and the actual line, so that the model can correct it. The
+// cost: a wrong context line takes another attempt.
 #include "stages/patch.h"
 
 #include <fmt/core.h>
@@ -13,7 +19,7 @@ namespace kw::stages {
 namespace {
 
 struct Hunk {
-  int64_t line = 0;  // where it says it begins, from 1; 0: it does not say
+  int64_t line = 0;  // the line in its header, from 1; 0: none given
   std::vector<std::string_view> before, after;
 };
 
@@ -32,7 +38,7 @@ bool is_file_header(std::string_view line) {
 }
 
 void add_line(Hunk& hunk, std::string_view line) {
-  // An empty line is a context line whose blank an editor has eaten.
+  // An empty line is a context line without its leading blank.
   const char kind = line.empty() ? ' ' : line[0];
   const std::string_view rest = line.empty() ? line : line.substr(1);
   if (kind != '+') hunk.before.push_back(rest);
@@ -47,7 +53,7 @@ Result<std::vector<Hunk>> read_hunks(std::string_view diff) {
       hunks.push_back({hunk_line(line), {}, {}});
       in_hunk = true;
     } else if (!in_hunk || line.starts_with("\\")) {
-      continue;  // what stands before the first hunk, and "\ No newline at end of file"
+      continue;  // text before the first hunk, and "\ No newline at end of file"
     } else if (is_file_header(line) && !hunks.back().before.empty() &&
                (line.starts_with("diff ") || line.starts_with("index "))) {
       return input_error("the diff changes more than one file");
@@ -63,7 +69,7 @@ Result<std::vector<Hunk>> read_hunks(std::string_view diff) {
   return hunks;
 }
 
-/// Blank lines at the end of a hunk belong to the answer around it as often as to the file.
+/// Empty lines at the end of a hunk often belong to the answer, not to the file.
 void drop_blank_end(Hunk& hunk) {
   while (!hunk.before.empty() && !hunk.after.empty() && hunk.before.back().empty() &&
          hunk.after.back().empty()) {
@@ -78,7 +84,7 @@ bool fits(const std::vector<std::string_view>& lines, size_t at, const Hunk& hun
                     lines.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-/// Where the hunk fits, the nearest to `wanted`, not before `least`.
+/// The place nearest to `wanted` where the hunk fits, not before `least`.
 std::optional<size_t> place(const std::vector<std::string_view>& lines, const Hunk& hunk,
                             size_t wanted, size_t least) {
   std::optional<size_t> best;
@@ -89,7 +95,7 @@ std::optional<size_t> place(const std::vector<std::string_view>& lines, const Hu
   return best;
 }
 
-/// How many lines of the hunk match from there on.
+/// The number of the hunk's lines that match from `at` on.
 size_t matching(const std::vector<std::string_view>& lines, size_t at, const Hunk& hunk) {
   size_t count = 0;
   while (count < hunk.before.size() && at + count < lines.size() &&
@@ -139,7 +145,7 @@ Result<std::string> apply_diff(std::string_view text, std::string_view diff) {
   std::vector<Hunk> hunks = KW_TRY(read_hunks(diff));
   const std::vector<std::string_view> lines = split_lines(text);
   std::vector<std::string_view> out;
-  size_t done = 0;  // lines of the text that are copied
+  size_t done = 0;  // lines of the text copied so far
   for (size_t i = 0; i < hunks.size(); ++i) {
     Hunk& hunk = hunks[i];
     drop_blank_end(hunk);

@@ -67,7 +67,7 @@ TEST(PatchParent, IsTheNameBehindTheMinuses) {
   EXPECT_EQ(diff_parent("@@ -1 +1 @@\n-a\n+b\n"), "");
 }
 
-// What our own diff writes, our own patch reads.
+// apply_diff reads what unified_diff writes.
 TEST(PatchRoundTrip, GivesTheOtherText) {
   const std::string before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\n";
   const std::string after = "a\nB\nc\nd\ne\nf\ng\nh\ni\nk\nl\nm\n";

@@ -1,5 +1,5 @@
-// Faster, and still right: every candidate goes through the gate before it is timed, the best one
-// is kept, and it ends at the goal.
+// The performance stage: every candidate must pass the gate before it is timed. The best one is
+// kept, and the stage ends at the goal.
 #include <fmt/core.h>
 
 #include <algorithm>

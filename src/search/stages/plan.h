@@ -1,4 +1,4 @@
-// The five stages by name, which model each asks and how often it may try: what a user can set.
+// The five stages by name, the model of each and its number of attempts, as the user can set them.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline constexpr std::array kAllStages = {Stage::Interview, Stage::Codegen, Stag
 
 /// "interview", "codegen", "correctness", "performance", "polish".
 const char* stage_name(Stage stage);
-/// The input Error names the five.
+/// The input Error lists the five names.
 Result<Stage> find_stage(const std::string& name);
 
 inline constexpr const char* kDefaultModel = "anthropic:claude-sonnet-4-6";
@@ -27,7 +27,7 @@ inline constexpr const char* kDefaultEscalation = "anthropic:claude-opus-4-7";
 struct Plan {
   std::array<llm::ModelId, kStages> models;         // by stage
   std::array<int, kStages> budgets{1, 3, 3, 3, 1};  // attempts by stage
-  llm::ModelId escalation;                          // asked when a stage's attempts are spent …
+  llm::ModelId escalation;                          // asked when a stage has no attempts left …
   bool escalate = false;                            // … if this is set
   int escalated_codegen = 1, escalated_performance = 1;
 
@@ -35,9 +35,9 @@ struct Plan {
   int budget(Stage stage) const { return budgets[static_cast<size_t>(stage)]; }
 };
 
-/// As typed: "" or one id for all stages, "STAGE=ID" and "STAGE=N" lines over it
-/// ("escalated_codegen" and "escalated_performance" count those of the model asked last), and who
-/// that is ("" = the default).
+/// As the user typed it: one model id for all stages ("": the default), then "STAGE=ID" and
+/// "STAGE=N" for single stages. "escalated_codegen" and "escalated_performance" set the attempts of
+/// the escalation model ("": the default).
 struct PlanWords {
   std::string model_id, escalation;
   std::vector<std::string> stage_models, retries;

@@ -10,7 +10,7 @@
 namespace kw::stages {
 namespace {
 
-/// A number with a unit of time or rate behind it, or a comparison of speeds.
+/// Whether a comment has a number with a unit of time or rate, or compares speeds.
 bool claims(const std::string& comment) {
   static const std::regex kClaim(
       R"re(\d\s*(us|µs|ms|ns|microseconds?|milliseconds?|[GTM]i?B/s|[GT]?FLOPS?|[GT]flop/s)(?![A-Za-z0-9_]))re"
@@ -29,7 +29,7 @@ std::string without_claims(const std::string& module) {
     const std::string text = module.substr(comment->begin, comment->end - comment->begin);
     if (text.starts_with("//!") || !claims(text)) continue;
     size_t begin = comment->begin, end = comment->end;
-    // A line that holds nothing else goes with it.
+    // A line that has only this comment is removed as a whole.
     if (comment->alone_before && (end >= out.size() || out[end] == '\n')) {
       begin = out.rfind('\n', begin) == std::string::npos ? 0 : out.rfind('\n', begin) + 1;
       end = std::min(end + 1, out.size());

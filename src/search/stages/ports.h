@@ -1,5 +1,5 @@
-// What the stages see beside the judge (ports/judge.h): a journal that keeps what was said, and a
-// model that answers. With scripted ones a whole run of the stages takes milliseconds.
+// The ports of the stages besides the judge (ports/judge.h): a journal and a model. With scripted
+// ones, a whole run of the stages takes milliseconds.
 #pragma once
 
 #include <functional>
@@ -21,23 +21,23 @@ struct Attempt {
   int number = 0;     // within its stage, from 1
   bool escalated = false;
   std::string model;      // "anthropic:claude-sonnet-4-6"
-  std::string candidate;  // id; "" when the answer held none
+  std::string candidate;  // id; "": the answer had none
   bool succeeded = false;
-  std::string outcome;  // "compiles", "does not compile: …", "right", "wrong: …", "12.3 us", …
+  std::string outcome;  // "compiles", "is not right: …", "12.30 us (measured)", …
   double us = 0;        // 0: not timed
 };
 Json to_json(const Attempt& attempt);
 Attempt attempt_from_json(const Json& json);
 
-/// Keeps what happens, at paths like "stage2_codegen/attempt_01/prompt_to_llm.md".
+/// Keeps the records of a run, at paths like "stage2_codegen/attempt_01/prompt_to_llm.md".
 class Journal {
  public:
   virtual ~Journal();
   virtual Status write(const std::string& path, const std::string& text) = 0;
-  /// Shows a candidate's files under `folder`.
+  /// Makes the files of a candidate visible under `folder`.
   virtual Status show(const std::string& folder, const std::string& candidate_id) = 0;
   virtual Status attempt(const Attempt& attempt) = 0;
-  /// One exchange, as it was sent and answered.
+  /// One exchange, as sent and answered.
   virtual Status exchange(const std::string& label, const llm::Request& request,
                           const llm::Outcome& outcome) = 0;
 };

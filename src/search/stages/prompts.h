@@ -1,5 +1,5 @@
-// The texts models are given: files of prompts/, compiled in, with named holes. Stable parts come
-// first so that providers can keep them.
+// The prompts: files of prompts/, compiled in, with named placeholders. Stable parts come first so
+// that providers can cache them.
 #pragma once
 
 #include <initializer_list>
@@ -10,15 +10,14 @@ namespace kw::stages {
 
 using Holes = std::initializer_list<std::pair<const char*, std::string>>;
 
-/// The text of prompts/NAME.txt with every {{hole}} filled. What is filled in is not read again, so
-/// braces in it mean nothing.
+/// The text of prompts/NAME.txt with every {{hole}} replaced. The inserted texts are not scanned
+/// for placeholders.
 std::string prompt(const std::string& name, const Holes& holes = {});
 
-/// Text that somebody else wrote, fenced so that it cannot end the fence, under a word that says
-/// what it is.
+/// Untrusted text in a fence that it cannot close, with `word` as the language of the fence.
 std::string data(const std::string& word, const std::string& text);
 
-/// The beginning and the end of a long text, with what is left out said between them.
+/// The beginning and the end of a long text, with the number of omitted bytes between them.
 std::string shortened(const std::string& text, size_t most);
 
 }  // namespace kw::stages

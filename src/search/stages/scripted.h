@@ -1,4 +1,4 @@
-// A model, a judge and a journal that do what a test says. For tests only.
+// A scripted model, judge and journal. For tests only.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace kw::stages::test {
 
-/// A module whose text decides what the judge thinks of it: words in its body.
+/// A module; words in its body decide what the judge reports.
 ///   "broken" does not compile, "wrong" is not right, "slow"/"fast" have times.
 inline std::string module_text(const std::string& body) {
   return "//! kernelwright 1\n//! task t\n//! input x: fp32[N]\n//! output y: fp32[N]\n"
@@ -106,7 +106,7 @@ class MemoryJournal : public Journal {
   std::vector<std::string> labels;
 };
 
-/// Answers in order; what it was asked is kept. Out of answers it fails as a budget does.
+/// Answers in order and keeps the requests. Without answers left, it fails as a budget does.
 class ScriptedModel {
  public:
   using Step = std::function<llm::Outcome(const llm::Request&)>;
@@ -132,7 +132,7 @@ class ScriptedModel {
     return [this](const llm::ModelId& id, const llm::Request& request) {
       requests.push_back(request);
       models.push_back(id.text());
-      // The real client checks what it is given; so does this one.
+      // Checks the request as the real client does.
       llm::Request checked = request;
       checked.model = id.model;
       if (const Status valid = llm::check_request(checked); !valid) {
@@ -149,7 +149,7 @@ class ScriptedModel {
       return step(request);
     };
   }
-  /// The last thing the user said in a request.
+  /// The last text of the user in a request.
   std::string asked(size_t request) const { return requests.at(request).messages.back().text; }
   size_t left() const { return steps_.size(); }
 

@@ -1,3 +1,9 @@
+// A model's answer is prose with code blocks, and the last block that is a module or a diff is the
+// submission. Earlier blocks are often sketches. A cut-off block is rejected, because half a kernel
+// may compile and be wrong. A diff is tried against the parent, then against the parent without
+// comments, because models see modules without comments. A fixed answer format such as JSON would
+// be easier to read, but models escape code badly. The cost: an answer that ends with an example
+// module submits the example.
 #include "stages/source.h"
 
 #include <fmt/core.h>
@@ -11,7 +17,7 @@
 namespace kw::stages {
 namespace {
 
-/// Length of the run of '`' or '~' a line begins with, at least 3; 0: it is no fence.
+/// The length of the run of '`' or '~' at the start of a line, at least 3; 0: not a fence.
 size_t fence_length(std::string_view line) {
   if (line.empty() || (line[0] != '`' && line[0] != '~')) return 0;
   size_t length = 0;
@@ -30,7 +36,7 @@ bool is_module(std::string_view text) {
 Result<Submission> patched(const std::string& diff, const FindParent& find) {
   const std::string named = diff_parent(diff);
   auto parent = find(named);
-  // File names are what tools write there; the module at hand is meant.
+  // Tools write file names there; the current module is meant.
   if (!parent && named.find('.') != std::string::npos) parent = find("");
   if (!parent) {
     return input_error(named.empty()
@@ -41,7 +47,7 @@ Result<Submission> patched(const std::string& diff, const FindParent& find) {
                                          named));
   }
   Result<std::string> text = apply_diff(parent->second, diff);
-  // Modules are shown without their comments, so a diff may have been made against that.
+  // Models see modules without comments, so the diff may be against that text.
   if (!text) text = apply_diff(without_comments(parent->second), diff);
   if (!text) return std::move(text).error().context("the diff does not apply to " + parent->first);
   return Submission{std::move(text).value(), parent->first};
@@ -80,7 +86,7 @@ std::vector<Block> fenced_blocks(std::string_view text) {
 
 Result<Submission> read_source(const std::string& text, const FindParent& parent) {
   if (is_module(text)) {
-    // A diff that shows the version line as context is a diff all the same.
+    // A diff that has the version line as context is still a diff.
     const bool diff = is_diff(text) && !trim(text).starts_with("//!");
     return diff ? patched(text, parent) : Submission{text, ""};
   }
@@ -132,7 +138,7 @@ std::string without_comments(const std::string& module) {
 
 namespace {
 
-/// Tokens, ends of directives and plan lines: everything that means something.
+/// Tokens, ends of directives and plan lines: all that the compiler and the parser see.
 std::vector<std::string> meaning(const std::string& module) {
   const cuda_source::SourceText source = cuda_source::lex_source(module);
   std::vector<std::string> parts;

@@ -1,6 +1,5 @@
-// What a kernel must be, frozen before anybody writes one: names, dtypes, symbolic shapes,
-// tolerance, priority. Plain data; read from JSON it is checked, written to JSON it carries a
-// schema and a hash.
+// The specification of a kernel, fixed before an author writes it: names, dtypes, symbolic shapes,
+// tolerance, priority. Its JSON has a schema and a hash, and is checked when read.
 #pragma once
 
 #include <optional>
@@ -29,14 +28,14 @@ struct KernelSpec {
 
 inline constexpr const char* kSpecSchema = "kernelwright kernel spec 1";
 
-/// With "schema" and "hash", which is of everything else.
+/// With "schema" and "hash"; the hash covers everything else.
 Json to_json(const KernelSpec& spec);
 std::string spec_hash(const KernelSpec& spec);
-/// Layout hints are normalised ("contiguous" is row_major), a missing priority is balanced. Input
-/// Errors: unknown dtypes, priorities, layouts, a hash that is not its own.
+/// Layout hints are normalised ("contiguous" is row_major); a missing priority is balanced. Input
+/// Errors: unknown dtypes, priorities or layouts; a hash that does not match.
 Result<KernelSpec> spec_from_json(const Json& json);
 
-/// "latency", "throughput" or "balanced"; nothing for other words.
+/// "latency", "throughput" or "balanced"; not set for other words.
 std::optional<std::string> priority_word(const std::string& word);
 
 }  // namespace kw::stages

@@ -40,7 +40,7 @@ struct SpecRow {
   const char* name;
   const char* json;
   const char* layout;    // of the input; nullptr: refused …
-  const char* expected;  // … with this, else the priority
+  const char* expected;  // … with this message; otherwise the priority
 };
 
 class ReadSpec : public testing::TestWithParam<SpecRow> {};

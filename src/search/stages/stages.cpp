@@ -1,3 +1,10 @@
+// A model rarely writes a right and fast kernel at the first try, so the stages split the task.
+// Codegen asks until a module compiles. Correctness gives the judge's report back to the model
+// until the module passes the gate. Performance asks for faster modules and keeps the best. One
+// long request for everything would cost fewer calls, but its errors could not be told apart. Each
+// stage has a budget of attempts; when it is spent, a stronger model may get the history. Attempts
+// of an earlier session count, so a resumed run does not spend its budget twice. The cost: a bad
+// first module uses up attempts for repairs that a new start would not need.
 #include "stages/stages.h"
 
 #include <fmt/core.h>
@@ -18,7 +25,7 @@ const StageOutcome* Story::failed() const {
 
 namespace {
 
-/// The interview's questions are nobody's attempt at a kernel.
+/// The interview does not write kernels, so its attempts do not count here.
 bool writes_kernels(const Attempt& attempt) {
   return attempt.stage != stage_name(Stage::Interview);
 }
@@ -88,7 +95,7 @@ Status Stages::Impl::note(const TryRequest& request, const Try& made, bool succe
 }
 
 std::string Stages::Impl::source_text(const record::Candidate& candidate) {
-  // Comments are their writer's words and could say anything; the judge reads code alone.
+  // Comments are removed: their author could write any claim or instruction into them.
   return fmt::format("module {}:\n{}", candidate.id,
                      data("cuda", without_comments(candidate.text)));
 }
@@ -163,7 +170,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::codegen() {
   return escalated(request, plan.escalated_codegen - used(Stage::Codegen, true), start);
 }
 
-// Whether the candidate is right. Whoever reads the history shall not take "compiles" for more.
+// Verifies the candidate. A failure replaces "compiles" in the history, which would mislead.
 Result<ports::Outcome> Stages::Impl::judge(const record::Candidate& candidate) {
   ports::Outcome look = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Verify));
   if (!look.passed() && !attempts.empty() && attempts.back().candidate == candidate.id)
@@ -172,7 +179,7 @@ Result<ports::Outcome> Stages::Impl::judge(const record::Candidate& candidate) {
   return look;
 }
 
-// The candidate, repaired as often as the budget allows, if it is right in the end.
+// Verifies the candidate and has it repaired within the budget; not set when it stays wrong.
 Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate candidate,
                                                                std::string* reason) {
   ports::Outcome look = KW_TRY(judge(candidate));
@@ -200,7 +207,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::correct(record::Candidate
   return std::optional<record::Candidate>{};
 }
 
-// All rounds were for nothing: the stronger model, if it has an attempt left.
+// After the last round, the stronger model repairs it, if it has an attempt left.
 Status Stages::Impl::last_repair(int round, record::Candidate& candidate, ports::Outcome& look) {
   const int left =
       plan.escalated_codegen - used(Stage::Correctness, true) - used(Stage::Codegen, true);
@@ -216,7 +223,7 @@ Status Stages::Impl::last_repair(int round, record::Candidate& candidate, ports:
   return Done{};
 }
 
-// Rounds of repair an earlier session has used: attempts that compile end one.
+// The repair rounds of an earlier session; each attempt that compiled ended one.
 int Stages::Impl::rounds_before() const {
   return static_cast<int>(std::ranges::count_if(before.attempts, [](const Attempt& attempt) {
     return attempt.stage == stage_name(Stage::Correctness) && attempt.succeeded;
@@ -260,7 +267,7 @@ void Stages::Impl::consider(const record::Candidate& candidate, const ports::Out
   story.measured = time.measured;
 }
 
-// Where the code generator's module looks better, that is the one to improve on.
+// If the built-in module is faster, the performance stage starts from it.
 Status Stages::Impl::consider_built_in() {
   if (!brief.built_in || brief.built_in_us <= 0 || story.us <= brief.built_in_us) return Done{};
   const ports::Outcome right =
@@ -282,7 +289,7 @@ Result<Story> Stages::Impl::write() {
     story.provider = writer.failure();
     return story;
   }
-  // Codegen has said so itself.
+  // Otherwise codegen has already sent the history.
   if ((before.right || before.wrong) && kernels_tried(before.attempts) > 0)
     writer.say("Attempts so far:\n" + data("data", history_text(before.attempts)));
   const double begin = now();

@@ -1,6 +1,6 @@
 // The stages that write kernels: codegen, correctness, performance, polish. Each asks a model,
-// has its answers examined by the judge, and says what was found until a budget is spent. Knows
-// nothing of devices, stores or clocks; interview.h comes before, certification after.
+// gives the answers to the judge and reports the findings to the model until its budget is spent.
+// The interview (interview.h) comes before, certification after.
 #pragma once
 
 #include <functional>
@@ -17,26 +17,26 @@
 
 namespace kw::stages {
 
-/// What every conversation begins with.
+/// The facts that every conversation begins with.
 struct Brief {
   std::string name;                           // of the task
-  std::string reference;                      // its source
-  std::string prompt;                         // what the user wrote; may be empty
+  std::string reference;                      // source of the reference
+  std::string prompt;                         // the user's text; may be empty
   std::string spec;                           // KernelSpec as JSON
-  std::string interface;                      // the plan lines every module of this task has
+  std::string interface;                      // the plan lines that every module of this task has
   std::string target;                         // numbers of the GPU
   std::optional<record::Candidate> built_in;  // the best module without a model
-  double built_in_us = 0;                     // 0: not known
-  double goal = 0.95;                         // of the floor: good enough
-  double floor_us = 0;                        // 0: not known
+  double built_in_us = 0;                     // 0: unknown
+  double goal = 0.95;                         // the share of the floor that is good enough
+  double floor_us = 0;                        // 0: unknown
 };
 
-/// Where a run of the stages stands: what an earlier session of it found, or nothing.
+/// What an earlier session of this run found; empty for a new run.
 struct Standing {
   std::vector<Attempt> attempts;
-  std::optional<record::Candidate> right;  // passed the gate; the fastest of them
-  double us = 0;                           // of it
-  std::optional<record::Candidate> wrong;  // compiles, to be repaired; the last of them
+  std::optional<record::Candidate> right;  // passed the gate; the fastest of those
+  double us = 0;                           // time of `right`
+  std::optional<record::Candidate> wrong;  // compiles but is wrong; the last of those
 };
 
 struct Ports {
@@ -48,24 +48,24 @@ struct Ports {
   std::function<void(const std::string& stage, const std::string& detail)> tell;
 };
 
-/// How one stage went.
+/// The result of one stage.
 struct StageOutcome {
   Stage stage = Stage::Codegen;
   bool succeeded = false;
-  std::string reason;  // why not
+  std::string reason;  // why it failed
   double seconds = 0;
 };
 
-/// What came of codegen, correctness and performance.
+/// The result of codegen, correctness and performance.
 struct Story {
-  std::optional<record::Candidate> best;  // right; from a model or the built-in proposer's
+  std::optional<record::Candidate> best;  // passed the gate; by a model or the built-in proposer
   double us = 0;
   bool measured = false;
   std::vector<StageOutcome> stages;
-  std::optional<llm::Failure> provider;  // that ended it early
+  std::optional<llm::Failure> provider;  // the failure that ended the stages early
   std::vector<std::string> notes;        // for the report
 
-  const StageOutcome* failed() const;  // the first that did not succeed; nullptr when all did
+  const StageOutcome* failed() const;  // the first stage that failed; nullptr: none
 };
 
 class Stages {
@@ -73,13 +73,14 @@ class Stages {
   Stages(Plan plan, Brief brief, Ports ports, Standing standing = {});
   ~Stages();
 
-  /// Errors are the machine's ("interrupted" too). What was found before one is with the judge.
+  /// Errors are those of the machine and "interrupted". The judge keeps what was found before an
+  /// Error.
   Result<Story> write();
-  /// The module with comments that explain it, as the model wrote it; nothing when it gave none
-  /// (`why` says so). `facts` is what may be said of it.
+  /// The module with comments by the model that explain it. Not set when the model gave none; `why`
+  /// then has the reason. `facts` is what the comments may state.
   Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,
                                                   const std::string& facts, std::string* why);
-  /// That ended the last call.
+  /// The failure that ended the last call.
   const std::optional<llm::Failure>& provider_failure() const;
   const std::vector<Attempt>& attempts() const;
 
@@ -88,13 +89,12 @@ class Stages {
   std::unique_ptr<Impl> impl_;
 };
 
-/// What was tried so far, a line each: what a model that comes later must know.
+/// The attempts so far, one line each, as context for a later model.
 std::string history_text(const std::vector<Attempt>& attempts);
 
-/// Comments that state times, rates or speedups taken out: only the engine may, because it
-/// measures.
+/// Removes comments that state times, rates or speedups: only the engine measures them.
 std::string without_claims(const std::string& module);
-/// `lines` as comments behind the plan lines a module begins with.
+/// Adds `lines` as comments after the plan lines at the beginning of a module.
 std::string with_header(const std::string& module, const std::vector<std::string>& lines);
 
 }  // namespace kw::stages

@@ -26,7 +26,7 @@ class StagesTest : public testing::Test {
     brief.interface = "//! input x: fp32[N]";
     brief.target = "a GPU";
     brief.floor_us = 5;
-    plan.budgets[3] = 0;  // performance, unless a test wants it
+    plan.budgets[3] = 0;  // performance, unless a test needs it
   }
   ~StagesTest() override { EXPECT_EQ(model.problems, std::vector<std::string>{}); }
 
@@ -310,7 +310,7 @@ TEST_F(StagesTest, EscalatesPerformanceToo) {
                                       "anthropic:claude-opus-4-7"}));
 }
 
-// Repairs that are all wrong are a spent budget, too.
+// Repairs that are all wrong also spend the budget.
 TEST_F(StagesTest, EscalatesWhenRepairsAreSpent) {
   plan.escalate = true;
   plan.budgets[2] = 1;

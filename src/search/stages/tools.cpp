@@ -17,7 +17,7 @@ constexpr size_t kMostResult = 12'000;  // bytes of one tool's answer
 struct ToolRow {
   const char* name;
   const char* description;
-  std::optional<ports::Depth> look;  // nothing: read_catalog
+  std::optional<ports::Depth> look;  // not set: read_catalog
 };
 
 constexpr ToolRow kTools[] = {
@@ -79,7 +79,7 @@ Result<ToolAnswer> look_at(const llm::ToolCall& call, const ToolRow& row,
   if (!submission) return tool_answer(call, submission.error().message, true);
   const record::Candidate candidate = context.candidate(*submission);
   const ports::Outcome look = KW_TRY(context.judge->examine_one(candidate, *row.look));
-  // What the judge says quotes sources and kernels' output: data, not words of ours.
+  // The judge's text quotes sources and kernel output, so it is fenced as data.
   std::string text = fmt::format("module {}: {}\n", candidate.id, look.passed() ? "ok" : "refused");
   const std::string said = look.passed() ? look.detail : look.refused + "\n\n" + look.detail;
   if (!said.empty()) text += data("data", shortened(said, kMostResult));

@@ -1,5 +1,5 @@
-// The tools a model may call while it writes a kernel: their schemas, and what a call gives. Calls
-// that make no sense are answered with what is wrong with them.
+// The tools that a model may call while it writes a kernel: their schemas and results. The answer
+// to an invalid call says what is wrong with it.
 #pragma once
 
 #include <functional>
@@ -16,22 +16,22 @@ namespace kw::stages {
 /// compile, run_virtual_gpu, verify, read_catalog.
 std::vector<llm::Tool> tools();
 
-/// Who runs the calls of one attempt.
+/// What the calls of one attempt need.
 struct ToolContext {
   ports::Judge* judge = nullptr;
   FindParent parent;
-  /// A candidate of this module, with its lineage.
+  /// Makes a candidate from this module, with its parents.
   std::function<record::Candidate(const Submission&)> candidate;
 };
 
 struct ToolAnswer {
   llm::ToolResult result;
-  std::string candidate;  // id of the one that was looked at; "" when none was
+  std::string candidate;  // id of the examined candidate; "": none
 };
 
 Result<ToolAnswer> run_tool(const llm::ToolCall& call, const ToolContext& context);
 
-/// Lines of the catalogue that fit some words; all of it for "".
+/// The lines of the catalogue that contain any of the words; all lines for "".
 std::string catalog_text(const std::string& query);
 
 }  // namespace kw::stages

@@ -1,3 +1,9 @@
+// One try of a model: a conversation in which the model may call tools and then submits a module.
+// The tools compile, run and verify drafts, so many errors are found before the attempt counts.
+// Tool rounds are limited to 12 and calls per answer to 8, because some models call tools without
+// end. If the model stops without a module, the last module that a tool examined is taken as its
+// answer. Without tools each draft would need an attempt of its own. The cost: the conversation is
+// sent again for each round of tools.
 #include "stages/writer.h"
 
 #include <fmt/core.h>
@@ -13,9 +19,9 @@ namespace {
 constexpr int kMostRounds = 12;        // of tool calls in one try
 constexpr size_t kMostCalls = 8;       // in one answer
 constexpr size_t kShortestPrefix = 4;  // of an id
-constexpr size_t kMostQuoted = 200;    // of an answer in a message
+constexpr size_t kMostQuoted = 200;    // bytes of an answer in a message
 
-/// The values a module uses when nobody says otherwise.
+/// The values that a module uses by default.
 std::map<std::string, int64_t> first_values(const std::string& text) {
   const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
   if (!parsed.module) return {};
@@ -154,7 +160,7 @@ Try Writer::read(const TryRequest& request, const llm::Reply& reply) {
   const Result<Submission> submission =
       read_submission(reply.text, [this](const std::string& id) { return find(id); });
   if (submission) return {candidate(request, *submission), ""};
-  // A module that tools were shown is an answer, too.
+  // A module that a tool examined also counts as an answer.
   if (!looked_at_.empty() && fenced_blocks(reply.text).empty()) return last_looked_at();
   std::string problem = submission.error().message;
   if (reply.stop == llm::StopReason::Length)

@@ -1,4 +1,4 @@
-// One model at work on candidates: a conversation with tools, from a request to a submission.
+// One model that writes candidates: a conversation with tools, from a request to a submission.
 // Internal to stages.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace kw::stages {
 
-/// Who tries what for the how-manieth time, and where it is kept.
+/// The stage and number of a try, and its folder in the journal.
 struct TryRequest {
   Stage stage = Stage::Codegen;
   int number = 1;
@@ -21,25 +21,25 @@ struct TryRequest {
   std::string folder;  // in the journal
 };
 
-/// What came of one try. At most one of the first two is set; neither: the provider failed.
+/// The result of one try. At most one of the two is set; neither: the provider failed.
 struct Try {
   std::optional<record::Candidate> candidate;
-  std::string problem;  // with the answer, in words for the model
+  std::string problem;  // what is wrong with the answer, as text for the model
 };
 
-/// The stable beginning of all conversations about a task.
+/// The beginning that all conversations about a task share.
 std::vector<llm::SystemBlock> system_blocks(const Brief& brief);
 
 class Writer {
  public:
   Writer(const Plan& plan, const Brief& brief, const Ports& ports);
 
-  /// A new conversation under the stable beginning of all of them.
+  /// Starts a new conversation with the shared beginning.
   void begin(bool with_tools);
   void say(const std::string& text) { conversation_.say(text); }
-  /// Asks, runs tools, reads the answer.
+  /// Asks the model, runs its tool calls and reads the answer.
   Result<Try> submit(const TryRequest& request);
-  /// The module a diff without a parent is against.
+  /// Sets the module that a diff without a parent changes.
   void set_current(const record::Candidate& candidate) { current_ = remember(candidate); }
 
   const std::optional<llm::Failure>& failure() const { return failure_; }
@@ -61,7 +61,7 @@ class Writer {
   Conversation conversation_;
   std::map<std::string, record::Candidate> modules_;  // by id
   std::string current_;
-  std::string looked_at_;  // by a tool in this try, last
+  std::string looked_at_;  // id of the last module that a tool examined in this try
   std::optional<llm::Failure> failure_;
 };
 
