@@ -1,3 +1,10 @@
+// The problem: a search that keeps only the fastest candidates soon has only variants of one idea.
+// So candidates are sorted into niches by bound, schedule and resources, and each niche keeps its
+// best as a parent (MAP-Elites). Parents are the best candidate in half of the cases, otherwise the
+// best of a random niche. Candidates with the same PTX as an earlier one do not count, because they
+// would fill the niches. A single ranking would find small gains sooner. The cost: part of the
+// proposals goes to families that are slower now. All lists are computed from all entries on each
+// call, which is cheap for some thousand entries.
 #include "evolve/archive.h"
 
 #include <fmt/core.h>
@@ -12,7 +19,7 @@
 namespace kw::evolve {
 namespace {
 
-constexpr double kAsFast = 1.002;  // a difference that no simplification has to pay for
+constexpr double kAsFast = 1.002;  // times within this factor count as equal
 
 double between(const Entry& one, const Entry& other) {
   if (!one.print || !other.print) return 1;
@@ -30,7 +37,7 @@ std::string resources_of(double occupancy) {
   return occupancy >= 0.75 ? "light" : occupancy >= 0.4 ? "middle" : "heavy";
 }
 
-/// How far a failing candidate came: the further, the more a repair is worth.
+/// How far a failed candidate came: the further, the more a repair is worth.
 int progress_of(const Entry& entry) {
   const std::string& why = entry.seen.refused;
   if (why.starts_with("wrong") || why.starts_with("unknown")) return 3;
@@ -113,7 +120,7 @@ void Archive::read(const std::string& id, double score, const std::string& refus
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was read was added before");
   entry->score *= score;
-  // The judge's word is the last, should it have come first.
+  // If the judge has already decided, its outcome stays.
   if (refused.empty() || entry->judged) return;
   entry->doubted = true;
   entry->seen.refused = refused;
@@ -132,7 +139,7 @@ void Archive::judged(const std::string& id, const ports::Outcome& seen) {
     entry->seen.measured = seen.measured;
     entry->seen.is_lower_bound = seen.is_lower_bound;
   }
-  // Without a verifier this is the first that anybody learns about it.
+  // Without a verifier, the judge gives this information first.
   if (entry->seen.bound.empty()) entry->seen.bound = seen.bound;
   if (entry->seen.occupancy < 0) entry->seen.occupancy = seen.occupancy;
   if (entry->seen.methods == 0) entry->seen.methods = seen.methods;
@@ -196,7 +203,7 @@ const Entry* Archive::partner(const Entry& first, int island) const {
     }
   }
   if (chosen != nullptr) return chosen;
-  // One niche alone: its second best is better than nobody.
+  // With only one niche, take its second best.
   for (const Entry* entry : ranked(island)) {
     if (entry->candidate.id != first.candidate.id) return entry;
   }
@@ -228,7 +235,7 @@ const Entry* Archive::to_repair(int most, int island) const {
     const bool can = !entry.alive() && !entry.candidate.model.empty() && entry.repairs < most &&
                      on(entry, island);
     if (!can) continue;
-    // Of those that came equally far the last: it has learnt from the others.
+    // Among those that came equally far, the last one: it was made with knowledge of the others.
     if (chosen == nullptr || progress_of(entry) >= progress_of(*chosen)) chosen = &entry;
   }
   return chosen;

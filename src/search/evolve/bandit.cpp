@@ -1,3 +1,10 @@
+// The problem: models differ in price and quality, and which one is best for a task is unknown. UCB
+// decides: each arm's gain per dollar, plus a bonus that shrinks as it is asked more often. Gains
+// are logarithms of speedups; a right candidate without a gain still counts a little. An unknown
+// price is taken to be the mean price of all arms. Asking all arms in turn would be simpler, but
+// pays as much to bad models as to good ones. After a failure an arm pauses for a doubling number
+// of orders. A lasting failure, or three in a row, removes it. The cost: in a short run most
+// choices are exploration.
 #include "evolve/bandit.h"
 
 #include <algorithm>
@@ -6,10 +13,10 @@
 namespace kw::evolve {
 namespace {
 
-constexpr double kExplore = 0.7;    // weight of not having been asked
-constexpr double kHope = 0.05;      // a gain everybody is credited with once
-constexpr double kRight = 0.01;     // what a candidate that passes is worth without being faster
-constexpr double kLeastUsd = 1e-4;  // free answers cost this, so that gains per dollar exist
+constexpr double kExplore = 0.7;    // weight of the bonus for rarely asked arms
+constexpr double kHope = 0.05;      // gain that each arm starts with
+constexpr double kRight = 0.01;     // reward of a candidate that passes without a gain
+constexpr double kLeastUsd = 1e-4;  // least price, so that gain per dollar is defined for free arms
 constexpr const char* kLeftOut = "no longer in the ensemble";
 constexpr int64_t kMostFailures = 3;  // in a row, each after the client's own retries
 
@@ -29,12 +36,12 @@ void Bandit::set_arms(const std::vector<std::string>& names) {
     ArmRecord arm;
     if (const ArmRecord* known = find(name)) arm = *known;
     arm.name = name;
-    // What went wrong in an earlier session may be mended.
+    // The cause of a failure in an earlier session may be gone.
     arm.gone.clear();
     arm.failures = arm.wait_until = arm.in_flight = 0;
     arms.push_back(std::move(arm));
   }
-  // What the others cost stays known, and they may come back.
+  // Arms that were removed keep their costs, and may come back.
   for (ArmRecord& arm : arms_) {
     if (std::ranges::find(names, arm.name) != names.end() || arm.pulls == 0) continue;
     arm.gone = kLeftOut;
@@ -57,7 +64,7 @@ bool Bandit::all_gone() const {
   return std::ranges::all_of(arms_, [](const ArmRecord& arm) { return !arm.gone.empty(); });
 }
 
-// Of one answer. Where it is not known it is taken to be what the others cost.
+// The price of one answer; if unknown, the mean of all arms.
 double Bandit::price(const ArmRecord& arm) const {
   double usd = arm.usd;
   int64_t priced = arm.pulls - arm.unpriced - arm.free;
@@ -74,7 +81,7 @@ double Bandit::price(const ArmRecord& arm) const {
 
 std::optional<std::string> Bandit::choose(int64_t now) const {
   std::vector<const ArmRecord*> open;
-  const ArmRecord* next = nullptr;  // of those that wait
+  const ArmRecord* next = nullptr;  // the arm whose pause ends first
   int64_t pulls = 0;
   for (const ArmRecord& arm : arms_) {
     pulls += arm.pulls + arm.in_flight;

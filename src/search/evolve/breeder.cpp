@@ -1,3 +1,10 @@
+// Many gains come from other values and other schedules, and these need no model. Each operator
+// lists candidates in the order to try them, and the first new one is the proposal. Random numbers
+// come from the order's number and the seed, so a resumed run makes the same proposals. If an
+// operator has no new candidate, the others are tried, and last any untried assignment. So the
+// search ends only when everything was tried. A proposer with state of its own would find new
+// candidates faster, but could not be resumed from the journal. The cost: candidates are listed
+// again for each order, up to 4096 per module.
 #include "evolve/breeder.h"
 
 #include <algorithm>
@@ -21,7 +28,7 @@ void shuffle(std::vector<T>& list, Random& random) {
   for (size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
 }
 
-/// "a=x b=y" as pairs; empty when it is no design.
+/// "a=x b=y" as pairs; empty when it is not a design.
 std::vector<std::pair<std::string, std::string>> choices_of(const std::string& name) {
   std::vector<std::pair<std::string, std::string>> list;
   for (const std::string& word : split(name, ' ')) {
@@ -70,7 +77,7 @@ const Breeder::Space& Breeder::space_of_text(const std::string& text) {
   return *space;
 }
 
-// A design that trips over a bug of ours spoils itself alone.
+// A bug in code generation disables this design only.
 Result<const Breeder::Space*> Breeder::space_of_design(const std::string& name, bool switches) {
   const std::string key = name + (switches ? kSwitches : "");
   auto known = texts_.find(key);
@@ -83,7 +90,7 @@ Result<const Breeder::Space*> Breeder::space_of_design(const std::string& name, 
       }
     }();
     if (!text && text.error().blame == Blame::Environment) return std::move(text).error();
-    // A mixture may be one that nobody can write; a design of the list must be.
+    // A mixture of choices may be impossible; a design of the list must work, so report it.
     const auto& names = designs_.names();
     if (!text && std::ranges::find(names, name) != names.end())
       problems_.push_back(name + ": " + text.error().message);
@@ -121,7 +128,7 @@ Breeder::Values Breeder::carried(const Space& space, const Values& from) {
   return values;
 }
 
-// No more designs are written than it takes to find one that nobody knows.
+// Generates designs only until one gives a new candidate.
 Result<Breeder::Candidates> Breeder::guesses(const Archive& archive) {
   Candidates list;
   for (const std::string& name : designs_.names()) {
@@ -133,7 +140,7 @@ Result<Breeder::Candidates> Breeder::guesses(const Archive& archive) {
   return list;
 }
 
-// One step along one axis, near ones first; now and then two axes at once.
+// Changes one tunable, nearest values first; in a quarter of the cases up to two at once.
 Breeder::Candidates Breeder::tuned(const Entry& parent, Random& random) {
   const std::optional<Home> at = home(parent);
   if (!at) return {};
@@ -162,11 +169,11 @@ Breeder::Candidates Breeder::tuned(const Entry& parent, Random& random) {
   return list;
 }
 
-// Other choices for one kernel, then everything that generation thought of, then more to switch.
+// Other choices for one kernel and more switches first, then all designs.
 Result<Breeder::Candidates> Breeder::rescheduled(const Entry& parent, Random& random) {
   const auto choices = choices_of(bare_design(parent.candidate.origin));
   const bool ours = !choices.empty() && parent.candidate.model.empty();
-  std::vector<std::pair<std::string, bool>> wanted;  // with switches?
+  std::vector<std::pair<std::string, bool>> wanted;  // name, and whether with switches
   std::vector<std::string> names = designs_.names();
   shuffle(names, random);
   for (size_t k = 0; ours && k < choices.size(); ++k) {
@@ -197,7 +204,7 @@ Result<Breeder::Candidates> Breeder::rescheduled(const Entry& parent, Random& ra
   return list;
 }
 
-// Schedules and tunables are one parent's or the other's, by lot.
+// Takes schedules and tunables from one parent or the other at random.
 Result<Breeder::Candidates> Breeder::crossed(const Entry& one, const Entry& other, Random& random) {
   const std::optional<Home> ours = home(one), theirs = home(other);
   if (!ours || !theirs) return Candidates{};
@@ -229,7 +236,7 @@ Result<Breeder::Candidates> Breeder::crossed(const Entry& one, const Entry& othe
   return list;
 }
 
-// Without one of its methods, or with one tunable at its plainest value.
+// Without one of its methods, or with one tunable at its smallest value.
 Breeder::Candidates Breeder::simplified(const Entry& parent, Random& random) {
   const std::optional<Home> at = home(parent);
   if (!at) return {};
@@ -255,7 +262,7 @@ Breeder::Candidates Breeder::simplified(const Entry& parent, Random& random) {
   return list;
 }
 
-// What nobody thought of, in an order of the seed.
+// Any untried assignment, in a random order.
 Result<std::optional<record::Candidate>> Breeder::anything(Random& random, const Archive& archive) {
   std::vector<std::pair<const Space*, std::string>> spaces;
   for (const std::string& name : designs_.names()) {
@@ -333,7 +340,7 @@ Result<std::optional<record::Candidate>> Breeder::breed(const Order& order,
   return std::optional(offered(*found, used, archive));
 }
 
-// A model's text stays a model's, whoever changed a value of it: nobody but the judge vouches for
+// A model's text stays marked as the model's when its tunables change: only the judge can accept
 // it.
 record::Candidate Breeder::offered(record::Candidate found, Operator used, const Archive& archive) {
   found.stage = operator_name(used);

@@ -1,6 +1,6 @@
-// The operators that need no model: other values of tunables, other schedules, children of two
-// parents, the same without what does not pay. Work on any module with `tune` lines; schedules are
-// those of a code generator behind a port. The same order and archive give the same candidate.
+// The operators without a model: other tunables, other schedules, children of two parents, simpler
+// versions. They work on any module with `tune` lines; schedules come from a code generator behind
+// a port. The same order and archive give the same candidate.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,14 @@
 
 namespace kw::evolve {
 
-/// A code generator's designs, by names like "rms_norm=block_per_row", a choice for each kernel.
+/// The designs of a code generator, by names like "rms_norm=block_per_row": one choice per kernel.
 class Designs {
  public:
   virtual ~Designs();
   /// The best guess first. Never empty for a task that can be generated.
   virtual const std::vector<std::string>& names() const = 0;
-  /// The module; also of names that mix the choices of others. `switches`: with more to switch off.
+  /// The module of a design, or of a name that mixes the choices of several designs. With
+  /// `switches`, more methods can be switched off.
   virtual Result<std::string> text(const std::string& name, bool switches) = 0;
 };
 
@@ -33,30 +34,30 @@ class Breeder {
  public:
   Breeder(Designs& designs, uint64_t seed) : designs_(designs), seed_(seed) {}
 
-  /// Nothing when nobody can think of a candidate that is not known. Where the operator itself
-  /// gives none, others are tried; the candidate's `stage` says which one it was.
+  /// Not set when no new candidate is left. If the operator gives none, others are tried; the
+  /// candidate's `stage` names the operator used.
   Result<std::optional<record::Candidate>> breed(const Order& order, const Archive& archive);
-  /// Other values of the parent's tunables alone; nothing when all of them were tried.
+  /// Changes only the parent's tunables; not set when all values were tried.
   std::optional<record::Candidate> tune(const Order& order, const Archive& archive);
 
-  /// Designs that gave no usable module, and why.
+  /// Designs without a usable module, and why.
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   using Values = std::map<std::string, int64_t>;
   using Candidates = std::vector<record::Candidate>;
-  /// A module and everything its `tune` lines allow.
+  /// A module and all assignments that its `tune` lines allow.
   struct Space {
     std::string text;
-    std::optional<kernel::Module> module;  // nothing: it cannot be used
+    std::optional<kernel::Module> module;  // not set: unusable
     std::vector<Values> values;            // the first is the best guess
     std::set<Values> legal;
   };
-  /// Where a parent's relatives are looked for.
+  /// The space, design and values of a parent.
   struct Home {
     const Space* space = nullptr;
     std::string origin;
-    Values tunes;  // all of them
+    Values tunes;  // with a value for every tunable
   };
 
   const Space& space_of_text(const std::string& text);
@@ -64,10 +65,10 @@ class Breeder {
   std::optional<Home> home(const Entry& entry);
   static record::Candidate made(const Space& space, const std::string& origin, const Values& values,
                                 std::vector<std::string> parents);
-  /// Values of the parent where the space allows them, its best guess elsewhere.
+  /// The parent's values if the space allows them, otherwise the best guess.
   static Values carried(const Space& space, const Values& from);
 
-  // Each gives candidates in the order to try them; some may be known already.
+  // Each returns candidates in the order to try them; some may be known already.
   Result<Candidates> guesses(const Archive& archive);
   Candidates tuned(const Entry& parent, Random& random);
   Result<Candidates> rescheduled(const Entry& parent, Random& random);
@@ -81,7 +82,7 @@ class Breeder {
   Designs& designs_;
   uint64_t seed_;
   std::map<std::string, std::unique_ptr<Space>> spaces_;  // by text
-  std::map<std::string, std::string> texts_;              // by design, " switches" behind it
+  std::map<std::string, std::string> texts_;              // by design, with " switches" after it
   std::set<std::string> offered_;                         // ids, in this session
   std::vector<std::string> problems_;
 };

@@ -1,3 +1,9 @@
+// Evolutions differ in length and settings, so their final times alone cannot be compared. Each run
+// keeps a curve: a point whenever the best changed, with the number of proposals. The comparison
+// reads all curves at up to eight common numbers of proposals. Wall time would be another axis, but
+// it depends on the machine and on the providers. The input is the JSON of reports, not the run
+// folders, so old runs can be compared too. The cost: proposals of a model and of an operator count
+// the same, although their prices differ; a column shows the cost.
 #include "evolve/compare.h"
 
 #include <fmt/core.h>

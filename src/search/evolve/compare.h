@@ -1,5 +1,5 @@
-// What evolutions came to, side by side: a row each, and how good the best was after how many
-// proposals. Reads the "evolution" member of reports; knows nothing of folders.
+// Compares evolutions: one row each, and the best time after equal numbers of proposals. Reads the
+// "evolution" member of reports.
 #pragma once
 
 #include <string>
@@ -13,25 +13,24 @@ namespace kw::evolve {
 /// The "evolution" member of a report: settings, counts, arms, operators, niches, curve.
 Json summary(const Settings& settings, const State& state, const std::string& stopped);
 
-/// One evolution among others.
+/// One evolution in a comparison.
 struct Contestant {
-  std::string name;  // of the run, or of what was switched on in it
+  std::string name;  // of the run, or of the options that it tests
   Json summary;
 };
 
-/// Rows, and the best so far at common numbers of proposals.
+/// One row per run, and the best so far at common numbers of proposals.
 Json comparison_json(const std::vector<Contestant>& list);
-/// The same for people: lines of cells with their headings first, a table of results and one of the
-/// curves.
+/// The same for people: a table of results and a table of curves, each with a row of headings.
 using Rows = std::vector<std::vector<std::string>>;
 std::vector<Rows> comparison_rows(const std::vector<Contestant>& list);
-/// As text; Markdown when asked for.
+/// As text, or as Markdown.
 std::string comparison_text(const std::vector<Contestant>& list, bool markdown);
 
-/// One evolution's curve: a line each time the best changed.
+/// The curve of one evolution: one line each time the best changed.
 std::string curve_text(const Json& summary);
 
-/// The best after so many proposals; 0: none yet.
+/// The best after this number of proposals; 0: none yet.
 double best_after(const Json& summary, int64_t proposals);
 
 }  // namespace kw::evolve

@@ -50,7 +50,7 @@ std::string_view without_end(std::string_view line) {
   return last == std::string_view::npos ? std::string_view() : line.substr(0, last + 1);
 }
 
-/// Every line at which the searched lines begin; blanks at the ends of lines do not count.
+/// Every line at which the searched lines begin; blanks at the ends of lines are ignored.
 std::vector<size_t> places(const std::vector<std::string>& lines, const EditBlock& block) {
   std::vector<size_t> found;
   for (size_t at = 0; at + block.search.size() <= lines.size(); ++at) {

@@ -1,5 +1,5 @@
-// Search/replace blocks, the way models write small changes: what stands in the text, then what
-// should stand there instead. Each must fit in exactly one place.
+// Search/replace blocks, as models write small changes: the lines to find, then their replacement.
+// Each block must match in exactly one place.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace kw::evolve {
 
-/// Whether a text holds such a block.
+/// Whether a text has such a block.
 bool has_blocks(std::string_view text);
 
-/// The text after all blocks of an answer, in their order. The input Error says which block does
-/// not fit and why, in words for the model.
+/// The text after all blocks of an answer, applied in order. The input Error tells the model which
+/// block does not fit and why.
 Result<std::string> apply_blocks(std::string text, std::string_view answer);
 
 }  // namespace kw::evolve

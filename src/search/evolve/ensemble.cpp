@@ -18,8 +18,8 @@ bool is_effort(const std::string& word) {
 
 bool has_dot(const std::string& word) { return word.find('.') != std::string::npos; }
 
-// Model names may hold colons and numbers ("ollama:llama3:8b"), so only what cannot be anything
-// else is taken off the end.
+// Model names may contain colons and numbers ("ollama:llama3:8b"). So only parts that cannot belong
+// to the name are removed from the end.
 Result<Arm> parse_arm(const std::string& word) {
   std::vector<std::string> parts = split(word, ':');
   Arm arm;

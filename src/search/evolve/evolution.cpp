@@ -1,7 +1,10 @@
-// Steady state: order k is placed as soon as order k minus the number in flight has come back, with
-// parents of the archive as it is then, and orders come back in the order they were placed. So the
-// hardware and the models are busy at the same time, nothing waits for a generation to be complete,
-// and still the same answers give the same journal, whatever the clock says.
+// The problem: models answer in minutes and hardware must not wait for them. So the evolution is
+// steady-state: order k is placed as soon as order k minus the number in flight has come back. Its
+// parents come from the archive as it is then. Orders come back in the order they were placed. Thus
+// models and hardware work at the same time, and the same answers give the same journal,
+// independent of the clock. Whole generations would be simpler, but the slowest model would delay
+// all others. The cost: an order does not know the results of those still in flight, and a fast
+// answer waits for the slower ones before it.
 #include "evolve/evolution.h"
 
 #include <fmt/core.h>
@@ -18,11 +21,11 @@ namespace kw::evolve {
 namespace {
 
 constexpr int kMostRepairs = 2;    // of one candidate
-constexpr size_t kContext = 3;     // candidates shown beside the parents
-constexpr int64_t kTuneEvery = 4;  // orders, where models alone write
-constexpr double kSpread = 1.5;  // an estimate beyond the best one times this is not worth hardware
+constexpr size_t kContext = 3;     // candidates shown besides the parents
+constexpr int64_t kTuneEvery = 4;  // orders, when only models write
+constexpr double kSpread = 1.5;    // an estimate above the best one times this is not measured
 
-/// How often models are asked for what, once there is a kernel that is right; of 20.
+/// How often models are asked for each operator once a right kernel exists; the sum is 20.
 struct Share {
   Operator op;
   size_t parts;
@@ -71,7 +74,7 @@ bool Evolution::translating() const { return state_.archive().best() == nullptr;
 bool Evolution::wants_model(int64_t number) const {
   if (!settings_.asks_models() || state_.models().all_gone()) return false;
   if (settings_.authors == Authors::Both) return state_.exhausted() || number % 2 == 1;
-  // Told to optimise, models begin with a generated kernel.
+  // In this mode, models begin with a generated kernel.
   const bool start = settings_.mode == Mode::Optimize && number == 0;
   return !start;
 }
@@ -117,7 +120,7 @@ void Evolution::order_model(Order& order, Random& random) const {
   }
 }
 
-// Models offer tunables and are told that somebody tries them: every now and then somebody does.
+// The prompt tells models that their tunables are searched, so every few orders one tries them.
 const Entry* Evolution::to_tune(int64_t number, int island) const {
   if (settings_.authors != Authors::Models || number % kTuneEvery != kTuneEvery - 1) return nullptr;
   const Entry* best = state_.archive().best(island);
@@ -177,7 +180,7 @@ Status Evolution::retire() {
   return Done{};
 }
 
-// The best-looking that nobody has judged, and one of the places for the most novel of the rest.
+// The best unjudged candidates; the last place is for the most novel of the rest.
 std::vector<std::string> Evolution::worth_hardware() const {
   std::vector<const Entry*> pool;
   double best = 0;
@@ -185,7 +188,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
     const bool counted = entry.alive() && entry.seen.us > 0 && !entry.seen.is_lower_bound;
     if (counted && !entry.seen.measured && (best == 0 || entry.seen.us < best))
       best = entry.seen.us;
-    // Without a clock nothing more is to be learnt about generated code that has its estimate.
+    // Without a clock, the judge adds nothing for generated code that has an estimate.
     const bool open = settings_.measures || !entry.candidate.model.empty() || entry.seen.us == 0;
     if (entry.alive() && !entry.judged && entry.same_as.empty() && open) pool.push_back(&entry);
   }
@@ -205,7 +208,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
     std::iter_swap(pool.begin() + static_cast<std::ptrdiff_t>(most) - 1, novel);
   }
   std::vector<std::string> ids;
-  // What everything is held against has to be known, however slow it looks.
+  // The first candidate is the baseline, so it is judged even when it looks slow.
   const std::vector<Entry>& all = state_.archive().entries();
   const bool first = settings_.measures && state_.first().empty() && !all.empty();
   if (first && all.front().alive() && !all.front().judged) ids.push_back(all.front().candidate.id);
@@ -216,7 +219,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
   return ids;
 }
 
-// Readers think while proposals come in; before anything is chosen they have to have done so.
+// Reviewers read while proposals come in; all must finish before the choice.
 Status Evolution::hear() {
   const std::vector<Reading> readings = KW_TRY(ports_.verifier->opinions());
   for (const Reading& reading : readings) {
@@ -229,8 +232,8 @@ Status Evolution::hear() {
 Status Evolution::hardware() {
   if (!state_.chosen()) KW_TRY(hear());
   if (!state_.chosen()) KW_TRY(note(State::chosen_event(worth_hardware())));
-  // Generated ones meet on the clock. What models wrote is judged one by one, and noted at once: a
-  // judgement of theirs takes long, and none should be lost.
+  // Generated candidates are timed together. Models' candidates are judged one by one and recorded
+  // at once, because each takes long and no outcome should be lost.
   std::vector<std::vector<record::Candidate>> groups;
   std::vector<record::Candidate> generated;
   for (const std::string& id : *state_.chosen()) {
@@ -298,7 +301,7 @@ Result<std::string> Evolution::run() {
   std::optional<std::string> stop;
   while (true) {
     const bool full = state_.retired_now() >= settings_.proposals;
-    // Models think while the hardware works; operators without one should know what it found.
+    // Models work while the hardware does; the operators without a model use its results first.
     if (full && most == 1) KW_TRY(hardware());
     if (!stop) stop = reason_to_stop();
     while (!stop && state_.in_flight().size() < most) {
@@ -313,7 +316,7 @@ Result<std::string> Evolution::run() {
     KW_TRY(retire());
   }
   if (state_.retired_now() > 0) KW_TRY(hardware());
-  // What came back last may be a better reason than that nothing more was asked for.
+  // The last results may give a better reason than the number of orders.
   stop = reason_to_stop().value_or(*stop);
   KW_TRY(note(State::end_event(*stop)));
   return *stop;

@@ -1,6 +1,6 @@
-// The evolution itself: orders are placed while others are in flight, what comes back is looked at
-// before hardware is spent on it, and after so many proposals the most promising are judged. Sees
-// only its ports; docs/evolve.md tells the story.
+// The evolution: places orders while others are in flight, lets verifiers look at each candidate,
+// and judges the most promising ones after each generation. It uses only its ports; docs/evolve.md
+// explains it.
 #pragma once
 
 #include <functional>
@@ -25,17 +25,17 @@ struct Ports {
 };
 
 struct Limits {
-  double seconds = 0;  // 0: none
-  double goal_us = 0;  // good enough; 0: never
+  double seconds = 0;  // 0: no limit
+  double goal_us = 0;  // stop at this time; 0: no goal
 };
 
 class Evolution {
  public:
-  /// `state` may be what an earlier session's journal folds to. Borrows all.
+  /// `state` may come from the journal of an earlier session. Borrows all ports and the state.
   Evolution(Settings settings, Limits limits, Ports ports, State& state);
 
-  /// Why it ended, in words. Everything learnt is in the state, also when an Error (the machine's,
-  /// or "interrupted") ends it.
+  /// Runs until a reason to stop, and returns it as text. The state has every result, also when an
+  /// Error (of the machine, or "interrupted") ends the run.
   Result<std::string> run();
 
  private:
@@ -59,7 +59,7 @@ class Evolution {
   const Limits limits_;
   Ports ports_;
   State& state_;
-  std::optional<record::Candidate> fresh_;  // kept, and not yet in the state
+  std::optional<record::Candidate> fresh_;  // kept by the journal, not yet in the state
 };
 
 }  // namespace kw::evolve

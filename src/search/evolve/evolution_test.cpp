@@ -1,5 +1,5 @@
-// Whole evolutions over pretended ports: what comes of them, that they are the same by seed, and
-// that a cut at any event changes nothing.
+// Whole evolutions with fake ports: their results, that a seed repeats them, and that a stop at any
+// event changes nothing.
 #include "evolve/evolution.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace kw::evolve {
 namespace {
 
-/// Readers who take their time, and are sure that every second module is wrong.
+/// Slow reviewers that refuse every second module.
 class FakeReaders : public Verifier {
  public:
   explicit FakeReaders(Verifier& first) : first_(first) {}
@@ -51,7 +51,7 @@ class EvolutionTest : public ::testing::Test {
     made.seed = 11;
     return made;
   }
-  /// One session over what the journal holds.
+  /// One session that continues from the journal.
   Result<std::string> go(FakeJournal& journal, const Settings& how) {
     state = journal.state();
     FakeProposer proposer(how.seed);
@@ -137,8 +137,8 @@ TEST_F(EvolutionTest, EndsWhenEverythingWasTried) {
   EXPECT_LT(state.retired(), 100);
 }
 
-// The machine fails at every event in turn; what goes on from there has the journal of one that was
-// never stopped, but for where a session begins.
+// The machine fails at every event in turn. The resumed run has the same journal as an
+// uninterrupted one, except for the events that begin sessions.
 TEST_F(EvolutionTest, ACutAtAnyEventChangesNothing) {
   FakeJournal whole;
   ASSERT_TRUE(go(whole, settings()));
@@ -225,7 +225,8 @@ TEST_F(EvolutionTest, WhatReadersAreSureOfIsNotJudged) {
   EXPECT_GT(state.usd(), 0) << "reading has a price";
 }
 
-// Without a clock generated code counts at once; what readers refuse later was never the best.
+// Without a clock, generated code counts at once. If reviewers refuse it later, it leaves the
+// curve.
 TEST_F(EvolutionTest, TheCurveForgetsWhatWasRefused) {
   Settings how = settings();
   how.verifier = "readers";
@@ -244,7 +245,7 @@ TEST_F(EvolutionTest, TheCurveForgetsWhatWasRefused) {
   EXPECT_EQ(counts["refused_by_readers"].as_int(), counts["refused"].as_int());
 }
 
-// A judgement that was made is in the journal before the next one begins.
+// Each outcome is in the journal before the next candidate is judged.
 TEST_F(EvolutionTest, WhatModelsWroteIsJudgedAndNotedOneByOne) {
   models = [](const Order& order, const Archive&) { return written("fine", order); };
   FakeJournal journal;
@@ -255,7 +256,7 @@ TEST_F(EvolutionTest, WhatModelsWroteIsJudgedAndNotedOneByOne) {
   EXPECT_EQ(std::ranges::count_if(journal.state().archive().entries(), &Entry::judged), 1);
 }
 
-// However a session ends: nobody is read twice for good, nobody is forgotten.
+// However a session ends, every candidate is reviewed exactly once to the end.
 TEST_F(EvolutionTest, WhatWasBeingReadIsReadAgain) {
   Settings how = settings();
   how.verifier = "readers";

@@ -1,4 +1,4 @@
-// The parts of an evolution one by one: archive, novelty, bandit, ensemble, edits, operators.
+// The parts of an evolution, one by one: archive, novelty, bandit, ensemble, edits, operators.
 #include <gtest/gtest.h>
 
 #include "evolve/archive.h"
@@ -188,7 +188,7 @@ TEST(Bandit, AsksEverybodyOnceThenWhoPays) {
     ++asked[arm];
     bandit.begin(arm);
     bandit.answered(arm, true, arm == "dear" ? 0.1 : 0.01);
-    bandit.reward(arm, 0.05);  // the same gain of both
+    bandit.reward(arm, 0.05);  // the same gain for both
   }
   EXPECT_GT(asked["cheap"], 2 * asked["dear"]);
   EXPECT_GT(asked["dear"], 0);
@@ -224,7 +224,7 @@ TEST(Bandit, BudgetEndsAnArmAtOnce) {
   EXPECT_EQ(bandit.arms()[0].pulls, 0) << "nothing was sent";
 }
 
-// An empty answer is billed, a cut one costs nobody knows what, a busy server nothing.
+// An empty answer has a price, a cut-off one an unknown price, a busy server none.
 TEST(Bandit, FailuresArePaidFor) {
   Bandit bandit;
   bandit.set_arms({"a", "b"});
@@ -242,7 +242,7 @@ TEST(Bandit, FailuresArePaidFor) {
 
 struct EnsembleCase {
   const char* text;
-  const char* want;  // names with blanks between, or a part of the error
+  const char* want;  // names separated by blanks, or a part of the error
   bool good;
 };
 class EnsembleTest : public ::testing::TestWithParam<EnsembleCase> {};

@@ -1,5 +1,5 @@
-// Pretended ports for tests: designs of two schedules, a judge whose times are a function of the
-// tunables, a proposer with scripted models, a journal in memory.
+// Fake ports for tests: two designs, a judge whose times depend on the tunables, a proposer with
+// scripted models, a journal in memory.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline std::string fake_module(const std::string& kernel, bool switches) {
 
 class FakeDesigns : public Designs {
  public:
-  std::string broken;  // a name that is a bug
+  std::string broken;  // a name whose text() is a bug
   const std::vector<std::string>& names() const override { return names_; }
   Result<std::string> text(const std::string& name, bool switches) override {
     KW_CHECK(name != broken, "this design is broken on purpose");
@@ -44,7 +44,7 @@ class FakeDesigns : public Designs {
   std::vector<std::string> names_ = {"k=rows", "k=tiles"};
 };
 
-/// Best at VEC=2 UNROLL=1 of tiles.
+/// The minimum is at VEC=2 UNROLL=1 of the design "tiles".
 inline double fake_us(const record::Candidate& one) {
   const auto value = [&](const char* name, int64_t fallback) {
     const auto at = one.tunes.find(name);
@@ -54,12 +54,12 @@ inline double fake_us(const record::Candidate& one) {
   return 10 + std::abs(value("VEC", 4) - 2) + value("UNROLL", 2) + (tiles ? 0 : 3);
 }
 
-/// Modules that say "wrong" pass screening and fail the gate; "broken" does not compile.
+/// Modules with "wrong" pass screening and fail the gate; "broken" does not compile.
 class FakeJudge : public ports::Judge {
  public:
   bool clock = false;
   int screened = 0, judged_count = 0;
-  std::function<Status()> before = [] { return Status(Done{}); };  // an Error: the machine's
+  std::function<Status()> before = [] { return Status(Done{}); };  // an Error is the machine's
 
   bool has_clock() const override { return clock; }
   Result<std::vector<ports::Outcome>> examine(const ports::Candidates& list,
@@ -111,7 +111,7 @@ class FakeJudge : public ports::Judge {
   }
 };
 
-/// Operators without a model are real; models answer as they are told to.
+/// The operators without a model are real; the models are scripted.
 class FakeProposer : public Proposer {
  public:
   explicit FakeProposer(uint64_t seed) : breeder_(designs_, seed) {}
@@ -157,7 +157,7 @@ class FakeJournal : public Journal {
  public:
   std::vector<std::string> lines;
   std::map<std::string, record::Candidate> kept;
-  int64_t room = -1;  // writes until the disk is full; -1: for ever
+  int64_t room = -1;  // writes until the disk is full; -1: no limit
 
   Status keep(const record::Candidate& one) override {
     kept.emplace(one.id, one);

@@ -1,7 +1,8 @@
-// Compilers number registers and labels as they please, so one changed line renames a whole kernel.
-// What is left without names is a sequence of instructions; runs of four of them are the features.
-// A MinHash of the set of runs is 256 bytes however large the kernel is, so that the journal can
-// keep it and a resumed run needs no compiler to know what was novel.
+// Compilers number registers and labels freely, so one changed line renames a whole kernel. Without
+// names, a kernel is a sequence of instructions; runs of four of them are the features. A MinHash
+// of the set of runs has 256 bytes for any kernel size. So the journal can store it, and a resumed
+// run needs no compiler to compute novelty. An edit distance would be exact, but needs both texts.
+// The cost: the distance is an estimate from 64 hashes.
 #include "evolve/novelty.h"
 
 #include <fmt/core.h>
@@ -21,13 +22,13 @@ constexpr size_t kRun = 4;  // instructions
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The operands with names and numbers taken out: "%r", "L", "0".
+/// The operands without names and numbers: "%r", "L", "0".
 std::string plain_operands(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (c == '%') {
-      // %r12 and %rd7 are registers, %tid.x is a value everybody means the same by.
+      // %r12 and %rd7 are registers; %tid.x is a special value with a fixed meaning.
       size_t end = i + 1;
       while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
       std::string_view name = text.substr(i, end - i);
@@ -49,7 +50,7 @@ std::string plain_operands(std::string_view text) {
   return out;
 }
 
-/// One statement without its guard's register; "" for what is no instruction.
+/// One statement without the register of its guard; "" when it is not an instruction.
 std::string plain_instruction(std::string_view line) {
   line = trim(line.substr(0, line.find("//")));
   if (line.empty() || line.front() == '.' || line.front() == '$') return "";

@@ -1,3 +1,8 @@
+// A comparison should open in any browser, also years later and without a network. So the page is
+// one file with an SVG picture and tables, written as text, and no scripts, fonts or links. A
+// plotting library would draw nicer axes, but adds a dependency or a download. Lines differ in
+// colour and in dashes, for readers who do not see all colours. All names are escaped, because run
+// names come from the user. The cost: the picture is static, without zoom.
 #include "evolve/page.h"
 
 #include <fmt/core.h>
@@ -12,7 +17,7 @@ namespace {
 constexpr double kWidth = 860, kHeight = 380;                      // of the picture
 constexpr double kLeft = 78, kMargin = 20, kTop = 16, kFoot = 46;  // of its margins
 constexpr size_t kTicks = 5;
-// Told apart by people who do not see all colours, and by their dashes.
+// Colours that colour-blind readers can tell apart; dashes differ too.
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#000000"};
 constexpr std::array kDashes = {"none", "8 3", "2 3", "10 3 2 3"};
 
@@ -48,7 +53,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// Where numbers lie in the picture.
+/// Maps numbers to places in the picture.
 struct Axes {
   double most_proposals = 1, low_us = 0, high_us = 1;
 
@@ -102,7 +107,7 @@ std::string grid(const Axes& axes) {
   return out;
 }
 
-/// Steps: the best stays what it is until it changes.
+/// A step curve: the best stays the same until it changes.
 std::string curve_path(const Json& summary, const Axes& axes) {
   std::string path;
   double last = 0;

@@ -1,5 +1,5 @@
-// Evolutions side by side as one HTML file: the best so far over proposals as a picture, and the
-// tables of compare.h. Nothing in it comes from elsewhere: no scripts, no fonts, no links.
+// A comparison of evolutions as one HTML file: the best so far over proposals as a picture, and the
+// tables of compare.h. No scripts, fonts or links.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kw::evolve {
 
-/// `title` and names may hold anything.
+/// `title` and the names may contain any text; they are escaped.
 std::string comparison_page(const std::string& title, const std::vector<Contestant>& list);
 
 }  // namespace kw::evolve

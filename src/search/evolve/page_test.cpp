@@ -33,7 +33,7 @@ TEST(ComparisonPage, IsWholeInItself) {
   EXPECT_EQ(page.find("estimates"), std::string::npos);
 }
 
-// The best after a proposal stays until the next: a line across, a line down, a line to the end.
+// The best stays until the next change: a horizontal line, a vertical one, a line to the end.
 TEST(ComparisonPage, CurvesAreSteps) {
   const std::string page = comparison_page("t", {contestant("one", {{0, 10}, {8, 5}})});
   const size_t at = page.find("<path d='M78.0,");

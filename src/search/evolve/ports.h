@@ -1,5 +1,5 @@
-// What an evolution sees beside the judge (ports/judge.h): the proposer, the verifiers that look
-// before hardware does, and the journal. With pretended ones a whole evolution runs in
+// The ports of an evolution besides the judge (ports/judge.h): the proposer, the verifiers that
+// look before hardware is used, and the journal. With fake ports a whole evolution runs in
 // milliseconds.
 #pragma once
 
@@ -15,31 +15,31 @@
 
 namespace kw::evolve {
 
-/// How a proposal comes to be. The first five need no model.
+/// How a proposal is made. The first five need no model.
 enum class Operator : uint8_t {
   Guess,      // a design with its best guess
   Tune,       // other values of tunables
-  Schedule,   // other schedules, or the same ones with more to switch
-  Cross,      // of two parents
-  Simplify,   // without what does not pay
+  Schedule,   // other schedules, or the same ones with more switches
+  Cross,      // from two parents
+  Simplify,   // without methods that give no gain
   Translate,  // from the reference alone
   Rewrite,    // the whole module anew
-  Diff,       // a few places of it
-  Repair,     // what failed, with what was found
+  Diff,       // a few places of the module
+  Repair,     // a failed candidate, with the findings
 };
 /// "guess", "tune", …
 const char* operator_name(Operator op);
 std::optional<Operator> operator_named(const std::string& name);
 
-/// What is asked of a proposer.
+/// A request to a proposer.
 struct Order {
-  int64_t number = 0;  // from 0; names the order, and seeds it
+  int64_t number = 0;  // from 0; identifies the order and seeds its random numbers
   int generation = 0, island = 0;
   Operator op = Operator::Guess;
   std::string arm;                   // of the ensemble; "": no model is asked
   std::vector<std::string> parents;  // ids, the one to change first
-  std::vector<std::string> context;  // ids of others worth showing
-  bool only_this = false;            // without a model: nothing in place of this operator
+  std::vector<std::string> context;  // ids of other candidates to show
+  bool only_this = false;            // without a model: do not try other operators
 };
 Json to_json(const Order& order);
 Order order_from_json(const Json& json);
@@ -47,66 +47,66 @@ Order order_from_json(const Json& json);
 /// Why an arm gave no answer.
 enum class Trouble : uint8_t { None, Passing, Lasting, Budget };
 
-/// What came of an order.
+/// The answer to an order.
 struct Offer {
   std::optional<record::Candidate> candidate;
   std::string problem;  // why there is none
   Trouble trouble = Trouble::None;
-  std::optional<double> usd;  // nothing: unknown
-  bool exhausted = false;     // without a model: nothing is left to try
+  std::optional<double> usd;  // not set: unknown
+  bool exhausted = false;     // without a model: no new candidate is left
 };
 
 class Archive;
 
-/// Between begin() and finish() an order is in flight; they are finished in the order they began.
+/// Between begin() and finish() an order is in flight. Orders finish in the order they began.
 class Proposer {
  public:
   virtual ~Proposer();
-  /// Must not wait for anybody.
+  /// Must not block.
   virtual Status begin(const Order& order, const Archive& archive) = 0;
-  /// Waits. Errors are the machine's, never a model's or a candidate's.
+  /// Blocks. Errors are the machine's, never a model's or a candidate's.
   virtual Result<Offer> finish(const Order& order) = 0;
 };
 
-/// What somebody thinks of a candidate before it is put on hardware.
+/// A verifier's opinion on a candidate before it runs on hardware.
 struct Vote {
-  ports::Outcome seen;        // as far as looking gave it
-  double score = 1;           // 0 to 1: how likely it is right
-  std::optional<double> usd;  // that asking cost
-  bool reading = false;       // somebody goes on reading it; opinions() tells what came of that
+  ports::Outcome seen;        // as far as the verifier saw it
+  double score = 1;           // 0 to 1: probability that it is right
+  std::optional<double> usd;  // cost of asking
+  bool reading = false;       // reviewers still read it; opinions() gives their result
 };
 
-/// What came of reading a candidate.
+/// The result of reviewing a candidate.
 struct Reading {
   std::string id;
-  double score = 1;           // by which the vote's is multiplied
-  std::string refused;        // why it is out; "" while it is in
-  std::string detail;         // for whoever repairs it
-  std::optional<double> usd;  // that it cost
+  double score = 1;           // factor for the score of the vote
+  std::string refused;        // why it is refused; "": it is not
+  std::string detail;         // for the author that repairs it
+  std::optional<double> usd;  // what it cost
 };
 
-/// May only rank and reject, never accept: what passes is judged all the same.
+/// A verifier may only rank and reject, never accept: what passes still goes to the judge.
 class Verifier {
  public:
   virtual ~Verifier();
   virtual std::string name() const = 0;
   virtual Result<Vote> vote(const record::Candidate& candidate) = 0;
-  /// Begins to read what a vote said is being read, in a session before this one.
+  /// Starts the review of a candidate again that an earlier session did not finish.
   virtual void read_again(const record::Candidate& candidate);
-  /// Waits for all that is being read, in the order it was voted on.
+  /// Waits for all reviews in progress; results are in the order of the votes.
   virtual Result<std::vector<Reading>> opinions();
 };
 
 class Journal {
  public:
   virtual ~Journal();
-  /// Keeps a candidate's text. Before any event that names it.
+  /// Stores the candidate's text. Called before any event that names it.
   virtual Status keep(const record::Candidate& candidate) = 0;
-  /// Once this returned, the event survives.
+  /// After it returns, the event survives a crash.
   virtual Status write(const Json& event) = 0;
 };
 
-/// Exact as far as it looks: a compiler and the virtual GPU.
+/// Checks with a compiler and the virtual GPU.
 class MechanicalVerifier : public Verifier {
  public:
   explicit MechanicalVerifier(ports::Judge& judge) : judge_(judge) {}
@@ -117,7 +117,7 @@ class MechanicalVerifier : public Verifier {
   ports::Judge& judge_;
 };
 
-/// Nobody looks: everything may go on hardware.
+/// Checks nothing: every candidate may run on hardware.
 class NoVerifier : public Verifier {
  public:
   std::string name() const override { return "off"; }

@@ -1,3 +1,10 @@
+// An evolution takes hours, so it must survive a crash at any moment. The state is therefore a fold
+// over the journal: each event is written first and applied here afterwards, in the live run and on
+// resume alike. Saving the whole state from time to time would be simpler to load, but loses what
+// came between. Events hold all that the fold needs, such as prints and outcomes, so a resume needs
+// no compiler and no GPU. Orders of models in flight at a crash are asked again, and their first
+// cost counts as unknown. The cost: every decision must be a function of the state and the seed,
+// never of the clock.
 #include "evolve/state.h"
 
 #include <fmt/core.h>
@@ -10,8 +17,8 @@
 namespace kw::evolve {
 namespace {
 
-constexpr size_t kMostDetail = 4000;  // of what is kept about a failure
-constexpr double kBetter = 0.995;     // smaller gains are no gains
+constexpr size_t kMostDetail = 4000;  // of the stored text about a failure
+constexpr double kBetter = 0.995;     // smaller gains do not count
 constexpr int kMigrateEvery = 2;      // generations
 constexpr const char* kAuthors[] = {"builtin", "llm", "hybrid"};
 constexpr const char* kModes[] = {"translate", "optimize", "auto"};
@@ -148,7 +155,7 @@ void State::apply(const Json& event, const FindCandidate& find) {
   }
 }
 
-// Orders of models that are not asked any more come to nothing; what others learnt stays.
+// Orders of models that are no longer asked are dropped; all statistics stay.
 void State::begin(const Json& event) {
   const std::vector<std::string> arms = words_of(event["arms"]);
   if (sessions_++ > 0) {
@@ -167,7 +174,7 @@ void State::begin(const Json& event) {
   settings_ = event;
   models_.set_arms(arms);
   islands_ = std::max(1, static_cast<int>(event["islands"].as_int(1)));
-  // Estimates and times are no one curve.
+  // Estimates and measured times do not belong on one curve.
   if (measures_ != event["measures"].as_bool()) {
     curve_.clear();
     first_.clear();
@@ -176,7 +183,7 @@ void State::begin(const Json& event) {
   exhausted_ = false;
   std::deque<Order> kept;
   for (const Order& order : in_flight_) {
-    // It was asked for in a session before, and nobody knows what that cost.
+    // The earlier session has sent this request, and its cost is unknown.
     if (!order.arm.empty()) unpriced_ += cut_off_.insert(order.number).second;
     if (!order.arm.empty() && !models_.knows(order.arm)) {
       retire();
@@ -219,7 +226,7 @@ void State::offer(const Json& event, const FindCandidate& find) {
   }
   std::optional<record::Candidate> candidate;
   if (!id.empty()) candidate = find(id);
-  // One that was known is as good as none.
+  // A known candidate counts like none.
   if (candidate && archive_.add(*candidate, order))
     unseen_ = id;
   else
@@ -283,7 +290,7 @@ void State::reward(const Entry& entry, double before) {
     operators_.reward(operator_name(entry.order.op), gain);
 }
 
-// What was refused after all was never the best.
+// A candidate that was refused later is removed from the curve.
 void State::forget_refused() {
   const auto refused = [this](const std::string& id) {
     const Entry* entry = archive_.find(id);

@@ -1,6 +1,5 @@
-// Where an evolution stands: a fold over its journal. Everything that happens is an event, written
-// down first and applied here then, so that a process that was killed is taken up exactly where its
-// journal ends.
+// The state of an evolution, computed from its journal. Every change is an event that is first
+// written and then applied here. So a killed process resumes exactly where its journal ends.
 #pragma once
 
 #include <deque>
@@ -17,43 +16,43 @@
 
 namespace kw::evolve {
 
-/// Who writes the proposals.
+/// Which authors write the proposals.
 enum class Authors : uint8_t { Builtin, Models, Both };
-/// From nothing to the first kernel that is right, or from that one to fast ones.
+/// Search for the first right kernel, or make a right kernel faster.
 enum class Mode : uint8_t { Translate, Optimize, Auto };
 
 struct Settings {
   int generations = 10, proposals = 8, hardware = 4;
   int islands = 1;
-  int in_flight = 4;  // orders at a time, where models are asked
+  int in_flight = 4;  // orders at a time, when models are asked
   Authors authors = Authors::Builtin;
   Mode mode = Mode::Auto;
   uint64_t seed = 0;
   std::vector<std::string> arms;  // names; empty without models
-  bool measures = false;          // there is a clock
+  bool measures = false;          // the judge has a clock
   std::string verifier = "mechanical";
 
   bool asks_models() const { return authors != Authors::Builtin; }
   int64_t orders() const { return int64_t{generations} * proposals; }
 };
 
-/// A best so far.
+/// A new best candidate.
 struct Point {
-  int64_t proposals = 0;  // that had come back by then
+  int64_t proposals = 0;  // finished proposals at that time
   std::string id;
   double us = 0;
   bool measured = false;
-  double usd = 0;  // spent by then, as far as known
+  double usd = 0;  // spent at that time, as far as known
 };
 
-/// A candidate by its id, from wherever candidates are kept.
+/// Finds a stored candidate by its id.
 using FindCandidate = std::function<std::optional<record::Candidate>(const std::string& id)>;
 
 class State {
  public:
   State();
 
-  /// What a session begins with; the first also says what the run is.
+  /// The first event of a session; the first session's event also describes the run.
   static Json begin_event(const Settings& settings);
   static Json order_event(const Order& order);
   static Json offer_event(const Order& order, const Offer& offer);
@@ -64,23 +63,23 @@ class State {
   static Json generation_event(int generation);
   static Json end_event(const std::string& why);
 
-  /// Events of another kind and candidates that are lost are passed over.
+  /// Ignores unknown events and candidates that cannot be found.
   void apply(const Json& event, const FindCandidate& find);
 
   const Archive& archive() const { return archive_; }
   const Bandit& models() const { return models_; }
   const Bandit& operators() const { return operators_; }
   const std::deque<Order>& in_flight() const { return in_flight_; }
-  /// Came back, and nobody has looked at it yet.
+  /// The candidate that came back and that no verifier has seen yet.
   const std::optional<std::string>& unseen() const { return unseen_; }
-  /// Being read when the journal ends.
+  /// Candidates whose review has begun and not ended.
   const std::vector<std::string>& unread() const { return unread_; }
-  /// For the hardware of this generation; nothing: not chosen yet.
+  /// The candidates to judge in this generation; not set: not chosen yet.
   const std::optional<std::vector<std::string>>& chosen() const { return chosen_; }
 
   int64_t next_order() const { return next_order_; }
   int generation() const { return generation_; }
-  /// Proposals that came back: in all, and since the last generation ended.
+  /// Finished proposals: in total, and since the last generation ended.
   int64_t retired() const { return retired_; }
   int64_t retired_now() const { return retired_now_; }
   bool exhausted() const { return exhausted_; }
@@ -88,9 +87,9 @@ class State {
   double usd() const { return usd_; }
   int64_t unpriced() const { return unpriced_; }
   int sessions() const { return sessions_; }
-  /// The first candidate that counted: what the others are held against.
+  /// The first candidate that counted; the baseline of the others.
   const std::string& first() const { return first_; }
-  /// What changed when the run went on with other settings, in words.
+  /// Settings that changed between sessions, as text.
   const std::vector<std::string>& changes() const { return changes_; }
 
  private:
@@ -111,7 +110,7 @@ class State {
   std::optional<std::string> unseen_;
   std::vector<std::string> unread_;
   std::optional<std::vector<std::string>> chosen_;
-  std::set<int64_t> cut_off_;  // orders that were in flight when a session ended
+  std::set<int64_t> cut_off_;  // orders in flight when a session ended
   int64_t next_order_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
   int generation_ = 0, islands_ = 1, sessions_ = 0;
   bool exhausted_ = false, measures_ = false;
