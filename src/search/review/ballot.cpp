@@ -17,7 +17,7 @@ std::string vote_key(const std::string& prompt, const std::string& model,
   return prompt + " " + model + " " + entry;
 }
 
-/// Failures that say something about one question, not about all of them.
+/// Failures that concern one question, not all of them.
 bool of_the_question(const llm::Failure& failure) {
   return failure.kind == llm::FailureKind::TooLarge || failure.kind == llm::FailureKind::Refused ||
          failure.kind == llm::FailureKind::InvalidReply;

@@ -1,5 +1,5 @@
-// Many modules put before one specialist, a few at a time, each vote kept as soon as it is there:
-// what was paid for is never asked again, also by a later session.
+// Asks one specialist about many modules, a few at a time. Each vote is stored as soon as it
+// arrives, so no session pays for the same vote twice.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace kw::review {
 
-/// How one set of instructions did on some entries.
+/// The results of one set of instructions on some entries.
 struct Score {
   Confusion confusion;
   double usd = 0, seconds = 0;
@@ -26,11 +26,11 @@ struct Score {
     const Entry* entry = nullptr;
     Vote vote;
   };
-  std::vector<Mistake> mistakes;  // votes that are not what the judge found
-  std::string first_silence;      // why the first that abstained did
+  std::vector<Mistake> mistakes;  // votes that differ from the judge's label
+  std::string first_silence;      // why the first abstention happened
 };
 
-/// Called whenever something is worth keeping; once it returned, that survives.
+/// Stores an event; after it returns, the event survives a crash.
 using WriteEvent = std::function<Status(const Json& event)>;
 
 struct BallotPorts {
@@ -44,16 +44,16 @@ class Ballot {
  public:
   Ballot(BallotPorts ports, AskOptions options, int in_flight);
 
-  /// A vote of an earlier session; events of other kinds are passed over.
+  /// Adds a vote of an earlier session; ignores other events.
   void restore(const Json& event);
-  /// Votes on all entries. Nothing when the asking had to stop; stopped() says why then. Errors are
-  /// the machine's.
+  /// Asks for the missing votes and scores all entries. Not set when it had to stop; stopped() then
+  /// has the reason. Errors are the machine's.
   Result<std::optional<Score>> score(const Specialist& specialist,
                                      const std::vector<const Entry*>& entries);
   const std::string& stopped() const { return stopped_; }
-  /// The failure behind it, if it was a model's.
+  /// The failure of a model that stopped it; not set for other reasons.
   const std::optional<llm::Failure>& failure() const { return failure_; }
-  /// Votes there are, from all sessions.
+  /// The number of votes, from all sessions.
   size_t votes() const { return votes_.size(); }
 
  private:
@@ -74,7 +74,7 @@ class Ballot {
   std::optional<llm::Failure> failure_;
 };
 
-/// The name instructions have in events: a hash of them.
+/// The id of instructions in events: a hash.
 std::string prompt_id(const std::string& instructions);
 
 }  // namespace kw::review

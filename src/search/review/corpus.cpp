@@ -1,3 +1,9 @@
+// The corpus has hundreds of modules, and most differ from another in a few lines. So the file
+// stores each reference once, some base modules in full, and every entry as edits of a base. Files
+// of full modules would be easier to edit, but much larger and harder to compare. Labels are the
+// judge's stage and reason. label() derives the label of one field: a fault in an earlier stage
+// hides later ones, so such entries have no label there. The cost: an edit refers to line numbers
+// of its base, so a base must never change.
 #include "review/corpus.h"
 
 #include <fmt/core.h>

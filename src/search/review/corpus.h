@@ -1,5 +1,5 @@
-// Kernel modules whose verdict is known: what verifiers are measured on and tuned with. Labels are
-// the judge's, never somebody's idea of what a change does.
+// Kernel modules with known verdicts, to measure and tune reviewers. Labels come from the judge,
+// never from an expectation of what a change does.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ namespace kw::review {
 
 struct Entry {
   std::string id;
-  std::string task, reference;  // its name and its source
+  std::string task, reference;  // name and source
   std::string module;
   std::string kind;      // "design", "bug", "harmless", "defensive" or "store"
-  std::string mutation;  // what was done to a right one; "" = nothing
+  std::string mutation;  // the change made to a right module; "": none
   bool right = false;
-  std::string stage;   // that a wrong one did not pass
+  std::string stage;   // the stage that a wrong module failed
   std::string reason;  // in the judge's words
 
   bool defensive() const { return kind == "defensive"; }
   Case question() const { return {reference, module}; }
 };
 
-/// Whether an entry is right in one field; nothing where an earlier fault hides that.
+/// Whether an entry is right in one field; not set when an earlier fault hides that.
 std::optional<bool> label(const Entry& entry, Field field);
 
 struct Corpus {
@@ -38,25 +38,24 @@ struct Corpus {
   std::vector<std::string> notes;  // what was left out, and why
 };
 
-/// The file's format is in docs/verifiers.md. Errors name the line.
+/// docs/verifiers.md describes the file format. Errors name the line.
 Result<Corpus> parse_corpus(std::string_view text, const std::string& file);
-/// The corpus that comes with this program.
+/// The corpus that is built into this program.
 Corpus shipped_corpus();
 
-/// Applies [first line, lines taken out, [lines put in]] in the order given.
+/// Applies edits in order; each is [first line, number of lines removed, [lines inserted]].
 Result<std::string> apply_edits(const std::string& text, const Json& edits);
 
-/// Which entries are for what. Tasks are never shared, so that nothing is learnt by heart.
+/// The parts of a corpus. They share no task, so that reviewers cannot memorise answers.
 struct Split {
-  std::vector<const Entry*> train;     // mistakes on these are shown to who writes prompts
+  std::vector<const Entry*> train;     // the rewriting model sees mistakes on these
   std::vector<const Entry*> guard;     // a better prompt must not be worse on these
-  std::vector<const Entry*> held_out;  // only for the report
+  std::vector<const Entry*> held_out;  // for the report and the choice to install
 };
 
-/// Tasks are dealt out by the seed: half, a quarter, a quarter; then `most` entries of each part
-/// are drawn, half of them wrong as far as there are so many, and some of the right ones with
-/// defensive code. The corpus must outlive it. The input Error says what the corpus lacks for this
-/// field.
+/// The seed assigns tasks to the parts: a half, a quarter, a quarter. Then up to `most` entries of
+/// each part are drawn: half of them wrong if possible, and some right ones with defensive code.
+/// The corpus must outlive the result. The input Error says what the corpus lacks for this field.
 Result<Split> split_corpus(const Corpus& corpus, Field field, uint64_t seed, size_t most);
 
 }  // namespace kw::review

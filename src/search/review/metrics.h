@@ -1,5 +1,5 @@
-// How good opinions are against what the judge found: a confusion, and what follows from it. What
-// is looked for is faults: "wrong" is the positive class.
+// How well votes agree with the judge: a confusion matrix and its measures. "Wrong" is the positive
+// class, because reviewers search for faults.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 namespace kw::review {
 
 struct Confusion {
-  int64_t caught = 0;        // wrong, and called so
+  int64_t caught = 0;        // wrong, and called wrong
   int64_t missed = 0;        // wrong, and called right
-  int64_t cleared = 0;       // right, and called so
+  int64_t cleared = 0;       // right, and called right
   int64_t slandered = 0;     // right, and called wrong
-  int64_t careful = 0;       // of these, those with defensive code
-  int64_t silent_wrong = 0;  // nobody voted on a wrong one
-  int64_t silent_right = 0;  // … on a right one
+  int64_t careful = 0;       // those of `slandered` that have defensive code
+  int64_t silent_wrong = 0;  // wrong, without a vote
+  int64_t silent_right = 0;  // right, without a vote
 
   void add(bool right, bool defensive, Call call);
   Confusion& operator+=(const Confusion& other);
@@ -28,23 +28,22 @@ struct Confusion {
   int64_t all() const { return wrong() + right(); }
   int64_t silent() const { return silent_wrong + silent_right; }
 
-  /// All of them are 0 where they mean nothing. Silence is no hit: neither for accuracy nor for
-  /// recall.
+  /// All are 0 when undefined. An abstention counts as a miss for accuracy and recall.
   double accuracy() const;
   double precision() const;
   double recall() const;
   double f1() const;
-  /// F1 where calling careful code wrong counts double: what prompts are bred for.
+  /// F1 in which defensive code called wrong counts double; prompts are selected by it.
   double fitness() const;
 };
 Json to_json(const Confusion& confusion);
-/// The way back.
+/// The inverse.
 Confusion confusion_from_json(const Json& json);
 
-/// "accuracy 0.81, precision …, recall …, F1 … (caught 12, missed 3, …)".
+/// "accuracy 0.81, precision …, recall …, F1 … (12 of 15 faults caught, …)".
 std::string confusion_text(const Confusion& confusion);
 
-/// One line of a table: who voted, on what, and how that went.
+/// One line of a table: the verifier, the entries and the result.
 struct MetricRow {
   std::string who, where;
   Confusion confusion;

@@ -1,3 +1,9 @@
+// Three specialists review a module: one for compilation, one for memory, one for numerics. Each
+// has its own instructions and is asked in its own thread. One prompt for all fields would cost a
+// third, but its votes could not be measured and tuned per field. A model that fails or answers
+// nonsense only abstains, because a run must not depend on reviewers. After a lasting failure, or
+// three modules without any answer, the panel asks no more, so a dead provider does not delay every
+// module. The cost: the reference and the module are sent three times.
 #include "review/panel.h"
 
 #include <fmt/core.h>
@@ -21,7 +27,7 @@ int64_t line_count(const std::string& text) {
   return static_cast<int64_t>(split_lines(text).size());
 }
 
-/// Why a reply cannot be read at all; "" when it can.
+/// Why a reply cannot be used; "" when it can.
 std::string unreadable(const llm::Reply& reply) {
   if (reply.stop == llm::StopReason::Length) return "the answer was cut by its length limit";
   if (reply.stop == llm::StopReason::Refusal) return "the model refused";
@@ -45,7 +51,7 @@ void read_answer(const llm::Reply& reply, int64_t lines, Vote& vote) {
   vote.abstained = std::move(parsed->abstained);
 }
 
-/// One exchange, charged to the vote. Nothing when it failed.
+/// One exchange, charged to the vote; not set when it failed.
 std::optional<llm::Reply> exchange(const llm::ModelId& model, const llm::Request& request,
                                    const stages::Answer& answer, const Price& price, Asked& asked) {
   const llm::Outcome outcome = answer(model, request);
@@ -60,7 +66,7 @@ std::optional<llm::Reply> exchange(const llm::ModelId& model, const llm::Request
   return std::nullopt;
 }
 
-/// Failures that the next module would meet as well.
+/// Failures that would also happen for the next module.
 bool lasting(const llm::Failure& failure) {
   return !failure.passing() && failure.kind != llm::FailureKind::TooLarge &&
          failure.kind != llm::FailureKind::Refused &&
@@ -102,7 +108,7 @@ Asked ask(const Specialist& specialist, const Case& one, const AskOptions& optio
   request.messages.push_back(llm::user_message(stages::prompt("verify_reflect")));
   request.label += " again";
   reply = exchange(specialist.model, request, answer, price, asked);
-  // The first answer stands when the second cannot be had.
+  // If the second exchange fails, the first answer counts.
   if (reply) read_answer(*reply, lines, asked.vote);
   return asked;
 }

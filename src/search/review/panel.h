@@ -1,6 +1,5 @@
-// Specialists asked about one module: what they are told, how their answers are read, and what the
-// panel makes of them. A model that fails, refuses or talks nonsense abstains; it never stops
-// anything.
+// Asks specialists about one module: their prompts, how their answers are parsed, and the panel's
+// opinion. A model that fails, refuses or answers nonsense abstains; that never stops the run.
 #pragma once
 
 #include <functional>
@@ -17,43 +16,43 @@
 
 namespace kw::review {
 
-/// What is judged, as it came; readers see shown_module() of it.
+/// The module to review and its reference. Reviewers see shown_module() of the module.
 struct Case {
   std::string reference;  // source of what must be computed
   std::string module;
 };
 
-/// Who is asked, and what that one is told to do.
+/// A reviewing model with its instructions.
 struct Specialist {
   Field field = Field::Compile;
   std::string instructions;
   llm::ModelId model;
 };
 
-/// What an exchange cost; nothing where that is not known.
+/// The cost of an exchange; not set when unknown.
 using Price = std::function<std::optional<double>(const llm::ModelId& id, const llm::Request&,
                                                   const llm::Outcome&)>;
 
 struct AskOptions {
-  bool reflect = false;  // ask once more, with the first answer in sight
+  bool reflect = false;  // ask again, with the first answer in the conversation
   int64_t max_tokens = 8192;
 };
 
-/// A vote, and what kept it from being given, if that was no fault of the answer's.
+/// A vote, and the failure of the model if one prevented it.
 struct Asked {
   Vote vote;
   std::optional<llm::Failure> failure;
 };
 
-/// The request that a specialist gets; also what tests look at.
+/// The request for a specialist; public for tests.
 llm::Request question(const Specialist& specialist, const Case& one, const AskOptions& options);
 Asked ask(const Specialist& specialist, const Case& one, const AskOptions& options,
           const stages::Answer& answer, const Price& price);
 
-/// The instructions that come with this program.
+/// The instructions that are built into this program.
 std::string shipped_instructions(Field field);
-/// Those of a folder (verify_FIELD.txt) over the shipped ones. Input Errors: no folder, none of the
-/// files in it, one that is empty or too long.
+/// The instructions in a folder (verify_FIELD.txt); missing files are replaced by the shipped ones.
+/// Input Errors: no folder, none of the files, a file that is empty or too long.
 Result<std::map<Field, std::string>> load_instructions(const std::string& folder);
 inline constexpr size_t kMostInstructionBytes = 12'000;
 /// "verify_memory.txt".
@@ -63,12 +62,11 @@ class Panel {
  public:
   Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price);
 
-  /// Everyone is asked at the same time, `answer` from several threads at once. After a failure
-  /// that will not pass (no money, no key, no such model) nobody is asked any more, nor when all of
-  /// them failed at three modules in a row, whatever the client did about it. Several modules may
-  /// be looked at at the same time.
+  /// Asks all specialists in parallel; calls `answer` from several threads at once. A lasting
+  /// failure (no money, no key, unknown model) silences the panel. So do three modules in a row for
+  /// which all specialists failed. May be called for several modules at once.
   Opinion look(const Case& one, const stages::Answer& answer);
-  /// Why nobody is asked any more; "" while they are.
+  /// Why the panel no longer asks models; "": it still does.
   std::string silenced() const;
 
  private:
@@ -79,7 +77,7 @@ class Panel {
   const Price price_;
   mutable std::mutex mutex_;
   std::string silenced_;
-  int failed_ = 0;  // modules in a row that nobody could be asked about
+  int failed_ = 0;  // modules in a row for which all specialists failed
 };
 
 }  // namespace kw::review

@@ -2,7 +2,7 @@
 
 namespace kw::review {
 
-// A module that is looked at again has its opinions already.
+// A candidate that was reviewed before is not reviewed again.
 Result<std::optional<ports::Outcome>> ReviewedJudge::refusal(const record::Candidate& candidate) {
   if (candidate.model.empty() || scores_.count(candidate.id) > 0)
     return std::optional<ports::Outcome>();

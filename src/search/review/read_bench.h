@@ -1,5 +1,5 @@
-// A judge with readers in front of it: what all of them are sure is wrong is not verified, and the
-// author is told why. Nothing is accepted here.
+// A judge with reviewers in front of it: a module that all reviewers are sure is wrong is not
+// verified, and its author gets their reasons. Reviewers cannot accept a module.
 #pragma once
 
 #include <map>
@@ -12,18 +12,18 @@ namespace kw::review {
 
 class ReviewedJudge : public ports::JudgeDecorator {
  public:
-  /// Borrows both. Only modules that models wrote are read.
+  /// Borrows both. Only modules written by models are reviewed.
   ReviewedJudge(ports::Judge& judge, evolve::Verifier& readers)
       : JudgeDecorator(judge), readers_(readers) {}
 
   Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
                                               ports::Depth depth) override;
 
-  /// How likely it is right, 0 to 1; 1 for what was not read.
+  /// The probability that it is right, 0 to 1; 1 if it was not reviewed.
   double score(const std::string& id) const;
 
  private:
-  /// What the readers refuse; nothing when the judge is to verify it.
+  /// The reviewers' refusal; not set when the judge must verify the candidate.
   Result<std::optional<ports::Outcome>> refusal(const record::Candidate& candidate);
 
   evolve::Verifier& readers_;

@@ -7,7 +7,7 @@
 namespace kw::review {
 namespace {
 
-/// Judges everything to be right, and counts.
+/// Calls every candidate right and counts them.
 class CountingJudge : public ports::Judge {
  public:
   int verified = 0;
@@ -23,7 +23,7 @@ class CountingJudge : public ports::Judge {
   Result<ports::Outcome> certify(const record::Candidate&) override { return ports::Outcome(); }
 };
 
-/// Reads in its own time, as readers do; sure of whatever has "wrong" in it.
+/// Answers later, as reviewers do; refuses every text with "wrong" in it.
 class FixedReaders : public evolve::Verifier {
  public:
   int asked = 0;

@@ -15,7 +15,7 @@ Read read_one(Panel& panel, const stages::Answer& answer, std::string id, Case o
     read.talks.emplace_back(request, outcome);
     return outcome;
   });
-  // Threads answer in any order; what is written down does not depend on it.
+  // Threads answer in any order; the recorded order must not depend on it.
   std::ranges::stable_sort(read.talks, {}, [](const auto& talk) { return talk.first.label; });
   return read;
 }

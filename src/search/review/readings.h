@@ -1,5 +1,5 @@
-// Modules that a panel is reading: a few at the same time, and their opinions in the order the
-// modules were handed in, whoever answers first.
+// Modules that a panel is reviewing: a few at a time, with results in the order in which the
+// modules were given.
 #pragma once
 
 #include <deque>
@@ -16,19 +16,19 @@ struct Read {
   std::string id;
   Case one;
   Opinion opinion;
-  std::vector<std::pair<llm::Request, llm::Outcome>> talks;  // by specialist, in their order
+  std::vector<std::pair<llm::Request, llm::Outcome>> talks;  // sorted by specialist
 };
 
 class Readings {
  public:
-  /// Borrows the panel. `answer` is called from several threads at once; `most` modules are read at
-  /// a time.
+  /// Borrows the panel. `answer` is called from several threads at once. At most `most` modules are
+  /// reviewed at a time.
   Readings(Panel& panel, stages::Answer answer, size_t most)
       : panel_(panel), answer_(std::move(answer)), most_(most) {}
 
-  /// Waits only while as many as may be are being read.
+  /// Blocks only while `most` modules are being reviewed.
   void begin(std::string id, Case one);
-  /// Waits for all that began.
+  /// Waits for all modules that were begun.
   std::vector<Read> finish();
 
  private:

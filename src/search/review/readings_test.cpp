@@ -9,7 +9,7 @@
 namespace kw::review {
 namespace {
 
-/// Answers when the test lets it, and counts who waits.
+/// Answers when the test allows it, and counts the waiting callers.
 class SlowReader {
  public:
   llm::Outcome operator()(const llm::ModelId&, const llm::Request&) {
@@ -22,7 +22,7 @@ class SlowReader {
     reply.text = R"({"verdict":"right","confidence":0.8,"reasons":[]})";
     return llm::Outcome(reply);
   }
-  /// Until so many ask at the same time.
+  /// Waits until `count` callers wait at the same time.
   void wait_for(int count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return waiting_ >= count; });
@@ -59,7 +59,7 @@ TEST(Readings, AreAtTheSameTimeAndInOrder) {
       2);
   readings.begin("one", {"r", "int a;\n"});
   readings.begin("two", {"r", "int b;\n"});
-  reader.wait_for(6);  // three of each, before anybody has answered
+  reader.wait_for(6);  // three of each, before the first answer
   std::atomic<bool> begun = false;
   std::jthread third([&] {
     readings.begin("three", {"r", "int c;\n"});

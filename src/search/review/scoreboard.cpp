@@ -12,7 +12,7 @@ std::optional<Fate> fate_of(const Json& verdict) {
   if (word == "crashed") return Fate{false, "vgpu"};
   if (word != "rejected" && word != "wrong") return std::nullopt;
   const std::string& stage = verdict["stage"].as_string();
-  // Too slow, or caught at cheating: neither is what a reader was asked.
+  // Reviewers are not asked about speed or cheating.
   if (stage == "timing" || stage == "audit") return std::nullopt;
   return Fate{false, stage.empty() ? "numerics" : stage};
 }

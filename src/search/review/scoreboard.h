@@ -1,5 +1,5 @@
-// Opinions held against what the judge found later, per specialist and for the panel: how much a
-// run's verifiers are worth. Verdicts come from the judge alone.
+// Compares reviewers' opinions with the judge's later verdicts, per specialist and for the panel.
+// It shows what the reviewers of a run are worth.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@
 
 namespace kw::review {
 
-/// What became of a candidate in the end.
+/// The final verdict on a candidate.
 struct Fate {
   bool right = false;
-  std::string stage;  // that a wrong one did not pass
+  std::string stage;  // the stage that a wrong candidate failed
 };
-/// Of a verdict as it is kept; nothing where it says neither.
+/// From a stored verdict; not set when it is neither right nor wrong.
 std::optional<Fate> fate_of(const Json& verdict);
 
 class Scoreboard {
@@ -27,9 +27,9 @@ class Scoreboard {
   void opinion(const std::string& id, Opinion opinion);
   void judged(const std::string& id, const Fate& fate);
 
-  /// One row per specialist, one for the panel; only candidates that were judged count.
+  /// One row per specialist and one for the panel; only judged candidates count.
   std::vector<MetricRow> rows() const;
-  /// Opinions, and those among them whose candidate was never judged.
+  /// The number of opinions, and of those whose candidate was never judged.
   size_t opinions() const { return opinions_.size(); }
   size_t open() const;
   /// Rows and counts.
@@ -40,7 +40,7 @@ class Scoreboard {
   std::map<std::string, Fate> fates_;
 };
 
-/// The table of what Scoreboard::json() gave; "" when nobody was asked.
+/// The result of Scoreboard::json() as a table; "" when no model was asked.
 std::string scoreboard_text(const Json& board);
 
 }  // namespace kw::review

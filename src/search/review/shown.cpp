@@ -1,3 +1,10 @@
+// Kernels come from models, and a comment or a string may tell the reviewer to approve them. So a
+// reviewer sees only what the compiler needs. The lexer finds comments, literals, directives and
+// dead code, and these are replaced by blanks, so that line numbers stay the same. A long name can
+// be a sentence too, so names of more than six words are replaced. Telling reviewers to ignore
+// comments would keep useful ones, but depends on their obedience. The cost: reviewers lose honest
+// comments and clear long names. A text that still gets through can do little: reviewers rank and
+// reject, but never accept.
 #include "review/shown.h"
 
 #include <fmt/core.h>
@@ -21,7 +28,7 @@ using cuda_source::SourceKind;
 using cuda_source::SourceText;
 using cuda_source::SourceToken;
 
-// A name of more words is more likely a sentence than a name.
+// A longer name is probably a sentence.
 constexpr size_t kMostWords = 6, kMostNameBytes = 48;
 constexpr size_t kMostCharacterBytes = 6;  // of 'x' and '\x1f'
 
@@ -31,8 +38,7 @@ void blank(std::string& text, size_t begin, size_t end) {
   }
 }
 
-/// Takes comments out of the texts of one asm statement, also where one is put together from
-/// several literals.
+/// Removes comments from the text of one asm statement, also if it consists of several literals.
 class AsmText {
  public:
   void next(std::string& text, size_t begin, size_t end) {
@@ -74,7 +80,7 @@ bool starts_asm(const SourceToken& token) {
   return token.text == "asm" || token.text == "__asm__" || token.text == "__asm";
 }
 
-/// Index just behind the parenthesis that closes the one opened at or behind `from`.
+/// The index after the parenthesis that closes the first one at or after `from`.
 size_t behind_parentheses(const std::vector<SourceToken>& tokens, size_t from) {
   size_t depth = 0;
   for (size_t i = from; i < tokens.size(); ++i) {
@@ -97,14 +103,14 @@ void clean_assembly(const std::vector<SourceToken>& tokens, size_t begin, size_t
   }
 }
 
-/// What a literal says is taken out, its quotes stay.
+/// Removes the text of a literal and keeps its quotes.
 void blank_literal(const SourceToken& token, std::string& text) {
   const char quote = token.kind == SourceKind::String ? '"' : '\'';
   const size_t open = text.find(quote, token.begin);
   const size_t close = text.rfind(quote, token.end - 1);
   if (open == std::string::npos || open >= token.end) return;
   if (text.substr(token.begin, open - token.begin).find('R') != std::string::npos) {
-    // A raw one without its delimiter is an ordinary one.
+    // A raw literal becomes an empty ordinary literal.
     blank(text, token.begin, token.end);
     text[token.begin] = text[token.begin + 1] = '"';
     return;
@@ -152,7 +158,7 @@ const std::string& word_of(const SourceText& source, const Directive& one, size_
   return at < one.count ? source.tokens[one.first + at].text : kNone;
 }
 
-/// Names that some #define of the module gives a meaning.
+/// Names that a #define of the module defines.
 std::set<std::string> defined_names(const SourceText& source) {
   std::set<std::string> names;
   for (const Directive& one : source.directives) {
@@ -161,7 +167,7 @@ std::set<std::string> defined_names(const SourceText& source) {
   return names;
 }
 
-/// The names that plan lines speak of: tunables are macros.
+/// Whether a plan line uses the name: tunables are macros.
 bool plan_names(const std::string& text, const std::string& name) {
   for (const std::string_view line : split_lines(text)) {
     if (trim(line).starts_with("//!") && line.find(name) != std::string_view::npos) return true;
@@ -169,7 +175,7 @@ bool plan_names(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Whether the code behind an #if can never be compiled.
+/// Whether the code after an #if can never be compiled.
 bool never_true(const SourceText& source, const Directive& one, const std::string& text,
                 const std::set<std::string>& defined) {
   if (one.name == "if" && one.count == 3) {
@@ -181,7 +187,7 @@ bool never_true(const SourceText& source, const Directive& one, const std::strin
   return !name.starts_with("_") && !defined.contains(name) && !plan_names(text, name);
 }
 
-/// Blanks what stands between a condition that never holds and the next directive of its level.
+/// Removes the code between a condition that is never true and the next directive of its level.
 void blank_dead_code(const SourceText& source, std::string& text) {
   const std::set<std::string> defined = defined_names(source);
   size_t depth = 0, dead_depth = 0, dead_from = 0;
@@ -237,7 +243,7 @@ bool is_sentence(const std::string& name) {
   return words_in(name) > kMostWords || name.size() > kMostNameBytes;
 }
 
-/// In plan lines names are words too, so this goes by characters.
+/// Works on characters, because plan lines also contain names.
 std::string without_sentences(const std::string& text) {
   std::map<std::string, std::string> names;
   std::string out;
@@ -295,7 +301,7 @@ std::string numbered(const std::string& text) {
   int number = 0;
   for (const std::string_view line : split_lines(text)) {
     ++number;
-    // Nothing is said about empty lines, so they cost nothing.
+    // Reasons do not refer to empty lines, so they are left out to save tokens.
     if (!line.empty()) out += fmt::format("{:4} {}\n", number, line);
   }
   return out;

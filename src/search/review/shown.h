@@ -1,17 +1,17 @@
-// A kernel module as someone who judges it by reading may see it: code and plan, and nothing that
-// could talk to the reader. Not a safeguard of the verdict: readers never accept anything.
+// A kernel module as a reviewer sees it: code and plan, without text that could address the reader.
+// The verdict does not depend on this: reviewers cannot accept a module.
 #pragma once
 
 #include <string>
 
 namespace kw::review {
 
-/// Comments, texts of string literals, code that the preprocessor throws away, macros nobody uses,
-/// free text of directives and `method` lines are blanked; names long enough to be sentences are
-/// replaced, the same by the same. Assembly keeps its instructions. Every line stays where it was.
+/// Removes comments, text of string literals, code that the preprocessor removes, unused macros,
+/// free text of directives, and `method` lines. Names as long as sentences are replaced, equal
+/// names by equal ones. Assembly keeps its instructions. Line numbers do not change.
 std::string shown_module(const std::string& module);
 
-/// Each line behind its number, as reasons refer to it.
+/// Each line with its number, which the reviewers' reasons refer to. Empty lines are left out.
 std::string numbered(const std::string& text);
 
 }  // namespace kw::review

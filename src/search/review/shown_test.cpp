@@ -10,8 +10,8 @@ namespace {
 struct ShownCase {
   const char* name;
   const char* module;
-  const char* gone;   // must not be seen
-  const char* stays;  // must be seen
+  const char* gone;   // must not be visible
+  const char* stays;  // must be visible
 };
 
 class Shown : public testing::TestWithParam<ShownCase> {};

@@ -14,9 +14,9 @@ namespace kw::review {
 namespace {
 
 constexpr uint64_t kMostCorpusBytes = uint64_t{64} << 20;
-constexpr size_t kMostOfARun = 100;  // so that one long search does not drown the others
+constexpr size_t kMostOfARun = 100;  // so that one long run does not dominate
 
-/// Nobody outside this machine learns where things are.
+/// Removes local paths, because the corpus may be shared.
 std::string anonymous(std::string reason, const std::string& folder) {
   reason = replace_all(std::move(reason), folder, "run");
   const std::string home = os::env("HOME");

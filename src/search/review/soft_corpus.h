@@ -1,5 +1,5 @@
-// Labelled modules for verifiers, by what the user names: the shipped ones, a file's, or those that
-// past runs judged on this machine.
+// Opens the corpus that the user names: the built-in one, a file, or the judged candidates of past
+// runs on this machine.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace kw::review {
 
-/// Candidates of the runs under a root ("" = the user's) whose verdict is known and whose reference
-/// was kept. What was left out is in the notes.
+/// Candidates of the runs under `root` ("": the user's) with a known verdict and a stored
+/// reference. The notes say what was left out.
 Corpus store_corpus(const std::string& root);
 
-/// "" = the shipped one, "store" = that and store_corpus(), else a file. Input Errors name it.
+/// "": the built-in corpus; "store": that and store_corpus(); otherwise a file. Input Errors name
+/// it.
 Result<Corpus> open_corpus(const std::string& name, const std::string& root);
 
-/// The same in the file's format, each entry whole.
+/// The corpus in the file format; each entry is written in full.
 std::string corpus_text(const Corpus& corpus);
 
 }  // namespace kw::review

@@ -1,4 +1,4 @@
-// A model session as soft/ sees it: someone who answers, and what that cost.
+// Adapts a model session to this module: a function that answers, and one that gives the cost.
 #pragma once
 
 #include "review/panel.h"

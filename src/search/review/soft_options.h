@@ -1,5 +1,4 @@
-// Who reads candidates before hardware is spent on them, as typed. Only values: soft_verify.h does
-// the work.
+// The user's options for reviewers. Only values; soft_verify.h uses them.
 #pragma once
 
 #include <string>
@@ -10,16 +9,15 @@
 namespace kw::review {
 
 struct SoftVerifyOptions {
-  std::string model;  // "" = nobody is asked
-  std::string
-      prompts;  // a folder, or "tuned": what tune-verifiers found to be better; "" = shipped
+  std::string model;    // "": no reviewers
+  std::string prompts;  // a folder; "tuned": the result of tune-verifiers; "": the shipped ones
   bool reflect = false;
-  bool reject = false;  // unanimous and sure votes keep a candidate from being judged
+  bool reject = false;  // a unanimous, confident rejection keeps a candidate from the judge
 };
 Json to_json(const SoftVerifyOptions& options);
 SoftVerifyOptions soft_verify_options_from_json(const Json& json);
 
-/// Input Error for words about readers where there are none.
+/// Input Error for options about reviewers when there are no reviewers.
 Status check_readers(const SoftVerifyOptions& options, bool verifiers);
 
 }  // namespace kw::review

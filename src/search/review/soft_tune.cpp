@@ -1,3 +1,10 @@
+// Tuning the reviewers' prompts takes many paid calls, so it must survive interruptions. A folder
+// has the settings, one journal of votes and rewritings per field, and the list of calls with their
+// costs. A resumed session reads the journals and asks only for what is missing. A hash of corpus
+// and prompts guards against a mix of votes on different texts. A tuned prompt is installed only if
+// it is not worse on held-out tasks. Installing the best on the training tasks would be simpler,
+// but such prompts may memorise those tasks. The cost: a quarter of the tasks serves only this
+// check and the report.
 #include "review/soft_tune.h"
 
 #include <fmt/core.h>
@@ -31,7 +38,7 @@ Result<std::vector<Field>> fields_named(const std::string& word) {
                                  did_you_mean(word, names), join(names, ", ")));
 }
 
-/// What a folder is begun with.
+/// The settings that a new folder is created with.
 Json settings_json(const TuneVerifiersRequest& request) {
   Json json = Json::object();
   json.set("kernelwright", "tuning of verifiers 1").set("verifier", request.verifier);
@@ -44,7 +51,7 @@ Json settings_json(const TuneVerifiersRequest& request) {
   return json.set("budget_usd", budget ? Json(*budget) : Json());
 }
 
-/// Of what votes depend on beside the settings: files may change between two sessions.
+/// A hash of what votes depend on besides the settings: files may change between sessions.
 std::string begun_hash(const Corpus& corpus, const std::map<Field, std::string>& instructions) {
   std::string all;
   for (const Entry& entry : corpus.entries)
@@ -53,8 +60,8 @@ std::string begun_hash(const Corpus& corpus, const std::map<Field, std::string>&
   return hash_hex(all);
 }
 
-/// The request as its folder says; only how long and for how much may be said anew. Gives the hash
-/// of what it was begun with, "" where it is not known.
+/// Replaces the request by the settings of the folder; only generations, budget, second model and
+/// installation may differ. Returns the hash of corpus and prompts at its start, "" when unknown.
 Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& request) {
   KW_TRY(os::check_contained(folder));
   const Result<std::string> text = os::read_file(folder + kSettingsFile, uint64_t{1} << 20);
@@ -97,7 +104,7 @@ Result<std::string> new_folder(const TuneVerifiersRequest& request) {
                        hash64(std::to_string(::getpid()), static_cast<uint64_t>(now)));
 }
 
-/// Rows of a file of JSON lines; a torn last one is left out.
+/// The rows of a file of JSON lines; an incomplete last line is left out.
 std::vector<Json> read_rows(const std::string& path) {
   std::vector<Json> rows;
   const Result<std::string> text = os::read_file(path, kMostJournalBytes);
@@ -149,7 +156,7 @@ class Tuning {
   }
 
   Status open_folder() {
-    // The store goes on changing; a tuning must not.
+    // The runs in the store change; the corpus of a tuning must not.
     const std::string kept = report_.folder + "/corpus.jsonl";
     const bool again = !request_.resume.empty();
     corpus_ =
@@ -186,7 +193,7 @@ class Tuning {
                        "what is found is kept, and --resume goes on with it");
   }
 
-  /// Rows of the ledger that are new, so that a later session knows what was spent.
+  /// Stores new rows of the ledger, so that a later session knows what was spent.
   Status keep_calls() {
     std::string lines;
     for (const llm::LedgerEntry& row : session_->fresh_rows()) lines += to_json(row).dump() + "\n";
@@ -210,7 +217,7 @@ class Tuning {
     return ports;
   }
 
-  /// Cuts off what a killed session left of its last line.
+  /// Removes an incomplete last line that a killed session left.
   static Status mend(const std::string& journal) {
     const Result<std::string> text = os::read_file(journal, kMostJournalBytes);
     if (!text || text->empty() || text->ends_with("\n")) return Done{};
@@ -235,8 +242,8 @@ class Tuning {
     settings.in_flight = static_cast<int>(request_.in_flight);
     Tuned tuned = KW_TRY(tune(corpus_, settings, instructions_.at(field), read_rows(journal),
                               ports(field, journal)));
-    // Nothing was learnt and nothing can be: say so as the failure it is. What was learnt for other
-    // fields is told all the same.
+    // If no vote was possible at all, return the failure. Results of other fields are still
+    // reported.
     if (tuned.votes == 0 && tuned.failure && report_.tuned.empty()) {
       KW_TRY(keep_calls());
       return tuned.failure->error().context("no question could be asked");

@@ -1,3 +1,10 @@
+// Hardware time is scarce, and models can often see a fault by reading. So candidates that compile
+// and run on the virtual GPU are also reviewed by three specialists. Reviews run in the background
+// while other proposals arrive; opinions() waits for them before candidates are chosen for
+// hardware. A text is reviewed once, because reviewers do not see the values of tunables. Scores
+// are rounded to quarters, so that small differences in confidence do not override times. Reviewing
+// before compilation would find faults earlier, but the compiler is cheaper and exact. The cost:
+// three model calls per module, or six with reflection.
 #include "review/soft_verify.h"
 
 #include <fmt/core.h>
@@ -23,7 +30,7 @@ constexpr const char* kOpinionEvent = "opinion";
 constexpr double kScoreSteps = 4;
 constexpr size_t kMostReadings = 4;  // modules at a time, three specialists each
 
-/// Coarse, so that among candidates that look about as good their times decide.
+/// Rounded, so that among similar scores the times decide.
 double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
 
 Json suspicions_json(const std::vector<Suspicion>& all) {
@@ -36,7 +43,7 @@ Json suspicions_json(const std::vector<Suspicion>& all) {
   return list;
 }
 
-/// Where opinions and what was said go.
+/// Where opinions and exchanges are recorded.
 struct SoftRecords {
   stages::Journal* journal = nullptr;
   store::Run* run = nullptr;
@@ -55,7 +62,7 @@ class SoftVerifier : public evolve::Verifier {
 
   std::string name() const override { return fmt::format("{}, then {}", first_.name(), model_); }
 
-  // The machine's look is needed at once; what readers think, before anything is judged.
+  // The first verifier's result is needed at once; the reviewers' only before judging.
   Result<evolve::Vote> vote(const record::Candidate& candidate) override {
     evolve::Vote vote = KW_TRY(first_.vote(candidate));
     if (!vote.seen.refused.empty()) return vote;
@@ -64,14 +71,14 @@ class SoftVerifier : public evolve::Verifier {
     return vote;
   }
 
-  // Readers see a text and no values of its tunables, so a text is read once.
+  // Reviewers see the text without values for its tunables, so each text is reviewed once.
   void read_again(const record::Candidate& candidate) override {
     waiting_.emplace_back(candidate.id, candidate.text);
     if (opinions_.contains(candidate.text) || !begun_.insert(candidate.text).second) return;
     readings_.begin(candidate.id, {reference_, candidate.text});
   }
 
-  /// An opinion of a session before this one.
+  /// Adds an opinion of an earlier session.
   void recall(const std::string& text, Opinion opinion) {
     if (spoken(opinion)) opinions_[text] = std::move(opinion);
   }
@@ -98,7 +105,7 @@ class SoftVerifier : public evolve::Verifier {
     }
     waiting_.clear();
     begun_.clear();
-    // Who said nothing may be asked again.
+    // If all reviewers abstained, the text may be reviewed again.
     std::erase_if(opinions_, [](const auto& known) { return !spoken(known.second); });
     return all;
   }
@@ -123,10 +130,10 @@ class SoftVerifier : public evolve::Verifier {
   evolve::Verifier& first_;
   const std::string reference_, model_;
   std::unique_ptr<Panel> panel_;
-  Readings readings_;  // behind the panel: its threads use that
+  Readings readings_;  // after the panel, which its threads use
   const SoftRecords records_;
-  std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, as they were voted on
-  std::set<std::string> begun_;                               // texts that are being read
+  std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, in vote order
+  std::set<std::string> begun_;                               // texts under review
   std::map<std::string, Opinion> opinions_;                   // by text
 };
 

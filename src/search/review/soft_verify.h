@@ -1,6 +1,6 @@
-// Readers before hardware: what a compiler and the virtual GPU let through is put before language
-// models, whose votes order candidates and, where that is allowed, keep some from being judged.
-// Every opinion is an event of the run, and is held against the judge's verdicts afterwards.
+// Reviewers before hardware: models vote on candidates that the compiler and the virtual GPU
+// accept. The votes order the candidates and, if allowed, reject some before the judge. Every
+// opinion is an event of the run and is later compared with the judge's verdict.
 #pragma once
 
 #include <functional>
@@ -26,16 +26,16 @@ struct ReadersRequest {
 
 class Readers {
  public:
-  /// `first` decides what readers are asked about at all. With a session and its journal they are
-  /// part of that, else they have their own, whose calls are events of the run too. Borrows all but
-  /// the request. Errors: the model, its key, the folder of prompts.
+  /// `first` decides which candidates are reviewed. The reviewers use the given session and
+  /// journal; without these they have their own, whose calls are also events of the run. Borrows
+  /// all but the request. Errors: the model, its key, the folder of prompts.
   static Result<std::unique_ptr<Readers>> open(const ReadersRequest& request,
                                                evolve::Verifier& first, store::Run& run,
                                                stages::ModelSession* session,
                                                stages::Journal* journal);
 
   evolve::Verifier& verifier() { return *verifier_; }
-  /// As of ModelSession, where they have one of their own.
+  /// As ModelSession::ask_until, if the reviewers have their own session.
   void ask_until(std::function<bool()> over) {
     if (session_) session_->ask_until(std::move(over));
   }
@@ -46,11 +46,10 @@ class Readers {
   std::unique_ptr<evolve::Verifier> verifier_;
 };
 
-/// Whether they could be asked: the model, its key, the folder of prompts. An input Error says what
-/// is wrong.
+/// Checks the model, its key and the folder of prompts. The input Error says what is wrong.
 Status check_reader_model(const SoftVerifyOptions& options, stages::ModelSession& session);
 
-/// Opinions of all sessions of a run against its verdicts.
+/// The opinions of all sessions of a run, with its verdicts.
 Scoreboard scoreboard_of(const store::Run& run);
 
 }  // namespace kw::review

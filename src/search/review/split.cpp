@@ -14,12 +14,12 @@ constexpr size_t kFewestTasks = 4;
 
 using Entries = std::vector<const Entry*>;
 
-/// In an order of the seed that does not depend on what else is there.
+/// Sorts by a hash of the id and the seed, independent of the other entries.
 void shuffle(Entries& entries, uint64_t seed) {
   std::ranges::stable_sort(entries, {}, [seed](const Entry* one) { return hash64(one->id, seed); });
 }
 
-/// The tasks that have entries of both classes first: every part needs some of each.
+/// Tasks with right and wrong entries come first: every part needs both.
 std::vector<std::string> ordered_tasks(const Entries& entries, Field field, uint64_t seed) {
   std::set<std::string> right, wrong, all;
   for (const Entry* one : entries) {
@@ -46,7 +46,7 @@ void draw(const Entries& from, size_t count, Entries& out) {
   }
 }
 
-/// At most so many: half of them wrong, a third of the rest with defensive code.
+/// At most `most` entries: half of them wrong, a third of the rest with defensive code.
 Entries sample(const Entries& entries, Field field, uint64_t seed, size_t most) {
   Entries right, wrong, careful;
   for (const Entry* one : entries) {

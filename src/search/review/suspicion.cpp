@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kFactor = 0.6, kLeast = 0.1;
 
-// Operators that hold a "=" or a "-" and mean something else; the lexer gives single characters.
+// Operators with a "=" or "-" that is not an assignment or a minus. The lexer gives single
+// characters.
 constexpr std::array<std::string_view, 14> kJoined = {
     "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "--", "->"};
 
@@ -25,7 +26,7 @@ struct CodeToken {
   int line = 0;
 };
 
-/// Without directives.
+/// The tokens without directives.
 std::vector<CodeToken> code_tokens(std::string_view source) {
   const cuda_source::SourceText text = cuda_source::lex_source(source);
   std::vector<bool> skipped(text.tokens.size(), false);
@@ -56,7 +57,7 @@ size_t closing_bracket(const std::vector<CodeToken>& tokens, size_t open) {
   return tokens.size();
 }
 
-/// A value that is rounded to half where it is accumulated.
+/// Finds values that are rounded to half while they are accumulated.
 void look_at_rounding(const std::vector<CodeToken>& tokens, std::vector<Suspicion>& out) {
   for (size_t i = 0; i + 3 < tokens.size(); ++i) {
     if (tokens[i].text == "__half2float" && tokens[i + 2].text == "__float2half")
@@ -71,7 +72,7 @@ void look_at_rounding(const std::vector<CodeToken>& tokens, std::vector<Suspicio
   }
 }
 
-/// Whether a name, or anything in [begin, end) itself, is added to something.
+/// Whether the statement [begin, end) adds, or the name is added to something later.
 bool is_summed(const std::vector<CodeToken>& tokens, size_t begin, size_t end,
                const std::string& name) {
   for (size_t i = begin; i < end; ++i) {
@@ -84,7 +85,7 @@ bool is_summed(const std::vector<CodeToken>& tokens, size_t begin, size_t end,
   return false;
 }
 
-/// Sums of exponentials whose argument nothing was taken off: they overflow where values are large.
+/// Finds sums of exponentials whose argument has no subtraction: they overflow for large values.
 void look_at_exponentials(const std::vector<CodeToken>& tokens, std::vector<Suspicion>& out) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!kExponentials.contains(tokens[i].text) || tokens[i + 1].text != "(") continue;

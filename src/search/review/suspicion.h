@@ -1,6 +1,6 @@
-// What looks wrong about a module's arithmetic without running it: sums kept in half, and sums of
-// exponentials that may overflow. Nothing here is proof, so it only ranks; the judge decides.
-// Indices, shared memory and launches are not looked at: the virtual GPU finds those exactly.
+// Finds suspicious arithmetic without running a module: sums in half precision, and sums of
+// exponentials that may overflow. This is not proof, so it only ranks candidates. Indices, shared
+// memory and launches are not checked: the virtual GPU does that exactly.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Suspicion {
 
 std::vector<Suspicion> suspicions(const std::string& module_text);
 
-/// 1 without any, less with every one, never 0.
+/// 1 without suspicions, lower with each one, never 0.
 double suspicion_score(const std::vector<Suspicion>& all);
 
 }  // namespace kw::review

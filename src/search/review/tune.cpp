@@ -1,3 +1,10 @@
+// How good a reviewer's instructions are shows only in votes on modules with known verdicts. So
+// instructions are evolved: a model sees the current ones with up to four mistakes and rewrites
+// them. Fitness is F1, with double weight on careful code that is called wrong. A better version
+// must not be worse on the guard tasks, which are other tasks than those of the training. This
+// rejects instructions that memorise modules; texts that name a task are rejected too. Writing
+// prompts by hand needs no rewriting model, but has to be scored all the same. The cost: every
+// version is scored on one or two parts of the corpus, and most of the budget goes there.
 #include "review/tune.h"
 
 #include <fmt/core.h>
@@ -18,7 +25,7 @@
 namespace kw::review {
 namespace {
 
-constexpr int64_t kMostCareful = 3;  // one of so many careful modules may be called wrong
+constexpr int64_t kMostCareful = 3;  // at most one of this many careful modules may be called wrong
 constexpr size_t kMostTunedBytes = 6000, kShownMistakes = 4, kMostShownBytes = 9000;
 
 std::string mistake_text(const Score::Mistake& mistake, Field field) {
@@ -43,8 +50,7 @@ std::string mistake_text(const Score::Mistake& mistake, Field field) {
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Whether the name stands there as a word of its own. Names that are plain words ("softmax") are
-/// what anybody may speak of.
+/// Whether the task's name occurs as a word. Names that are ordinary words ("softmax") are allowed.
 bool names_task(const std::string& text, const std::string& task) {
   if (task.find_first_of("_0123456789") == std::string::npos) return false;
   for (size_t at = text.find(task); at != std::string::npos; at = text.find(task, at + 1)) {
@@ -56,7 +62,7 @@ bool names_task(const std::string& text, const std::string& task) {
   return false;
 }
 
-/// The instructions of an answer. The Error says why there are none.
+/// The instructions in an answer. The Error says why there are none.
 Result<std::string> read_instructions(const std::string& answer, const Corpus& corpus) {
   const std::vector<stages::Block> blocks = stages::fenced_blocks(answer);
   if (blocks.empty()) return input_error("the answer holds no fenced block");
@@ -166,7 +172,7 @@ class Tuner {
     return Done{};
   }
 
-  /// What suspicions say about the same modules, for nothing.
+  /// The score of suspicions() on the same modules, which costs nothing.
   Score unread_score() const {
     Score score;
     for (const Entry* entry : split_.held_out)
@@ -194,7 +200,7 @@ class Tuner {
     return Done{};
   }
 
-  /// The champion by turns with the best of the others: what is second best may be so elsewhere.
+  /// The champion and the best of the others in turn: the second best may lead elsewhere.
   size_t parent(int number) const {
     size_t other = champion_;
     for (size_t i = 0; i < pool_.size(); ++i) {
@@ -229,7 +235,8 @@ class Tuner {
     return request;
   }
 
-  /// The event of this rewriting, from the journal or from the model; nothing when that failed.
+  /// The event of this rewriting, from the journal or from the model; not set when the model
+  /// failed.
   Result<std::optional<Json>> rewritten(size_t parent, int generation, int number) {
     const auto known = rewritten_.find({generation, number});
     if (known != rewritten_.end()) return std::optional(known->second);
@@ -318,8 +325,8 @@ class Tuner {
     return Done{};
   }
 
-  /// Calling everything wrong catches every fault, and F1 likes that. Why this is such a prompt; ""
-  /// when it is none.
+  /// Calling everything wrong catches every fault and gives a high F1. Returns why the prompt is
+  /// too severe; "" when it is not.
   std::string too_severe(const Confusion& guard, const Confusion& before) const {
     const int64_t careful = careful_count(split_.guard, settings_.field);
     if (guard.careful > before.careful && kMostCareful * guard.careful > careful)

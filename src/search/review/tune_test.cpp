@@ -14,7 +14,7 @@ namespace {
 
 const std::string kShipped = "Look at everything.\n";
 
-/// Eight tasks with two wrong and three right modules each. What is wrong shows in the text.
+/// Eight tasks, each with two wrong and three right modules. The faults are visible in the text.
 Corpus some_corpus() {
   Corpus corpus;
   for (int task = 0; task < 8; ++task) {
@@ -35,7 +35,7 @@ Corpus some_corpus() {
   return corpus;
 }
 
-/// Finds faults by what its instructions tell it to look for, and writes other instructions.
+/// Finds the faults that its instructions name, and writes new instructions.
 class Reader {
  public:
   llm::Outcome operator()(const llm::ModelId& id, const llm::Request& request) {
@@ -58,9 +58,9 @@ class Reader {
 
   int calls_left = -1;
   bool babbles = false;
-  std::vector<std::string> rewritings;  // what it answers, one after the other; then prose
+  std::vector<std::string> rewritings;  // its answers, in order; then prose
   std::map<std::string, int> calls;
-  std::vector<std::string> told;  // when it was to rewrite
+  std::vector<std::string> told;  // the requests to rewrite
 
  private:
   std::string vote(const llm::Request& request) {
@@ -170,7 +170,7 @@ TEST(Tuning, RefusesWhatIsOnlyLearntByHeart) {
   const Result<Split> split = split_corpus(session.corpus, Field::Memory, 3, 10);
   ASSERT_TRUE(split);
   std::string rules = "An index can be equal to n.";
-  // Better wherever it is bred, and it calls everything wrong that has these words.
+  // Better on the training tasks, but it calls everything wrong that has these words.
   for (const Entry* one : split->guard) rules += " tag" + one->task.substr(4);
   session.reader.rewritings = {rules};
   const Result<Tuned> tuned = session.run(settings());

@@ -1,3 +1,9 @@
+// A reviewer's answer is untrusted text, and a wrong reading of it could reject a right kernel. So
+// the answer must be exactly one JSON object with exactly the requested members, and a "wrong"
+// needs a reason with a valid line. Any other answer is an abstention. A tolerant parser would lose
+// fewer votes, but would guess at unclear ones. A rejection needs every reviewer to vote "wrong"
+// with high confidence. A lost right kernel costs more than one more run of the judge. The cost:
+// one abstention prevents a rejection.
 #include "review/vote.h"
 
 #include <fmt/core.h>

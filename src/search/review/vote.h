@@ -1,5 +1,5 @@
-// What readers of a module say about it, and what their votes amount to: a score and, where that is
-// allowed, a rejection. There is no way to say "accepted" here.
+// The votes of reviewers on a module and what they add up to: a score and, if allowed, a rejection.
+// Votes cannot accept a module.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace kw::review {
 
-/// What a reader is a specialist for.
+/// The field of a specialist.
 enum class Field : uint8_t { Compile, Memory, Numerics };
 inline constexpr std::array kFields = {Field::Compile, Field::Memory, Field::Numerics};
 /// "compile", "memory", "numerics".
@@ -28,48 +28,49 @@ struct Reason {
   std::string why;
 };
 
-/// One reader's.
+/// The vote of one reviewer.
 struct Vote {
   Field field = Field::Compile;
   Call call = Call::None;  // None: abstained
   double confidence = 0;   // 0 to 1
   std::vector<Reason> reasons;
-  std::string abstained;      // why
+  std::string abstained;      // why it abstained
   int calls = 0;              // of the model
-  double seconds = 0;         // until the last answer was there
-  std::optional<double> usd;  // nothing: not known
+  double seconds = 0;         // the sum over its calls
+  std::optional<double> usd;  // not set: unknown
 };
 Json to_json(const Vote& vote);
-/// Members that are missing or of another type are taken to be empty.
+/// Missing members, and members of another type, are empty.
 Vote vote_from_json(const Json& json);
 
-/// An answer as it must be: one JSON object, fenced or alone, with exactly the members that were
-/// asked for. The Error says what is wrong with it. "unsure" is a vote of nobody.
+/// Parses an answer: one JSON object, fenced or alone, with exactly the requested members. The
+/// Error says what is wrong with it. "unsure" is an abstention.
 Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines);
 
-/// When votes alone keep a module from being looked at.
+/// When votes alone reject a module.
 struct Policy {
   bool reject = false;
-  double threshold = 0.9;  // of every single confidence
+  double threshold = 0.9;  // that every confidence must reach
 };
 
-/// What the votes amount to.
+/// The votes together.
 struct Opinion {
   std::vector<Vote> votes;
-  double score = 0.5;  // 0 to 1: how likely it is right; 0.5 when nobody says anything
+  double score = 0.5;  // 0 to 1: probability that it is right; 0.5 without votes
   bool rejected = false;
-  double seconds = 0;  // of the slowest
+  double seconds = 0;  // of the slowest reviewer
   double usd = 0;      // as far as known
   int64_t unpriced = 0;
 
-  /// What most of those who voted say; None when nobody does or they are even.
+  /// The majority; None when it is even or all abstained.
   Call call() const;
-  /// The first reasons of those who call it wrong, in one line; "" when nobody does.
+  /// The first reason of each reviewer that calls it wrong, in one line; "" when none does.
   std::string why() const;
 };
 
-/// The score is the mean of what each reader's confidence makes of 0.5. A rejection wants every
-/// reader to have voted, all of them wrong, and all at or above the threshold.
+/// The score is the mean of the votes: 0.5 plus or minus half the confidence. A rejection needs
+/// policy.reject, a vote "wrong" from every reviewer, and every confidence at or above the
+/// threshold.
 Opinion aggregate(std::vector<Vote> votes, const Policy& policy);
 Json to_json(const Opinion& opinion);
 

@@ -12,7 +12,7 @@ namespace {
 struct AnswerCase {
   const char* name;
   std::string answer;
-  const char* problem;  // "" = it is a vote
+  const char* problem;  // "": it is a vote
 };
 
 class Answers : public testing::TestWithParam<AnswerCase> {};
