@@ -90,7 +90,7 @@ COVERED = {
             "CostModel.NothingIsQuickerThanALaunch",
             "CostModel.FewBlocksLeaveTheGpuIdle",
         ],
-        "src/search/workflows/model_bench_test.cpp": ["BoundText.GivesAdviceForTheBound"],
+        "src/search/workflows/explaining_judge_test.cpp": ["BoundText.GivesAdviceForTheBound"],
     },
     16: {
         "src/run/vgpu/counters_test.cpp": ["*"],

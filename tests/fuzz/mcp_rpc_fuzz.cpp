@@ -49,7 +49,7 @@ kw::Result<Json> no_command(const std::vector<std::string>& words, const kw::mcp
 
 kw::mcp::Server& server() {
   static kw::mcp::Server made = [] {
-    kw::mcp::Settings settings;
+    kw::mcp::ServerSettings settings;
     settings.version = "0";
     settings.roots = *kw::mcp::Roots::open({"/usr/share"});
     settings.tools =

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
+#include "frontend/python_tracer.h"
 #include "frontend/syntax.h"
 
 namespace kw::ops {
@@ -11,7 +11,7 @@ namespace {
 
 using frontend::Value;
 
-Status flatten(frontend::Evaluator& evaluator, const Value& value,
+Status flatten(frontend::PythonTracer& evaluator, const Value& value,
                std::vector<graph::NamedNode>& outputs) {
   if (const std::vector<Value>* items = frontend::items_of(value)) {
     for (const Value& item : *items) KW_TRY(flatten(evaluator, item, outputs));
@@ -43,7 +43,7 @@ Result<Tracing> Tracing::parse(const std::vector<Case>& cases) {
 }
 
 Result<graph::Graph> Tracing::trace(const Case& one, size_t i) const {
-  frontend::Evaluator evaluator(source_, {});
+  frontend::PythonTracer evaluator(source_, {});
   KW_TRY(evaluator.run_module());
   const Value* function = KW_TRY(evaluator.global(fmt::format("case_{}", i)));
   if (!function) return input_error("the case is not in the file");

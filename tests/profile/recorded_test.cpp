@@ -28,7 +28,7 @@ TEST_P(Recorded, IsReadAsThePersonWhoLooksAtItWould) {
   const MetricSet metrics = recorded(wanted.file, wanted.kernel);
   const Known* known = metrics.find(wanted.metric);
   ASSERT_NE(known, nullptr) << wanted.metric;
-  EXPECT_EQ(known->source, Source::Ncu);
+  EXPECT_EQ(known->source, MetricSource::Ncu);
   EXPECT_NEAR(known->value, wanted.value, 0.006 * std::max(1.0, wanted.value)) << known->from;
 }
 

@@ -14,8 +14,8 @@
 namespace kw::suites_tests {
 namespace {
 
-lint::Options quick() {
-  lint::Options options;
+lint::LintOptions quick() {
+  lint::LintOptions options;
   options.seeds = 2;
   options.work = 3e5;
   return options;

@@ -27,7 +27,7 @@ struct kw_kernel {
   std::unique_ptr<kw::clib::Kernel> kernel;
 };
 struct kw_plan {
-  std::unique_ptr<kw::clib::Plan> plan;
+  std::unique_ptr<kw::clib::LaunchPlan> plan;
 };
 
 namespace {

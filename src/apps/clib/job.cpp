@@ -49,7 +49,7 @@ Result<std::shared_ptr<Job>> Job::start(const std::string& command, const std::s
         fmt::format("there is no command '{}'{}", command, did_you_mean(command, names)));
   }
   const Json given = KW_TRY(Json::parse(options));
-  std::shared_ptr<Job> job(new Job(*found, KW_TRY(words_of(*found, given))));
+  std::shared_ptr<Job> job(new Job(*found, KW_TRY(command_line_of(*found, given))));
   os::arm_interrupt();
   std::thread([job] { job->run(); }).detach();
   return job;
@@ -66,8 +66,8 @@ bool Job::begin() {
 void Job::run() {
   const std::lock_guard alone(turn());
   commands::Listener listener;
-  listener.progress = [this](const std::string& text) { tell("progress", text); };
-  listener.note = [this](const std::string& text) { tell("note", text); };
+  listener.progress = [this](const std::string& text) { report_progress("progress", text); };
+  listener.note = [this](const std::string& text) { report_progress("note", text); };
   listener.document = failed(commands::kInterrupted, "user", kInterruptedText);
   if (begin()) execute(listener);
   end(listener.document.dump());
@@ -97,7 +97,7 @@ void Job::end(std::string result) {
   changed_.notify_all();
 }
 
-void Job::tell(const char* kind, const std::string& text) {
+void Job::report_progress(const char* kind, const std::string& text) {
   const std::lock_guard lock(mutex_);
   // The caller may not listen for minutes: only the last of several progress lines is kept.
   if (!told_.empty() && told_.back().first == "progress") told_.pop_back();

@@ -35,7 +35,7 @@ class Job {
       : command_(command), words_(std::move(words)) {}
   void run();
   void execute(commands::Listener& listener);
-  void tell(const char* kind, const std::string& text);
+  void report_progress(const char* kind, const std::string& text);
   bool begin();
   void end(std::string result);
 

@@ -14,7 +14,7 @@
 
 #include "arch/arch.h"
 #include "binding/load.h"
-#include "clib/seat.h"
+#include "clib/shared_context.h"
 #include "core/text.h"
 #include "kernel/instantiate.h"
 #include "machine/best_image.h"
@@ -113,7 +113,7 @@ Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names
     if (decl == nullptr || decl->strides.size() != strides.size()) continue;
     for (size_t i = 0; i < strides.size(); ++i) {
       const kernel::ExprNode& root = decl->strides[i].root();
-      const bool free = root.op == kernel::Op::Name &&
+      const bool free = root.op == kernel::ExprOp::Name &&
                         std::find(dims.begin(), dims.end(), root.name) != dims.end();
       if (free) names.dims.emplace(root.name, strides[i]);
     }
@@ -165,7 +165,7 @@ Result<const ports::Compiled*> Kernel::compile(const kernel::Selection& selectio
   return static_cast<const ports::Compiled*>(nullptr);
 }
 
-Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fault) {
+Result<std::unique_ptr<LaunchPlan>> Kernel::plan(const Json& request, std::string* fault) {
   const std::lock_guard lock(mutex_);
   const std::string& where = request["device"].as_string();
   if (where != "cuda" && where != "virtual")
@@ -175,7 +175,7 @@ Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fau
   std::shared_ptr<ports::Device> device;
   ports::DeviceInfo info;
   if (cuda) {
-    const Seat* seat = KW_TRY(Seat::of(ordinal));
+    const SharedContext* seat = KW_TRY(SharedContext::of(ordinal));
     info = seat->context().info();
   } else {
     device = KW_TRY(virtual_gpu(request["target"].as_string()));
@@ -186,7 +186,7 @@ Result<std::unique_ptr<Plan>> Kernel::plan(const Json& request, std::string* fau
   const kernel::Bindings bindings = KW_TRY(binding::bind_names(module_, said, {}, target, info));
   const kernel::Selection selection = KW_TRY(kernel::select(module_, bindings));
   const ports::Compiled* image = KW_TRY(compile(selection, bindings, info.image, fault));
-  if (image == nullptr) return std::unique_ptr<Plan>();
+  if (image == nullptr) return std::unique_ptr<LaunchPlan>();
   kernel::Program program =
       KW_TRY(kernel::instantiate(module_, bindings, selection, single_run::kernel_infos(*image)));
   return cuda ? make_cuda_plan(std::move(program), *image, ordinal)

@@ -25,7 +25,7 @@ class Kernel {
   const std::string& description() const { return description_; }
   /// `request` as for kw_kernel_plan. If the module does not compile, the caller is not to blame:
   /// `fault` gets the compiler's message, and the plan is null.
-  Result<std::unique_ptr<Plan>> plan(const Json& request, std::string* fault);
+  Result<std::unique_ptr<LaunchPlan>> plan(const Json& request, std::string* fault);
 
  private:
   explicit Kernel(kernel::Module module) : module_(std::move(module)) {}

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "binding/inputs.h"
-#include "clib/seat.h"
+#include "clib/shared_context.h"
 #include "cuda/launch.h"
 #include "cuda/layout.h"
 #include "cuda/run.h"
@@ -75,14 +75,14 @@ Status settle_empty(kernel::Program& program) {
   return Done{};
 }
 
-class CudaPlan : public Plan {
+class CudaPlan : public LaunchPlan {
  public:
-  CudaPlan(kernel::Program program, Seat& seat)
-      : Plan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}), seat_(seat) {}
+  CudaPlan(kernel::Program program, SharedContext& seat)
+      : LaunchPlan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}), seat_(seat) {}
 
   Status prepare(const ports::Compiled& compiled) {
     cuda::LoadedImage* image = KW_TRY(seat_.image(compiled));
-    const Seated here(seat_);
+    const WithContext here(seat_);
     auto ready = cuda::ready_launches(seat_.context(), *image, program());
     if (!ready) return input_error(ready.error().message);
     launches_ = std::move(ready).value();
@@ -94,7 +94,7 @@ class CudaPlan : public Plan {
     std::vector<cuda::CuDevicePtr> addresses;
     for (const kw_tensor* one : tensors)
       addresses.push_back(one == nullptr ? 0 : reinterpret_cast<uintptr_t>(address_of(*one)));
-    const Seated here(seat_);
+    const WithContext here(seat_);
     const cuda::Went went = queue(addresses, static_cast<cuda::CuStream>(stream));
     if (went) return std::string();
     // prepare() has refused bad launches already. The rest is a device that an earlier fault has
@@ -117,14 +117,14 @@ class CudaPlan : public Plan {
     return Done{};
   }
 
-  Seat& seat_;
+  SharedContext& seat_;
   std::vector<cuda::ReadyLaunch> launches_;
 };
 
-class VirtualPlan : public Plan {
+class VirtualPlan : public LaunchPlan {
  public:
   VirtualPlan(kernel::Program program, std::shared_ptr<ports::Device> device)
-      : Plan(std::move(program), device->info(), Room{}), device_(std::move(device)) {}
+      : LaunchPlan(std::move(program), device->info(), Room{}), device_(std::move(device)) {}
 
   Status prepare(const ports::Compiled& compiled) {
     KW_TRY(binding::check_memory(program(), os::available_memory(), 3, "this machine's memory"));
@@ -182,7 +182,7 @@ class VirtualPlan : public Plan {
 
 }  // namespace
 
-Plan::Plan(kernel::Program program, const ports::DeviceInfo& device, Room room)
+LaunchPlan::LaunchPlan(kernel::Program program, const ports::DeviceInfo& device, Room room)
     : program_(std::move(program)), room_(room) {
   Json buffers = Json::array();
   for (const Buffer& buffer : program_.buffers) buffers.push(describe(buffer));
@@ -191,7 +191,7 @@ Plan::Plan(kernel::Program program, const ports::DeviceInfo& device, Room room)
   description_ = json.set("device", device.name).set("target", device.target).dump();
 }
 
-Status Plan::check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const {
+Status LaunchPlan::check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const {
   const std::vector<Buffer>& buffers = program_.buffers;
   if (tensors.size() != buffers.size()) {
     return input_error(
@@ -208,22 +208,22 @@ Status Plan::check(std::span<const kw_tensor* const> tensors, bool needs_scratch
   return Done{};
 }
 
-Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
+Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
                                              int ordinal) {
   KW_TRY(settle_empty(program));
-  Seat* seat = KW_TRY(Seat::of(ordinal));
+  SharedContext* seat = KW_TRY(SharedContext::of(ordinal));
   auto plan = std::make_unique<CudaPlan>(std::move(program), *seat);
   KW_TRY(plan->prepare(image));
-  return std::unique_ptr<Plan>(std::move(plan));
+  return std::unique_ptr<LaunchPlan>(std::move(plan));
 }
 
-Result<std::unique_ptr<Plan>> make_virtual_plan(kernel::Program program,
+Result<std::unique_ptr<LaunchPlan>> make_virtual_plan(kernel::Program program,
                                                 const ports::Compiled& image,
                                                 std::shared_ptr<ports::Device> device) {
   KW_TRY(settle_empty(program));
   auto plan = std::make_unique<VirtualPlan>(std::move(program), std::move(device));
   KW_TRY(plan->prepare(image));
-  return std::unique_ptr<Plan>(std::move(plan));
+  return std::unique_ptr<LaunchPlan>(std::move(plan));
 }
 
 }  // namespace kw::clib

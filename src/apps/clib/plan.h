@@ -19,16 +19,16 @@ namespace kw::clib {
 /// machine.
 using Ran = Result<std::string>;
 
-class Plan {
+class LaunchPlan {
  public:
-  virtual ~Plan() = default;
+  virtual ~LaunchPlan() = default;
   /// `tensors` is parallel to the program's buffers.
   virtual Ran run(std::span<const kw_tensor* const> tensors, void* stream) = 0;
 
   const std::string& description() const { return description_; }
 
  protected:
-  Plan(kernel::Program program, const ports::DeviceInfo& device, Room room);
+  LaunchPlan(kernel::Program program, const ports::DeviceInfo& device, Room room);
   /// Checks the caller's tensors against the buffers; `needs_scratch` when the caller provides
   /// scratch.
   Status check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const;
@@ -41,10 +41,10 @@ class Plan {
 };
 
 /// On the GPU with this number, in the context that the CUDA runtime uses.
-Result<std::unique_ptr<Plan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
+Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
                                              int ordinal);
 /// On the virtual GPU, with every access checked.
-Result<std::unique_ptr<Plan>> make_virtual_plan(kernel::Program program,
+Result<std::unique_ptr<LaunchPlan>> make_virtual_plan(kernel::Program program,
                                                 const ports::Compiled& image,
                                                 std::shared_ptr<ports::Device> device);
 

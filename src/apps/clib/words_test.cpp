@@ -15,7 +15,7 @@ class Words : public testing::TestWithParam<WordsCase> {};
 
 TEST_P(Words, AreWhatAPersonWouldType) {
   const Json options = Json::parse(GetParam().options).value();
-  const auto words = words_of(*options::find_command("synthesize"), options);
+  const auto words = command_line_of(*options::find_command("synthesize"), options);
   ASSERT_TRUE(words) << words.error().message;
   EXPECT_EQ(*words, GetParam().words);
 }
@@ -41,7 +41,7 @@ class NoWords : public testing::TestWithParam<const char*> {};
 
 TEST_P(NoWords, AreRefused) {
   const auto words =
-      words_of(*options::find_command("synthesize"), Json::parse(GetParam()).value());
+      command_line_of(*options::find_command("synthesize"), Json::parse(GetParam()).value());
   ASSERT_FALSE(words);
   EXPECT_EQ(words.error().blame, Blame::Input);
 }

@@ -116,7 +116,7 @@ Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
   return request;
 }
 
-std::string row_text(const suites::Row& row, const report::Style& style) {
+std::string row_text(const suites::TaskRow& row, const report::Style& style) {
   if (!row.passed) {
     return fmt::format("{} {}: {}", paint(style, report::Paint::Error, "failed"), row.failure_kind,
                        printable(std::string(

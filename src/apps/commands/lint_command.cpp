@@ -72,7 +72,7 @@ std::string lint_text(const lint::Report& result, const report::Style& style) {
 }
 
 Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
-  lint::Options options;
+  lint::LintOptions options;
   options.seeds = static_cast<int>(args.integer("--seeds"));
   options.seconds = static_cast<double>(args.integer("--seconds"));
   options.threads = static_cast<int>(args.integer("--threads"));

@@ -15,10 +15,10 @@ namespace kw::commands {
 
 namespace {
 
-Result<mcp::Settings> server_settings(const Args& args) {
+Result<mcp::ServerSettings> server_settings(const Args& args) {
   std::vector<std::string> folders = args.all("--root");
   if (folders.empty()) folders.emplace_back(".");
-  mcp::Settings settings;
+  mcp::ServerSettings settings;
   settings.version = version();
   settings.roots = KW_TRY(mcp::Roots::open(folders));
   settings.tools = mcp::offered_tools(args.has("--read-only"));
@@ -47,7 +47,7 @@ int serve_http(const Args& args, Io& io, mcp::Server& server) {
 }  // namespace
 
 int mcp_command(const Args& args, Io& io) {
-  Result<mcp::Settings> settings = server_settings(args);
+  Result<mcp::ServerSettings> settings = server_settings(args);
   if (!settings) return io.fail(settings.error());
   mcp::Scratch::sweep();
   mcp::Server server(std::move(*settings));

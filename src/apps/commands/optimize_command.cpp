@@ -148,7 +148,7 @@ Result<Outcome> finalize_step(const Args& args, Io& io) {
   Folder folder = KW_TRY(open_folder(args));
   const bool force = args.has("--force");
   KW_TRY(optimize::may(folder.state, Step::Finalize, folder.state.iter, force));
-  const bool race = folder.state.best.iter > 0 && folder.state.measures;
+  const bool race = folder.state.best.iter > 0 && folder.state.has_clock;
   if (!race) return optimize::finalize(folder, nullptr, force, say_to(io));
   const auto workshop = same_workshop(folder.state, args, io);
   if (!workshop) io.note("the speedup is not raced once more: " + workshop.error().message);

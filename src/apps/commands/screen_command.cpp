@@ -11,19 +11,19 @@ namespace kw::commands {
 
 namespace {
 
-using verification::Scope;
+using verification::ScreenScope;
 using verification::Screened;
 
-constexpr Scope kOrder[] = {Scope::InScope, Scope::NeedsReview, Scope::OutOfScope};
+constexpr ScreenScope kOrder[] = {ScreenScope::InScope, ScreenScope::NeedsReview, ScreenScope::OutOfScope};
 
-int64_t count(const std::vector<Screened>& all, Scope scope) {
+int64_t count(const std::vector<Screened>& all, ScreenScope scope) {
   return std::ranges::count(all, scope, &Screened::scope);
 }
 
-std::string group_text(const std::vector<Screened>& all, Scope scope, const report::Style& style) {
+std::string group_text(const std::vector<Screened>& all, ScreenScope scope, const report::Style& style) {
   if (count(all, scope) == 0) return "";
-  const report::Paint paint_as = scope == Scope::InScope       ? report::Paint::Good
-                                 : scope == Scope::NeedsReview ? report::Paint::Warning
+  const report::Paint paint_as = scope == ScreenScope::InScope       ? report::Paint::Good
+                                 : scope == ScreenScope::NeedsReview ? report::Paint::Warning
                                                                : report::Paint::Error;
   std::string text = fmt::format(
       "{} ({})\n", paint(style, paint_as, verification::scope_name(scope)), count(all, scope));
@@ -44,7 +44,7 @@ int screen_command(const Args& args, Io& io) {
   if (!all) return io.fail(all.error());
   Json files = Json::array(), counts = Json::object();
   for (const Screened& one : *all) files.push(to_json(one));
-  for (const Scope scope : kOrder) {
+  for (const ScreenScope scope : kOrder) {
     io.print(group_text(*all, scope, io.style()));
     counts.set(verification::scope_name(scope), count(*all, scope));
   }

@@ -33,16 +33,16 @@ double since(Moment moment) {
 /// Sends a job's progress and notes to the client, if it asked for them.
 class Reporter {
  public:
-  explicit Reporter(const Request& request)
+  explicit Reporter(const RpcRequest& request)
       : request_(request), token_(request.params["_meta"]["progressToken"]) {
     const Json& asked = request.params["_meta"][kLogLevelKey];
     level_ = request.revision.stateless ? log_level(asked.as_string()) : request.session.level();
     if (level_ < 0) level_ = kNoLevel;
   }
 
-  void tell(const Glance& seen) {
+  void tell(const JobSnapshot& seen) {
     std::string words = seen.progress;
-    if (seen.state == State::Queued && seen.ahead > 0)
+    if (seen.state == JobState::Queued && seen.ahead > 0)
       words = fmt::format("waiting: {} before it", seen.ahead);
     progress(words);
     for (; notes_ < seen.notes.size(); ++notes_) note(seen.notes[notes_]);
@@ -66,7 +66,7 @@ class Reporter {
         Json::object().set("level", "info").set("logger", "kernelwright").set("data", words)));
   }
 
-  const Request& request_;
+  const RpcRequest& request_;
   const Json& token_;
   int level_ = kNoLevel;
   int64_t count_ = 0;
@@ -75,13 +75,13 @@ class Reporter {
   size_t notes_ = 0;
 };
 
-Json handle_result(const Glance& seen) {
+Json handle_result(const JobSnapshot& seen) {
   return tool_result(job_state(seen).set(
       "next", "job_status says how it is, job_result gives what the tool would have given"));
 }
 
-bool is_over(const Glance& seen) {
-  return seen.state != State::Queued && seen.state != State::Running;
+bool is_over(const JobSnapshot& seen) {
+  return seen.state != JobState::Queued && seen.state != JobState::Running;
 }
 
 /// Removes the parts of a result that older revisions do not have.
@@ -108,9 +108,9 @@ Json with_whole_numbers(const Json& value) {
   return object;
 }
 
-Fault no_tool(const std::string& name, const std::vector<const Tool*>& tools) {
+RpcError no_tool(const std::string& name, const std::vector<const AgentTool*>& tools) {
   std::vector<std::string> names;
-  for (const Tool* tool : tools) names.emplace_back(tool->name);
+  for (const AgentTool* tool : tools) names.emplace_back(tool->name);
   return {kInvalidParams,
           fmt::format("there is no tool '{}'{}", name.substr(0, 80), did_you_mean(name, names)),
           {}};
@@ -118,20 +118,20 @@ Fault no_tool(const std::string& name, const std::vector<const Tool*>& tools) {
 
 }  // namespace
 
-std::optional<Reply> Server::call_tool(const Request& request) {
+std::optional<RpcReply> Server::call_tool(const RpcRequest& request) {
   const std::string& name = request.params["name"].as_string();
   const auto tool = std::find_if(settings_.tools.begin(), settings_.tools.end(),
-                                 [&](const Tool* one) { return name == one->name; });
+                                 [&](const AgentTool* one) { return name == one->name; });
   if (tool == settings_.tools.end()) return no_tool(name, settings_.tools);
   Json arguments = request.params["arguments"];
   if (arguments.is_null()) arguments = Json::object();
-  if (!arguments.is_object()) return Fault{kInvalidParams, "\"arguments\" must be an object", {}};
+  if (!arguments.is_object()) return RpcError{kInvalidParams, "\"arguments\" must be an object", {}};
   arguments = with_whole_numbers(arguments);
   const std::vector<std::string> problems = schema_problems(input_schema(**tool), arguments);
   if (!problems.empty()) return for_revision(tool_error(join(problems, "\n")), request.revision);
   if ((*tool)->own != Own::No)
     return for_revision(own_tool(request, **tool, arguments), request.revision);
-  Result<Words> words = words_of(**tool, arguments, settings_.roots);
+  Result<Words> words = command_line_of(**tool, arguments, settings_.roots);
   if (!words) return for_revision(tool_error(words.error().message), request.revision);
   const Result<std::string> handle =
       jobs_.start({*tool, std::move(*words), lane_of(**tool, arguments), request.session.id()});
@@ -142,7 +142,7 @@ std::optional<Reply> Server::call_tool(const Request& request) {
   return for_revision(std::move(*result), request.revision);
 }
 
-std::optional<Json> Server::follow(const Request& request, const std::string& handle,
+std::optional<Json> Server::follow(const RpcRequest& request, const std::string& handle,
                                    const Json& arguments) {
   const Moment began = std::chrono::steady_clock::now();
   const Json& patience = arguments["wait_seconds"];
@@ -150,7 +150,7 @@ std::optional<Json> Server::follow(const Request& request, const std::string& ha
   Reporter reporter(request);
   uint64_t said = 0;
   for (;;) {
-    const std::optional<Glance> seen = jobs_.wait(handle, said, background ? 0 : kLook);
+    const std::optional<JobSnapshot> seen = jobs_.wait(handle, said, background ? 0 : kLook);
     if (!seen) return tool_error(handle + " is no longer known", "bug");
     said = seen->said;
     reporter.tell(*seen);
@@ -164,15 +164,15 @@ std::optional<Json> Server::follow(const Request& request, const std::string& ha
   }
 }
 
-Json Server::own_tool(const Request& request, const Tool& tool, const Json& arguments) {
+Json Server::own_tool(const RpcRequest& request, const AgentTool& tool, const Json& arguments) {
   const std::string& handle = arguments["job"].as_string();
   if (tool.own == Own::Status && handle.empty()) {
     Json all = Json::array();
-    for (const Glance& seen : jobs_.all()) all.push(job_state(seen));
+    for (const JobSnapshot& seen : jobs_.all()) all.push(job_state(seen));
     return tool_result(Json::object().set("jobs", std::move(all)));
   }
   if (tool.own == Own::Cancel) jobs_.cancel(handle);
-  std::optional<Glance> seen = jobs_.look(handle);
+  std::optional<JobSnapshot> seen = jobs_.look(handle);
   if (!seen) return tool_error(fmt::format("there is no job '{}'", handle.substr(0, 80)));
   if (tool.own != Own::Result) return tool_result(job_state(*seen));
   const Moment began = std::chrono::steady_clock::now();

@@ -18,9 +18,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "mcp/crew.h"
 #include "mcp/http_sessions.h"
 #include "mcp/http_wire.h"
+#include "mcp/thread_group.h"
 #include "os/interrupt.h"
 
 namespace kw::mcp {
@@ -65,9 +65,9 @@ std::optional<HttpRefusal> not_understood(const HttpRequest& request) {
 }
 
 /// For proxies, headers repeat what a stateless request contains; they must agree.
-std::optional<Fault> header_fault(const HttpRequest& request, const Message& message) {
+std::optional<RpcError> header_fault(const HttpRequest& request, const Message& message) {
   const auto mismatch = [](const char* name) {
-    return Fault{
+    return RpcError{
         kHeaderMismatch, fmt::format("the header {} does not say what the request says", name), {}};
   };
   const std::string* revision = request.header(kRevisionHeader);
@@ -99,7 +99,7 @@ class Door {
 
   Status run() {
     const int fd = KW_TRY(listen());
-    Crew crew;
+    ThreadGroup crew;
     while (!os::interrupted()) {
       pollfd polled[2] = {{fd, POLLIN, 0}, {os::interrupt_fd(), POLLIN, 0}};
       if (::poll(polled, 2, kAcceptMs) <= 0 || polled[0].revents == 0) continue;
@@ -214,7 +214,7 @@ class Door {
     if (const auto fault = header_fault(request, message))
       return say(wire, 400, failure(message.id, *fault));
     Session alone("");  // its background jobs belong to the server
-    Call call;
+    ClientCall call;
     HttpSink sink(wire, ending_, true);
     const std::optional<Json> reply = server_.serve(alone, message, sink, call);
     return sink.finish(reply, reply ? status_of(*reply, true) : 200, {});
@@ -251,7 +251,7 @@ class Door {
     Result<std::shared_ptr<Session>> session = sessions_.make();
     if (!session)
       return say(wire, 503, failure(message.id, {kInternalError, session.error().message, {}}));
-    Call call;
+    ClientCall call;
     HttpSink sink(wire, ending_, false);
     const std::optional<Json> reply = server_.serve(**session, message, sink, call);
     const bool agreed = reply && reply->contains("result");

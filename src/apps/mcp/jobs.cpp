@@ -21,13 +21,13 @@ constexpr size_t kMostOpen = 64;       // queued or running
 constexpr size_t kMostEnded = 256;     // whose results are kept
 constexpr size_t kMostNotes = 64;      // of one job
 constexpr size_t kLongestWords = 500;  // of one progress line
-constexpr Lane kLanes[] = {Lane::Quick, Lane::Quick, Lane::Cpu, Lane::Cpu, Lane::Gpu};
+constexpr ResourceClass kLanes[] = {ResourceClass::Quick, ResourceClass::Quick, ResourceClass::Cpu, ResourceClass::Cpu, ResourceClass::Gpu};
 
-bool ended(State state) { return state != State::Queued && state != State::Running; }
+bool ended(JobState state) { return state != JobState::Queued && state != JobState::Running; }
 
 }  // namespace
 
-const char* state_name(State state) {
+const char* state_name(JobState state) {
   constexpr const char* kNames[] = {"queued", "running", "done", "failed", "cancelled"};
   return kNames[static_cast<size_t>(state)];
 }
@@ -35,7 +35,7 @@ const char* state_name(State state) {
 struct Jobs::Job {
   std::string handle;
   JobRequest request;
-  State state = State::Queued;
+  JobState state = JobState::Queued;
   bool stop = false;
   std::string progress, why;
   uint64_t said = 0;
@@ -45,7 +45,7 @@ struct Jobs::Job {
 };
 
 Jobs::Jobs(Runner runner) : runner_(std::move(runner)) {
-  for (const Lane lane : kLanes) threads_.emplace_back([this, lane] { work(lane); });
+  for (const ResourceClass lane : kLanes) threads_.emplace_back([this, lane] { work(lane); });
 }
 
 Jobs::~Jobs() { close(); }
@@ -81,20 +81,20 @@ void Jobs::forget_old() {
   }
 }
 
-std::shared_ptr<Jobs::Job> Jobs::next(Lane lane) {
+std::shared_ptr<Jobs::Job> Jobs::next(ResourceClass lane) {
   for (const auto& job : order_) {
-    if (job->state == State::Queued && job->request.lane == lane) return job;
+    if (job->state == JobState::Queued && job->request.lane == lane) return job;
   }
   return nullptr;
 }
 
-void Jobs::work(Lane lane) {
+void Jobs::work(ResourceClass lane) {
   std::unique_lock lock(mutex_);
   for (;;) {
     std::shared_ptr<Job> job;
     changed_.wait(lock, [&] { return closing_ || (job = next(lane)) != nullptr; });
     if (closing_) return;
-    job->state = State::Running;
+    job->state = JobState::Running;
     lock.unlock();
     run(*job);
     lock.lock();
@@ -125,16 +125,16 @@ void Jobs::run(Job& job) {
 void Jobs::end(Job& job, const Result<Json>& outcome) {
   const std::lock_guard lock(mutex_);
   if (outcome) {
-    job.state = State::Done;
+    job.state = JobState::Done;
     job.document = *outcome;
   } else {
-    job.state = State::Failed;
+    job.state = JobState::Failed;
     job.why = outcome.error().message;
   }
   // A job that finished before it noticed the stop still has a result.
   const bool interrupted = !outcome || outcome->operator[]("exit_code").as_int() == 130;
   if ((job.stop || closing_) && interrupted) {
-    job.state = State::Cancelled;
+    job.state = JobState::Cancelled;
     job.why = "cancelled";
     const char* kept = job.request.tool != nullptr ? job.request.tool->kept : "";
     if (*kept != '\0') job.why += std::string("; ") + kept;
@@ -144,8 +144,8 @@ void Jobs::end(Job& job, const Result<Json>& outcome) {
   changed_.notify_all();
 }
 
-Glance Jobs::glance(const Job& job) const {
-  Glance seen;
+JobSnapshot Jobs::glance(const Job& job) const {
+  JobSnapshot seen;
   seen.handle = job.handle;
   seen.row = job.request.tool;
   seen.tool = job.request.tool != nullptr ? job.request.tool->name : "";
@@ -159,28 +159,28 @@ Glance Jobs::glance(const Job& job) const {
   seen.seconds = std::chrono::duration<double>(until - job.asked).count();
   for (const auto& other : order_) {
     if (other->handle == job.handle) break;
-    if (job.state == State::Queued && !ended(other->state) &&
+    if (job.state == JobState::Queued && !ended(other->state) &&
         other->request.lane == job.request.lane)
       ++seen.ahead;
   }
   return seen;
 }
 
-std::optional<Glance> Jobs::look(const std::string& handle) const {
+std::optional<JobSnapshot> Jobs::look(const std::string& handle) const {
   const std::lock_guard lock(mutex_);
   const auto it = jobs_.find(handle);
   if (it == jobs_.end()) return std::nullopt;
   return glance(*it->second);
 }
 
-std::vector<Glance> Jobs::all() const {
+std::vector<JobSnapshot> Jobs::all() const {
   const std::lock_guard lock(mutex_);
-  std::vector<Glance> seen;
+  std::vector<JobSnapshot> seen;
   for (const auto& job : order_) seen.push_back(glance(*job));
   return seen;
 }
 
-std::optional<Glance> Jobs::wait(const std::string& handle, uint64_t said, double seconds) const {
+std::optional<JobSnapshot> Jobs::wait(const std::string& handle, uint64_t said, double seconds) const {
   std::unique_lock lock(mutex_);
   const auto it = jobs_.find(handle);
   if (it == jobs_.end()) return std::nullopt;
@@ -196,8 +196,8 @@ void Jobs::cancel(const std::string& handle) {
   if (it == jobs_.end() || ended(it->second->state)) return;
   Job& job = *it->second;
   job.stop = true;
-  if (job.state == State::Queued) {
-    job.state = State::Cancelled;
+  if (job.state == JobState::Queued) {
+    job.state = JobState::Cancelled;
     job.why = "cancelled before it began";
     job.over = Clock::now();
     job.request.words.scratch.reset();
@@ -206,7 +206,7 @@ void Jobs::cancel(const std::string& handle) {
 }
 
 void Jobs::cancel_of(const std::string& owner) {
-  for (const Glance& seen : all()) {
+  for (const JobSnapshot& seen : all()) {
     bool mine = false;
     {
       const std::lock_guard lock(mutex_);
@@ -222,8 +222,8 @@ void Jobs::close() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     for (const auto& job : order_) {
-      if (job->state != State::Queued) continue;
-      job->state = State::Cancelled;
+      if (job->state != JobState::Queued) continue;
+      job->state = JobState::Cancelled;
       job->why = "the server is ending";
       job->over = Clock::now();
     }

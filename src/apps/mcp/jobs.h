@@ -22,13 +22,13 @@
 
 namespace kw::mcp {
 
-enum class State : uint8_t { Queued, Running, Done, Failed, Cancelled };
-const char* state_name(State state);
+enum class JobState : uint8_t { Queued, Running, Done, Failed, Cancelled };
+const char* state_name(JobState state);
 
 struct JobRequest {
-  const Tool* tool = nullptr;
+  const AgentTool* tool = nullptr;
   Words words;
-  Lane lane = Lane::Quick;
+  ResourceClass lane = ResourceClass::Quick;
   std::string owner;  // the job ends with this session; "" = with the server
 };
 
@@ -43,13 +43,13 @@ struct Told {
 using Runner = std::function<Result<Json>(const std::vector<std::string>& words, const Told& told)>;
 
 /// The state of a job at one moment.
-struct Glance {
+struct JobSnapshot {
   std::string handle, tool, progress, why;  // why: the reason of a failure
-  State state = State::Queued;
+  JobState state = JobState::Queued;
   double seconds = 0;  // since its request; until its end
   size_t ahead = 0;    // while queued: the number of jobs of its lane before it
   Json document;       // when done
-  const Tool* row = nullptr;
+  const AgentTool* row = nullptr;
   uint64_t said = 0;               // counts progress and notes
   std::vector<std::string> notes;  // all so far
 };
@@ -64,10 +64,10 @@ class Jobs {
   /// Returns the handle. An environment Error when too many jobs are open.
   Result<std::string> start(JobRequest request);
   /// Empty when there is no such job.
-  std::optional<Glance> look(const std::string& handle) const;
-  std::vector<Glance> all() const;
+  std::optional<JobSnapshot> look(const std::string& handle) const;
+  std::vector<JobSnapshot> all() const;
   /// Waits until the job has ended or has news (`said` differs), or the time is over.
-  std::optional<Glance> wait(const std::string& handle, uint64_t said, double seconds) const;
+  std::optional<JobSnapshot> wait(const std::string& handle, uint64_t said, double seconds) const;
   void cancel(const std::string& handle);
   void cancel_of(const std::string& owner);
   /// Stops all jobs and waits for them; none can be started afterwards.
@@ -75,12 +75,12 @@ class Jobs {
 
  private:
   struct Job;
-  void work(Lane lane);
+  void work(ResourceClass lane);
   void run(Job& job);
   void end(Job& job, const Result<Json>& outcome);
   void forget_old();
-  Glance glance(const Job& job) const;
-  std::shared_ptr<Job> next(Lane lane);
+  JobSnapshot glance(const Job& job) const;
+  std::shared_ptr<Job> next(ResourceClass lane);
 
   Runner runner_;
   mutable std::mutex mutex_;  // guards all below

@@ -45,14 +45,14 @@ class FakeCommands {
   std::atomic<int> running_{0}, most_{0};
 };
 
-const Tool& bench_tool() {
-  for (const Tool& tool : all_tools()) {
+const AgentTool& bench_tool() {
+  for (const AgentTool& tool : all_tools()) {
     if (std::string(tool.name) == "synthesize") return tool;
   }
   throw std::logic_error("no such tool");
 }
 
-JobRequest request_of(const char* command, Lane lane, const char* owner = "") {
+JobRequest request_of(const char* command, ResourceClass lane, const char* owner = "") {
   JobRequest request;
   request.tool = &bench_tool();
   request.words.words = {command};
@@ -61,10 +61,10 @@ JobRequest request_of(const char* command, Lane lane, const char* owner = "") {
   return request;
 }
 
-Glance ended(const Jobs& jobs, const std::string& handle) {
-  std::optional<Glance> seen = jobs.look(handle);
+JobSnapshot ended(const Jobs& jobs, const std::string& handle) {
+  std::optional<JobSnapshot> seen = jobs.look(handle);
   const auto began = std::chrono::steady_clock::now();
-  while (seen && (seen->state == State::Queued || seen->state == State::Running) &&
+  while (seen && (seen->state == JobState::Queued || seen->state == JobState::Running) &&
          std::chrono::steady_clock::now() - began < std::chrono::duration<double>(kLong))
     seen = jobs.wait(handle, seen->said, 1);
   return *seen;
@@ -73,10 +73,10 @@ Glance ended(const Jobs& jobs, const std::string& handle) {
 TEST(Jobs, EndWithTheDocumentOfTheirCommand) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
-  const auto handle = jobs.start(request_of("quick", Lane::Quick));
+  const auto handle = jobs.start(request_of("quick", ResourceClass::Quick));
   ASSERT_TRUE(handle);
-  const Glance seen = ended(jobs, *handle);
-  EXPECT_EQ(seen.state, State::Done);
+  const JobSnapshot seen = ended(jobs, *handle);
+  EXPECT_EQ(seen.state, JobState::Done);
   EXPECT_EQ(seen.progress, "working");
   EXPECT_EQ(seen.notes, std::vector<std::string>{"noted"});
   EXPECT_TRUE(job_result(seen, true)["structuredContent"].contains("samples"));
@@ -88,24 +88,24 @@ TEST(Jobs, EndWithTheDocumentOfTheirCommand) {
 TEST(Jobs, ACrashIsAnErrorOfTheTool) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
-  const Glance seen = ended(jobs, *jobs.start(request_of("crash", Lane::Cpu)));
-  EXPECT_EQ(seen.state, State::Failed);
+  const JobSnapshot seen = ended(jobs, *jobs.start(request_of("crash", ResourceClass::Cpu)));
+  EXPECT_EQ(seen.state, JobState::Failed);
   const Json result = job_result(seen, false);
   EXPECT_TRUE(result["isError"].as_bool());
   EXPECT_NE(result.dump().find("signal 11"), std::string::npos);
 }
 
 TEST(Jobs, OneAtATimeOnTheGpuTwoOnTheCpu) {
-  for (const auto& [lane, most] : {std::pair{Lane::Gpu, 1}, std::pair{Lane::Cpu, 2}}) {
+  for (const auto& [lane, most] : {std::pair{ResourceClass::Gpu, 1}, std::pair{ResourceClass::Cpu, 2}}) {
     FakeCommands fake;
     Jobs jobs(fake.runner());
     std::vector<std::string> handles;
     for (int i = 0; i < 5; ++i) handles.push_back(*jobs.start(request_of("wait", lane)));
     while (fake.running() < most) std::this_thread::yield();
-    EXPECT_EQ(jobs.look(handles.back())->state, State::Queued);
+    EXPECT_EQ(jobs.look(handles.back())->state, JobState::Queued);
     EXPECT_EQ(jobs.look(handles.back())->ahead, 4U);
     fake.release();
-    for (const std::string& handle : handles) EXPECT_EQ(ended(jobs, handle).state, State::Done);
+    for (const std::string& handle : handles) EXPECT_EQ(ended(jobs, handle).state, JobState::Done);
     EXPECT_EQ(fake.most(), most);
   }
 }
@@ -113,14 +113,14 @@ TEST(Jobs, OneAtATimeOnTheGpuTwoOnTheCpu) {
 TEST(Jobs, CanBeStoppedRunningAndQueued) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
-  const std::string first = *jobs.start(request_of("wait", Lane::Gpu));
-  const std::string second = *jobs.start(request_of("wait", Lane::Gpu));
+  const std::string first = *jobs.start(request_of("wait", ResourceClass::Gpu));
+  const std::string second = *jobs.start(request_of("wait", ResourceClass::Gpu));
   while (fake.running() < 1) std::this_thread::yield();
   jobs.cancel(second);
-  EXPECT_EQ(jobs.look(second)->state, State::Cancelled);
+  EXPECT_EQ(jobs.look(second)->state, JobState::Cancelled);
   jobs.cancel(first);
-  const Glance seen = ended(jobs, first);
-  EXPECT_EQ(seen.state, State::Cancelled);
+  const JobSnapshot seen = ended(jobs, first);
+  EXPECT_EQ(seen.state, JobState::Cancelled);
   EXPECT_NE(seen.why.find("resume"), std::string::npos) << "says how to go on: " << seen.why;
   EXPECT_TRUE(job_result(seen, false)["isError"].as_bool());
 }
@@ -128,41 +128,41 @@ TEST(Jobs, CanBeStoppedRunningAndQueued) {
 TEST(Jobs, EndWithTheirOwner) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
-  const std::string mine = *jobs.start(request_of("wait", Lane::Cpu, "me"));
-  const std::string other = *jobs.start(request_of("wait", Lane::Cpu, "you"));
+  const std::string mine = *jobs.start(request_of("wait", ResourceClass::Cpu, "me"));
+  const std::string other = *jobs.start(request_of("wait", ResourceClass::Cpu, "you"));
   jobs.cancel_of("me");
-  EXPECT_EQ(ended(jobs, mine).state, State::Cancelled);
-  EXPECT_NE(jobs.look(other)->state, State::Cancelled);
+  EXPECT_EQ(ended(jobs, mine).state, JobState::Cancelled);
+  EXPECT_NE(jobs.look(other)->state, JobState::Cancelled);
   fake.release();
-  EXPECT_EQ(ended(jobs, other).state, State::Done);
+  EXPECT_EQ(ended(jobs, other).state, JobState::Done);
 }
 
 TEST(Jobs, AreBounded) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
   int started = 0;
-  while (started < 1000 && jobs.start(request_of("wait", Lane::Gpu))) ++started;
+  while (started < 1000 && jobs.start(request_of("wait", ResourceClass::Gpu))) ++started;
   EXPECT_EQ(started, 64);
 }
 
 TEST(Jobs, ClosingStopsEverythingAndTakesNothingNew) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
-  const std::string running = *jobs.start(request_of("wait", Lane::Gpu));
-  const std::string queued = *jobs.start(request_of("wait", Lane::Gpu));
+  const std::string running = *jobs.start(request_of("wait", ResourceClass::Gpu));
+  const std::string queued = *jobs.start(request_of("wait", ResourceClass::Gpu));
   while (fake.running() < 1) std::this_thread::yield();
   jobs.close();
   EXPECT_EQ(fake.running(), 0);
-  EXPECT_EQ(jobs.look(running)->state, State::Cancelled);
-  EXPECT_EQ(jobs.look(queued)->state, State::Cancelled);
-  EXPECT_FALSE(jobs.start(request_of("quick", Lane::Quick)));
+  EXPECT_EQ(jobs.look(running)->state, JobState::Cancelled);
+  EXPECT_EQ(jobs.look(queued)->state, JobState::Cancelled);
+  EXPECT_FALSE(jobs.start(request_of("quick", ResourceClass::Quick)));
 }
 
 TEST(Jobs, OfLongAgoAreForgotten) {
   FakeCommands fake;
   Jobs jobs(fake.runner());
-  const std::string first = *jobs.start(request_of("quick", Lane::Quick));
-  for (int i = 0; i < 300; ++i) ended(jobs, *jobs.start(request_of("quick", Lane::Quick)));
+  const std::string first = *jobs.start(request_of("quick", ResourceClass::Quick));
+  for (int i = 0; i < 300; ++i) ended(jobs, *jobs.start(request_of("quick", ResourceClass::Quick)));
   EXPECT_FALSE(jobs.look(first));
   EXPECT_FALSE(jobs.look("job-0"));
 }

@@ -75,26 +75,26 @@ Json brief(const Json& document, const char* names) {
   return kept.set("left_out", std::move(list));
 }
 
-Json job_state(const Glance& seen) {
+Json job_state(const JobSnapshot& seen) {
   Json state = Json::object();
   state.set("job", seen.handle).set("tool", seen.tool).set("state", state_name(seen.state));
   state.set("seconds", seen.seconds);
   if (!seen.progress.empty()) state.set("progress", seen.progress);
-  if (seen.state == State::Queued) state.set("ahead", static_cast<int64_t>(seen.ahead));
+  if (seen.state == JobState::Queued) state.set("ahead", static_cast<int64_t>(seen.ahead));
   if (!seen.why.empty()) state.set("why", seen.why);
   return state;
 }
 
-Json job_result(const Glance& seen, bool full) {
+Json job_result(const JobSnapshot& seen, bool full) {
   switch (seen.state) {
-    case State::Done: {
+    case JobState::Done: {
       // A verdict may also have a member "error", about the numbers.
       const bool is_error = seen.document["error"]["blame"].is_string();
       return tool_result(full ? seen.document : brief(seen.document, seen.row->bulky), is_error);
     }
-    case State::Failed:
+    case JobState::Failed:
       return tool_error(seen.why, "bug");
-    case State::Cancelled:
+    case JobState::Cancelled:
       return tool_error(seen.why, "user");
     default:
       return tool_result(job_state(seen));

@@ -13,9 +13,9 @@ Json tool_result(Json structure, bool is_error = false);
 /// A result that says why the call was refused.
 Json tool_error(const std::string& why, const char* blame = "input");
 /// The result of a job that has ended, or the state of one that has not.
-Json job_result(const Glance& seen, bool full);
+Json job_result(const JobSnapshot& seen, bool full);
 /// One job in a few members.
-Json job_state(const Glance& seen);
+Json job_state(const JobSnapshot& seen);
 /// The document without members of these names (tool.h: bulky); it says what was left out.
 Json brief(const Json& document, const char* names);
 

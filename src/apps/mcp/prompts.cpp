@@ -86,9 +86,9 @@ const Prompt* find_prompt(const std::string& name) {
   return nullptr;
 }
 
-Fault bad_prompt(const std::string& why) { return {kInvalidParams, why, {}}; }
+RpcError bad_prompt(const std::string& why) { return {kInvalidParams, why, {}}; }
 
-std::optional<Fault> check_gaps(const Prompt& prompt, const Json& arguments) {
+std::optional<RpcError> check_gaps(const Prompt& prompt, const Json& arguments) {
   std::vector<std::string> names;
   for (const Gap& gap : prompt.gaps) {
     names.emplace_back(gap.name);
@@ -145,7 +145,7 @@ Json::Array prompt_rows(bool titles) {
   return rows;
 }
 
-Reply get_prompt(const Json& params) {
+RpcReply get_prompt(const Json& params) {
   const Prompt* prompt = find_prompt(params["name"].as_string());
   if (prompt == nullptr)
     return bad_prompt(

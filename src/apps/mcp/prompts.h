@@ -9,6 +9,6 @@ namespace kw::mcp {
 /// Rows for prompts/list.
 Json::Array prompt_rows(bool titles);
 /// prompts/get: {description, messages}, or why not.
-Reply get_prompt(const Json& params);
+RpcReply get_prompt(const Json& params);
 
 }  // namespace kw::mcp

@@ -147,9 +147,9 @@ Json::Array Resources::templates(bool titles) {
 }
 
 Result<std::string> Resources::job_text(const std::string& handle) const {
-  const std::optional<Glance> seen = jobs_.look(handle);
+  const std::optional<JobSnapshot> seen = jobs_.look(handle);
   if (!seen) return unknown("jobs/" + handle);
-  if (seen->state != State::Done)
+  if (seen->state != JobState::Done)
     return input_error(fmt::format("{} is {}, and has no result", handle, state_name(seen->state)));
   return seen->document.dump(true) + "\n";
 }
@@ -199,15 +199,15 @@ Result<std::string> Resources::text_of(const std::string& path, std::string* typ
   return unknown(path);
 }
 
-Reply Resources::read(const std::string& uri, int not_found) const {
+RpcReply Resources::read(const std::string& uri, int not_found) const {
   const Json data = Json::object().set("uri", uri.substr(0, 500));
   if (!uri.starts_with(kScheme))
-    return Fault{not_found, "resources here begin with kernelwright://", data};
+    return RpcError{not_found, "resources here begin with kernelwright://", data};
   std::string type;
   const Result<std::string> text = text_of(uri.substr(kScheme.size()), &type);
   if (!text) {
     const bool missing = text.error().blame == Blame::Input;
-    return Fault{missing ? not_found : static_cast<int>(kInternalError), text.error().message,
+    return RpcError{missing ? not_found : static_cast<int>(kInternalError), text.error().message,
                  data};
   }
   Json content = Json::object().set("uri", uri).set("mimeType", type).set("text", *text);

@@ -20,7 +20,7 @@ class Resources {
   /// Rows for resources/templates/list.
   static Json::Array templates(bool titles);
   /// The {uri, mimeType, text} of a URI. When it is not found, the Fault has the code `not_found`.
-  Reply read(const std::string& uri, int not_found) const;
+  RpcReply read(const std::string& uri, int not_found) const;
 
  private:
   Result<Json> command(std::vector<std::string> words) const;

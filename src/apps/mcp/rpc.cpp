@@ -87,15 +87,15 @@ Incoming read_messages(std::string_view text) {
   return incoming;
 }
 
-Json failure(const Json& id, const Fault& fault) {
+Json failure(const Json& id, const RpcError& fault) {
   Json error = Json::object();
   error.set("code", fault.code).set("message", fault.message);
   if (!fault.data.is_null()) error.set("data", fault.data);
   return Json::object().set("jsonrpc", "2.0").set("id", id).set("error", std::move(error));
 }
 
-Json response(const Json& id, const Reply& reply) {
-  if (const Fault* fault = std::get_if<Fault>(&reply)) return failure(id, *fault);
+Json response(const Json& id, const RpcReply& reply) {
+  if (const RpcError* fault = std::get_if<RpcError>(&reply)) return failure(id, *fault);
   return Json::object().set("jsonrpc", "2.0").set("id", id).set("result", std::get<Json>(reply));
 }
 

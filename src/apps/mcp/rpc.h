@@ -12,7 +12,7 @@
 
 namespace kw::mcp {
 
-enum Code : int {
+enum ErrorCode : int {
   kParseError = -32700,
   kInvalidRequest = -32600,
   kMethodNotFound = -32601,
@@ -29,13 +29,13 @@ inline constexpr size_t kMostMessageBytes = size_t{16} << 20;
 inline constexpr size_t kMostMessageParts = 20000;
 
 /// Why a request failed.
-struct Fault {
+struct RpcError {
   int code = kInternalError;
   std::string message;
   Json data;  // null: none
 };
 
-using Reply = std::variant<Json, Fault>;
+using RpcReply = std::variant<Json, RpcError>;
 
 struct Message {
   enum class Kind { Request, Notification, Response };
@@ -53,8 +53,8 @@ struct Incoming {
 
 Incoming read_messages(std::string_view text);
 
-Json response(const Json& id, const Reply& reply);
-Json failure(const Json& id, const Fault& fault);
+Json response(const Json& id, const RpcReply& reply);
+Json failure(const Json& id, const RpcError& fault);
 Json notification(const std::string& method, Json params);
 /// An id as a key: 1 and "1" differ.
 std::string id_key(const Json& id);

@@ -93,7 +93,7 @@ TEST(Ids, OfNumbersAndTextsDiffer) { EXPECT_NE(id_key(Json(1)), id_key(Json("1")
 TEST(Responses, CarryResultOrError) {
   const Json good = response(Json("a"), Json::object().set("x", 1));
   EXPECT_EQ(good.dump(), R"({"jsonrpc":"2.0","id":"a","result":{"x":1}})");
-  const Json bad = response(Json(3), Fault{kMethodNotFound, "no", Json("d")});
+  const Json bad = response(Json(3), RpcError{kMethodNotFound, "no", Json("d")});
   EXPECT_EQ(bad.dump(),
             R"({"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no","data":"d"}})");
 }

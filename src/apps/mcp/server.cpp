@@ -51,10 +51,10 @@ Json revision_names() {
   return names;
 }
 
-Fault bad_params(const std::string& why) { return {kInvalidParams, why, {}}; }
+RpcError bad_params(const std::string& why) { return {kInvalidParams, why, {}}; }
 
 /// One page of a list, beginning at the cursor.
-Reply page(const char* member, const Json::Array& rows, const Json& cursor) {
+RpcReply page(const char* member, const Json::Array& rows, const Json& cursor) {
   size_t from = 0;
   if (!cursor.is_null()) {
     const auto given = parse_int(cursor.as_string());
@@ -71,7 +71,7 @@ Reply page(const char* member, const Json::Array& rows, const Json& cursor) {
 }
 
 /// Adds the members that the newest revision requires in every result.
-void dress(Reply& reply, const std::string& method, const std::string& version,
+void dress(RpcReply& reply, const std::string& method, const std::string& version,
            const Revision& revision) {
   Json* result = std::get_if<Json>(&reply);
   if (result == nullptr || !revision.stateless) return;
@@ -85,31 +85,31 @@ void dress(Reply& reply, const std::string& method, const std::string& version,
 }
 
 /// The revision that a request names; a Fault when it is unknown or not stateless.
-std::variant<const Revision*, Fault> named_revision(const Json& meta) {
+std::variant<const Revision*, RpcError> named_revision(const Json& meta) {
   const Json& name = meta[kRevisionKey];
   if (!name.is_string()) return bad_params(fmt::format("\"{}\" must be text", kRevisionKey));
   if (!meta[kAbilitiesKey].is_object())
     return bad_params(fmt::format("\"_meta\" needs an object \"{}\"", kAbilitiesKey));
   const Revision* revision = find_revision(name.as_string());
   if (revision != nullptr && revision->stateless) return revision;
-  return Fault{
+  return RpcError{
       kUnsupportedRevision,
       fmt::format("protocol version '{}' is not spoken here", name.as_string().substr(0, 80)),
       Json::object().set("supported", revision_names()).set("requested", name)};
 }
 
 /// The client's own code may do all that its walls allow, so the hints promise nothing for it.
-Json annotations_of(const Tool& tool, const os::Permissions& allowed) {
+Json annotations_of(const AgentTool& tool, const os::Permissions& allowed) {
   const bool runs_code = (takes_code(tool) && (allowed.python || allowed.host_code)) ||
                          (asks_models(tool) && allowed.commands);
   return Json::object()
       .set("readOnlyHint", !tool.writes && !runs_code && tool.own != Own::Cancel)
       .set("destructiveHint", runs_code)
-      .set("idempotentHint", tool.lane == Lane::Quick && !runs_code)
+      .set("idempotentHint", tool.lane == ResourceClass::Quick && !runs_code)
       .set("openWorldHint", runs_code || asks_models(tool));
 }
 
-Json tool_row(const Tool& tool, const os::Permissions& allowed, const Revision& revision) {
+Json tool_row(const AgentTool& tool, const os::Permissions& allowed, const Revision& revision) {
   Json row = Json::object().set("name", tool.name);
   if (revision.structured) row.set("title", tool.title);
   row.set("description", description_of(tool, allowed)).set("inputSchema", input_schema(tool));
@@ -118,7 +118,7 @@ Json tool_row(const Tool& tool, const os::Permissions& allowed, const Revision& 
   return row;
 }
 
-Resources resources_for(const Request& request, const Runner& runner, const Jobs& jobs) {
+Resources resources_for(const RpcRequest& request, const Runner& runner, const Jobs& jobs) {
   return Resources(runner, jobs,
                    [&request] { return request.call.cancelled.load() || request.sink.gone(); });
 }
@@ -127,14 +127,14 @@ enum class Era : uint8_t { Any, Handshake, Stateless };
 
 }  // namespace
 
-Server::Server(Settings settings) : settings_(std::move(settings)), jobs_(settings_.runner) {}
+Server::Server(ServerSettings settings) : settings_(std::move(settings)), jobs_(settings_.runner) {}
 
 /// One row per method: which revisions have it, and whether it may run a command.
 struct Server::MethodRow {
   const char* name;
   Era era;
   bool slow;
-  std::optional<Reply> (Server::*serve)(const Request& request);
+  std::optional<RpcReply> (Server::*serve)(const RpcRequest& request);
 };
 
 const Server::MethodRow* Server::find_method(const std::string& name) {
@@ -165,12 +165,12 @@ void Server::note(Session& session, const Message& message) {
   if (message.method == "notifications/cancelled") session.cancel(message.params["requestId"]);
 }
 
-Reply Server::initialize(Session& session, const Json& params) {
+RpcReply Server::initialize(Session& session, const Json& params) {
   const Json& asked = params["protocolVersion"];
   if (!asked.is_string()) return bad_params("\"protocolVersion\" is missing");
   const Revision* known = find_revision(asked.as_string());
   const Revision& revision = known != nullptr && !known->stateless ? *known : newest_handshake();
-  if (!session.agree(revision)) return Fault{kInvalidRequest, "initialized already", {}};
+  if (!session.agree(revision)) return RpcError{kInvalidRequest, "initialized already", {}};
   return Json::object()
       .set("protocolVersion", revision.name)
       .set("capabilities", abilities(revision))
@@ -178,66 +178,66 @@ Reply Server::initialize(Session& session, const Json& params) {
       .set("instructions", kInstructions);
 }
 
-std::optional<Reply> Server::discover(const Request& request) {
+std::optional<RpcReply> Server::discover(const RpcRequest& request) {
   return Json::object()
       .set("supportedVersions", revision_names())
       .set("capabilities", abilities(request.revision))
       .set("instructions", kInstructions);
 }
 
-std::optional<Reply> Server::list_tools(const Request& request) {
+std::optional<RpcReply> Server::list_tools(const RpcRequest& request) {
   Json::Array rows;
-  for (const Tool* tool : settings_.tools)
+  for (const AgentTool* tool : settings_.tools)
     rows.push_back(tool_row(*tool, settings_.allowed, request.revision));
   return page("tools", rows, request.params["cursor"]);
 }
 
-std::optional<Reply> Server::set_level(const Request& request) {
+std::optional<RpcReply> Server::set_level(const RpcRequest& request) {
   const int level = log_level(request.params["level"].as_string());
   if (level < 0) return bad_params("\"level\" must be one of the eight levels, debug to emergency");
   request.session.set_level(level);
   return Json::object();
 }
 
-std::optional<Reply> Server::ping(const Request&) { return Json::object(); }
+std::optional<RpcReply> Server::ping(const RpcRequest&) { return Json::object(); }
 
-std::optional<Reply> Server::list_resources(const Request& request) {
+std::optional<RpcReply> Server::list_resources(const RpcRequest& request) {
   const Resources resources = resources_for(request, settings_.runner, jobs_);
   return page("resources", resources.rows(request.revision.structured), request.params["cursor"]);
 }
 
-std::optional<Reply> Server::list_templates(const Request& request) {
+std::optional<RpcReply> Server::list_templates(const RpcRequest& request) {
   return page("resourceTemplates", Resources::templates(request.revision.structured),
               request.params["cursor"]);
 }
 
-std::optional<Reply> Server::read_resource(const Request& request) {
+std::optional<RpcReply> Server::read_resource(const RpcRequest& request) {
   const int not_found = request.revision.stateless ? kInvalidParams : kResourceNotFound;
   return resources_for(request, settings_.runner, jobs_)
       .read(request.params["uri"].as_string(), not_found);
 }
 
-std::optional<Reply> Server::list_prompts(const Request& request) {
+std::optional<RpcReply> Server::list_prompts(const RpcRequest& request) {
   return page("prompts", prompt_rows(request.revision.structured), request.params["cursor"]);
 }
 
-std::optional<Reply> Server::fill_prompt(const Request& request) {
+std::optional<RpcReply> Server::fill_prompt(const RpcRequest& request) {
   return get_prompt(request.params);
 }
 
-std::optional<Reply> Server::dispatch(Session& session, const Message& message, Sink& sink,
-                                      Call& call) {
+std::optional<RpcReply> Server::dispatch(Session& session, const Message& message, Sink& sink,
+                                      ClientCall& call) {
   if (message.method == "initialize") return initialize(session, message.params);
   const Revision* revision = session.revision();
   const Json& meta = message.params["_meta"];
   if (meta.contains(kRevisionKey)) {
     const auto named = named_revision(meta);
-    if (const Fault* fault = std::get_if<Fault>(&named)) return *fault;
+    if (const RpcError* fault = std::get_if<RpcError>(&named)) return *fault;
     revision = std::get<const Revision*>(named);
   } else if (revision == nullptr && message.method == "ping") {
     return Json::object();  // also before a handshake
   } else if (revision == nullptr) {
-    return Fault{
+    return RpcError{
         kInvalidRequest,
         "the first request must be \"initialize\", or name its protocol version in \"_meta\"",
         Json::object().set("supported", revision_names())};
@@ -245,20 +245,20 @@ std::optional<Reply> Server::dispatch(Session& session, const Message& message, 
   const MethodRow* row = find_method(message.method);
   const Era other = revision->stateless ? Era::Handshake : Era::Stateless;
   if (row == nullptr || row->era == other)
-    return Fault{kMethodNotFound, fmt::format("there is no method '{}'", message.method), {}};
-  std::optional<Reply> reply =
+    return RpcError{kMethodNotFound, fmt::format("there is no method '{}'", message.method), {}};
+  std::optional<RpcReply> reply =
       (this->*row->serve)({session, *revision, message.params, sink, call});
   if (reply) dress(*reply, message.method, settings_.version, *revision);
   return reply;
 }
 
 std::optional<Json> Server::serve(Session& session, const Message& message, Sink& sink,
-                                  Call& call) {
-  std::optional<Reply> reply;
+                                  ClientCall& call) {
+  std::optional<RpcReply> reply;
   try {
     reply = dispatch(session, message, sink, call);
   } catch (const std::exception& bug) {
-    reply = Fault{kInternalError, fmt::format("a bug in kernelwright: {}", bug.what()), {}};
+    reply = RpcError{kInternalError, fmt::format("a bug in kernelwright: {}", bug.what()), {}};
   }
   if (!reply || call.cancelled) return std::nullopt;
   return response(message.id, *reply);

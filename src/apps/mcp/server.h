@@ -18,59 +18,59 @@
 
 namespace kw::mcp {
 
-struct Settings {
+struct ServerSettings {
   std::string version;  // of this program
   Roots roots;
-  std::vector<const Tool*> tools;
+  std::vector<const AgentTool*> tools;
   os::Permissions allowed = {};  // which client code it may run; the runner enforces it
   Runner runner;
 };
 
 /// The arguments of a method.
-struct Request {
+struct RpcRequest {
   Session& session;
   const Revision& revision;
   const Json& params;
   Sink& sink;
-  Call& call;
+  ClientCall& call;
 };
 
 class Server {
  public:
-  explicit Server(Settings settings);
+  explicit Server(ServerSettings settings);
 
   /// Returns the response to a request, which may take as long as the command it runs. Empty for
   /// other messages and for cancelled requests. `call` is the session's, opened for this id.
-  std::optional<Json> serve(Session& session, const Message& message, Sink& sink, Call& call);
+  std::optional<Json> serve(Session& session, const Message& message, Sink& sink, ClientCall& call);
   /// Handles a notification at once.
   void note(Session& session, const Message& message);
   /// Whether this method may run a command, so that serving it may take long.
   static bool is_slow(const std::string& method);
 
   Jobs& jobs() { return jobs_; }
-  const Settings& settings() const { return settings_; }
+  const ServerSettings& settings() const { return settings_; }
 
  private:
   struct MethodRow;
   static const MethodRow* find_method(const std::string& name);
 
-  std::optional<Reply> dispatch(Session& session, const Message& message, Sink& sink, Call& call);
-  Reply initialize(Session& session, const Json& params);
-  std::optional<Reply> ping(const Request& request);
-  std::optional<Reply> discover(const Request& request);
-  std::optional<Reply> set_level(const Request& request);
-  std::optional<Reply> list_tools(const Request& request);
-  std::optional<Reply> call_tool(const Request& request);
-  std::optional<Reply> list_resources(const Request& request);
-  std::optional<Reply> list_templates(const Request& request);
-  std::optional<Reply> read_resource(const Request& request);
-  std::optional<Reply> list_prompts(const Request& request);
-  std::optional<Reply> fill_prompt(const Request& request);
-  Json own_tool(const Request& request, const Tool& tool, const Json& arguments);
-  std::optional<Json> follow(const Request& request, const std::string& handle,
+  std::optional<RpcReply> dispatch(Session& session, const Message& message, Sink& sink, ClientCall& call);
+  RpcReply initialize(Session& session, const Json& params);
+  std::optional<RpcReply> ping(const RpcRequest& request);
+  std::optional<RpcReply> discover(const RpcRequest& request);
+  std::optional<RpcReply> set_level(const RpcRequest& request);
+  std::optional<RpcReply> list_tools(const RpcRequest& request);
+  std::optional<RpcReply> call_tool(const RpcRequest& request);
+  std::optional<RpcReply> list_resources(const RpcRequest& request);
+  std::optional<RpcReply> list_templates(const RpcRequest& request);
+  std::optional<RpcReply> read_resource(const RpcRequest& request);
+  std::optional<RpcReply> list_prompts(const RpcRequest& request);
+  std::optional<RpcReply> fill_prompt(const RpcRequest& request);
+  Json own_tool(const RpcRequest& request, const AgentTool& tool, const Json& arguments);
+  std::optional<Json> follow(const RpcRequest& request, const std::string& handle,
                              const Json& arguments);
 
-  const Settings settings_;
+  const ServerSettings settings_;
   Jobs jobs_;
 };
 

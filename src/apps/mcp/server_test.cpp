@@ -37,8 +37,8 @@ Result<Json> fake_command(const std::vector<std::string>& words, const Told& tol
   return environment_error("stopped");
 }
 
-Settings fake_settings() {
-  Settings settings;
+ServerSettings fake_settings() {
+  ServerSettings settings;
   settings.version = "9.9";
   settings.roots = *Roots::open({"/"});
   settings.tools = offered_tools(false);
@@ -53,7 +53,7 @@ class Protocol : public testing::Test {
     message.id = ++id_;
     message.method = method;
     message.params = *Json::parse(params);
-    Call call;
+    ClientCall call;
     const auto reply = server_.serve(session_, message, sink_, call);
     return reply ? *reply : Json();
   }
@@ -88,7 +88,7 @@ TEST_P(Negotiation, GivesWhatIsSpoken) {
   Server server(fake_settings());
   Session session("s");
   KeptSink sink;
-  Call call;
+  ClientCall call;
   Message message;
   message.id = 1;
   message.method = "initialize";

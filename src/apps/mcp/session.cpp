@@ -29,12 +29,12 @@ bool Session::agree(const Revision& revision) {
   return revision_.compare_exchange_strong(none, &revision);
 }
 
-std::shared_ptr<Call> Session::open(const Json& id) {
+std::shared_ptr<ClientCall> Session::open(const Json& id) {
   const std::lock_guard lock(mutex_);
   if (calls_.size() >= kMostCalls) return nullptr;
   const auto [at, fresh] = calls_.emplace(id_key(id), nullptr);
   if (!fresh) return nullptr;
-  return at->second = std::make_shared<Call>();
+  return at->second = std::make_shared<ClientCall>();
 }
 
 void Session::close(const Json& id) {

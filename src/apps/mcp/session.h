@@ -27,7 +27,7 @@ class Sink {
 };
 
 /// One open request.
-struct Call {
+struct ClientCall {
   std::atomic<bool> cancelled{false};
 };
 
@@ -44,7 +44,7 @@ class Session {
   void set_level(int level) { level_.store(level); }
 
   /// nullptr when a request with this id is open, or too many are.
-  std::shared_ptr<Call> open(const Json& id);
+  std::shared_ptr<ClientCall> open(const Json& id);
   void close(const Json& id);
   void cancel(const Json& id);
   void cancel_all();
@@ -55,7 +55,7 @@ class Session {
   std::atomic<const Revision*> revision_{nullptr};
   std::atomic<int> level_{kNoLevel};
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Call>> calls_;  // guarded by mutex_
+  std::map<std::string, std::shared_ptr<ClientCall>> calls_;  // guarded by mutex_
 };
 
 }  // namespace kw::mcp

@@ -18,8 +18,8 @@
 #include <csignal>
 #include <mutex>
 
-#include "mcp/crew.h"
 #include "mcp/line_reader.h"
+#include "mcp/thread_group.h"
 #include "os/interrupt.h"
 
 namespace kw::mcp {
@@ -124,7 +124,7 @@ class Conversation {
     const Message& message = std::get<Message>(item);
     if (message.kind == Message::Kind::Notification) return server_.note(session_, message);
     if (message.kind == Message::Kind::Response) return;  // we send no requests
-    const std::shared_ptr<Call> call = session_.open(message.id);
+    const std::shared_ptr<ClientCall> call = session_.open(message.id);
     if (!call) return sink_.send(busy(message));
     if (!Server::is_slow(message.method)) return answer(message, call);
     crew_.start([this, message, call] { answer(message, call); });
@@ -136,18 +136,18 @@ class Conversation {
         {kInvalidRequest, "a request with this id, or too many requests, are under way", {}});
   }
 
-  std::optional<Json> served(const Message& message, const std::shared_ptr<Call>& call) {
+  std::optional<Json> served(const Message& message, const std::shared_ptr<ClientCall>& call) {
     std::optional<Json> reply = server_.serve(session_, message, sink_, *call);
     session_.close(message.id);
     return reply;
   }
 
-  void answer(const Message& message, const std::shared_ptr<Call>& call) {
+  void answer(const Message& message, const std::shared_ptr<ClientCall>& call) {
     if (const std::optional<Json> reply = served(message, call)) sink_.send(*reply);
   }
 
   void batch(Incoming incoming) {
-    std::vector<std::pair<Message, std::shared_ptr<Call>>> calls;
+    std::vector<std::pair<Message, std::shared_ptr<ClientCall>>> calls;
     Json replies = Json::array();
     for (const auto& item : incoming.items) {
       if (const Json* refusal = std::get_if<Json>(&item)) {
@@ -180,7 +180,7 @@ class Conversation {
   int in_;
   LineSink sink_;
   Session session_{"stdio"};
-  Crew crew_;
+  ThreadGroup crew_;
 };
 
 }  // namespace

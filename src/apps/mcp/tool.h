@@ -16,7 +16,7 @@ namespace kw::mcp {
 using options::Kind;
 
 /// One argument of a tool: an option of the command under its name for agents, or the tool's own.
-struct Argument {
+struct ToolArgument {
   std::string name;
   Kind kind;
   const char* option;  // "" = a positional word, in the order of the rows
@@ -35,7 +35,7 @@ struct Member {
 };
 
 /// The resource that a call needs.
-enum class Lane : uint8_t {
+enum class ResourceClass : uint8_t {
   Quick,  // milliseconds
   Cpu,    // the host's cores
   Gpu,    // the GPU, unless its device is the virtual one
@@ -44,14 +44,14 @@ enum class Lane : uint8_t {
 /// Tools that the server itself serves, without a command.
 enum class Own : uint8_t { No, Status, Result, Cancel };
 
-struct Tool {
+struct AgentTool {
   const char* name;
   const char* title;
   const char* about;
   std::span<const char* const> words;  // the command and its fixed words
-  std::vector<Argument> arguments;
+  std::vector<ToolArgument> arguments;
   std::span<const Member> members;
-  Lane lane = Lane::Quick;
+  ResourceClass lane = ResourceClass::Quick;
   bool lasting = false;    // may take minutes: can run as a job
   bool writes = false;     // writes to disk
   const char* kept = "";   // how to continue after a stopped call
@@ -60,19 +60,19 @@ struct Tool {
 };
 
 /// All rows.
-const std::vector<Tool>& all_tools();
+const std::vector<AgentTool>& all_tools();
 /// With `read_only`, only tools that do not write.
-std::vector<const Tool*> offered_tools(bool read_only);
+std::vector<const AgentTool*> offered_tools(bool read_only);
 
 /// Whether a call may lead to code of the client: it names a reference, a candidate or a run.
-bool takes_code(const Tool& tool);
+bool takes_code(const AgentTool& tool);
 /// Whether a call may ask a language model.
-bool asks_models(const Tool& tool);
+bool asks_models(const AgentTool& tool);
 /// What the tool does, for models, and what happens with code that it is given.
-std::string description_of(const Tool& tool, const os::Permissions& allowed);
+std::string description_of(const AgentTool& tool, const os::Permissions& allowed);
 
 /// JSON Schemas: of a tool's arguments (strict) and of its structured result.
-Json input_schema(const Tool& tool);
-Json output_schema(const Tool& tool);
+Json input_schema(const AgentTool& tool);
+Json output_schema(const AgentTool& tool);
 
 }  // namespace kw::mcp

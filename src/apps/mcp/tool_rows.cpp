@@ -9,7 +9,7 @@
 namespace kw::mcp {
 namespace {
 
-Argument argument_of(const std::string& command, std::string name) {
+ToolArgument argument_of(const std::string& command, std::string name) {
   const bool required = name.ends_with("!");
   if (required) name.pop_back();
   const options::Command* found = options::find_command(command);
@@ -27,18 +27,18 @@ Argument argument_of(const std::string& command, std::string name) {
 
 }  // namespace
 
-std::vector<Argument> arguments(const std::string& command, std::vector<Argument> own,
-                                const std::string& options, std::vector<Argument> waiting) {
+std::vector<ToolArgument> arguments(const std::string& command, std::vector<ToolArgument> own,
+                                const std::string& options, std::vector<ToolArgument> waiting) {
   for (const std::string& name : split(options, ' '))
     if (!name.empty()) own.push_back(argument_of(command, name));
-  for (Argument& argument : waiting) own.push_back(std::move(argument));
+  for (ToolArgument& argument : waiting) own.push_back(std::move(argument));
   return own;
 }
 
-const std::vector<Tool>& all_tools() {
-  static const std::vector<Tool> kTools = [] {
-    std::vector<Tool> all = kernel_tools();
-    for (Tool& tool : run_tools()) all.push_back(std::move(tool));
+const std::vector<AgentTool>& all_tools() {
+  static const std::vector<AgentTool> kTools = [] {
+    std::vector<AgentTool> all = kernel_tools();
+    for (AgentTool& tool : run_tools()) all.push_back(std::move(tool));
     return all;
   }();
   return kTools;

@@ -9,18 +9,18 @@
 namespace kw::mcp {
 
 /// Tools for tasks and kernels; they keep no state.
-std::vector<Tool> kernel_tools();
+std::vector<AgentTool> kernel_tools();
 /// Tools for runs, optimisations and jobs, which remain after a call.
-std::vector<Tool> run_tools();
+std::vector<AgentTool> run_tools();
 
 /// A tool's own arguments, then options of its command by their names for agents ('!': required),
 /// then those for waiting.
-std::vector<Argument> arguments(const std::string& command, std::vector<Argument> own,
-                                const std::string& options, std::vector<Argument> waiting = {});
+std::vector<ToolArgument> arguments(const std::string& command, std::vector<ToolArgument> own,
+                                const std::string& options, std::vector<ToolArgument> waiting = {});
 
-const inline Argument kBackground{"background", Kind::Waiting, "",
+const inline ToolArgument kBackground{"background", Kind::Waiting, "",
                                   "give a job handle at once; ask job_status and job_result later"};
-const inline Argument kWaitSeconds{"wait_seconds",
+const inline ToolArgument kWaitSeconds{"wait_seconds",
                                    Kind::Waiting,
                                    "",
                                    "give a job handle if it takes longer than this",
@@ -28,7 +28,7 @@ const inline Argument kWaitSeconds{"wait_seconds",
                                    "",
                                    0,
                                    86400};
-const inline Argument kFull{"full", Kind::Waiting, "",
+const inline ToolArgument kFull{"full", Kind::Waiting, "",
                             "leave nothing out of the result: raw samples, counters by line"};
 
 }  // namespace kw::mcp

@@ -9,9 +9,9 @@ namespace kw::mcp {
 namespace {
 
 using K = Kind;
-const Argument kModule{"module", K::Module, "",
+const ToolArgument kModule{"module", K::Module, "",
                        "the kernel module: CUDA device code with '//!' launch-plan lines", true};
-const Argument kReference{"reference", K::Reference, "",
+const ToolArgument kReference{"reference", K::Reference, "",
                           "a Python file with a PyTorch function or model, or a task folder", true};
 constexpr const char* kDescribeWords[] = {"describe"};
 constexpr Member kDescribeMembers[] = {
@@ -80,13 +80,13 @@ constexpr Member kDoctorMembers[] = {
 
 }  // namespace
 
-std::vector<Tool> kernel_tools() {
+std::vector<AgentTool> kernel_tools() {
   return {
       {"describe_task", "Describe a task",
        "What a PyTorch reference means to the engine: tensors, dims, dtypes, shapes, operations, "
        "cost. Call it first; it is quick.",
        kDescribeWords, arguments("describe", {kReference}, "function inputs dims"),
-       kDescribeMembers, Lane::Quick},
+       kDescribeMembers, ResourceClass::Quick},
       {"import_kernel", "Import a CUDA file",
        "Makes a kernel module of a .cu with host code: launches become plan lines, device code "
        "stays "
@@ -96,19 +96,19 @@ std::vector<Tool> kernel_tools() {
            "import",
            {{"source", K::Module, "", "the CUDA file that launches its kernels itself", true}},
            "reference launcher zero_outputs function inputs dims"),
-       kImportMembers, Lane::Quick},
+       kImportMembers, ResourceClass::Quick},
       {"lint_task", "Is a task worth a kernel?",
        "Finds degenerate tasks: outputs that ignore inputs, dead operations, imposters that would "
        "pass, shapes too small to time.",
        kLintWords, arguments("lint", {kReference}, "function inputs dims seeds"), kLintMembers,
-       Lane::Cpu},
+       ResourceClass::Cpu},
       {"check_kernel", "Compile a kernel",
        "Parses a kernel module and compiles every launch group: errors with lines, registers, "
        "spills, occupancy. No kernel runs.",
        kCheckWords,
        arguments("check", {kModule},
                  "dims tunes scalars absent all_tunes limit target compiler timeout"),
-       kCheckMembers, Lane::Cpu},
+       kCheckMembers, ResourceClass::Cpu},
       {"run_virtual_gpu", "Run on the virtual GPU",
        "Runs a kernel module on the CPU with every check on: races, out-of-bounds, undefined data, "
        "barriers, each with line and thread. Needs no GPU; says nothing about time.",
@@ -117,7 +117,7 @@ std::vector<Tool> kernel_tools() {
            "run", {kModule},
            "dims tunes scalars absent inputs counters check_order seed target compiler timeout",
            {kFull}),
-       kRunMembers, Lane::Cpu, false, false, "", "lines"},
+       kRunMembers, ResourceClass::Cpu, false, false, "", "lines"},
       {"verify_kernel", "Is a kernel right?",
        "Judges a kernel module against a PyTorch reference: shapes, input families, secret seeds, "
        "a bound derived from the reference. WRONG comes with the first bad element and a way to "
@@ -127,7 +127,7 @@ std::vector<Tool> kernel_tools() {
                  "reference! function inputs dims tunes family kill_rate explain seed cross_check "
                  "device target compiler timeout",
                  {kBackground, kWaitSeconds}),
-       kVerifyMembers, Lane::Gpu, true},
+       kVerifyMembers, ResourceClass::Gpu, true},
       {"bench_kernel", "How fast is a kernel?",
        "Judges a kernel module, then times it: cold L2, changing contents, every timed output "
        "checked. Without a GPU it gives an estimate, labelled as one, and never a time.",
@@ -136,7 +136,7 @@ std::vector<Tool> kernel_tools() {
                  "reference! function inputs dims tunes versus quick seed cross_check device "
                  "target compiler timeout",
                  {kBackground, kWaitSeconds, kFull}),
-       kBenchMembers, Lane::Gpu, true, false, "", "samples"},
+       kBenchMembers, ResourceClass::Gpu, true, false, "", "samples"},
       {"compare_kernels",
        "Which kernel is faster?",
        "Times two kernel modules in pairs on a GPU: FASTER, SAME, SLOWER or AMBIGUOUS, with an "
@@ -149,7 +149,7 @@ std::vector<Tool> kernel_tools() {
                  "device target compiler timeout",
                  {kBackground, kWaitSeconds, kFull}),
        {},
-       Lane::Gpu,
+       ResourceClass::Gpu,
        true,
        false,
        "",
@@ -162,7 +162,7 @@ std::vector<Tool> kernel_tools() {
        arguments("profile", {kModule},
                  "reference! function inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
-       kProfileMembers, Lane::Gpu, true},
+       kProfileMembers, ResourceClass::Gpu, true},
       {"roofline", "How far from the floor?",
        "The least time the task can take here, how far compute, memory and latency are from their "
        "ceilings, and the budget of methods per axis that follows.",
@@ -170,7 +170,7 @@ std::vector<Tool> kernel_tools() {
        arguments("roofline", {kModule},
                  "reference! function inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
-       kProfileMembers, Lane::Gpu, true},
+       kProfileMembers, ResourceClass::Gpu, true},
       {"sass", "Look at machine code",
        "Disassembles a kernel module: opcodes, loads by width, spills, barriers, tensor "
        "operations, loops; what differs from another module; whether a method of the catalogue is "
@@ -178,7 +178,7 @@ std::vector<Tool> kernel_tools() {
        kSassWords,
        arguments("sass", {kModule},
                  "function against method raw dims tunes target compiler timeout"),
-       kSassMembers, Lane::Cpu},
+       kSassMembers, ResourceClass::Cpu},
       {"catalog", "Ways to make kernels faster",
        "The known optimisation methods: when the evidence speaks for one, what it needs, what it "
        "does to the numbers, how it shows in machine code, how to do it.",
@@ -188,7 +188,7 @@ std::vector<Tool> kernel_tools() {
                    "a method (memory.vectorized_access) or an axis (compute, memory, latency); "
                    "default: all"}},
                  "", {kFull}),
-       kCatalogMembers, Lane::Quick, false, false, "", kCatalogBulk},
+       kCatalogMembers, ResourceClass::Quick, false, false, "", kCatalogBulk},
       {"doctor",
        "What this machine has",
        "Compilers, GPU, profilers, Python packages: what is there, what is missing, what that "
@@ -196,7 +196,7 @@ std::vector<Tool> kernel_tools() {
        kDoctorWords,
        {},
        kDoctorMembers,
-       Lane::Quick,
+       ResourceClass::Quick,
        false,
        false,
        "",

@@ -10,18 +10,18 @@ namespace kw::mcp {
 namespace {
 
 using K = Kind;
-const Argument kRun{"run", K::Run, "", "a run's id, the beginning of it, 'latest', or its folder"};
-const Argument kThisRun{"run", K::Run, "",
+const ToolArgument kRun{"run", K::Run, "", "a run's id, the beginning of it, 'latest', or its folder"};
+const ToolArgument kThisRun{"run", K::Run, "",
                         "a run's id, the beginning of it, 'latest', or its folder", true};
-const Argument kReferenceWord{
+const ToolArgument kReferenceWord{
     "reference", K::Reference, "",
     "what it must compute: a Python file with a PyTorch function or model, or a task folder", true};
-const Argument kJob{"job", K::Id, "", "the handle; default: all jobs of this server"};
-const Argument kThisJob{"job", K::Id, "", "the handle", true};
-const Argument kWait{"wait_seconds", K::Waiting, "", "wait for its end at most so long",
+const ToolArgument kJob{"job", K::Id, "", "the handle; default: all jobs of this server"};
+const ToolArgument kThisJob{"job", K::Id, "", "the handle", true};
+const ToolArgument kWait{"wait_seconds", K::Waiting, "", "wait for its end at most so long",
                      false,          "",         0,  86400};
-const std::vector<Argument> kLasting = {kBackground, kWaitSeconds};
-const std::vector<Argument> kLastingFull = {kBackground, kWaitSeconds, kFull};
+const std::vector<ToolArgument> kLasting = {kBackground, kWaitSeconds};
+const std::vector<ToolArgument> kLastingFull = {kBackground, kWaitSeconds, kFull};
 constexpr const char* kSetupOptions =
     "baseline! reference! function inputs dims iterations branches ncu_num out quick seed "
     "cross_check device target compiler timeout";
@@ -67,7 +67,7 @@ constexpr Member kJobMembers[] = {{"job", "string", "the handle"},
 
 }  // namespace
 
-std::vector<Tool> run_tools() {
+std::vector<AgentTool> run_tools() {
   return {
       {"synthesize", "Write a kernel",
        "Writes a kernel module for a PyTorch reference: designs from its graph, tunables searched, "
@@ -79,7 +79,7 @@ std::vector<Tool> run_tools() {
                  "budget time candidates goal perf_target versus quick seed cross_check out device "
                  "target compiler timeout",
                  kLastingFull),
-       kRunReport, Lane::Gpu, true, true,
+       kRunReport, ResourceClass::Gpu, true, true,
        "the run's folder is kept: call resume_run, or 'kernelwright resume RUN'", "samples"},
       {"evolve", "Let kernels evolve",
        "Makes kernels in generations: mutations, crossover and, where models are asked, rewrites "
@@ -91,7 +91,7 @@ std::vector<Tool> run_tools() {
                  "proposer generations proposals hardware mode islands ensemble budget time seed "
                  "versus function inputs dims quick cross_check out device target compiler timeout",
                  kLastingFull),
-       kRunReport, Lane::Gpu, true, true,
+       kRunReport, ResourceClass::Gpu, true, true,
        "the run's folder is kept: call resume_run, or 'kernelwright evolve --resume RUN'",
        "samples"},
       {"resume_run", "Go on with a run",
@@ -99,44 +99,44 @@ std::vector<Tool> run_tools() {
        "again.",
        kResumeWords,
        arguments("resume", {kThisRun}, "reference time candidates out device", kLastingFull),
-       kRunReport, Lane::Gpu, true, true, "the run's folder is kept: call resume_run again",
+       kRunReport, ResourceClass::Gpu, true, true, "the run's folder is kept: call resume_run again",
        "samples"},
       {"inspect_run", "Look at a run",
        "What a synthesis run holds: result, candidates, why the others were stopped.",
        kInspectWords, arguments("inspect", {kRun}, "candidate limit out", {kFull}), kInspectMembers,
-       Lane::Quick, false, false, "", "samples,events"},
+       ResourceClass::Quick, false, false, "", "samples,events"},
       {"optimize_setup", "Begin to optimise a kernel",
        "Makes a run folder for an existing kernel: verifies and times the baseline, freezes it and "
        "the reference, calibrates noise. Then optimize_open.",
-       kSetupWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, Lane::Gpu,
+       kSetupWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, ResourceClass::Gpu,
        true, true, "call optimize_setup again: a folder that was half made is not used"},
       {"optimize_open", "Open an iteration",
        "Profiles the best kernel so far and writes roofline.json, the metrics and a template of "
        "analysis.md into the iteration's folder. Then write methods.json and branches/b1/kernel.cu "
        "… and call optimize_close.",
        kOpenWords, arguments("optimize", {}, "run_dir! iter force", kLastingFull), kStepMembers,
-       Lane::Gpu, true, true, "the folder says where it stands: call optimize_open again",
+       ResourceClass::Gpu, true, true, "the folder says where it stands: call optimize_open again",
        "plan/standings"},
       {"optimize_close", "Close an iteration",
        "Checks methods.json, verifies and races the branches, ablates each method, looks for it in "
        "machine code and classifies it. Says what to repair when every branch failed.",
-       kCloseWords, arguments("optimize", {}, "run_dir! iter", kLasting), kStepMembers, Lane::Gpu,
+       kCloseWords, arguments("optimize", {}, "run_dir! iter", kLasting), kStepMembers, ResourceClass::Gpu,
        true, true, "the folder says where it stands: call optimize_close again"},
       {"optimize_finalize", "End an optimisation",
        "Writes summary.md: headline, timeline, drift, methods by class.", kFinalizeWords,
-       arguments("optimize", {}, "run_dir!", kLasting), kStepMembers, Lane::Gpu, true, true,
+       arguments("optimize", {}, "run_dir!", kLasting), kStepMembers, ResourceClass::Gpu, true, true,
        "call optimize_finalize again"},
       {"optimize_validate", "May these methods be tried?",
        "Checks methods.json of the open iteration before anything is compiled, and says everything "
        "that speaks against it at once.",
-       kValidateWords, arguments("optimize", {}, "run_dir! iter"), kValidateMembers, Lane::Quick},
+       kValidateWords, arguments("optimize", {}, "run_dir! iter"), kValidateMembers, ResourceClass::Quick},
       {"optimize_state", "Where an optimisation stands",
        "Phase, iteration, best kernel, methods by class, and what to do next. Changes nothing.",
-       kStateWords, arguments("optimize", {}, "run_dir!"), kStepMembers, Lane::Quick},
+       kStateWords, arguments("optimize", {}, "run_dir!"), kStepMembers, ResourceClass::Quick},
       {"optimize_auto", "Optimise a kernel without a model",
        "The whole loop with branches that the engine writes itself: designs of code generation and "
        "tunables. Minutes; use background. Say what it could not apply.",
-       kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, Lane::Gpu,
+       kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, ResourceClass::Gpu,
        true, true,
        "the run's folder is kept: go on with optimize_open, or 'kernelwright optimize --run-dir "
        "DIR'"},
@@ -146,7 +146,7 @@ std::vector<Tool> run_tools() {
        {},
        {kJob},
        kJobMembers,
-       Lane::Quick,
+       ResourceClass::Quick,
        false,
        false,
        "",
@@ -158,7 +158,7 @@ std::vector<Tool> run_tools() {
        {},
        {kThisJob, kWait, kFull},
        {},
-       Lane::Quick,
+       ResourceClass::Quick,
        false,
        false,
        "",
@@ -170,7 +170,7 @@ std::vector<Tool> run_tools() {
        {},
        {kThisJob},
        kJobMembers,
-       Lane::Quick,
+       ResourceClass::Quick,
        false,
        false,
        "",

@@ -3,7 +3,7 @@
 // are refused, texts and lists are bounded. A module or reference may be given as a path or as
 // text, in two properties.
 // "anyOf" would express that one of the two is required, but several model vendors reject it here.
-// So the description says it and words_of() checks it. The cost: this mistake is found after the
+// So the description says it and command_line_of() checks it. The cost: this mistake is found after the
 // schema check.
 #include <algorithm>
 #include <initializer_list>
@@ -29,7 +29,7 @@ Json names_of(const char* commas) {
 
 Json text_of(int most) { return typed("string").set("minLength", 1).set("maxLength", most); }
 
-Json bounded(Json schema, const Argument& argument) {
+Json bounded(Json schema, const ToolArgument& argument) {
   if (argument.low == 0 && argument.high == 0) return schema;
   const auto whole = [](double value) {
     const auto integer = static_cast<int64_t>(value);
@@ -38,7 +38,7 @@ Json bounded(Json schema, const Argument& argument) {
   return schema.set("minimum", whole(argument.low)).set("maximum", whole(argument.high));
 }
 
-Json waiting_schema(const Argument& argument) {
+Json waiting_schema(const ToolArgument& argument) {
   return argument.high > 0 ? bounded(typed("number"), argument) : typed("boolean");
 }
 
@@ -48,7 +48,7 @@ Json map_of(Json values) {
       .set("maxProperties", kMostMembers);
 }
 
-Json argument_schema(const Argument& argument) {
+Json argument_schema(const ToolArgument& argument) {
   switch (argument.kind) {
     case Kind::Text:
     case Kind::Duration:
@@ -82,11 +82,11 @@ Json argument_schema(const Argument& argument) {
   }
 }
 
-bool has_text_form(const Argument& argument) {
+bool has_text_form(const ToolArgument& argument) {
   return argument.kind == Kind::Module || argument.kind == Kind::Reference;
 }
 
-std::string either_text(const Argument& argument) {
+std::string either_text(const ToolArgument& argument) {
   const std::string text = std::string("the text itself, instead of ") + argument.name;
   return argument.required ? text + "; one of the two is required" : text;
 }
@@ -99,9 +99,9 @@ Json member_schema(const Member& member) {
 }
 
 /// Whether the tool has an argument of one of these kinds, or with one of these options.
-bool has_argument(const Tool& tool, std::initializer_list<Kind> kinds,
+bool has_argument(const AgentTool& tool, std::initializer_list<Kind> kinds,
                   std::initializer_list<std::string_view> options) {
-  return std::ranges::any_of(tool.arguments, [&](const Argument& argument) {
+  return std::ranges::any_of(tool.arguments, [&](const ToolArgument& argument) {
     return std::ranges::count(kinds, argument.kind) > 0 ||
            std::ranges::count(options, std::string_view(argument.option)) > 0;
   });
@@ -109,16 +109,16 @@ bool has_argument(const Tool& tool, std::initializer_list<Kind> kinds,
 
 }  // namespace
 
-bool takes_code(const Tool& tool) {
+bool takes_code(const AgentTool& tool) {
   return has_argument(tool, {Kind::Reference, Kind::Module, Kind::Run},
                       {"--reference", "--baseline", "--run-dir"});
 }
 
-bool asks_models(const Tool& tool) {
+bool asks_models(const AgentTool& tool) {
   return tool.writes && has_argument(tool, {Kind::Run}, {"--model-id", "--ensemble"});
 }
 
-std::string description_of(const Tool& tool, const os::Permissions& allowed) {
+std::string description_of(const AgentTool& tool, const os::Permissions& allowed) {
   std::string text = tool.about;
   if (!takes_code(tool)) return text;
   const bool reads_reference = has_argument(tool, {Kind::Reference}, {"--reference"});
@@ -133,23 +133,23 @@ std::string description_of(const Tool& tool, const os::Permissions& allowed) {
   return text;
 }
 
-std::vector<const Tool*> offered_tools(bool read_only) {
-  std::vector<const Tool*> offered;
-  for (const Tool& tool : all_tools()) {
+std::vector<const AgentTool*> offered_tools(bool read_only) {
+  std::vector<const AgentTool*> offered;
+  for (const AgentTool& tool : all_tools()) {
     if (!(read_only && tool.writes)) offered.push_back(&tool);
   }
   return offered;
 }
 
-Json input_schema(const Tool& tool) {
+Json input_schema(const AgentTool& tool) {
   Json properties = Json::object(), required = Json::array();
-  for (const Argument& argument : tool.arguments) {
+  for (const ToolArgument& argument : tool.arguments) {
     const std::string& name = argument.name;
     Json schema = argument_schema(argument).set("description", argument.about);
     if (*argument.fallback != '\0') schema.set("default", argument.fallback);
     properties.set(name, std::move(schema));
     // Several model vendors reject "anyOf" here. So the description says that one of the two is
-    // required, and words_of() checks it.
+    // required, and command_line_of() checks it.
     if (has_text_form(argument)) {
       properties.set(name + "_text", text_of(kMostText).set("description", either_text(argument)));
     } else if (argument.required) {
@@ -161,7 +161,7 @@ Json input_schema(const Tool& tool) {
   return schema.set("additionalProperties", false);
 }
 
-Json output_schema(const Tool& tool) {
+Json output_schema(const AgentTool& tool) {
   Json properties = Json::object();
   if (tool.own == Own::No) {
     properties.set("kernelwright", typed("string").set("description", "version of the engine"))

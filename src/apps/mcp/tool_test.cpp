@@ -14,7 +14,7 @@ namespace {
 
 TEST(Tools, HaveNamesThatClientsTake) {
   std::set<std::string> names;
-  for (const Tool& tool : all_tools()) {
+  for (const AgentTool& tool : all_tools()) {
     const std::string name = tool.name;
     EXPECT_TRUE(names.insert(name).second) << name;
     EXPECT_LE(name.size(), 64U);
@@ -33,7 +33,7 @@ TEST(Tools, HaveNamesThatClientsTake) {
 }
 
 TEST(Tools, DescribeEveryArgumentStrictly) {
-  for (const Tool& tool : all_tools()) {
+  for (const AgentTool& tool : all_tools()) {
     const Json schema = input_schema(tool);
     EXPECT_EQ(schema["type"].as_string(), "object");
     EXPECT_TRUE(schema["additionalProperties"].is_bool());
@@ -50,9 +50,9 @@ TEST(Tools, DescribeEveryArgumentStrictly) {
 }
 
 TEST(Tools, NoArgumentIsNamedTwice) {
-  for (const Tool& tool : all_tools()) {
+  for (const AgentTool& tool : all_tools()) {
     std::set<std::string> names, options;
-    for (const Argument& argument : tool.arguments) {
+    for (const ToolArgument& argument : tool.arguments) {
       EXPECT_TRUE(names.insert(argument.name).second) << tool.name << " " << argument.name;
       const std::string option = argument.option;
       EXPECT_TRUE(option.empty() || options.insert(option).second) << tool.name << " " << option;
@@ -61,7 +61,7 @@ TEST(Tools, NoArgumentIsNamedTwice) {
 }
 
 TEST(Tools, AlwaysSayOnlyOptionsThatTheirCommandTakes) {
-  for (const Tool& tool : all_tools()) {
+  for (const AgentTool& tool : all_tools()) {
     if (tool.own != Own::No) continue;
     for (const char* word : tool.words.subspan(1)) {
       const std::string option = split(word, '=').front();
@@ -75,11 +75,11 @@ TEST(Tools, AlwaysSayOnlyOptionsThatTheirCommandTakes) {
 TEST(Tools, ReadOnlyOffersNoneThatWrites) {
   const auto offered = offered_tools(true);
   EXPECT_LT(offered.size(), all_tools().size());
-  for (const Tool* tool : offered) EXPECT_FALSE(tool->writes) << tool->name;
+  for (const AgentTool* tool : offered) EXPECT_FALSE(tool->writes) << tool->name;
 }
 
 TEST(Tools, ThatLeaveSomethingBehindSayHowToGoOn) {
-  for (const Tool& tool : all_tools()) {
+  for (const AgentTool& tool : all_tools()) {
     EXPECT_TRUE(!tool.writes || *tool.kept != '\0') << tool.name;
   }
 }

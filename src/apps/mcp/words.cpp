@@ -36,7 +36,7 @@ class Wording {
  public:
   Wording(const Json& arguments, const Roots& roots) : arguments_(arguments), roots_(roots) {}
 
-  Status add(const Argument& argument) {
+  Status add(const ToolArgument& argument) {
     at_ = argument.name;
     if (argument.kind == Kind::Module || argument.kind == Kind::Reference) return source(argument);
     const Json& value = arguments_[argument.name];
@@ -53,7 +53,7 @@ class Wording {
     return Done{};
   }
 
-  Words take(const Tool& tool) {
+  Words take(const AgentTool& tool) {
     Words made;
     made.scratch = std::move(scratch_);
     made.words.emplace_back(tool.words.front());
@@ -75,7 +75,7 @@ class Wording {
     return std::move(result).error().context(at_);
   }
 
-  Result<std::vector<std::string>> values(const Argument& argument, const Json& value) {
+  Result<std::vector<std::string>> values(const ToolArgument& argument, const Json& value) {
     using List = std::vector<std::string>;
     switch (argument.kind) {
       case Kind::Flag:
@@ -150,7 +150,7 @@ class Wording {
     return with_name(roots_.file(text, kMostDataFile));
   }
 
-  Status source(const Argument& argument) {
+  Status source(const ToolArgument& argument) {
     const Json& path = arguments_[argument.name];
     const Json& text = arguments_[at_ + "_text"];
     if (!path.is_null() && !text.is_null())
@@ -195,15 +195,15 @@ class Wording {
 
 }  // namespace
 
-Result<Words> words_of(const Tool& tool, const Json& arguments, const Roots& roots) {
+Result<Words> command_line_of(const AgentTool& tool, const Json& arguments, const Roots& roots) {
   Wording wording(arguments, roots);
-  for (const Argument& argument : tool.arguments) KW_TRY(wording.add(argument));
+  for (const ToolArgument& argument : tool.arguments) KW_TRY(wording.add(argument));
   return wording.take(tool);
 }
 
-Lane lane_of(const Tool& tool, const Json& arguments) {
+ResourceClass lane_of(const AgentTool& tool, const Json& arguments) {
   const bool pretended = arguments["device"].as_string() == "vgpu";
-  return tool.lane == Lane::Gpu && pretended ? Lane::Cpu : tool.lane;
+  return tool.lane == ResourceClass::Gpu && pretended ? ResourceClass::Cpu : tool.lane;
 }
 
 }  // namespace kw::mcp

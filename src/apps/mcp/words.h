@@ -20,9 +20,9 @@ struct Words {
 };
 
 /// An input Error names the argument. `arguments` must fit the tool's schema.
-Result<Words> words_of(const Tool& tool, const Json& arguments, const Roots& roots);
+Result<Words> command_line_of(const AgentTool& tool, const Json& arguments, const Roots& roots);
 
 /// The lane of this call: work for the virtual GPU does not wait for the real one.
-Lane lane_of(const Tool& tool, const Json& arguments);
+ResourceClass lane_of(const AgentTool& tool, const Json& arguments);
 
 }  // namespace kw::mcp

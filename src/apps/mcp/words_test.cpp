@@ -39,8 +39,8 @@ class WordsInRoots : public testing::Test {
   }
   void TearDown() override { files::remove_all(base_); }
 
-  static const Tool& tool(const std::string& name) {
-    for (const Tool& one : all_tools()) {
+  static const AgentTool& tool(const std::string& name) {
+    for (const AgentTool& one : all_tools()) {
       if (name == one.name) return one;
     }
     throw std::runtime_error(name);
@@ -50,7 +50,7 @@ class WordsInRoots : public testing::Test {
     const auto json = Json::parse(arguments);
     EXPECT_TRUE(json) << arguments;
     EXPECT_TRUE(schema_problems(input_schema(tool(name)), *json).empty()) << arguments;
-    return words_of(tool(name), *json, roots_);
+    return command_line_of(tool(name), *json, roots_);
   }
   std::string line(const std::string& name, const std::string& arguments) {
     const auto words = made(name, arguments);
@@ -155,10 +155,10 @@ TEST(Roots, MustBeFolders) {
 }
 
 TEST(Lanes, TheVirtualGpuDoesNotWaitForTheRealOne) {
-  for (const Tool& tool : all_tools()) {
-    if (tool.lane != Lane::Gpu) continue;
-    EXPECT_EQ(lane_of(tool, Json::object()), Lane::Gpu) << tool.name;
-    EXPECT_EQ(lane_of(tool, Json::object().set("device", "vgpu")), Lane::Cpu) << tool.name;
+  for (const AgentTool& tool : all_tools()) {
+    if (tool.lane != ResourceClass::Gpu) continue;
+    EXPECT_EQ(lane_of(tool, Json::object()), ResourceClass::Gpu) << tool.name;
+    EXPECT_EQ(lane_of(tool, Json::object().set("device", "vgpu")), ResourceClass::Cpu) << tool.name;
   }
 }
 

@@ -19,7 +19,7 @@ namespace kw::generate {
 enum class Tiling { Whole, Split, Phases };
 
 /// A running index of a product, "ni", and the dims it stands for, as few as the accesses allow.
-struct Run {
+struct AxisRun {
   std::string name;
   Domain domain;
   Joined axes;
@@ -37,7 +37,7 @@ struct Run {
 
 /// The position of an operand or of the result: [batch, row, column].
 struct View {
-  Run row, column;
+  AxisRun row, column;
   Index index;
   std::vector<Dim> used;  // indices that its elements need
 };
@@ -53,9 +53,9 @@ struct ProductOperand {
   const char* tile = "";  // "left", "right"
   View view;
 
-  const Run& k() const { return left ? view.column : view.row; }
-  const Run& side() const { return left ? view.row : view.column; }
-  const Run& inner_run() const { return along_k ? k() : side(); }
+  const AxisRun& k() const { return left ? view.column : view.row; }
+  const AxisRun& side() const { return left ? view.row : view.column; }
+  const AxisRun& inner_run() const { return along_k ? k() : side(); }
   const char* outer() const { return along_k ? (left ? "mi" : "ni") : "ki"; }
   const char* inner() const { return along_k ? "ki" : (left ? "mi" : "ni"); }
   std::vector<std::string> variables() const;
@@ -80,14 +80,14 @@ class Product {
   Dim n() const { return graph::count_of(result_.column.domain.shape); }
   const Dim& k() const { return region_.node(node().inputs[0]).shape.back(); }
   /// At the first benchmark shape; for phases the average.
-  Extents extents() const;
+  ProductExtents extents() const;
   const Phases& phases() const { return phases_; }
   /// The number of columns, as device code; of one phase if there are phases.
   std::string columns() const { return phases_.empty() ? n().text() : "columns"; }
   /// Writes what follows from the block's batch. With phases: the taps and columns of its phase,
   /// and the end of k.
   void write_batch(Emitter& e, CudaWriter& w) const;
-  const Run& batch() const { return batch_; }
+  const AxisRun& batch() const { return batch_; }
   const View& result() const { return result_; }
   const ProductOperand& operand(bool left) const { return left ? left_ : right_; }
   const Ranges& ranges() const { return ranges_; }
@@ -108,7 +108,7 @@ class Product {
   void look_at_operand(ProductOperand& operand) const;
   static void find_direction(ProductOperand& operand);
   void look_at_result();
-  void join(Run& run, const std::vector<Dim>& used) const;
+  void join(AxisRun& run, const std::vector<Dim>& used) const;
   size_t same_for_left() const;
   bool take_runs_apart();
   bool find_k_ranges();
@@ -120,7 +120,7 @@ class Product {
   const Region& region_;
   graph::NodeId id_;
   size_t images_ = 0;  // leading batch dims that count as columns
-  Run batch_;
+  AxisRun batch_;
   View result_;
   ProductOperand left_, right_;
   Ranges ranges_;

@@ -28,7 +28,7 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
 constexpr int64_t kFarApart = 8;  // elements: they share no sector
 
 /// The number of adjacent indices of the run that are adjacent in memory, forwards or backwards.
-int64_t reach(const Run& run, const Dim& address) {
+int64_t reach(const AxisRun& run, const Dim& address) {
   if (run.domain.dims.empty()) return 1;
   const auto step = coefficient(address, run.domain.dims.back().name);
   if (!step || !step->is_constant()) return 1;
@@ -46,7 +46,7 @@ bool reads_windows(const Region& region, NodeId node) {
   return depends_on(region, node, windows);
 }
 
-std::vector<std::string> Run::variables() const {
+std::vector<std::string> AxisRun::variables() const {
   std::vector<std::string> names = {name};
   for (const Axis& dim : domain.dims) names.push_back(dim.name);
   for (const Axis& axis : axes.axes) {
@@ -55,7 +55,7 @@ std::vector<std::string> Run::variables() const {
   return names;
 }
 
-void Run::write(Emitter& e, CudaWriter& w) const {
+void AxisRun::write(Emitter& e, CudaWriter& w) const {
   std::vector<Axis> parts = axes.axes;
   for (Axis& part : parts) {
     if (ranged.count(part.name) == 0) continue;
@@ -88,7 +88,7 @@ Product::Product(const Region& region, NodeId node, bool strip) : region_(region
   right_ = operand_of(false, strip);
   result_ = view_of("_", "mn", parts_above(region, id_, shape.size() - 2),
                     parts_above(region, id_, shape.size() - 1), true);
-  for (const Run* own : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
+  for (const AxisRun* own : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
                          &right_.view.column, &result_.row, &result_.column}) {
     for (const auto& [name, extent] : ranges_of(own->domain)) {
       ranges_.insert_or_assign(name, extent);
@@ -207,7 +207,7 @@ void Product::look_at_result() {
   join(result_.column, result_.used);
 }
 
-void Product::join(Run& run, const std::vector<Dim>& used) const {
+void Product::join(AxisRun& run, const std::vector<Dim>& used) const {
   std::vector<std::string> names;
   for (size_t i = 0; i < 8; ++i) names.push_back(fmt::format("{}{}", run.name[0], i));
   run.axes = joined(run.domain, used, names);
@@ -216,7 +216,7 @@ void Product::join(Run& run, const std::vector<Dim>& used) const {
 
 void Product::prepare(Emitter& e) const {
   e.ranges = ranges_;
-  for (const Run* run : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
+  for (const AxisRun* run : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
                          &right_.view.column, &result_.row, &result_.column}) {
     e.rename.insert(run->axes.rename.begin(), run->axes.rename.end());
     for (const std::string& axis : run->ranged) e.set_level(axis + "_many", 0);

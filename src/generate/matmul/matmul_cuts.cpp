@@ -17,7 +17,7 @@ constexpr double kAloneAtHalf = 1.0;  // larger: a block that is alone is slower
 
 int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int64_t tiles_of(const Extents& product, const Cut& cut) {
+int64_t tiles_of(const ProductExtents& product, const Cut& cut) {
   return product.batches * divided_up(product.m, cut.tile_m) * divided_up(product.n, cut.tile_n);
 }
 
@@ -33,7 +33,7 @@ double step_of(const Cut& cut, const Pace& pace) {
 
 }  // namespace
 
-double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64_t sms) {
+double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace, int64_t sms) {
   const int64_t tiles = tiles_of(product, cut);
   const int64_t area = cut.tile_m * cut.tile_n;
   const int64_t room = divided_up(kResidentSums, area);  // blocks per multiprocessor
@@ -55,7 +55,7 @@ double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64
          kStart * static_cast<double>(full + 1) + bytes / all / kL2Bytes + kLaunch;
 }
 
-std::vector<Cut> cuts_of(const Extents& product, bool split, const std::vector<int64_t>& heights,
+std::vector<Cut> cuts_of(const ProductExtents& product, bool split, const std::vector<int64_t>& heights,
                          const std::vector<int64_t>& widths, const Pace& pace, int64_t sms) {
   std::vector<Cut> cuts;
   for (const int64_t height : heights) {

@@ -8,7 +8,7 @@
 namespace kw::generate {
 
 /// The extents of a product at the first benchmark shape.
-struct Extents {
+struct ProductExtents {
   int64_t batches = 1, m = 1, n = 1, k = 1;
 };
 
@@ -39,10 +39,10 @@ inline constexpr int64_t kShortestPart = 128;
 inline constexpr int64_t kResidentSums = 32768;
 
 /// The predicted time of a cut, in clocks.
-double clocks_of(const Extents& product, const Cut& cut, const Pace& pace, int64_t sms);
+double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace, int64_t sms);
 
 /// All cuts into tiles of these heights and widths, the fastest first.
-std::vector<Cut> cuts_of(const Extents& product, bool split, const std::vector<int64_t>& heights,
+std::vector<Cut> cuts_of(const ProductExtents& product, bool split, const std::vector<int64_t>& heights,
                          const std::vector<int64_t>& widths, const Pace& pace, int64_t sms);
 
 }  // namespace kw::generate

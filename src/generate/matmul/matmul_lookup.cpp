@@ -40,7 +40,7 @@ std::optional<std::pair<Dim, Dim>> taken_apart(const Dim& sum, const std::set<st
   return std::pair{own, rest};
 }
 
-std::set<std::string> names_of(const Run& run) {
+std::set<std::string> names_of(const AxisRun& run) {
   std::set<std::string> names;
   for (const Axis& axis : run.axes.axes) names.insert(axis.name);
   return names;
@@ -100,7 +100,7 @@ bool Lookup::find_taps(const Access& access, Emitter& e) {
     const Dim index = substitute(bound.index, e.rename);
     Tap tap{e.text(index), e.text(bound.front), e.text(bound.end), {"", Dim(1)}, true, bits};
     // Takes the axis with the fewest taps: windows are smaller than the dims they move over.
-    for (const Run* run : {&operand_.k(), &operand_.side()}) {
+    for (const AxisRun* run : {&operand_.k(), &operand_.side()}) {
       std::vector<Axis> mentioned;
       for (const Axis& axis : run->axes.axes) {
         if (mentions(index, axis.name)) mentioned.push_back(axis);

@@ -110,7 +110,7 @@ void Phases::write(Emitter& e, CudaWriter& w) const {
   w.line(fmt::format("const bool alive = {};", tests.empty() ? "true" : join(tests, " && ")));
 }
 
-Extents Phases::average(const Extents& whole) const {
+ProductExtents Phases::average(const ProductExtents& whole) const {
   double columns_left = 0, work = 0;
   const int64_t phases = count().value();
   for (int64_t phase = 0; phase < phases; ++phase) {
@@ -128,7 +128,7 @@ Extents Phases::average(const Extents& whole) const {
     columns_left += n;
     work += any ? n * static_cast<double>(left_of_all(k, numbers, whole.k)) : 0;
   }
-  Extents out = whole;
+  ProductExtents out = whole;
   out.n = std::max<int64_t>(1, static_cast<int64_t>(columns_left) / std::max<int64_t>(1, phases));
   out.k = columns_left == 0 ? 0 : static_cast<int64_t>(work / columns_left);
   return out;
@@ -141,7 +141,7 @@ namespace {
 constexpr int64_t kMostPhases = 64;
 
 /// One axis per dim, not joined.
-Joined separate_axes(const Run& run) {
+Joined separate_axes(const AxisRun& run) {
   const std::vector<Axis>& dims = run.domain.dims;
   if (dims.size() < 2) return joined(run.domain, {}, {run.name});
   Joined out;
@@ -152,7 +152,7 @@ Joined separate_axes(const Run& run) {
   return out;
 }
 
-bool same_axes(const Run& one, const Run& other) {
+bool same_axes(const AxisRun& one, const AxisRun& other) {
   return std::equal(one.axes.axes.begin(), one.axes.axes.end(), other.axes.axes.begin(),
                     other.axes.axes.end(), [](const Axis& a, const Axis& b) {
                       return a.name == b.name && a.extent.same_text(b.extent);
@@ -175,7 +175,7 @@ std::set<std::string> axes_of(const std::vector<PhaseRange>& ranges) {
 }
 
 /// The number of indices of a run in the phase, as device code.
-std::string count_left(const Run& run, Emitter& e) {
+std::string count_left(const AxisRun& run, Emitter& e) {
   std::vector<std::string> factors;
   for (const Axis& axis : run.axes.axes) {
     e.note(axis.extent);
@@ -197,7 +197,7 @@ bool Product::take_phases() {
 }
 
 bool Product::take_runs_apart() {
-  for (Run* run : {&left_.view.row, &left_.view.column, &right_.view.row, &right_.view.column,
+  for (AxisRun* run : {&left_.view.row, &left_.view.column, &right_.view.row, &right_.view.column,
                    &result_.row, &result_.column}) {
     run->axes = separate_axes(*run);
   }
@@ -272,7 +272,7 @@ void Product::fix_phases() {
     }
   }
   batches.insert(batches.begin(), phases_.axes.begin(), phases_.axes.end());
-  for (Run* run : {&left_.view.row, &result_.row}) {
+  for (AxisRun* run : {&left_.view.row, &result_.row}) {
     for (const Axis& phase : phases_.axes) {
       std::erase_if(run->axes.axes, [&](const Axis& axis) { return axis.name == phase.name; });
       const auto is_own = [&](const Axis& dim) {
@@ -302,8 +302,8 @@ Dim Product::m() const {
   return rows;
 }
 
-Extents Product::extents() const {
-  const Extents whole{batches().value(), m().value(), n().value(), k().value()};
+ProductExtents Product::extents() const {
+  const ProductExtents whole{batches().value(), m().value(), n().value(), k().value()};
   return phases_.empty() ? whole : phases_.average(whole);
 }
 

@@ -43,7 +43,7 @@ struct Phases {
   /// "alive".
   void write(Emitter& e, CudaWriter& w) const;
   /// The average extents of a phase's k and columns.
-  Extents average(const Extents& whole) const;
+  ProductExtents average(const ProductExtents& whole) const;
 };
 
 }  // namespace kw::generate

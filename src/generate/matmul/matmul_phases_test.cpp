@@ -55,7 +55,7 @@ Phases one_dim(int64_t width) {
 
 // Phase 0 has two taps and its results at 1, 3, 5; phase 1 has one and its results at 0, 2, 4, 6.
 TEST(Phases, KnowTheirAverage) {
-  const Extents average = one_dim(7).average({2, 8, 5, 2 * 16});
+  const ProductExtents average = one_dim(7).average({2, 8, 5, 2 * 16});
   EXPECT_EQ(average.batches, 2);
   EXPECT_EQ(average.m, 8);
   EXPECT_EQ(average.n, (3 + 4) / 2);

@@ -129,7 +129,7 @@ void TileShare::add_plan(KernelBuilder& kernel) const {
 std::string TileShare::finish_body(Emitter& e) const {
   const View& result = product_.result();
   std::vector<std::string> variables = product_.batch().variables();
-  for (const Run* run : {&result.row, &result.column}) {
+  for (const AxisRun* run : {&result.row, &result.column}) {
     for (const std::string& variable : run->variables()) variables.push_back(variable);
   }
   e.open(variables, 0, 0);
@@ -150,7 +150,7 @@ std::string TileShare::finish_body(Emitter& e) const {
   w.line("const Index mi = first_m + at / kN, ni = first_n + at % kN;");
   w.line(
       fmt::format("if (mi >= {} || ni >= {}) return;", product_.m().text(), product_.n().text()));
-  for (const Run* run : {&product_.batch(), &result.row, &result.column}) run->write(e, w);
+  for (const AxisRun* run : {&product_.batch(), &result.row, &result.column}) run->write(e, w);
   w.line(fmt::format("{} total = 0;", type()));
   w.line("for (Index part = first; part <= last; ++part)");
   w.line("  total += found[(part + shared) * (kM * kN) + at];");

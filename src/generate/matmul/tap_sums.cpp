@@ -169,7 +169,7 @@ class TapSums {
     Emitter e(region_, 1);
     product_.prepare(e);
     std::vector<std::string> variables = product_.batch().variables();
-    for (const Run* run : {&product_.result().row, &product_.result().column}) {
+    for (const AxisRun* run : {&product_.result().row, &product_.result().column}) {
       const std::vector<std::string> own = run->variables();
       variables.insert(variables.end(), own.begin(), own.end());
     }
@@ -190,7 +190,7 @@ class TapSums {
     w.line("total = reduce_lanes<32>(total, Add());");
     w.line("if (threadIdx.x % 32 > 0) return;");
     w.line(fmt::format("const Index mi = i / {0}, ni = i % {0}, batch = 0;", n));
-    for (const Run* run : {&product_.batch(), &product_.result().row, &product_.result().column}) {
+    for (const AxisRun* run : {&product_.batch(), &product_.result().row, &product_.result().column}) {
       run->write(e, w);
     }
     w.raw(text);
@@ -227,7 +227,7 @@ class TapSums {
   Product product_;
   int64_t taps_;
   Dim channels_;
-  Run k_;
+  AxisRun k_;
   Emitter e_;
 };
 

@@ -29,7 +29,7 @@ class Gathering {
       : request_(request), tools_(tools), progress_(progress) {}
 
   Result<Evidence> run() {
-    tell("compiling");
+    report_progress("compiling");
     build_ = KW_TRY(build_examined(request_, tools_, true));
     out_.dims = build_.dims;
     out_.target = build_.fixed.target;
@@ -46,7 +46,7 @@ class Gathering {
   }
 
  private:
-  void tell(const std::string& what) const {
+  void report_progress(const std::string& what) const {
     if (progress_) progress_(what);
   }
   void note(std::string text) { notes_.push_back(std::move(text)); }
@@ -80,12 +80,12 @@ class Gathering {
     if (build_.ptx) one.metrics.merge(profile::metrics_of_ptx(build_.ptx->image, launch.entry));
     one.metrics.merge(profile::metrics_of_graph(build_.graph));
     one.metrics.set_flag("allows_lower_precision", request_.task->precision.allow_tf32,
-                         profile::Source::Static, "the task's precision");
+                         profile::MetricSource::Static, "the task's precision");
     out_.launches.push_back(std::move(one));
   }
 
   Status count() {
-    tell("counting on the virtual GPU");
+    report_progress("counting on the virtual GPU");
     const auto at = timing::counting_shape(*request_.task, build_.dims);
     if (!at) {
       note("nothing was counted: " + at.error().message);
@@ -162,7 +162,7 @@ class Gathering {
     profile::scale_counts(counted, out_.scale, out_.counted_at);
     // The geometry of the smaller shape is dropped; that of the timed shape is already known.
     for (const auto& [id, known] : counted.all()) {
-      if (known.source == profile::Source::Vgpu)
+      if (known.source == profile::MetricSource::Vgpu)
         launch.counted.set(id, known.value, known.source, known.from);
     }
     launch.metrics.merge(launch.counted);
@@ -171,7 +171,7 @@ class Gathering {
   Status show_code() {
     profile::Examined& out = out_.examined;
     if (!request_.show_code) return Done{};
-    tell("reading the machine code");
+    report_progress("reading the machine code");
     auto functions = code_of(build_, request_, &out.no_sass);
     if (!functions) return functions.error();
     if (functions->has_value()) out.sass.swap(**functions);
@@ -179,7 +179,7 @@ class Gathering {
   }
 
   Status ask_hardware() {
-    tell("asking the profiler");
+    report_progress("asking the profiler");
     Hardware hardware = KW_TRY(read_hardware(build_, request_, tools_));
     profile::Examined& out = out_.examined;
     out.counters = hardware.counters;

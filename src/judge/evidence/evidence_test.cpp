@@ -187,7 +187,7 @@ TEST_F(EvidenceTest, HardwareCountersOutweighAllElse) {
   EXPECT_EQ(examined.no_counters, "");
   EXPECT_EQ(known(examined.metrics, "duration_us"), 50);
   EXPECT_EQ(known(examined.metrics, "traffic_ratio"), 1);
-  EXPECT_EQ(examined.metrics.find("traffic_ratio")->source, profile::Source::Ncu);
+  EXPECT_EQ(examined.metrics.find("traffic_ratio")->source, profile::MetricSource::Ncu);
   EXPECT_TRUE(evidence.launches[0].measured);
   EXPECT_EQ(evidence.launches[0].us, 50);
   EXPECT_NEAR(examined.roofline.memory_busy.value_or(0), 0.7, 1e-6);

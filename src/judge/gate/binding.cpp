@@ -62,7 +62,7 @@ class DimSolver {
   void take_plain_names() {
     for (const Equation& equation : equations_) {
       const kernel::ExprNode& root = equation.expr->root();
-      if (root.op == kernel::Op::Name && is_dim(root.name) && dims_.count(root.name) == 0)
+      if (root.op == kernel::ExprOp::Name && is_dim(root.name) && dims_.count(root.name) == 0)
         set(root.name, equation.value);
     }
   }
@@ -76,7 +76,7 @@ class DimSolver {
 
   void collect_open(const kernel::Expr& expr, std::set<std::string>* open, int depth = 0) const {
     for (const kernel::ExprNode& node : expr.nodes) {
-      if (node.op != kernel::Op::Name) continue;
+      if (node.op != kernel::ExprOp::Name) continue;
       if (is_dim(node.name) && dims_.count(node.name) == 0) open->insert(node.name);
       const auto let = scope_.lets.find(node.name);
       if (let != scope_.lets.end() && depth < 64) collect_open(*let->second, open, depth + 1);

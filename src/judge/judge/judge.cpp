@@ -167,7 +167,7 @@ Result<std::vector<ports::Outcome>> LocalJudge::examine(const ports::Candidates&
   return out;
 }
 
-void LocalJudge::tell(const std::string& what) const {
+void LocalJudge::report_progress(const std::string& what) const {
   const std::lock_guard lock(mutex_);
   if (progress_) progress_(what);
 }
@@ -262,7 +262,7 @@ void LocalJudge::compile_whole(const record::Candidate& candidate) {
 
 Result<ports::Outcome> LocalJudge::certify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
-  tell("certifying " + candidate.origin);
+  report_progress("certifying " + candidate.origin);
   timing::BenchRequest request;
   request.verify = verify_request(candidate);
   request.dims = dims();

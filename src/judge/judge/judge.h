@@ -136,7 +136,7 @@ class LocalJudge : public ports::Judge {
   struct Counted {
     std::optional<record::Verdict> refused;
     timing::Cost cost;
-    bool at_least = false;  // counting was stopped; the cost is a lower bound
+    bool is_lower_bound = false;  // counting was stopped; the cost is a lower bound
   };
   /// Shapes to compile for: the timed ones; also the counted ones; also the gate's.
   enum class Wanted : uint8_t { Timed, Counted, All };
@@ -149,7 +149,7 @@ class LocalJudge : public ports::Judge {
   double as_ranked(double us) const;
   /// The geometric mean over the shapes. `known` gives the value of each, 0 if unknown.
   double rank_of(const std::function<double(const Site&)>& known) const;
-  void tell(const std::string& what) const;
+  void report_progress(const std::string& what) const;
   kernel::Bindings fixed_for(const ports::Device& device, const record::Candidate& candidate) const;
   verification::VerifyRequest verify_request(const record::Candidate& candidate) const;
   /// GPUs and oracles are idle while candidates are screened, so they compute the gate's inputs and
@@ -170,7 +170,7 @@ class LocalJudge : public ports::Judge {
   Result<std::optional<Counted>> with_registers(const Site& site,
                                                 const record::Candidate& candidate);
   Result<ports::Outcome> finish_screening(const record::Candidate& candidate,
-                                          bool at_least = false);
+                                          bool is_lower_bound = false);
   /// The time that ranks a candidate.
   double rank_us(const clock::Measurement& measured) const;
   Result<ports::Outcome> measure_one(timing::Lane& lane, const record::Candidate& candidate);

@@ -28,7 +28,7 @@ Status LocalJudge::admit(const record::Candidate& candidate, Racer& racer) {
     racer.verdict = racer.gate->gate.verdict;
     if (!record::passed(racer.verdict)) return Done{};
   }
-  tell("judging " + candidate.origin + " at the timed shape");
+  report_progress("judging " + candidate.origin + " at the timed shape");
   racer.verdict = KW_TRY(ready(lane, candidate));
   return Done{};
 }
@@ -70,7 +70,7 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
   std::vector<std::vector<clock::Cycle>> cycles(members.size());
   for (int worker = 0; worker < options.workers; ++worker) {
     KW_TRY(os::check_interrupted());
-    tell(fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1,
+    report_progress(fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1,
                      options.workers));
     if (options.workers > 1 && lane.tools.renew) lane.tools.renew();
     clock::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);

@@ -135,7 +135,7 @@ void LocalJudge::compile_ahead(machine::AheadCompiler& compiler, const record::C
 }
 
 Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& candidate,
-                                                    bool at_least) {
+                                                    bool is_lower_bound) {
   const double us = rank_of([&](const Site& site) {
     const auto cost = site.costs.find(candidate.id);
     return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
@@ -144,23 +144,23 @@ Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& can
   profile.set("estimate", to_json(first().costs[candidate.id])).set("rank_us", us);
   profile.set("counted_at", task::dims_text(first().small.dims));
   profile.set("timed_at", task::dims_text(dims())).set("scale", first().scale);
-  profile.set("rates", request_.calibration->gpu).set("at_least", at_least);
+  profile.set("rates", request_.calibration->gpu).set("at_least", is_lower_bound);
   KW_TRY(run_.profiled(candidate.id, profile));
-  return ports::Outcome::estimate(us, at_least);
+  return ports::Outcome::estimate(us, is_lower_bound);
 }
 
 Result<ports::Outcome> LocalJudge::screen_one(const record::Candidate& candidate) {
   KW_TRY(run_.add(candidate));
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
-  bool at_least = false;
+  bool is_lower_bound = false;
   for (const auto& site : sites_) {
     const Counted counted = KW_TRY(count_at(*site, *module, candidate));
     if (counted.refused) return refuse(candidate, *counted.refused);
     site->costs[candidate.id] = counted.cost;
-    at_least = at_least || counted.at_least;
+    is_lower_bound = is_lower_bound || counted.is_lower_bound;
   }
-  return finish_screening(candidate, at_least);
+  return finish_screening(candidate, is_lower_bound);
 }
 
 Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module& module,
@@ -205,7 +205,7 @@ Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module&
     const timing::GpuRates rates;
     counted.cost.us = static_cast<double>(options.max_warp_instructions) * at.scale /
                       (rates.issue * rates.sms * rates.mhz);
-    counted.at_least = true;
+    counted.is_lower_bound = true;
     return counted;
   }
   if (outcome.status != ports::RunStatus::Completed) return Counted{not_completed(outcome), {}};
@@ -265,7 +265,7 @@ Result<std::vector<ports::Outcome>> LocalJudge::screen(const ports::Candidates& 
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
     KW_TRY(os::check_interrupted());
-    tell("screening " + candidate.origin);
+    report_progress("screening " + candidate.origin);
     looks.push_back(KW_TRY(screen_one(candidate)));
     const double us = looks.back().us;
     if (us > 0 && !looks.back().is_lower_bound && (best == 0 || us < best)) best = us;

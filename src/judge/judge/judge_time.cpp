@@ -42,7 +42,7 @@ Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
   const bool judged =
       std::ranges::any_of(cases, [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
   if (!judged) {
-    tell("drawing inputs of the timed shape");
+    report_progress("drawing inputs of the timed shape");
     task::Task only = *request_.task;
     only.correctness_shapes = only.benchmark_shapes = {dims};
     gate::ShapeLimits limits;
@@ -134,7 +134,7 @@ clock::MeasureOptions LocalJudge::measure_options(const timing::TimedShape& shap
 Result<ports::Outcome> LocalJudge::measure_one(timing::Lane& lane,
                                                const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
-  tell("judging " + candidate.origin);
+  report_progress("judging " + candidate.origin);
   const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
   if (!reason.empty()) return ports::Outcome::refusal(reason);
   for (size_t i = 0; i < sites_.size(); ++i) {
@@ -197,7 +197,7 @@ Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
     owners.push_back(i);
   }
   if (programs.empty()) return true;
-  tell(fmt::format("timing {} candidates together", programs.size()));
+  report_progress(fmt::format("timing {} candidates together", programs.size()));
   const clock::MeasureOutcome outcome = KW_TRY(
       clock::measure(*lane.tools.verify.gpu, programs, measure_options(*at.shape, timed, effort)));
   if (outcome.status != ports::RunStatus::Completed) return false;

@@ -115,7 +115,7 @@ void LocalJudge::expect(const ports::Candidates& candidates) {
 Result<verification::VerifyReport> LocalJudge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
   KW_TRY(run_.add(candidate));
-  tell("judging " + candidate.origin);
+  report_progress("judging " + candidate.origin);
   compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
   timing::Lane& lane = lanes_.first();
   if (has_clock())

@@ -32,7 +32,7 @@ constexpr double kMostTimes = 100;
 
 struct Rule {
   RuleInfo info;
-  Status (*apply)(Context& context, const Case& at, Findings* out);
+  Status (*apply)(LintContext& context, const LintCase& at, Findings* out);
 };
 
 constexpr Rule kRules[] = {
@@ -92,8 +92,8 @@ std::string family_for(const task::Task& task, int turn) {
 
 namespace {
 
-Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
-                               const Options& options, const ports::TruthOptions& truth,
+Result<std::vector<LintCase>> draw(const task::Task& task, ports::Oracle& oracle,
+                               const LintOptions& options, const ports::TruthOptions& truth,
                                const Deadline& deadline, Report* report) {
   gate::ShapeLimits limits;
   limits.work = limits.large_work = options.work;
@@ -101,7 +101,7 @@ Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
   limits.derive = false;
   gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, limits));
   report->left_out = plan.left_out;
-  std::vector<Case> cases;
+  std::vector<LintCase> cases;
   // Benchmark shapes come first, because they matter most when time is short.
   std::ranges::stable_partition(plan.cases, &gate::ShapeCase::benchmark);
   for (gate::ShapeCase& shape : plan.cases) {
@@ -109,7 +109,7 @@ Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
       report->left_out.push_back(task::dims_text(shape.dims) + ": out of time");
       continue;
     }
-    Case at{shape.dims, std::move(shape.graph), shape.benchmark, {}};
+    LintCase at{shape.dims, std::move(shape.graph), shape.benchmark, {}};
     for (int s = 0; s < options.seeds; ++s) {
       Sample sample;
       sample.seed = gate::derive_seed(options.seed, static_cast<uint64_t>(s));
@@ -126,7 +126,7 @@ Result<std::vector<Case>> draw(const task::Task& task, ports::Oracle& oracle,
 
 /// Sends the gate's imposters through every cell that the gate would use on the virtual GPU.
 /// `options.work` limits the shapes.
-Status imposters(const task::Task& task, ports::Oracle& oracle, const Options& options,
+Status imposters(const task::Task& task, ports::Oracle& oracle, const LintOptions& options,
                  const Deadline& deadline, Report* report) {
   gate::ShapeLimits limits = gate::virtual_limits();
   const double scale = options.work / limits.work;
@@ -220,7 +220,7 @@ const char* severity_name(Severity severity) {
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 void report(const char* rule, Severity severity, const std::string& subject, std::string message,
-            const Case& at, Findings* out) {
+            const LintCase& at, Findings* out) {
   out->push_back({rule, severity, subject, std::move(message), task::dims_text(at.dims), 0});
 }
 
@@ -236,7 +236,7 @@ const char* Report::verdict() const {
   return !usable() ? "degenerate" : findings.empty() ? "fine" : "usable";
 }
 
-Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const Options& options) {
+Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const LintOptions& options) {
   Report report;
   report.task = task.name;
   report.path = task.source_path;
@@ -244,11 +244,11 @@ Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const Options
   truth.threads = options.threads;
   truth.allow_tf32 = task.precision.allow_tf32;
   truth.flush = task.precision.flush;
-  Context context{task, oracle, options, truth};
+  LintContext context{task, oracle, options, truth};
   const Deadline deadline(options.seconds);
-  const std::vector<Case> cases = KW_TRY(draw(task, oracle, options, truth, deadline, &report));
+  const std::vector<LintCase> cases = KW_TRY(draw(task, oracle, options, truth, deadline, &report));
   bool first_timed = true;
-  for (const Case& at : cases) {
+  for (const LintCase& at : cases) {
     if (deadline.over() && &at != &cases.front()) {
       report.left_out.push_back(task::dims_text(at.dims) + ": out of time");
       continue;

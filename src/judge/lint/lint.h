@@ -30,7 +30,7 @@ struct Finding {
   int line = 0;         // line of the reference; 0: the whole file
 };
 
-struct Options {
+struct LintOptions {
   int seeds = 3;      // number of input sets per shape
   double work = 4e6;  // limit of the work of a shape, about; larger shapes are cut
   int threads = 0;
@@ -53,7 +53,7 @@ struct Report {
 };
 
 /// Returns an Error if the task cannot be traced or evaluated.
-Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const Options& options);
+Result<Report> lint(const task::Task& task, ports::Oracle& oracle, const LintOptions& options);
 
 /// A rule's name and what it checks; rules() returns them in the order applied.
 struct RuleInfo {

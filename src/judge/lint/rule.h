@@ -21,7 +21,7 @@ struct Sample {
 };
 
 /// A shape of the task, with its samples.
-struct Case {
+struct LintCase {
   task::Dims dims;
   graph::Graph graph;
   bool benchmark = false;
@@ -29,32 +29,32 @@ struct Case {
   std::string drawn = "ordinary inputs";  // describes the samples, for messages
 };
 
-struct Context {
+struct LintContext {
   const task::Task& task;
   ports::Oracle& oracle;
-  const Options& options;
+  const LintOptions& options;
   ports::TruthOptions truth;
 };
 
 using Findings = std::vector<Finding>;
 
 // Each rule examines one shape.
-Status finite_outputs(Context& context, const Case& at, Findings* out);
-Status output_range(Context& context, const Case& at, Findings* out);
-Status seed_spread(Context& context, const Case& at, Findings* out);
-Status axis_variation(Context& context, const Case& at, Findings* out);
-Status constant_output(Context& context, const Case& at, Findings* out);
-Status input_impact(Context& context, const Case& at, Findings* out);
-Status inactive_ops(Context& context, const Case& at, Findings* out);
-Status discontinuities(Context& context, const Case& at, Findings* out);
-Status saturated_output(Context& context, const Case& at, Findings* out);
-Status idle_work(Context& context, const Case& at, Findings* out);
-Status constant_init(Context& context, const Case& at, Findings* out);
+Status finite_outputs(LintContext& context, const LintCase& at, Findings* out);
+Status output_range(LintContext& context, const LintCase& at, Findings* out);
+Status seed_spread(LintContext& context, const LintCase& at, Findings* out);
+Status axis_variation(LintContext& context, const LintCase& at, Findings* out);
+Status constant_output(LintContext& context, const LintCase& at, Findings* out);
+Status input_impact(LintContext& context, const LintCase& at, Findings* out);
+Status inactive_ops(LintContext& context, const LintCase& at, Findings* out);
+Status discontinuities(LintContext& context, const LintCase& at, Findings* out);
+Status saturated_output(LintContext& context, const LintCase& at, Findings* out);
+Status idle_work(LintContext& context, const LintCase& at, Findings* out);
+Status constant_init(LintContext& context, const LintCase& at, Findings* out);
 /// Adds only findings that `out` does not have already.
-Status hidden_ops(Context& context, const Case& at, Findings* out);
+Status hidden_ops(LintContext& context, const LintCase& at, Findings* out);
 
 /// Examines the benchmark shapes in full size; `at` is one of them, cut.
-Status benchmark_scale(Context& context, const Case& at, Findings* out);
+Status benchmark_scale(LintContext& context, const LintCase& at, Findings* out);
 
 /// Returns whether a node is part of one function call of the reference. Its origin is then a
 /// function name, not an expression.
@@ -65,7 +65,7 @@ std::vector<bool> inside_ops(const graph::Graph& graph);
 std::string family_for(const task::Task& task, int turn);
 /// Adds a finding about one shape.
 void report(const char* rule, Severity severity, const std::string& subject, std::string message,
-            const Case& at, Findings* out);
+            const LintCase& at, Findings* out);
 /// Formats a share such as "12.5 %".
 std::string percent(double share);
 

@@ -47,14 +47,14 @@ std::vector<const task::TensorSpec*> filled_inputs(const task::Task& task) {
 }
 
 /// Returns the same shape with tensors filled as the file fills them.
-Result<Case> as_the_file_fills(Context& context, const Case& at) {
+Result<LintCase> as_the_file_fills(LintContext& context, const LintCase& at) {
   task::Task task = context.task;
   for (task::TensorSpec& spec : task.inputs) {
     if (!spec.own.low) continue;
     spec.legal.float_low = spec.own.low;
     spec.legal.float_high = spec.own.high;
   }
-  Case own{at.dims, at.graph, at.benchmark, {}, "tensors as the file fills them"};
+  LintCase own{at.dims, at.graph, at.benchmark, {}, "tensors as the file fills them"};
   for (const Sample& drawn : at.samples) {
     Sample sample;
     sample.seed = drawn.seed;
@@ -103,7 +103,7 @@ std::vector<Whole> whole_ops(const graph::Graph& graph) {
 
 /// Finds calls that return their input, such as a norm at identity. Each op inside changes
 /// something, but all together change nothing.
-Status unchanged(Context& context, const Case& own, Findings* out) {
+Status unchanged(LintContext& context, const LintCase& own, Findings* out) {
   const std::vector<Whole> ops = whole_ops(own.graph);
   if (ops.empty()) return Done{};
   graph::Graph shown = own.graph;
@@ -140,7 +140,7 @@ bool said_already(const Findings& before, const Finding& finding) {
 
 }  // namespace
 
-Status constant_init(Context& context, const Case& at, Findings* out) {
+Status constant_init(LintContext& context, const LintCase& at, Findings* out) {
   std::vector<const task::TensorSpec*> weights = filled_inputs(context.task);
   std::erase_if(weights, [](const task::TensorSpec* spec) { return !spec->own.number; });
   if (weights.empty()) return Done{};
@@ -153,10 +153,10 @@ Status constant_init(Context& context, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status hidden_ops(Context& context, const Case& at, Findings* out) {
+Status hidden_ops(LintContext& context, const LintCase& at, Findings* out) {
   const std::vector<const task::TensorSpec*> filled = filled_inputs(context.task);
   if (filled.empty() || at.samples.empty()) return Done{};
-  const Case own = KW_TRY(as_the_file_fills(context, at));
+  const LintCase own = KW_TRY(as_the_file_fills(context, at));
   Findings found;
   for (auto* const rule :
        {output_range, constant_output, seed_spread, saturated_output, inactive_ops, unchanged})

@@ -105,7 +105,7 @@ std::string op_text(const graph::Node& node) {
                                                     : fmt::format("'{}' ({})", node.origin, name);
 }
 
-void judge_choice(const graph::Node& node, const Choice& choice, const Case& at, Findings* out) {
+void judge_choice(const graph::Node& node, const Choice& choice, const LintCase& at, Findings* out) {
   if (choice.elements == 0) return;
   const double first = choice.gave_first / choice.elements;
   const double second = choice.gave_second / choice.elements;
@@ -128,7 +128,7 @@ void judge_choice(const graph::Node& node, const Choice& choice, const Case& at,
 /// Returns the largest share of outputs that a new value of one input changes, all others fixed.
 /// Not set when the input has only one value. A small input may have no effect by chance (a bias
 /// before a relu), so small shares are tried again.
-Result<std::optional<double>> largest_share(Context& context, const Case& at, size_t input) {
+Result<std::optional<double>> largest_share(LintContext& context, const LintCase& at, size_t input) {
   const Sample& sample = at.samples[0];
   std::optional<double> largest;
   for (int turn = 0; turn < kTurns; ++turn) {
@@ -168,7 +168,7 @@ std::vector<bool> inside_ops(const graph::Graph& graph) {
 
 // Finds operands that are mostly zero. The reference then computes unused products, and a kernel
 // that skips them is faster for that reason alone.
-Status idle_work(Context& context, const Case& at, Findings* out) {
+Status idle_work(LintContext& context, const LintCase& at, Findings* out) {
   std::vector<Watched> products;
   for (size_t i = 0; i < at.graph.nodes.size(); ++i) {
     const graph::Node& node = at.graph.nodes[i];
@@ -196,7 +196,7 @@ Status idle_work(Context& context, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status input_impact(Context& context, const Case& at, Findings* out) {
+Status input_impact(LintContext& context, const LintCase& at, Findings* out) {
   for (size_t i = 0; i < at.graph.inputs.size(); ++i) {
     const std::optional<double> share = KW_TRY(largest_share(context, at, i));
     if (!share || *share >= kFewest) continue;
@@ -209,7 +209,7 @@ Status input_impact(Context& context, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status inactive_ops(Context& context, const Case& at, Findings* out) {
+Status inactive_ops(LintContext& context, const LintCase& at, Findings* out) {
   const std::vector<Watched> ops = watched_ops(at.graph);
   if (ops.empty()) return Done{};
   const graph::Graph shown = exposed(at.graph, ops);

@@ -41,7 +41,7 @@ struct Moments {
   double size() const { return count == 0 ? 0 : std::max(std::fabs(low), std::fabs(high)); }
 };
 
-Moments moments_of(const Case& at, size_t output) {
+Moments moments_of(const LintCase& at, size_t output) {
   Moments all;
   for (const Sample& sample : at.samples) {
     for (const double value : sample.truths[output].value) all.add(value);
@@ -49,9 +49,9 @@ Moments moments_of(const Case& at, size_t output) {
   return all;
 }
 
-size_t outputs_of(const Case& at) { return at.samples.empty() ? 0 : at.samples[0].truths.size(); }
+size_t outputs_of(const LintCase& at) { return at.samples.empty() ? 0 : at.samples[0].truths.size(); }
 
-const std::string& name_of(const Case& at, size_t output) {
+const std::string& name_of(const LintCase& at, size_t output) {
   return at.samples[0].truths[output].name;
 }
 
@@ -77,7 +77,7 @@ double deviation_along(const ports::Truth& truth, size_t axis) {
 
 }  // namespace
 
-Status finite_outputs(Context& context, const Case& at, Findings* out) {
+Status finite_outputs(LintContext& context, const LintCase& at, Findings* out) {
   if (context.task.precision.nan == task::NanPolicy::Propagate) return Done{};
   for (size_t i = 0; i < outputs_of(at); ++i) {
     int64_t odd = 0, all = 0;
@@ -97,7 +97,7 @@ Status finite_outputs(Context& context, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status output_range(Context&, const Case& at, Findings* out) {
+Status output_range(LintContext&, const LintCase& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     if (!tensor::is_float(at.samples[0].truths[i].dtype)) continue;
     const Moments all = moments_of(at, i);
@@ -117,7 +117,7 @@ Status output_range(Context&, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status seed_spread(Context&, const Case& at, Findings* out) {
+Status seed_spread(LintContext&, const LintCase& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const size_t count = at.samples[0].truths[i].value.size();
     if (count == 0 || at.samples.size() < 2) continue;
@@ -139,7 +139,7 @@ Status seed_spread(Context&, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status axis_variation(Context&, const Case& at, Findings* out) {
+Status axis_variation(LintContext&, const LintCase& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const ports::Truth& truth = at.samples[0].truths[i];
     const double overall = moments_of(at, i).deviation();
@@ -161,7 +161,7 @@ Status axis_variation(Context&, const Case& at, Findings* out) {
 }
 
 // The strictest rule: judges a kernel that writes one constant per output like any candidate.
-Status constant_output(Context& context, const Case& at, Findings* out) {
+Status constant_output(LintContext& context, const LintCase& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const ports::Truth& first = at.samples[0].truths[i];
     if (first.value.size() < 2) continue;
@@ -212,7 +212,7 @@ Limits limits_of(const graph::Graph& graph, graph::NodeId id) {
 
 // Finds outputs that are nearly all at the limits of their last function: earlier ops hardly
 // matter.
-Status saturated_output(Context&, const Case& at, Findings* out) {
+Status saturated_output(LintContext&, const LintCase& at, Findings* out) {
   for (size_t i = 0; i < outputs_of(at); ++i) {
     const Limits limits = limits_of(at.graph, at.graph.outputs[i].node);
     if (limits.name == nullptr) continue;
@@ -233,7 +233,7 @@ Status saturated_output(Context&, const Case& at, Findings* out) {
   return Done{};
 }
 
-Status discontinuities(Context&, const Case& at, Findings* out) {
+Status discontinuities(LintContext&, const LintCase& at, Findings* out) {
   const double limit = ports::bound_constants().max_share;
   for (size_t i = 0; i < outputs_of(at); ++i) {
     double elements = 0, jumping = 0, overflowing = 0;

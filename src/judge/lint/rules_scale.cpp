@@ -97,7 +97,7 @@ std::set<Trivial> trivial_ops(const graph::Graph& graph) {
 }
 
 /// Reports an op only if it is trivial at every benchmark shape; one small shape is not a fault.
-void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const Case& at, Findings* out) {
+void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const LintCase& at, Findings* out) {
   if (by_shape.empty()) return;
   for (const Trivial& one : by_shape.front()) {
     if (!std::ranges::all_of(by_shape, [&](const auto& ops) { return ops.count(one) > 0; }))
@@ -108,9 +108,9 @@ void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const Case& 
   }
 }
 
-Status below_tolerance(Context& context, const task::Dims& dims, const graph::Graph& whole,
+Status below_tolerance(LintContext& context, const task::Dims& dims, const graph::Graph& whole,
                        Findings* out) {
-  Case at{only_long(context.task, whole, dims), {}, true, {}};
+  LintCase at{only_long(context.task, whole, dims), {}, true, {}};
   Result<graph::Graph> graph = context.task.graph_at(at.dims);
   if (!graph || gate::work_of(*graph) > kLongWork) return Done{};
   at.graph = std::move(graph).value();
@@ -134,7 +134,7 @@ Status below_tolerance(Context& context, const task::Dims& dims, const graph::Gr
 }
 
 /// A few long rows keep few multiprocessors busy, so most kernels are faster than PyTorch.
-void few_rows(const graph::Graph& whole, const Case& at, Findings* out) {
+void few_rows(const graph::Graph& whole, const LintCase& at, Findings* out) {
   for (const graph::Node& node : whole.nodes) {
     const bool reduces = graph::op_info(node.op).kind == graph::OpKind::Reduction;
     const bool by_row =
@@ -155,7 +155,7 @@ void few_rows(const graph::Graph& whole, const Case& at, Findings* out) {
 }
 
 /// Compares two draws at the cut shape and extrapolates their difference to the full shape.
-void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
+void sampled_answers(const graph::Graph& whole, const LintCase& at, Findings* out) {
   if (at.samples.size() < 2) return;
   for (size_t i = 0; i < at.samples[0].truths.size(); ++i) {
     const ports::Truth &one = at.samples[0].truths[i], &two = at.samples[1].truths[i];
@@ -178,7 +178,7 @@ void sampled_answers(const graph::Graph& whole, const Case& at, Findings* out) {
 
 }  // namespace
 
-Status benchmark_scale(Context& context, const Case& at, Findings* out) {
+Status benchmark_scale(LintContext& context, const LintCase& at, Findings* out) {
   std::vector<std::set<Trivial>> trivial;
   for (const task::Dims& dims : context.task.benchmark_shapes) {
     const Result<graph::Graph> whole = context.task.graph_at(dims);

@@ -39,7 +39,7 @@ void join_metric(const std::string& id, const std::vector<LaunchMetrics>& launch
     return;
   }
   double sum = 0, weight = 0, any = 0;
-  Source weakest = Source::Ncu;
+  MetricSource weakest = MetricSource::Ncu;
   std::string from;
   bool all = true;
   for (const LaunchMetrics& launch : launches) {
@@ -87,7 +87,7 @@ void scale_counts(MetricSet& metrics, double scale, const std::string& counted_a
   const auto known = metrics.all();
   for (const auto& [id, value] : known) {
     const catalog::Metric* metric = catalog::find_metric(id);
-    if (value.source != Source::Vgpu || metric->unit != catalog::Unit::Count) continue;
+    if (value.source != MetricSource::Vgpu || metric->unit != catalog::Unit::Count) continue;
     metrics.set(id, value.value * scale, value.source,
                 value.from + ", counted at " + counted_at + " and scaled");
   }

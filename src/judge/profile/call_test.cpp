@@ -9,10 +9,10 @@ LaunchMetrics launch(double us, double sectors, double dram_pct, double register
   LaunchMetrics one;
   one.us = us;
   one.metrics.kernel = us > 5 ? "long" : "short";
-  one.metrics.set("global_load_sectors", sectors, Source::Vgpu, "counted");
-  one.metrics.set("dram_throughput_pct", dram_pct, Source::Ncu, "column");
-  one.metrics.set("registers_per_thread", registers, Source::Static, "the compiler");
-  one.metrics.set_flag("uses_shared", shared, Source::Static, "the PTX");
+  one.metrics.set("global_load_sectors", sectors, MetricSource::Vgpu, "counted");
+  one.metrics.set("dram_throughput_pct", dram_pct, MetricSource::Ncu, "column");
+  one.metrics.set("registers_per_thread", registers, MetricSource::Static, "the compiler");
+  one.metrics.set_flag("uses_shared", shared, MetricSource::Static, "the PTX");
   return one;
 }
 
@@ -47,7 +47,7 @@ TEST(Call, OfOneLaunchIsThatLaunch) {
 
 TEST(Call, ScalesCountsAndNothingElse) {
   MetricSet metrics = launch(2, 100, 10, 32, true).metrics;
-  metrics.set("load_efficiency_pct", 50, Source::Vgpu, "counted");
+  metrics.set("load_efficiency_pct", 50, MetricSource::Vgpu, "counted");
   scale_counts(metrics, 8, "B=4");
   EXPECT_EQ(metrics.get("global_load_sectors"), 800);
   EXPECT_EQ(metrics.find("global_load_sectors")->from, "counted, counted at B=4 and scaled");

@@ -18,15 +18,15 @@ class CounterWriter {
   explicit CounterWriter(MetricSet& metrics) : metrics_(metrics) {}
 
   void count(const char* id, uint64_t value, const char* from) {
-    metrics_.set(id, number(value), Source::Vgpu, from);
+    metrics_.set(id, number(value), MetricSource::Vgpu, from);
   }
   void share(const char* id, double part, uint64_t whole, const char* from, double scale = 100,
              double most = 100) {
     if (whole > 0)
-      metrics_.set(id, std::min(most, scale * part / number(whole)), Source::Vgpu, from);
+      metrics_.set(id, std::min(most, scale * part / number(whole)), MetricSource::Vgpu, from);
   }
   void flag(const char* id, bool value, const char* from) {
-    metrics_.set_flag(id, value, Source::Vgpu, from);
+    metrics_.set_flag(id, value, MetricSource::Vgpu, from);
   }
 
  private:
@@ -91,8 +91,8 @@ MetricSet metrics_of_counters(const record::LaunchCounters& counters) {
   w.flag("uses_atomics", v.atomic_requests > 0, "atomic_requests");
   w.flag("uses_barrier", v.barriers > 0, "barriers");
   w.flag("uses_tensor_core", v.flops_tensor > 0, "flops_tensor");
-  metrics.set("grid_blocks", number(counters.blocks), Source::Static, "the launch");
-  metrics.set("block_threads", number(counters.threads_per_block), Source::Static, "the launch");
+  metrics.set("grid_blocks", number(counters.blocks), MetricSource::Static, "the launch");
+  metrics.set("block_threads", number(counters.threads_per_block), MetricSource::Static, "the launch");
   metrics.derive();
   return metrics;
 }

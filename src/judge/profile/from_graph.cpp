@@ -128,7 +128,7 @@ MetricSet metrics_of_graph(const Graph& graph) {
   const Traits traits = GraphReader(needed).run();
   MetricSet metrics;
   const auto set = [&](const char* id, bool value) {
-    metrics.set_flag(id, value, Source::Static, "the reference's graph");
+    metrics.set_flag(id, value, MetricSource::Static, "the reference's graph");
   };
   set("has_matmul", traits.matmul);
   set("has_attention", traits.attention);

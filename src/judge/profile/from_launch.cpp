@@ -8,7 +8,7 @@ MetricSet metrics_of_launch(const ports::KernelResources& resources, const Launc
                             const arch::Target& target) {
   MetricSet metrics;
   const auto set = [&](const char* id, double value, const char* from) {
-    metrics.set(id, value, Source::Static, from);
+    metrics.set(id, value, MetricSource::Static, from);
   };
   if (resources.registers >= 0) set("registers_per_thread", resources.registers, "the compiler");
   if (resources.spill_store_bytes >= 0 && resources.spill_load_bytes >= 0)
@@ -45,7 +45,7 @@ void add_call_facts(MetricSet& metrics, const CallFacts& facts) {
     if (const Known* bytes = metrics.find(measured))
       metrics.set(id, bytes->value / least, bytes->source, measured);
     else if (counted_bytes >= 0)
-      metrics.set(id, counted_bytes / least, Source::Vgpu, "sectors, as if nothing were cached");
+      metrics.set(id, counted_bytes / least, MetricSource::Vgpu, "sectors, as if nothing were cached");
   };
   const auto sectors = [&](const char* id) {
     const auto count = metrics.get(id);
@@ -56,11 +56,11 @@ void add_call_facts(MetricSet& metrics, const CallFacts& facts) {
         facts.bytes_min);
   ratio("write_ratio", "dram_write_bytes", stores, facts.output_bytes);
   if (facts.launches > 0)
-    metrics.set("launches", facts.launches, Source::Static, "the launch plan");
+    metrics.set("launches", facts.launches, MetricSource::Static, "the launch plan");
   if (facts.launches > 0 && facts.launch_us > 0 && facts.call_us > 0)
     metrics.set("launch_overhead_pct",
                 std::min(100.0, 100 * facts.launches * facts.launch_us / facts.call_us),
-                Source::Static, "empty launches of the call's time");
+                MetricSource::Static, "empty launches of the call's time");
 }
 
 }  // namespace kw::profile

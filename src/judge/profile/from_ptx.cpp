@@ -99,8 +99,8 @@ class PtxFlags {
 
   void write(MetricSet& metrics) const {
     for (const OpcodeFlag& row : kOpcodeFlags)
-      metrics.set_flag(row.flag, raised(row.flag), Source::Static, "PTX");
-    metrics.set_flag("uses_division", raised("uses_division"), Source::Static, "PTX");
+      metrics.set_flag(row.flag, raised(row.flag), MetricSource::Static, "PTX");
+    metrics.set_flag("uses_division", raised("uses_division"), MetricSource::Static, "PTX");
   }
 
  private:

@@ -80,12 +80,12 @@ const std::vector<Derivation>& derivations() {
 
 }  // namespace
 
-const char* source_name(Source source) {
+const char* source_name(MetricSource source) {
   constexpr const char* kNames[] = {"static", "vgpu", "ncu"};
   return kNames[static_cast<size_t>(source)];
 }
 
-void MetricSet::set(std::string_view id, double value, Source source, std::string from) {
+void MetricSet::set(std::string_view id, double value, MetricSource source, std::string from) {
   KW_CHECK(catalog::find_metric(id) != nullptr, "no such metric: " + std::string(id));
   const auto at = values_.find(std::string(id));
   if (std::isfinite(value))
@@ -94,7 +94,7 @@ void MetricSet::set(std::string_view id, double value, Source source, std::strin
     values_.erase(at);
 }
 
-void MetricSet::set_flag(std::string_view id, bool value, Source source, std::string from) {
+void MetricSet::set_flag(std::string_view id, bool value, MetricSource source, std::string from) {
   set(id, value ? 1 : 0, source, std::move(from));
 }
 
@@ -125,7 +125,7 @@ void MetricSet::derive() {
   for (const Derivation& row : derivations()) {
     if (knows(row.id)) continue;
     Values inputs;
-    Source weakest = Source::Ncu;
+    MetricSource weakest = MetricSource::Ncu;
     std::string from;
     for (const char* id : row.from) {
       const Known* known = find(id);

@@ -15,12 +15,12 @@ namespace kw::profile {
 
 /// Where a value comes from. Hardware counters override counts of the virtual GPU. Those override
 /// what is known without running.
-enum class Source : uint8_t { Static, Vgpu, Ncu };
-const char* source_name(Source source);
+enum class MetricSource : uint8_t { Static, Vgpu, Ncu };
+const char* source_name(MetricSource source);
 
 struct Known {
   double value = 0;  // in the metric's unit; flags are 0 or 1
-  Source source = Source::Static;
+  MetricSource source = MetricSource::Static;
   std::string from;  // the column, counter or formula
 };
 
@@ -30,8 +30,8 @@ class MetricSet {
   std::vector<std::string> notes;  // what was left out and why
 
   /// Replaces the old value. A value that is not finite is not stored. `id` must be canonical.
-  void set(std::string_view id, double value, Source source, std::string from);
-  void set_flag(std::string_view id, bool value, Source source, std::string from);
+  void set(std::string_view id, double value, MetricSource source, std::string from);
+  void set_flag(std::string_view id, bool value, MetricSource source, std::string from);
 
   std::optional<double> get(std::string_view id) const;
   /// The value of a flag.

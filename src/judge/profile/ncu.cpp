@@ -60,14 +60,14 @@ class LaunchReader {
     for (const std::string& name : metric.ncu) KW_TRY(collect(name, metric, false, found));
     for (const std::string& name : metric.labels) KW_TRY(collect(name, metric, true, found));
     if (found.empty()) return Done{};
-    Known known{found.front().second, Source::Ncu, found.front().first};
+    Known known{found.front().second, MetricSource::Ncu, found.front().first};
     for (size_t i = 1; i < found.size() && metric.combine != Metric::Combine::First; ++i) {
       const double next = found[i].second;
       if (metric.combine == Metric::Combine::Sum) {
         known.value += next;
         known.from += " + " + found[i].first;
       } else if (next > known.value) {
-        known = {next, Source::Ncu, found[i].first};
+        known = {next, MetricSource::Ncu, found[i].first};
       }
     }
     values[metric.id] = known;

@@ -63,7 +63,7 @@ std::map<std::string, Known> StallReader::shares() const {
     for (const auto& [reason, value] : form.reasons) {
       const std::string id = "stall_" + reason + "_pct";
       if (catalog::find_metric(id) == nullptr) continue;
-      found[id] = {std::clamp(100 * value / whole, 0.0, 100.0), Source::Ncu, from};
+      found[id] = {std::clamp(100 * value / whole, 0.0, 100.0), MetricSource::Ncu, from};
     }
   };
   // "selected" is not a stall. If it is present, all reasons are present.

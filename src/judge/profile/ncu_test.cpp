@@ -90,7 +90,7 @@ TEST(Ncu, ReadsTheRawPage) {
   EXPECT_DOUBLE_EQ(value_of(metrics, "grid_blocks"), 128);
   EXPECT_DOUBLE_EQ(value_of(metrics, "wave_tail_pct"), 37.5);
   EXPECT_FALSE(metrics->knows("sm_throughput_pct")) << "missing is unknown";
-  EXPECT_EQ(metrics->find("dram_throughput_pct")->source, Source::Ncu);
+  EXPECT_EQ(metrics->find("dram_throughput_pct")->source, MetricSource::Ncu);
   EXPECT_EQ(metrics->find("dram_throughput_pct")->from, kDram);
 }
 

@@ -23,9 +23,9 @@ class Strengths : public testing::TestWithParam<StrengthCase> {};
 TEST_P(Strengths, FollowTheValuesAndKeepUnknownApart) {
   const StrengthCase& c = GetParam();
   MetricSet metrics;
-  if (c.ipc >= 0) metrics.set("ipc", c.ipc, Source::Ncu, "test");
-  if (c.barrier >= 0) metrics.set("stall_barrier_pct", c.barrier, Source::Ncu, "test");
-  if (c.matmul >= 0) metrics.set_flag("has_matmul", c.matmul > 0, Source::Static, "test");
+  if (c.ipc >= 0) metrics.set("ipc", c.ipc, MetricSource::Ncu, "test");
+  if (c.barrier >= 0) metrics.set("stall_barrier_pct", c.barrier, MetricSource::Ncu, "test");
+  if (c.matmul >= 0) metrics.set_flag("has_matmul", c.matmul > 0, MetricSource::Static, "test");
   const Strength got = strength_of(*catalog::parse_expression(c.condition), metrics);
   EXPECT_EQ(got.value.has_value(), c.want >= 0);
   if (got.value) {
@@ -78,11 +78,11 @@ Roofline open_roofline() {
 
 MetricSet matmul_metrics() {
   MetricSet metrics;
-  metrics.set_flag("has_matmul", true, Source::Static, "test");
-  metrics.set("tensor_pipe_pct", 5, Source::Ncu, "test");
-  metrics.set("ipc", 1.2, Source::Ncu, "test");
-  metrics.set_flag("uses_tensor_core", false, Source::Static, "test");
-  metrics.set("spill_bytes", 0, Source::Static, "test");
+  metrics.set_flag("has_matmul", true, MetricSource::Static, "test");
+  metrics.set("tensor_pipe_pct", 5, MetricSource::Ncu, "test");
+  metrics.set("ipc", 1.2, MetricSource::Ncu, "test");
+  metrics.set_flag("uses_tensor_core", false, MetricSource::Static, "test");
+  metrics.set("spill_bytes", 0, MetricSource::Static, "test");
   return metrics;
 }
 
@@ -160,7 +160,7 @@ TEST(Plans, FingerprintsMoveWithTheBottleneck) {
 
 TEST(Plans, RespectTheTarget) {
   Situation s;
-  s.metrics.set("spill_bytes", 128, Source::Static, "test");
+  s.metrics.set("spill_bytes", 128, MetricSource::Static, "test");
   EXPECT_NE(of(s.plan(), "latency.producer_regdealloc_setmaxnreg").standing,
             Standing::ArchIncompatible);
   s.target = *arch::find_target("sm_90");
@@ -172,8 +172,8 @@ TEST(Plans, RespectTheTarget) {
 
 TEST(Plans, NeverChooseWhatCannotBeExpressed) {
   Situation s;
-  s.metrics.set("launches", 8, Source::Static, "test");
-  s.metrics.set("launch_overhead_pct", 60, Source::Static, "test");
+  s.metrics.set("launches", 8, MetricSource::Static, "test");
+  s.metrics.set("launch_overhead_pct", 60, MetricSource::Static, "test");
   EXPECT_EQ(of(s.plan(), "latency.static_launch_grid_graph").standing, Standing::NotExpressible);
   s.input.expressible = catalog::Expressible::Foreign;
   EXPECT_EQ(of(s.plan(), "latency.static_launch_grid_graph").standing, Standing::Chosen);
@@ -190,7 +190,7 @@ TEST(Plans, AppliedMethodsExcludeThemselvesAndTheirOpposites) {
   Situation s;
   s.input.applied = {"compute.tensor_core", "memory.split_k_parallel_reduce",
                      "memory.epilogue_visitor_tree_fusion"};
-  s.metrics.set("wave_tail_pct", 60, Source::Static, "test");
+  s.metrics.set("wave_tail_pct", 60, MetricSource::Static, "test");
   const Plan plan = s.plan();
   EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::AlreadyApplied);
   EXPECT_EQ(of(plan, "latency.stream_k_load_balancing").standing, Standing::Conflict);
@@ -200,10 +200,10 @@ TEST(Plans, AppliedMethodsExcludeThemselvesAndTheirOpposites) {
 TEST(Plans, WhatIsNeededComesFirst) {
   Situation s;
   s.metrics = MetricSet();
-  s.metrics.set_flag("has_matmul", true, Source::Static, "test");
-  s.metrics.set("wave_tail_pct", 60, Source::Static, "test");
+  s.metrics.set_flag("has_matmul", true, MetricSource::Static, "test");
+  s.metrics.set("wave_tail_pct", 60, MetricSource::Static, "test");
   EXPECT_EQ(of(s.plan(), "latency.stream_k_load_balancing").standing, Standing::NeedsOther);
-  s.metrics.set_flag("is_persistent", false, Source::Static, "test");
+  s.metrics.set_flag("is_persistent", false, MetricSource::Static, "test");
   const Plan plan = s.plan();
   ASSERT_EQ(plan.chosen.size(), 2u);
   EXPECT_EQ(plan.chosen[0]->method->id, "latency.persistent_kernel");
@@ -212,11 +212,11 @@ TEST(Plans, WhatIsNeededComesFirst) {
 
 TEST(Plans, TwoThatStandForEachOtherAreNotBothChosen) {
   Situation s;
-  s.metrics.set("stall_long_scoreboard_pct", 60, Source::Ncu, "test");
-  s.metrics.set_flag("uses_shared", true, Source::Static, "test");
-  s.metrics.set_flag("uses_async_copy", false, Source::Static, "test");
-  s.metrics.set_flag("uses_tma", false, Source::Static, "test");
-  s.metrics.set_flag("is_elementwise", false, Source::Static, "test");
+  s.metrics.set("stall_long_scoreboard_pct", 60, MetricSource::Ncu, "test");
+  s.metrics.set_flag("uses_shared", true, MetricSource::Static, "test");
+  s.metrics.set_flag("uses_async_copy", false, MetricSource::Static, "test");
+  s.metrics.set_flag("uses_tma", false, MetricSource::Static, "test");
+  s.metrics.set_flag("is_elementwise", false, MetricSource::Static, "test");
   const Plan plan = s.plan();
   EXPECT_EQ(of(plan, "latency.async_pipeline").standing, Standing::Chosen);
   EXPECT_EQ(of(plan, "memory.async_copy").standing, Standing::Superseded);
@@ -251,13 +251,13 @@ void satisfy(const catalog::Expression& e, bool holds, size_t pick, MetricSet& m
   const bool everything = (e.kind == Kind::And) == holds;  // all parts matter
   switch (e.kind) {
     case Kind::Flag:
-      return metrics.set_flag(e.metric, holds, Source::Static, "test");
+      return metrics.set_flag(e.metric, holds, MetricSource::Static, "test");
     case Kind::Not:
       return satisfy(e.parts.front(), !holds, pick, metrics);
     case Kind::Below:
     case Kind::Above: {
       const double beyond = e.worst.value_or(e.kind == Kind::Below ? e.good - 1 : e.good + 1);
-      return metrics.set(e.metric, holds ? beyond : e.good, Source::Ncu, "test");
+      return metrics.set(e.metric, holds ? beyond : e.good, MetricSource::Ncu, "test");
     }
     default:
       for (size_t i = 0; i < e.parts.size(); ++i) {
@@ -289,7 +289,7 @@ TEST(Plans, EveryMethodIsChosenInSomeSituation) {
 
 TEST(Plans, SkipConditionsAreExplained) {
   Situation s;
-  s.metrics.set_flag("has_matmul", false, Source::Static, "test");
+  s.metrics.set_flag("has_matmul", false, MetricSource::Static, "test");
   const Plan plan = s.plan();
   EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::SkipCondition);
   EXPECT_EQ(of(plan, "compute.tensor_core").why, "'not has_matmul' holds: has_matmul no");

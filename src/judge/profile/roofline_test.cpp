@@ -84,7 +84,7 @@ class Rooflines : public testing::TestWithParam<Case> {};
 TEST_P(Rooflines, NameTheBottleneckAndTheBudget) {
   const Case& c = GetParam();
   MetricSet metrics;
-  for (const auto& [id, value] : c.metrics) metrics.set(id, value, Source::Ncu, "test");
+  for (const auto& [id, value] : c.metrics) metrics.set(id, value, MetricSource::Ncu, "test");
   const Roofline r = roofline(metrics, c.floor, kCeilings,
                               c.time_us > 0 ? std::optional(c.time_us) : std::nullopt);
   EXPECT_STREQ(bottleneck_name(r.bottleneck), bottleneck_name(c.bottleneck));
@@ -224,9 +224,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Rooflines, WithoutAClockCountsGiveAnEstimate) {
   MetricSet metrics;
-  metrics.set("global_load_sectors", 4e6, Source::Vgpu, "test");  // 128 MB, 32 us
-  metrics.set("global_store_sectors", 1e6, Source::Vgpu, "test");
-  metrics.set("warp_instructions", 1e6, Source::Vgpu, "test");
+  metrics.set("global_load_sectors", 4e6, MetricSource::Vgpu, "test");  // 128 MB, 32 us
+  metrics.set("global_store_sectors", 1e6, MetricSource::Vgpu, "test");
+  metrics.set("warp_instructions", 1e6, MetricSource::Vgpu, "test");
   const Roofline r = roofline(metrics, time_floor(0, 40e6, kCeilings), kCeilings, std::nullopt);
   EXPECT_TRUE(r.estimated);
   EXPECT_FALSE(r.gaps.latency) << "no clock, no waiting";
@@ -238,8 +238,8 @@ TEST(Rooflines, WithoutAClockCountsGiveAnEstimate) {
 
 TEST(Rooflines, AUnitBehindTheLimitingOneIsChargedLittle) {
   MetricSet metrics;
-  metrics.set("memory_throughput_pct", 80, Source::Ncu, "test");
-  metrics.set("sm_throughput_pct", 60, Source::Ncu, "test");
+  metrics.set("memory_throughput_pct", 80, MetricSource::Ncu, "test");
+  metrics.set("sm_throughput_pct", 60, MetricSource::Ncu, "test");
   const Roofline r =
       roofline(metrics, {.compute_us = 5, .memory_us = 40, .launch_us = 2}, kCeilings, 100);
   EXPECT_NEAR(*r.gaps.memory, 0.4, 1e-12);

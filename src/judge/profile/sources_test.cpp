@@ -57,7 +57,7 @@ TEST(Counters, BecomeMetrics) {
   EXPECT_TRUE(*m.is("uses_shared"));
   EXPECT_FALSE(*m.is("uses_atomics"));
   EXPECT_FALSE(m.knows("atomic_serialised_pct")) << "a share of nothing";
-  EXPECT_EQ(m.find("store_efficiency_pct")->source, Source::Vgpu);
+  EXPECT_EQ(m.find("store_efficiency_pct")->source, MetricSource::Vgpu);
   EXPECT_EQ(m.kernel, "k");
 }
 
@@ -127,14 +127,14 @@ TEST(CallFacts, GiveRatios) {
 
 TEST(Sets, TheBetterSourceWinsAndKeepsItsName) {
   MetricSet a, b;
-  a.set("waves", 1, Source::Static, "calculator");
-  b.set("waves", 2, Source::Ncu, "launch__waves_per_multiprocessor");
-  b.set("ipc", 3, Source::Ncu, "x");
+  a.set("waves", 1, MetricSource::Static, "calculator");
+  b.set("waves", 2, MetricSource::Ncu, "launch__waves_per_multiprocessor");
+  b.set("ipc", 3, MetricSource::Ncu, "x");
   a.merge(b);
   EXPECT_DOUBLE_EQ(number_of(a, "waves"), 2);
   b.merge(a);
   MetricSet c;
-  c.set("waves", 9, Source::Vgpu, "y");
+  c.set("waves", 9, MetricSource::Vgpu, "y");
   a.merge(c);
   EXPECT_DOUBLE_EQ(number_of(a, "waves"), 2);
   EXPECT_EQ(to_json(a)["metrics"]["waves"]["source"].as_string(), "ncu");
@@ -142,11 +142,11 @@ TEST(Sets, TheBetterSourceWinsAndKeepsItsName) {
 
 TEST(Sets, WhatIsNoNumberIsUnknown) {
   MetricSet m;
-  m.set("ipc", NAN, Source::Ncu, "x");
-  m.set("waves", INFINITY, Source::Ncu, "x");
+  m.set("ipc", NAN, MetricSource::Ncu, "x");
+  m.set("waves", INFINITY, MetricSource::Ncu, "x");
   EXPECT_TRUE(m.all().empty());
-  m.set("ipc", 2, Source::Ncu, "x");
-  m.set("ipc", NAN, Source::Ncu, "x");
+  m.set("ipc", 2, MetricSource::Ncu, "x");
+  m.set("ipc", NAN, MetricSource::Ncu, "x");
   EXPECT_FALSE(m.knows("ipc"));
 }
 

@@ -22,7 +22,7 @@ std::string time_text(const std::optional<double>& us) {
   return us ? fmt::format("{:.4g} us", *us) : "unknown";
 }
 
-std::string flags_text(const MetricSet& metrics, Source source) {
+std::string flags_text(const MetricSet& metrics, MetricSource source) {
   std::vector<std::string> yes, no;
   for (const auto& [id, known] : metrics.all()) {
     if (known.source != source || catalog::find_metric(id)->unit != catalog::Unit::Flag) continue;
@@ -34,7 +34,7 @@ std::string flags_text(const MetricSet& metrics, Source source) {
   return out;
 }
 
-std::string numbers_text(const MetricSet& metrics, Source source) {
+std::string numbers_text(const MetricSet& metrics, MetricSource source) {
   std::string out;
   for (const auto& [id, known] : metrics.all()) {
     const catalog::Metric* metric = catalog::find_metric(id);
@@ -63,10 +63,10 @@ std::string chosen_text(const Plan& plan, const Judged& chosen) {
 std::string metrics_text(const MetricSet& metrics) {
   const std::string kernel = metrics.kernel.empty() ? "" : " of " + metrics.kernel;
   std::string out = "metrics" + kernel + "\n";
-  constexpr std::pair<Source, const char*> kGroups[] = {
-      {Source::Ncu, "hardware counters (ncu)"},
-      {Source::Vgpu, "counted on the virtual GPU (vgpu)"},
-      {Source::Static, "known without running (static)"}};
+  constexpr std::pair<MetricSource, const char*> kGroups[] = {
+      {MetricSource::Ncu, "hardware counters (ncu)"},
+      {MetricSource::Vgpu, "counted on the virtual GPU (vgpu)"},
+      {MetricSource::Static, "known without running (static)"}};
   for (const auto& [source, title] : kGroups) {
     const std::string body = numbers_text(metrics, source) + flags_text(metrics, source);
     if (!body.empty()) out += fmt::format("  {}\n{}", title, body);

@@ -18,31 +18,31 @@ constexpr Ceilings kMeasured{
 MetricSet naive_softmax() {
   MetricSet m;
   m.kernel = "softmax_rows";
-  m.set("duration_us", 84.1, Source::Ncu, "gpu__time_duration.sum");
-  m.set("dram_throughput_pct", 38.2, Source::Ncu, "x");
-  m.set("memory_throughput_pct", 71.5, Source::Ncu, "x");
-  m.set("l1_throughput_pct", 71.5, Source::Ncu, "x");
-  m.set("sm_throughput_pct", 44, Source::Ncu, "x");
-  m.set("ipc", 1.31, Source::Ncu, "x");
-  m.set("occupancy_pct", 92.3, Source::Ncu, "x");
-  m.set("stall_long_scoreboard_pct", 21, Source::Ncu, "x");
-  m.set("stall_barrier_pct", 33.4, Source::Ncu, "x");
-  m.set("load_bytes_per_thread", 2, Source::Vgpu, "x");
-  m.set("store_bytes_per_thread", 2, Source::Vgpu, "x");
-  m.set("load_efficiency_pct", 100, Source::Vgpu, "x");
-  m.set("store_efficiency_pct", 100, Source::Vgpu, "x");
-  m.set("barrier_arrivals_pct", 6.5, Source::Vgpu, "x");
-  m.set("bank_conflict_pct", 0, Source::Vgpu, "x");
-  m.set("spill_bytes", 0, Source::Static, "the compiler");
-  m.set("launches", 1, Source::Static, "the launch plan");
-  m.set_flag("has_reduction", true, Source::Static, "graph");
-  m.set_flag("has_exponential", true, Source::Static, "graph");
-  m.set_flag("has_matmul", false, Source::Static, "graph");
-  m.set_flag("is_elementwise", false, Source::Static, "graph");
-  m.set_flag("uses_shuffle", false, Source::Static, "PTX");
-  m.set_flag("uses_shared", true, Source::Static, "PTX");
-  m.set_flag("uses_barrier", true, Source::Static, "PTX");
-  m.set_flag("uses_tensor_core", false, Source::Static, "PTX");
+  m.set("duration_us", 84.1, MetricSource::Ncu, "gpu__time_duration.sum");
+  m.set("dram_throughput_pct", 38.2, MetricSource::Ncu, "x");
+  m.set("memory_throughput_pct", 71.5, MetricSource::Ncu, "x");
+  m.set("l1_throughput_pct", 71.5, MetricSource::Ncu, "x");
+  m.set("sm_throughput_pct", 44, MetricSource::Ncu, "x");
+  m.set("ipc", 1.31, MetricSource::Ncu, "x");
+  m.set("occupancy_pct", 92.3, MetricSource::Ncu, "x");
+  m.set("stall_long_scoreboard_pct", 21, MetricSource::Ncu, "x");
+  m.set("stall_barrier_pct", 33.4, MetricSource::Ncu, "x");
+  m.set("load_bytes_per_thread", 2, MetricSource::Vgpu, "x");
+  m.set("store_bytes_per_thread", 2, MetricSource::Vgpu, "x");
+  m.set("load_efficiency_pct", 100, MetricSource::Vgpu, "x");
+  m.set("store_efficiency_pct", 100, MetricSource::Vgpu, "x");
+  m.set("barrier_arrivals_pct", 6.5, MetricSource::Vgpu, "x");
+  m.set("bank_conflict_pct", 0, MetricSource::Vgpu, "x");
+  m.set("spill_bytes", 0, MetricSource::Static, "the compiler");
+  m.set("launches", 1, MetricSource::Static, "the launch plan");
+  m.set_flag("has_reduction", true, MetricSource::Static, "graph");
+  m.set_flag("has_exponential", true, MetricSource::Static, "graph");
+  m.set_flag("has_matmul", false, MetricSource::Static, "graph");
+  m.set_flag("is_elementwise", false, MetricSource::Static, "graph");
+  m.set_flag("uses_shuffle", false, MetricSource::Static, "PTX");
+  m.set_flag("uses_shared", true, MetricSource::Static, "PTX");
+  m.set_flag("uses_barrier", true, MetricSource::Static, "PTX");
+  m.set_flag("uses_tensor_core", false, MetricSource::Static, "PTX");
   m.notes.push_back("lts__t_sector_hit_rate.pct: 'no data' is no number; left out");
   return m;
 }
@@ -62,8 +62,8 @@ TEST(Text, OfRooflineAndPlan) {
 
 TEST(Text, OfAnEstimate) {
   MetricSet m;
-  m.set("global_load_sectors", 6e6, Source::Vgpu, "x");
-  m.set("global_store_sectors", 1e6, Source::Vgpu, "x");
+  m.set("global_load_sectors", 6e6, MetricSource::Vgpu, "x");
+  m.set("global_store_sectors", 1e6, MetricSource::Vgpu, "x");
   const Roofline r = roofline(m, time_floor(0, 64e6, kMeasured), kMeasured, std::nullopt);
   expect_profile_golden("estimate", roofline_text(r));
 }

@@ -22,7 +22,7 @@ namespace kw::single_run {
 
 namespace {
 
-void tell(const Progress& progress, const std::string& what) {
+void report_progress(const Progress& progress, const std::string& what) {
   if (progress) progress(what);
 }
 
@@ -117,7 +117,7 @@ Result<bool> prepare(const kernel::Module& module, const RunRequest& request,
   report->bindings =
       KW_TRY(binding::bind_names(module, request.bindings, files, target, report->device));
   report->selection = KW_TRY(in_module(module, kernel::select(module, report->bindings)));
-  tell(progress, "compiling " + module.file_name);
+  report_progress(progress, "compiling " + module.file_name);
   machine::BestImage image(compiler, report->device.image);
   ports::CompileOutcome compiled = KW_TRY(image.compile(ports::compile_request(
       module, report->selection, report->bindings.target.name, request.timeout_seconds)));
@@ -162,7 +162,7 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
       KW_TRY(in_module(module, kernel::instantiate(module, report.bindings, report.selection,
                                                    kernel_infos(*report.compiled))));
   KW_TRY(check_fits(report));
-  tell(progress, "making inputs");
+  report_progress(progress, "making inputs");
   const std::vector<tensor::HostTensor> inputs =
       KW_TRY(binding::make_inputs(report.program, request.inputs, files, request.seed));
   const Result<ports::ImageId> loaded = device.load(*report.compiled);
@@ -175,7 +175,7 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
     return report;
   }
   const ports::ImageId image = *loaded;
-  tell(progress, "running on " + report.device.name);
+  report_progress(progress, "running on " + report.device.name);
   report.outcome = KW_TRY(device.run(image, report.program, inputs, run_options(request)));
   KW_TRY(os::check_interrupted());
   const bool healthy = report.outcome->status == ports::RunStatus::Completed;

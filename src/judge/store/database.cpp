@@ -14,7 +14,7 @@ struct Finalize {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
-int bind(sqlite3_stmt* statement, int at, const Value& value) {
+int bind(sqlite3_stmt* statement, int at, const SqlValue& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) {
     return sqlite3_bind_int64(statement, at, *number);
   }
@@ -28,7 +28,7 @@ int bind(sqlite3_stmt* statement, int at, const Value& value) {
   return sqlite3_bind_null(statement, at);
 }
 
-Value column(sqlite3_stmt* statement, int at) {
+SqlValue column(sqlite3_stmt* statement, int at) {
   switch (sqlite3_column_type(statement, at)) {
     case SQLITE_NULL:
       return std::monostate{};
@@ -46,19 +46,19 @@ Value column(sqlite3_stmt* statement, int at) {
 
 }  // namespace
 
-int64_t integer(const Value& value) {
+int64_t integer(const SqlValue& value) {
   const auto* number = std::get_if<int64_t>(&value);
   return number == nullptr ? 0 : *number;
 }
 
-double real(const Value& value) { return maybe_real(value).value_or(0); }
+double real(const SqlValue& value) { return maybe_real(value).value_or(0); }
 
-std::string text(const Value& value) {
+std::string text(const SqlValue& value) {
   const auto* words = std::get_if<std::string>(&value);
   return words == nullptr ? "" : *words;
 }
 
-std::optional<double> maybe_real(const Value& value) {
+std::optional<double> maybe_real(const SqlValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
   if (const auto* number = std::get_if<int64_t>(&value)) return static_cast<double>(*number);
   return std::nullopt;
@@ -80,7 +80,7 @@ Result<Database> Database::open(const std::string& path) {
   return database;
 }
 
-Result<std::vector<Row>> Database::run(const std::string& sql, const Row& parameters) {
+Result<std::vector<SqlRow>> Database::run(const std::string& sql, const SqlRow& parameters) {
   sqlite3_stmt* raw = nullptr;
   if (sqlite3_prepare_v2(handle_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) {
     return failure(sql);
@@ -89,19 +89,19 @@ Result<std::vector<Row>> Database::run(const std::string& sql, const Row& parame
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (bind(raw, static_cast<int>(i) + 1, parameters[i]) != SQLITE_OK) return failure(sql);
   }
-  std::vector<Row> rows;
+  std::vector<SqlRow> rows;
   for (;;) {
     const int code = sqlite3_step(raw);
     if (code == SQLITE_DONE) return rows;
     if (code != SQLITE_ROW) return failure(sql);
-    Row row;
+    SqlRow row;
     for (int i = 0; i < sqlite3_column_count(raw); ++i) row.push_back(column(raw, i));
     rows.push_back(std::move(row));
   }
 }
 
 Status Database::check() {
-  const std::vector<Row> rows = KW_TRY(run("PRAGMA quick_check(1)"));
+  const std::vector<SqlRow> rows = KW_TRY(run("PRAGMA quick_check(1)"));
   if (rows.size() == 1 && text(rows[0][0]) == "ok") return Done{};
   return input_error("index: it is damaged");
 }
@@ -110,7 +110,7 @@ Status Database::transaction(const std::function<Status()>& work) {
   KW_TRY(run("BEGIN IMMEDIATE"));
   Status done = work();
   if (done) {
-    Result<std::vector<Row>> committed = run("COMMIT");
+    Result<std::vector<SqlRow>> committed = run("COMMIT");
     if (committed) return Done{};
     done = std::move(committed).error();
   }

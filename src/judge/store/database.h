@@ -15,13 +15,13 @@ struct sqlite3;
 
 namespace kw::store {
 
-using Value = std::variant<std::monostate, int64_t, double, std::string>;
-using Row = std::vector<Value>;
+using SqlValue = std::variant<std::monostate, int64_t, double, std::string>;
+using SqlRow = std::vector<SqlValue>;
 
-int64_t integer(const Value& value);
-double real(const Value& value);
-std::string text(const Value& value);
-std::optional<double> maybe_real(const Value& value);
+int64_t integer(const SqlValue& value);
+double real(const SqlValue& value);
+std::string text(const SqlValue& value);
+std::optional<double> maybe_real(const SqlValue& value);
 
 /// Errors: Blame::Input when the file is not an index of ours, otherwise Blame::Environment (busy,
 /// full, not writable).
@@ -31,7 +31,7 @@ class Database {
   static Result<Database> open(const std::string& path);
 
   /// Runs one statement with its parameters bound in order. Returns its rows.
-  Result<std::vector<Row>> run(const std::string& sql, const Row& parameters = {});
+  Result<std::vector<SqlRow>> run(const std::string& sql, const SqlRow& parameters = {});
   /// Checks the whole file; Blame::Input when part of it is damaged.
   Status check();
   /// Keeps everything `work` does, or nothing of it when `work` fails.

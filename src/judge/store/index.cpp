@@ -36,15 +36,15 @@ constexpr const char* kSchema[] = {
     "microseconds REAL, estimate_us REAL, seconds REAL, PRIMARY KEY (folder, id)) WITHOUT ROWID",
 };
 
-Value optional_value(const std::optional<double>& value) {
-  return value ? Value(*value) : Value(std::monostate{});
+SqlValue optional_value(const std::optional<double>& value) {
+  return value ? SqlValue(*value) : SqlValue(std::monostate{});
 }
 
 class Index {
  public:
   static Result<Index> open(const std::string& path) {
     Index index(KW_TRY(Database::open(path)));
-    const std::vector<Row> version = KW_TRY(index.database_.run("PRAGMA user_version"));
+    const std::vector<SqlRow> version = KW_TRY(index.database_.run("PRAGMA user_version"));
     const int64_t found = version.empty() ? 0 : integer(version[0][0]);
     if (found != 0 && found != kIndexVersion) {
       return input_error(fmt::format("index: it is of version {}", found));
@@ -83,7 +83,7 @@ class Index {
 
   Result<std::map<std::string, std::string>> marks() {
     std::map<std::string, std::string> marks;
-    for (const Row& row : KW_TRY(database_.run("SELECT folder, mark FROM runs"))) {
+    for (const SqlRow& row : KW_TRY(database_.run("SELECT folder, mark FROM runs"))) {
       marks[text(row[0])] = text(row[1]);
     }
     return marks;
@@ -91,7 +91,7 @@ class Index {
 
   Result<std::vector<RunRow>> rows(const std::string& root) {
     std::vector<RunRow> list;
-    for (const Row& row : KW_TRY(database_.run(
+    for (const SqlRow& row : KW_TRY(database_.run(
              "SELECT folder, name, created, status, proposer, target, reason, candidates, "
              "judged, passed, seconds, best_us, estimate_us, speedup, bytes FROM runs ORDER BY "
              "created, folder"))) {

@@ -59,7 +59,7 @@ BenchSession::BenchSession(const task::Task& task, const BenchRequest& request,
       progress_(progress),
       pools_(request.quick && tools.pools != nullptr ? *tools.pools : fresh_) {}
 
-void BenchSession::tell(const std::string& what) const {
+void BenchSession::report_progress(const std::string& what) const {
   if (progress_) progress_(what);
 }
 
@@ -77,7 +77,7 @@ Status BenchSession::choose_dims() {
 }
 
 Status BenchSession::draw_own_pool(int sets) {
-  tell("drawing inputs of the timed shape");
+  report_progress("drawing inputs of the timed shape");
   task::Task only = task_;
   only.correctness_shapes = only.benchmark_shapes = {report_.dims};
   gate::ShapeLimits limits;
@@ -129,7 +129,7 @@ Result<bool> BenchSession::admit(const std::string& text, const std::string& pat
   if (!passed || tools_.verify.gpu == nullptr) return passed;
   const kernel::Module module = KW_TRY(binding::parse_module(text, entry.name));
   if (first) KW_TRY(find_shape());
-  tell("judging " + entry.name + " at the timed shape");
+  report_progress("judging " + entry.name + " at the timed shape");
   const auto start = Clock::now();
   PrepareOptions options;
   options.fixed = fixed_;
@@ -225,7 +225,7 @@ Status BenchSession::time_modules() {
   const int workers = request_.quick ? 1 : kWorkers;
   for (int worker = 0; worker < workers && report_.candidate.problem.empty(); ++worker) {
     KW_TRY(check_interrupt());
-    tell(fmt::format("timing, process {} of {}", worker + 1, workers));
+    report_progress(fmt::format("timing, process {} of {}", worker + 1, workers));
     if (!request_.quick && tools_.renew) tools_.renew();
     KW_TRY(time_worker(worker, programs));
     report_.workers = worker + 1;
@@ -251,7 +251,7 @@ Status BenchSession::look_again() {
   const std::string why =
       clock::implausible(report_.work, measured->summary.median, report_.device);
   if (why.empty()) return Done{};
-  tell("measuring again: the time seems too short");
+  report_progress("measuring again: the time seems too short");
   if (tools_.renew) tools_.renew();
   clock::MeasureOptions options = measure_options(seed_ ^ 0x5eed);
   options.audits.resize(1);
@@ -282,7 +282,7 @@ Status BenchSession::look_again() {
 Status BenchSession::ask_profiler() {
   const auto& measured = report_.candidate.measurement;
   if (request_.quick || !measured || measured->rejected) return Done{};
-  tell("asking the profiling library");
+  report_progress("asking the profiling library");
   ports::TimeProtocol protocol = measure_options(seed_).protocol;
   protocol.max_samples = 4;
   protocol.span = true;
@@ -308,7 +308,7 @@ Status BenchSession::ask_profiler() {
 
 Status BenchSession::calibrate() {
   const auto start = Clock::now();
-  tell("calibrating " + report_.device.name);
+  report_progress("calibrating " + report_.device.name);
   Result<CalibrationReport> calibration =
       calibration_of(report_.device, tools_.calibrate, Freshness::Kept);
   if (calibration) {

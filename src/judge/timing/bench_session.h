@@ -18,7 +18,7 @@ class BenchSession {
   Result<BenchReport> run(const std::string& module_text);
 
  private:
-  void tell(const std::string& what) const;
+  void report_progress(const std::string& what) const;
   Status check_interrupt() const;
   Status choose_dims();
   Status draw_own_pool(int sets);

@@ -164,7 +164,7 @@ Status BenchSession::time_apart(const BaselineRequest& together, size_t first,
                                 std::vector<std::vector<clock::Cycle>>& cycles) {
   for (size_t mode = 0; mode < together.modes.size(); ++mode) {
     KW_TRY(check_interrupt());
-    tell("timing PyTorch, " + together.modes[mode] + " alone");
+    report_progress("timing PyTorch, " + together.modes[mode] + " alone");
     if (tools_.renew_torch) tools_.renew_torch();
     BaselineRequest ask = together;
     ask.modes = {together.modes[mode]};
@@ -206,7 +206,7 @@ Status BenchSession::time_torch() {
     if (worker > 0 && tools_.renew_torch) tools_.renew_torch();
     if (worker + 1 < workers && tools_.expect_torch) tools_.expect_torch();
     KW_TRY(check_interrupt());
-    tell(fmt::format("timing PyTorch, process {} of {}", worker + 1, workers));
+    report_progress(fmt::format("timing PyTorch, process {} of {}", worker + 1, workers));
     ask.seeds.clear();
     for (int round = 0; round < (request_.quick ? kQuickRounds : kRounds); ++round)
       ask.seeds.push_back(seed_ + static_cast<uint64_t>(worker * kRounds + round) * 104729);

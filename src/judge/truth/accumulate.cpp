@@ -46,7 +46,7 @@ Op pairwise(Op op) {
 
 void raise(double& most, double value) { most = value > most ? value : most; }
 
-void sum_run(const Folding& f, const Lanes& x, int first, int count, size_t s,
+void sum_run(const Folding& f, const VectorLanes& x, int first, int count, size_t s,
              Accumulators& state) {
   const ChunkLoops& loops = chunk_loops();
   if (in_float(f)) {
@@ -60,7 +60,7 @@ void sum_run(const Folding& f, const Lanes& x, int first, int count, size_t s,
   if (f.in.h) state.h[s] += loops.sum_squares(x.h + first, count);
 }
 
-void choose_run(const Folding& f, const Lanes& x, int first, int count, size_t s,
+void choose_run(const Folding& f, const VectorLanes& x, int first, int count, size_t s,
                 Accumulators& state) {
   const ChunkLoops& loops = chunk_loops();
   const double sign = sign_of(f);
@@ -96,7 +96,7 @@ void multiply(const Factor& x, size_t s, Accumulators& state) {
   state.small[s] *= x.small;
 }
 
-void multiply_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& state) {
+void multiply_one(const Folding& f, const VectorLanes& x, int at, size_t s, Accumulators& state) {
   const double t = x.t[at], m = std::fabs(t);
   if (in_float(f)) {
     state.f[s] *= static_cast<float>(t);
@@ -106,7 +106,7 @@ void multiply_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulato
            s, state);
 }
 
-void jump_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& state) {
+void jump_one(const Folding& f, const VectorLanes& x, int at, size_t s, Accumulators& state) {
   const double lo = x.lo[at], hi = x.hi[at];
   const double t = f.in.integer ? to_double(x.i[at], f.dtype) : x.t[at];
   if (f.op == Op::Sum) {
@@ -126,7 +126,7 @@ void jump_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& 
   }
 }
 
-void fold_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& state) {
+void fold_one(const Folding& f, const VectorLanes& x, int at, size_t s, Accumulators& state) {
   if (f.in.integer) {
     state.i[s] = apply(pairwise(f.op), state.i[s], x.i[at], f.dtype);
     if (!x.jumps && chooses(f)) raise(state.certain[s], sign_of(f) * to_double(x.i[at], f.dtype));
@@ -137,7 +137,7 @@ void fold_one(const Folding& f, const Lanes& x, int at, size_t s, Accumulators& 
   }
 }
 
-void sum_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
+void sum_rows(const Folding& f, const VectorLanes& x, int rows, Accumulators& state) {
   const ChunkLoops& loops = chunk_loops();
   const int w = state.width;
   for (int r = 0; r < rows; ++r) {
@@ -154,7 +154,7 @@ void sum_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
   }
 }
 
-void choose_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
+void choose_rows(const Folding& f, const VectorLanes& x, int rows, Accumulators& state) {
   const double sign = sign_of(f);
   const int w = state.width;
   const auto raise_all = [w](const double* ends, std::vector<double>& most) {
@@ -213,7 +213,7 @@ void start(const Folding& f, Accumulators& state) {
   state.jumps = false;
 }
 
-void fold_run(const Folding& f, const Lanes& x, int first, int count, int slot,
+void fold_run(const Folding& f, const VectorLanes& x, int first, int count, int slot,
               Accumulators& state) {
   const auto s = static_cast<size_t>(slot);
   if (f.op == Op::Sum && !f.in.integer) {
@@ -228,7 +228,7 @@ void fold_run(const Folding& f, const Lanes& x, int first, int count, int slot,
   for (int k = 0; k < count; ++k) jump_one(f, x, first + k, s, state);
 }
 
-void fold_rows(const Folding& f, const Lanes& x, int rows, Accumulators& state) {
+void fold_rows(const Folding& f, const VectorLanes& x, int rows, Accumulators& state) {
   const int w = state.width;
   if (f.op == Op::Sum && !f.in.integer) {
     sum_rows(f, x, rows, state);

@@ -39,10 +39,10 @@ struct Folding {
 
 void start(const Folding& folding, Accumulators& state);
 /// Adds `count` elements from lanes[first] to result `slot`. The caller updates state.count.
-void fold_run(const Folding& folding, const Lanes& lanes, int first, int count, int slot,
+void fold_run(const Folding& folding, const VectorLanes& lanes, int first, int count, int slot,
               Accumulators& state);
 /// Adds `rows` rows of state.width elements, one element to each result.
-void fold_rows(const Folding& folding, const Lanes& lanes, int rows, Accumulators& state);
+void fold_rows(const Folding& folding, const VectorLanes& lanes, int rows, Accumulators& state);
 /// Merges the state of later elements into that of earlier ones.
 void merge(const Folding& folding, const Accumulators& later, Accumulators& state);
 

@@ -18,7 +18,7 @@ namespace kw::truth {
 
 namespace {
 
-void read_chunk(const Lanes& lanes, int64_t at, int count, Matrix& m) {
+void read_chunk(const VectorLanes& lanes, int64_t at, int count, Matrix& m) {
   if (m.tracks.integer) {
     std::copy_n(lanes.i, count, m.i.begin() + at);
   } else {
@@ -164,7 +164,7 @@ void count_terms(const Matrix& m, const Packing& p, PackedFactor& to) {
 
 }  // namespace
 
-void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region region,
+void read_matrix(const TruthProgram& program, std::span<TruthRunner> evaluators, Region region,
                  Matrix& m) {
   constexpr int64_t kUnit = 32 * kChunk;
   const int64_t count = region.rows * region.columns;
@@ -193,7 +193,7 @@ void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region
       for (int64_t at = to; at < end; at += kChunk) {
         const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));
         const int64_t from = region.first + row * region.stride + at - to;
-        const Lanes& lanes = evaluators[static_cast<size_t>(worker)].at(from, n);
+        const VectorLanes& lanes = evaluators[static_cast<size_t>(worker)].at(from, n);
         if (lanes.jumps && !jumps) {
           const std::lock_guard lock(mutex);
           if (m.j.empty()) m.j.resize(size);

@@ -22,7 +22,7 @@ struct Region {
   int64_t first = 0, rows = 1, columns = 0, stride = 0;
 };
 /// Uses one worker per evaluator.
-void read_matrix(const Program& program, std::span<Evaluator> evaluators, Region region,
+void read_matrix(const TruthProgram& program, std::span<TruthRunner> evaluators, Region region,
                  Matrix& to);
 
 /// Panels of neighbouring lines (rows of the left factor, columns of the right), each stored depth

@@ -64,7 +64,7 @@ class Picker {
     }
   }
 
-  void pick(const int64_t* addresses, int count, Lanes& out) const {
+  void pick(const int64_t* addresses, int count, VectorLanes& out) const {
     if (input_ != nullptr) return load_at(*input_, addresses, count, out);
     load_at(*value_, addresses, count, out);
   }
@@ -76,7 +76,7 @@ class Picker {
 
 // The buffers with which one worker reads through an index.
 struct Reader {
-  Lanes picked, other;
+  VectorLanes picked, other;
   int64_t base[kChunk], address[kChunk];
 };
 
@@ -89,7 +89,7 @@ struct Indexed {
 };
 
 // Widens element k, because element j of `other` may be selected instead.
-void widen(const Lanes& other, int j, const Indexed& from, int k, Lanes& out) {
+void widen(const VectorLanes& other, int j, const Indexed& from, int k, VectorLanes& out) {
   const double y = from.tracks.integer ? to_double(out.i[k], from.dtype) : out.t[k];
   const double z = from.tracks.integer ? to_double(other.i[j], from.dtype) : other.t[j];
   if (z < y) out.lo[k] = std::max(out.lo[k], y - z);
@@ -101,7 +101,7 @@ void widen(const Lanes& other, int j, const Indexed& from, int k, Lanes& out) {
 }
 
 /// Widens element k by every element that the index may select instead, chunk by chunk.
-void widen_over(const Indexed& from, const Lanes& index, int k, Reader& reader) {
+void widen_over(const Indexed& from, const VectorLanes& index, int k, Reader& reader) {
   const double at = static_cast<double>(index.i[k]);
   const int64_t first = from.range.clamped(at - index.lo[k]);
   const int64_t last = from.range.clamped(at + index.hi[k]);
@@ -114,7 +114,7 @@ void widen_over(const Indexed& from, const Lanes& index, int k, Reader& reader) 
 }
 
 /// Sets reader.picked to the elements at base + index * stride.
-void read_indexed(const Indexed& from, const Lanes& index, int count, Reader& reader) {
+void read_indexed(const Indexed& from, const VectorLanes& index, int count, Reader& reader) {
   for (int k = 0; k < count; ++k)
     reader.address[k] = reader.base[k] + from.range.checked(index.i[k]) * from.stride;
   from.picker.pick(reader.address, count, reader.picked);
@@ -154,8 +154,8 @@ Status gather(const Sources& s, NodeId node, const Workers& workers, Tensor& out
   const Picker picker(s, n.inputs[0]);
   const Indexed from{picker, range, dense_view(shape).strides[dim], out.tracks, n.dtype};
   const View base = base_view(shape, dim, out.shape), place = coalesced(dense_view(out.shape));
-  const Program index = make_program(s, n.inputs[1], {}, false);
-  std::vector<Evaluator> evaluators;
+  const TruthProgram index = make_program(s, n.inputs[1], {}, false);
+  std::vector<TruthRunner> evaluators;
   for (int w = 0; w < workers.threads; ++w) evaluators.emplace_back(index);
   const auto readers = std::make_unique<Reader[]>(static_cast<size_t>(workers.threads));
   parallel_for(workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
@@ -179,19 +179,19 @@ Status index_select(const Sources& s, NodeId node, const Workers& workers, Tenso
   const Indexed from{picker, range, dense_view(shape).strides[dim], out.tracks, n.dtype};
   const View base = base_view(shape, dim, out.shape), place = coalesced(dense_view(out.shape));
   // The index for every position of the result.
-  const Program program = make_program(s, n.inputs[1], {}, false);
+  const TruthProgram program = make_program(s, n.inputs[1], {}, false);
   Tensor index = make_values(tensor::DType::Int64, {program.count}, program.tracks);
   copy_program(program, coalesced(dense_view(index.shape)), 1, index);
   View spread{out.shape, Extents(out.shape.size(), 0), 0};
   spread.strides[dim] = 1;
   spread = coalesced(spread);
   const auto readers = std::make_unique<Reader[]>(static_cast<size_t>(workers.threads));
-  const auto indices = std::make_unique<Lanes[]>(static_cast<size_t>(workers.threads));
+  const auto indices = std::make_unique<VectorLanes[]>(static_cast<size_t>(workers.threads));
   parallel_for(workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
     const int64_t at = unit * kChunk;
     const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
     Reader& reader = readers[static_cast<size_t>(worker)];
-    Lanes& lanes = indices[static_cast<size_t>(worker)];
+    VectorLanes& lanes = indices[static_cast<size_t>(worker)];
     load(index, spread, at, count, lanes);
     addresses(base, at, count, reader.base);
     read_indexed(from, lanes, count, reader);

@@ -14,12 +14,12 @@ inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
 #define KW_ORACLE_DECLARE_LEVEL(level)                                                       \
   namespace level {                                                                          \
   /* smooth functions of one float */                                                        \
-  void run_unary(const PointSpec& spec, const Operand& x, int count, Lanes& out);            \
+  void run_unary(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out);            \
   /* + - * /, maximum and minimum of two floats; false: another op */                        \
-  bool run_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count,      \
-                  Lanes& out);                                                               \
+  bool run_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,      \
+                  VectorLanes& out);                                                               \
   /* adds the op's own rounding to errors in `out` */                                        \
-  void add_rounding(const PointSpec& spec, int count, Lanes& out);                           \
+  void add_rounding(const PointSpec& spec, int count, VectorLanes& out);                           \
   /* parts of reductions */                                                                  \
   double sum(const double* x, int count);                                                    \
   double sum_magnitudes(const double* x, int count);                                         \
@@ -48,9 +48,9 @@ KW_ORACLE_DECLARE_LEVEL(v4)
 #undef KW_ORACLE_DECLARE_LEVEL
 
 struct ChunkLoops {
-  void (*unary)(const PointSpec&, const Operand&, int, Lanes&);
-  bool (*binary)(const PointSpec&, const Operand&, const Operand&, int, Lanes&);
-  void (*add_rounding)(const PointSpec&, int, Lanes&);
+  void (*unary)(const PointSpec&, const ChunkOperand&, int, VectorLanes&);
+  bool (*binary)(const PointSpec&, const ChunkOperand&, const ChunkOperand&, int, VectorLanes&);
+  void (*add_rounding)(const PointSpec&, int, VectorLanes&);
   double (*sum)(const double*, int);
   double (*sum_magnitudes)(const double*, int);
   double (*sum_squares)(const double*, int);

@@ -46,10 +46,10 @@ struct FactorSource {
   int64_t size() const { return shape.lines * shape.depth; }
   bool keeps() const { return !kept.empty(); }
 
-  Program program;
+  TruthProgram program;
   FactorShape shape;
   std::vector<PackedFactor> kept;  // all different matrices, if they are few
-  std::vector<Evaluator> evaluators;
+  std::vector<TruthRunner> evaluators;
   FactorNeeds needs;
 };
 
@@ -124,7 +124,7 @@ class Product {
   }
 
   // Returns the worker's own evaluator, or all evaluators if the workers share a matrix.
-  static std::span<Evaluator> evaluators(FactorSource& operand, int worker, int inner) {
+  static std::span<TruthRunner> evaluators(FactorSource& operand, int worker, int inner) {
     const std::span all(operand.evaluators);
     return inner == 1 ? all.subspan(static_cast<size_t>(worker), 1) : all;
   }

@@ -57,8 +57,8 @@ PhiloxBlock philox_block(uint64_t key, uint64_t counter_low, uint64_t counter_hi
 namespace {
 
 int64_t scalar_integer(const Sources& s, NodeId node) {
-  const Program program = make_program(s, node, {}, false);
-  return Evaluator(program).at(0, 1).i[0];
+  const TruthProgram program = make_program(s, node, {}, false);
+  return TruthRunner(program).at(0, 1).i[0];
 }
 
 }  // namespace

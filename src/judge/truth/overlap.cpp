@@ -127,7 +127,7 @@ class Overlap {
       for (int64_t row = 0; row < rows; ++row) {
         for (int64_t at = 0; at < length; at += kChunk) {
           const int n = static_cast<int>(std::min<int64_t>(kChunk, length - at));
-          const Lanes& lanes =
+          const VectorLanes& lanes =
               evaluators_[static_cast<size_t>(worker)].at(begin + row * layout_.inner + at, n);
           add(lanes, target, row * length + at, n, sums);
         }
@@ -136,7 +136,7 @@ class Overlap {
     write(part, sums);
   }
 
-  void add(const Lanes& x, const View& target, int64_t start, int count, OverlapSums& sums) const {
+  void add(const VectorLanes& x, const View& target, int64_t start, int count, OverlapSums& sums) const {
     if (x.jumps && !sums.jumps) {
       const size_t n = std::max({sums.t.size(), sums.i.size(), sums.narrow.size()});
       sums.lo.assign(n, 0);
@@ -209,8 +209,8 @@ class Overlap {
   Rounding rounding_;
   bool narrow_;  // declared precision: sums in fp32
   FoldLayout layout_;
-  Program program_;
-  std::vector<Evaluator> evaluators_;
+  TruthProgram program_;
+  std::vector<TruthRunner> evaluators_;
   int64_t stride_ = 1, dilation_ = 1;
   std::vector<int64_t> terms_;
 };

@@ -14,15 +14,15 @@ using tensor::DType;
 
 namespace {
 
-void flip_possible(int k, int count, Lanes& out) {
+void flip_possible(int k, int count, VectorLanes& out) {
   open_jumps(count, out);
   (out.i[k] != 0 ? out.lo : out.hi)[k] = 1;
 }
 
 }  // namespace
 
-void compare_floats(const PointSpec& spec, const Operand& x, const Operand& z, int count,
-                    Lanes& out) {
+void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                    VectorLanes& out) {
   for (int k = 0; k < count; ++k) out.i[k] = compare(spec.op, x.lanes->t[k], z.lanes->t[k]) ? 1 : 0;
   const bool certain = !x.tracks.a && !x.tracks.h && !z.tracks.a && !z.tracks.h;
   if (certain) return;
@@ -35,13 +35,13 @@ void compare_floats(const PointSpec& spec, const Operand& x, const Operand& z, i
   }
 }
 
-void compare_integers(const PointSpec& spec, const Operand& x, const Operand& z, int count,
-                      Lanes& out) {
+void compare_integers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                      VectorLanes& out) {
   for (int k = 0; k < count; ++k)
     out.i[k] = compare(spec.op, x.lanes->i[k], z.lanes->i[k], spec.from) ? 1 : 0;
 }
 
-void classify(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+void classify(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double v = x.lanes->t[k];
     const bool yes =
@@ -53,7 +53,7 @@ void classify(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
   }
 }
 
-void integer_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
   if (in.size() == 1) {
     for (int k = 0; k < count; ++k) out.i[k] = apply(spec.op, in[0].lanes->i[k], spec.to);
     return;
@@ -67,8 +67,8 @@ void integer_point(const PointSpec& spec, std::span<const Operand> in, int count
   }
 }
 
-void choose(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
-  const Operand &c = in[0], &x = in[1], &z = in[2];
+void choose(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
+  const ChunkOperand &c = in[0], &x = in[1], &z = in[2];
   for (int k = 0; k < count; ++k) {
     const bool first = c.lanes->i[k] != 0;
     if (spec.tracks.integer) {

@@ -18,13 +18,13 @@ using tensor::DType;
 
 namespace {
 
-double value_of(const Operand& x, DType type, int k) {
+double value_of(const ChunkOperand& x, DType type, int k) {
   return x.tracks.integer ? to_double(x.lanes->i[k], type) : x.lanes->t[k];
 }
 
-double low_jump(const Operand& x, int k) { return x.lanes->jumps ? x.lanes->lo[k] : 0; }
-double high_jump(const Operand& x, int k) { return x.lanes->jumps ? x.lanes->hi[k] : 0; }
-bool jumps_at(const Operand& x, int k) { return low_jump(x, k) > 0 || high_jump(x, k) > 0; }
+double low_jump(const ChunkOperand& x, int k) { return x.lanes->jumps ? x.lanes->lo[k] : 0; }
+double high_jump(const ChunkOperand& x, int k) { return x.lanes->jumps ? x.lanes->hi[k] : 0; }
+bool jumps_at(const ChunkOperand& x, int k) { return low_jump(x, k) > 0 || high_jump(x, k) > 0; }
 
 // The value of one operand and the ends of its jump.
 struct Ends {
@@ -32,7 +32,7 @@ struct Ends {
   int count;
 };
 
-Ends ends_of(const Operand& x, DType type, int k) {
+Ends ends_of(const ChunkOperand& x, DType type, int k) {
   const double v = value_of(x, type, k), lo = low_jump(x, k), hi = high_jump(x, k);
   Ends ends{{v, 0, 0}, 1};
   if (lo > 0) ends.at[ends.count++] = v - lo;
@@ -42,7 +42,7 @@ Ends ends_of(const Operand& x, DType type, int k) {
 
 // If the op has steps, another branch may lie next to a step too. The ends are therefore moved
 // outwards by the operand's errors.
-Ends reached_ends(const Operand& x, DType type, int k) {
+Ends reached_ends(const ChunkOperand& x, DType type, int k) {
   const double v = value_of(x, type, k), reach = x.tracks.integer ? 0 : reach_of(x, k);
   const double lo = low_jump(x, k) + reach, hi = high_jump(x, k) + reach;
   Ends ends{{v, 0, 0}, 1};
@@ -81,7 +81,7 @@ double evaluate(const PointSpec& spec, bool floats, double x, double z, size_t o
   return to_double(operands == 1 ? apply(op, i, spec.to) : apply(op, i, j, spec.to), spec.to);
 }
 
-void widen(double other, double y, int k, Lanes& out) {
+void widen(double other, double y, int k, VectorLanes& out) {
   if (other == y || (std::isnan(y) && std::isnan(other))) return;
   if (std::isnan(other) || std::isnan(y)) {
     out.lo[k] = out.hi[k] = kInfinity;
@@ -91,9 +91,9 @@ void widen(double other, double y, int k, Lanes& out) {
   if (other > y) out.hi[k] = std::max(out.hi[k], other - y);
 }
 
-void carry_choice(std::span<const Operand> in, const PointSpec& spec, int k, Lanes& out) {
+void carry_choice(std::span<const ChunkOperand> in, const PointSpec& spec, int k, VectorLanes& out) {
   const bool first = in[0].lanes->i[k] != 0;
-  const Operand &chosen = first ? in[1] : in[2], &other = first ? in[2] : in[1];
+  const ChunkOperand &chosen = first ? in[1] : in[2], &other = first ? in[2] : in[1];
   out.lo[k] = low_jump(chosen, k);
   out.hi[k] = high_jump(chosen, k);
   if (!jumps_at(in[0], k)) return;
@@ -105,20 +105,20 @@ void carry_choice(std::span<const Operand> in, const PointSpec& spec, int k, Lan
 }
 
 // Returns whether the only other values are the ends themselves.
-bool one_apart(std::span<const Operand> in, int k) {
-  return std::all_of(in.begin(), in.end(), [&](const Operand& x) {
+bool one_apart(std::span<const ChunkOperand> in, int k) {
+  return std::all_of(in.begin(), in.end(), [&](const ChunkOperand& x) {
     return x.tracks.integer && low_jump(x, k) + high_jump(x, k) <= 1;
   });
 }
 
 // Returns whether the operand may be zero or change its sign.
-bool spans_zero(const Operand& x, DType type, int k) {
+bool spans_zero(const ChunkOperand& x, DType type, int k) {
   const double v = value_of(x, type, k);
   return v - low_jump(x, k) <= 0 && v + high_jump(x, k) >= 0;
 }
 
 // Returns whether a result between the ends may exceed the integer type and wrap around.
-bool wraps(const PointSpec& spec, std::span<const Operand> in, int k) {
+bool wraps(const PointSpec& spec, std::span<const ChunkOperand> in, int k) {
   const Ends xs = ends_of(in[0], spec.from, k);
   const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
   const double bits = 8 * tensor::dtype_size(spec.to);
@@ -135,8 +135,8 @@ bool wraps(const PointSpec& spec, std::span<const Operand> in, int k) {
   return false;
 }
 
-void carry_remainder(const PointSpec& spec, std::span<const Operand> in, double y, int k,
-                     Lanes& out) {
+void carry_remainder(const PointSpec& spec, std::span<const ChunkOperand> in, double y, int k,
+                     VectorLanes& out) {
   if (jumps_at(in[1], k)) return widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);
   const double z = value_of(in[1], spec.from, k), size = std::fabs(z);
   const bool both = spec.op == Op::Fmod;
@@ -146,10 +146,10 @@ void carry_remainder(const PointSpec& spec, std::span<const Operand> in, double 
 
 // Handles ops whose ends do not bound the values between them. Returns false if the ends must still
 // be evaluated.
-bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y, int k,
-                   Lanes& out) {
+bool carry_between(const PointSpec& spec, std::span<const ChunkOperand> in, double y, int k,
+                   VectorLanes& out) {
   if (one_apart(in, k)) return false;
-  const auto zero = [&](const Operand& x) { return spans_zero(x, spec.from, k); };
+  const auto zero = [&](const ChunkOperand& x) { return spans_zero(x, spec.from, k); };
   switch (spec.op) {
     case Op::Cast:
     case Op::Not:
@@ -199,7 +199,7 @@ bool carry_between(const PointSpec& spec, std::span<const Operand> in, double y,
 
 // A double cannot tell such large integers from their neighbours, so a step of one must not be
 // lost. Example: negating the least int64 and its neighbour gives the two ends of the type.
-void keep_steps(double y, int k, Lanes& out) {
+void keep_steps(double y, int k, VectorLanes& out) {
   constexpr double kExact = 0x1p53, kSpacing = 0x1p-52;
   const double step = std::fabs(y) * kSpacing;
   if (std::fabs(y) < kExact) return;
@@ -207,7 +207,7 @@ void keep_steps(double y, int k, Lanes& out) {
   out.hi[k] = std::max(out.hi[k], step);
 }
 
-void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes& out) {
+void carry_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k, VectorLanes& out) {
   if (spec.op == Op::Where) return carry_choice(in, spec, k, out);
   const double y = spec.tracks.integer ? to_double(out.i[k], spec.to) : out.t[k];
   if (carry_between(spec, in, y, k, out)) return;
@@ -231,14 +231,14 @@ void carry_one(const PointSpec& spec, std::span<const Operand> in, int k, Lanes&
 
 }  // namespace
 
-void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
   open_jumps(count, out);
   // A result far from the truth also has a larger rounding error.
   const double rounding =
       2 * spec.rounding.half_unit + 8 * spec.errors.relative * spec.rounding.unit;
   for (int k = 0; k < count; ++k) {
     const bool here =
-        std::any_of(in.begin(), in.end(), [&](const Operand& x) { return jumps_at(x, k); });
+        std::any_of(in.begin(), in.end(), [&](const ChunkOperand& x) { return jumps_at(x, k); });
     if (!here) continue;
     carry_one(spec, in, k, out);
     out.lo[k] *= 1 + rounding;

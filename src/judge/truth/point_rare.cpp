@@ -20,11 +20,11 @@ using tensor::DType;
 
 namespace {}
 
-double reach_of(const Operand& x, int k) {
+double reach_of(const ChunkOperand& x, int k) {
   return ports::bound_constants().path_factor * a_of(x)[k] + h_of(x)[k];
 }
 
-void open_jumps(int count, Lanes& out) {
+void open_jumps(int count, VectorLanes& out) {
   if (out.jumps) return;
   std::fill_n(out.lo, count, 0.0);
   std::fill_n(out.hi, count, 0.0);
@@ -34,7 +34,7 @@ void open_jumps(int count, Lanes& out) {
 namespace {
 
 // The result may be any value between `low` and `high`.
-void may_be(double low, double high, double y, int k, int count, Lanes& out) {
+void may_be(double low, double high, double y, int k, int count, VectorLanes& out) {
   const double down = low < y ? y - low : 0, up = high > y ? high - y : 0;
   if (down == 0 && up == 0) return;
   open_jumps(count, out);
@@ -49,7 +49,7 @@ double step_value(const PointSpec& spec, double v) {
   return std::trunc(v);
 }
 
-void one_step(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+void one_step(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double v = x.lanes->t[k];
     if (spec.tracks.integer) {
@@ -79,8 +79,8 @@ void one_step(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
   }
 }
 
-void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, int count,
-                     Lanes& out) {
+void floor_divisions(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                     VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(Op::FloorDiv, tx, tz);
@@ -107,7 +107,7 @@ void floor_divisions(const PointSpec& spec, const Operand& x, const Operand& z, 
 
 }  // namespace
 
-void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+void step(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
   if (spec.op == Op::FloorDiv) return floor_divisions(spec, in[0], in[1], count, out);
   one_step(spec, in[0], count, out);
 }
@@ -126,7 +126,7 @@ double pow_error(double x, double z, double y, double ex, double ez, double over
          swing([&](double v) { return std::pow(x, v); }, z, y, ez, overflow);
 }
 
-void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+void powers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = tz == 2 ? tx * tx : std::pow(tx, tz);
@@ -143,7 +143,7 @@ void powers(const PointSpec& spec, const Operand& x, const Operand& z, int count
 }
 
 // The remainder of x / z: near a multiple of z the result may differ by z.
-void remainders(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+void remainders(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(spec.op, tx, tz);
@@ -167,7 +167,7 @@ void remainders(const PointSpec& spec, const Operand& x, const Operand& z, int c
   }
 }
 
-void copy_signs(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+void copy_signs(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double y = out.t[k] = std::copysign(x.lanes->t[k], z.lanes->t[k]);
     if (spec.tracks.a) out.a[k] = a_of(x)[k];
@@ -180,7 +180,7 @@ void copy_signs(const PointSpec& spec, const Operand& x, const Operand& z, int c
 }
 
 // Smooth in both arguments, except that atan2 jumps at the negative x axis.
-void by_trying(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+void by_trying(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
   const Op op = spec.op;
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
@@ -202,7 +202,7 @@ void by_trying(const PointSpec& spec, const Operand& x, const Operand& z, int co
 
 }  // namespace
 
-void rare_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out) {
+void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
   switch (spec.op) {
     case Op::Pow:
       return powers(spec, x, z, count, out);

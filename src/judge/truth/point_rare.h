@@ -8,30 +8,30 @@ namespace kw::truth {
 
 /// Floor and similar ops, and casts of floats to integers. If a step lies within the argument's
 /// error, the result may be on either side of it.
-void step(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+void step(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Pow, Atan2, Fmod, Remainder, Copysign, Hypot.
-void rare_binary(const PointSpec& spec, const Operand& x, const Operand& z, int count, Lanes& out);
+void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out);
 
-void compare_floats(const PointSpec& spec, const Operand& x, const Operand& z, int count,
-                    Lanes& out);
-void compare_integers(const PointSpec& spec, const Operand& x, const Operand& z, int count,
-                      Lanes& out);
+void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                    VectorLanes& out);
+void compare_integers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                      VectorLanes& out);
 
 /// IsNan, IsInf, Not of floats.
-void classify(const PointSpec& spec, const Operand& x, int count, Lanes& out);
+void classify(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out);
 
-void integer_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Where.
-void choose(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+void choose(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Widens lo and hi of the result to include the results at the operands' jumps.
-void carry_jumps(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Returns the largest distance of a float operand from its value: 4 a + h.
-double reach_of(const Operand& x, int k);
+double reach_of(const ChunkOperand& x, int k);
 /// Enables jumps in `out`; sets them to zero if they were not enabled.
-void open_jumps(int count, Lanes& out);
+void open_jumps(int count, VectorLanes& out);
 
 }  // namespace kw::truth

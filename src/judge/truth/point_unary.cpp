@@ -20,7 +20,7 @@ namespace {
 constexpr double kSmall = 0x1p-6;
 
 template <class F>
-void values(const Operand& x, int count, Lanes& out, F f) {
+void values(const ChunkOperand& x, int count, VectorLanes& out, F f) {
   for (int k = 0; k < count; ++k) out.t[k] = f(x.lanes->t[k]);
 }
 
@@ -41,7 +41,7 @@ double moved(Between between, F f, double x, double y, double e, double overflow
 }
 
 template <class F>
-void try_ends(const PointSpec& spec, const Operand& x, int k, Lanes& out, F f) {
+void try_ends(const PointSpec& spec, const ChunkOperand& x, int k, VectorLanes& out, F f) {
   const Between between = graph::op_info(spec.op).between;
   const double v = x.lanes->t[k], y = out.t[k];
   const double own = spec.errors.argument * spec.rounding.unit * finite_magnitude(v);
@@ -52,7 +52,7 @@ void try_ends(const PointSpec& spec, const Operand& x, int k, Lanes& out, F f) {
 
 /// `slope` returns |f'(x)| from x and y.
 template <class F, class D>
-void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f, D slope) {
+void run_function(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out, F f, D slope) {
   values(x, count, out, f);
   if (!spec.tracks.a && !spec.tracks.h) return;
   const double* a = a_of(x);
@@ -80,7 +80,7 @@ void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out
 
 // For functions without a derivative in the op table.
 template <class F>
-void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out, F f) {
+void run_function(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out, F f) {
   values(x, count, out, f);
   if (!spec.tracks.a && !spec.tracks.h) return;
   for (int k = 0; k < count; ++k) try_ends(spec, x, k, out, f);
@@ -88,7 +88,7 @@ void run_function(const PointSpec& spec, const Operand& x, int count, Lanes& out
 
 }  // namespace
 
-void run_unary(const PointSpec& spec, const Operand& in, int count, Lanes& out) {
+void run_unary(const PointSpec& spec, const ChunkOperand& in, int count, VectorLanes& out) {
   using namespace ops;  // VALUE and SLOPE call it
   switch (spec.op) {
 #define KW_FUNCTION(op, name, ...) \
@@ -103,7 +103,7 @@ void run_unary(const PointSpec& spec, const Operand& in, int count, Lanes& out) 
   }
 }
 
-void add_rounding(const PointSpec& spec, int count, Lanes& out) {
+void add_rounding(const PointSpec& spec, int count, VectorLanes& out) {
   const Rounding& r = spec.rounding;
   const double infinity = std::numeric_limits<double>::infinity();
   const double largest = std::numeric_limits<double>::max();

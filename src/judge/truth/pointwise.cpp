@@ -28,12 +28,12 @@ bool is_step(Op op) {
 
 void copy(const double* from, int count, double* to) { std::copy_n(from, count, to); }
 
-void copy_errors(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+void copy_errors(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out) {
   if (spec.tracks.a) copy(a_of(x), count, out.a);
   if (spec.tracks.h) copy(h_of(x), count, out.h);
 }
 
-void cast_to_float(const PointSpec& spec, const Operand& x, int count, Lanes& out) {
+void cast_to_float(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out) {
   if (!x.tracks.integer) {
     copy(x.lanes->t, count, out.t);
     return copy_errors(spec, x, count, out);
@@ -48,7 +48,7 @@ void cast_to_float(const PointSpec& spec, const Operand& x, int count, Lanes& ou
   if (spec.tracks.h) missed(spec.to, ports::unit_roundoff(spec.to), out.h);
 }
 
-void float_result(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
   switch (spec.op) {
     case Op::Cast:
       return cast_to_float(spec, in[0], count, out);
@@ -67,7 +67,7 @@ void float_result(const PointSpec& spec, std::span<const Operand> in, int count,
     rare_binary(spec, in[0], in[1], count, out);
 }
 
-void integer_result(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+void integer_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
   const bool floats = !in[0].tracks.integer;
   if (is_comparison(spec.op))
     return floats ? compare_floats(spec, in[0], in[1], count, out)
@@ -83,11 +83,11 @@ void integer_result(const PointSpec& spec, std::span<const Operand> in, int coun
   integer_point(spec, in, count, out);
 }
 
-bool any_jumps(std::span<const Operand> in) {
-  return std::any_of(in.begin(), in.end(), [](const Operand& x) { return x.lanes->jumps; });
+bool any_jumps(std::span<const ChunkOperand> in) {
+  return std::any_of(in.begin(), in.end(), [](const ChunkOperand& x) { return x.lanes->jumps; });
 }
 
-void settle(const PointSpec& spec, int count, Lanes& out) {
+void settle(const PointSpec& spec, int count, VectorLanes& out) {
   if (spec.mode == Mode::Declared && spec.to == DType::Fp32) {
     for (int k = 0; k < count; ++k) out.t[k] = static_cast<double>(static_cast<float>(out.t[k]));
     return;
@@ -97,10 +97,10 @@ void settle(const PointSpec& spec, int count, Lanes& out) {
 
 }  // namespace
 
-const double* a_of(const Operand& x) { return x.tracks.a ? x.lanes->a : kZeros; }
-const double* h_of(const Operand& x) { return x.tracks.h ? x.lanes->h : kZeros; }
+const double* a_of(const ChunkOperand& x) { return x.tracks.a ? x.lanes->a : kZeros; }
+const double* h_of(const ChunkOperand& x) { return x.tracks.h ? x.lanes->h : kZeros; }
 
-void run_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out) {
+void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
   out.jumps = false;
   if (spec.tracks.integer) {
     integer_result(spec, in, count, out);

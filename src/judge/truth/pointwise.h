@@ -31,19 +31,19 @@ struct PointSpec {
   Findings* findings = nullptr;
 };
 
-struct Operand {
-  const Lanes* lanes = nullptr;
+struct ChunkOperand {
+  const VectorLanes* lanes = nullptr;
   Tracks tracks;
 };
 
 /// Computes the first `count` elements of `out`, which must not be one of the operands.
-void run_point(const PointSpec& spec, std::span<const Operand> in, int count, Lanes& out);
+void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Returns the errors that the result of a pointwise op has, given those of its operands.
 Tracks point_tracks(graph::Op op, tensor::DType from, tensor::DType to, std::span<const Tracks> in);
 
 /// Return the errors of an operand; zeros if it has none.
-const double* a_of(const Operand& x);
-const double* h_of(const Operand& x);
+const double* a_of(const ChunkOperand& x);
+const double* h_of(const ChunkOperand& x);
 
 }  // namespace kw::truth

@@ -33,10 +33,10 @@ class Emitter {
  public:
   Emitter(const Sources& sources, const std::vector<int>& order) : s_(sources), order_(order) {}
 
-  Program run(NodeId node, bool fresh) {
+  TruthProgram run(NodeId node, bool fresh) {
     const auto id = static_cast<size_t>(node);
     const int result = fresh ? compute(node, nullptr) : emit(node, nullptr);
-    Program program;
+    TruthProgram program;
     program.tracks = s_.facts[id].tracks;
     program.dtype = s_.graph[node].dtype;
     program.count = count_of(s_.facts[id].shape);
@@ -159,7 +159,7 @@ class Emitter {
   }
 
   // Registers are reused after their last use, except those of constants.
-  void assign_registers(int result, Program& program) {
+  void assign_registers(int result, TruthProgram& program) {
     std::vector<int> last(code_.size(), -1), place(code_.size(), -1), free;
     for (size_t k = 0; k < code_.size(); ++k) {
       for (int p = 0; p < code_[k].operands; ++p)
@@ -199,12 +199,12 @@ class Emitter {
 
 }  // namespace
 
-Program make_program(const Sources& sources, NodeId node, const std::vector<int>& order,
+TruthProgram make_program(const Sources& sources, NodeId node, const std::vector<int>& order,
                      bool fresh) {
   return Emitter(sources, order).run(node, fresh);
 }
 
-int64_t period_of(const Program& program) {
+int64_t period_of(const TruthProgram& program) {
   int64_t period = 1;
   for (const Instruction& code : program.body) {
     if (code.kind == Instruction::Kind::Point) continue;
@@ -217,10 +217,10 @@ int64_t period_of(const Program& program) {
   return period;
 }
 
-Evaluator::Evaluator(const Program& program)
-    : program_(program), registers_(new Lanes[static_cast<size_t>(program.registers)]) {
+TruthRunner::TruthRunner(const TruthProgram& program)
+    : program_(program), registers_(new VectorLanes[static_cast<size_t>(program.registers)]) {
   for (const Instruction& constant : program.constants) {
-    Lanes& out = registers_[static_cast<size_t>(constant.out)];
+    VectorLanes& out = registers_[static_cast<size_t>(constant.out)];
     out.jumps = false;
     std::fill_n(out.t, kChunk, constant.number);
     std::fill_n(out.i, kChunk, constant.integer);
@@ -229,13 +229,13 @@ Evaluator::Evaluator(const Program& program)
   }
 }
 
-const Lanes& Evaluator::at(int64_t start, int count) {
+const VectorLanes& TruthRunner::at(int64_t start, int count) {
   for (const Instruction& instruction : program_.body) run(instruction, start, count);
   return registers_[static_cast<size_t>(program_.result)];
 }
 
-void Evaluator::run(const Instruction& code, int64_t start, int count) {
-  Lanes& out = registers_[static_cast<size_t>(code.out)];
+void TruthRunner::run(const Instruction& code, int64_t start, int count) {
+  VectorLanes& out = registers_[static_cast<size_t>(code.out)];
   switch (code.kind) {
     case Instruction::Kind::Input:
       return load(*code.input, code.view, start, count, out);
@@ -258,7 +258,7 @@ void Evaluator::run(const Instruction& code, int64_t start, int count) {
     case Instruction::Kind::Constant:
       return;
     case Instruction::Kind::Point: {
-      Operand in[3];
+      ChunkOperand in[3];
       for (int k = 0; k < code.operands; ++k)
         in[k] = {&registers_[static_cast<size_t>(code.in[k])], code.in_tracks[k]};
       run_point(code.spec, {in, static_cast<size_t>(code.operands)}, count, out);

@@ -40,7 +40,7 @@ struct Instruction {
   int64_t integer = 0;
 };
 
-struct Program {
+struct TruthProgram {
   std::vector<Instruction> constants, body;
   int registers = 0, result = 0;
   Tracks tracks;
@@ -50,24 +50,24 @@ struct Program {
 
 /// Returns a program for the node's value, with its dims permuted by `order` (empty: unchanged). A
 /// whole node is only loaded, unless `fresh`.
-Program make_program(const Sources& sources, graph::NodeId node, const std::vector<int>& order,
+TruthProgram make_program(const Sources& sources, graph::NodeId node, const std::vector<int>& order,
                      bool fresh);
 
 /// Returns the number of positions after which the result repeats; the program's count if it does
 /// not.
-int64_t period_of(const Program& program);
+int64_t period_of(const TruthProgram& program);
 
 /// The registers of one worker for one program.
-class Evaluator {
+class TruthRunner {
  public:
-  explicit Evaluator(const Program& program);
+  explicit TruthRunner(const TruthProgram& program);
   /// Computes positions start … start + count; valid until the next call.
-  const Lanes& at(int64_t start, int count);
+  const VectorLanes& at(int64_t start, int count);
 
  private:
   void run(const Instruction& instruction, int64_t start, int count);
-  const Program& program_;
-  std::unique_ptr<Lanes[]> registers_;
+  const TruthProgram& program_;
+  std::unique_ptr<VectorLanes[]> registers_;
 };
 
 }  // namespace kw::truth

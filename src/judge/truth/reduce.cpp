@@ -60,7 +60,7 @@ class Reduction {
       for (int64_t o = unit * per_unit; o < end; o += batch) {
         const int64_t rows = std::min(batch, end - o);
         if (n <= kChunk) {
-          const Lanes* lanes =
+          const VectorLanes* lanes =
               n == 0 ? nullptr : &evaluator(worker).at(o * n, static_cast<int>(rows * n));
           for (int64_t r = 0; r < rows; ++r) {
             start(folding_, state);
@@ -155,17 +155,17 @@ class Reduction {
   void set_errors(size_t at, double a, double h);
   void set_jumps(const Accumulators& state, size_t at, size_t s);
 
-  Evaluator& evaluator(int worker) { return evaluators_[static_cast<size_t>(worker)]; }
+  TruthRunner& evaluator(int worker) { return evaluators_[static_cast<size_t>(worker)]; }
 
   const Sources& s_;
   const Node& node_;
   const Workers& workers_;
   Tensor& out_;
   ReduceLayout layout_;
-  Program program_;
+  TruthProgram program_;
   Folding folding_;
   Rounding rounding_;
-  std::vector<Evaluator> evaluators_;
+  std::vector<TruthRunner> evaluators_;
   int64_t width_ = 1, blocks_ = 1;
 };
 

@@ -43,12 +43,12 @@ void Row::set_jump(size_t k, double low, double high) {
 
 namespace {
 
-void read_row(Evaluator& evaluator, int64_t first, Row& row) {
+void read_row(TruthRunner& evaluator, int64_t first, Row& row) {
   row.jumps = false;
   const auto length = static_cast<int64_t>(row.size());
   for (int64_t at = 0; at < length; at += kChunk) {
     const int count = static_cast<int>(std::min<int64_t>(kChunk, length - at));
-    const Lanes& lanes = evaluator.at(first + at, count);
+    const VectorLanes& lanes = evaluator.at(first + at, count);
     if (row.tracks.integer) {
       std::copy_n(lanes.i, count, row.i.begin() + at);
     } else {
@@ -71,7 +71,7 @@ void read_row(Evaluator& evaluator, int64_t first, Row& row) {
   }
 }
 
-void write_row(const Row& row, int64_t first, const View& place, Lanes& lanes, Tensor& out) {
+void write_row(const Row& row, int64_t first, const View& place, VectorLanes& lanes, Tensor& out) {
   const auto length = static_cast<int64_t>(row.size());
   for (int64_t at = 0; at < length; at += kChunk) {
     const int count = static_cast<int>(std::min<int64_t>(kChunk, length - at));
@@ -98,8 +98,8 @@ bool scans_values(Op op) {
 
 // The buffers that one worker reuses between rows.
 struct Desk {
-  Desk(const Program& program, size_t in_length, size_t out_length, const Tensor& out)
-      : evaluator(program), lanes(new Lanes) {
+  Desk(const TruthProgram& program, size_t in_length, size_t out_length, const Tensor& out)
+      : evaluator(program), lanes(new VectorLanes) {
     in.tracks = program.tracks;
     in.dtype = program.dtype;
     in.resize(in_length);
@@ -107,8 +107,8 @@ struct Desk {
     result.dtype = out.dtype;
     result.resize(out_length);
   }
-  Evaluator evaluator;
-  std::unique_ptr<Lanes> lanes;
+  TruthRunner evaluator;
+  std::unique_ptr<VectorLanes> lanes;
   Row in, result;
 };
 
@@ -127,7 +127,7 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   const auto out_length = out.shape[static_cast<size_t>(dim)];
   if (out.count() == 0) return;
   const int64_t rows = out.count() / out_length;
-  const Program program = make_program(s, n.inputs[0], order, false);
+  const TruthProgram program = make_program(s, n.inputs[0], order, false);
   const View place = coalesced(permuted(dense_view(out.shape), order));
   const RowTask task{n, rounding_of(n.dtype, s.flush), s.mode};
   std::vector<Desk> desks;

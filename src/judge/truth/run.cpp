@@ -193,14 +193,14 @@ Status Run::fill(NodeId node, Tensor& out) {
 }
 
 void Run::copy_into(NodeId node, bool fresh, Tensor& out) {
-  const Program program = make_program(sources(), node, {}, fresh);
+  const TruthProgram program = make_program(sources(), node, {}, fresh);
   copy_program(program, coalesced(dense_view(out.shape)), workers_for(program.count).threads, out);
 }
 
-void copy_program(const Program& program, const View& place, int threads, Tensor& out) {
+void copy_program(const TruthProgram& program, const View& place, int threads, Tensor& out) {
   constexpr int64_t kChunksPerUnit = 32;
   const int64_t unit_size = kChunk * kChunksPerUnit;
-  std::vector<Evaluator> evaluators;
+  std::vector<TruthRunner> evaluators;
   for (int w = 0; w < threads; ++w) evaluators.emplace_back(program);
   const int64_t units = (program.count + unit_size - 1) / unit_size;
   parallel_for(threads, units, [&](int worker, int64_t unit) {

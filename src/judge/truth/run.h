@@ -54,6 +54,6 @@ class Run {
 };
 
 /// Copies a program's result to the positions of a view.
-void copy_program(const Program& program, const View& place, int threads, Tensor& out);
+void copy_program(const TruthProgram& program, const View& place, int threads, Tensor& out);
 
 }  // namespace kw::truth

@@ -166,7 +166,7 @@ class Scattering {
   std::vector<double> size_;
 };
 
-Element element_at(const Lanes& lanes, const Tracks& tracks, int k) {
+Element element_at(const VectorLanes& lanes, const Tracks& tracks, int k) {
   return {tracks.integer ? 0 : lanes.t[k], tracks.a ? lanes.a[k] : 0,
           tracks.h ? lanes.h[k] : 0,       lanes.jumps ? lanes.lo[k] : 0,
           lanes.jumps ? lanes.hi[k] : 0,   tracks.integer ? lanes.i[k] : 0};
@@ -185,15 +185,15 @@ Status scatter(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   places.shape = shape;
   places.strides[dim] = 0;
   places = coalesced(places);
-  const Program index = make_program(s, n.inputs[1], {}, false);
-  const Program source = make_program(s, n.inputs[2], {}, false);
-  Evaluator indices(index), sources(source);
+  const TruthProgram index = make_program(s, n.inputs[1], {}, false);
+  const TruthProgram source = make_program(s, n.inputs[2], {}, false);
+  TruthRunner indices(index), sources(source);
   Scattering scattering(s, node, out);
   std::optional<int64_t> bad;
   for (int64_t at = 0; at < index.count && !bad; at += kChunk) {
     const int count = static_cast<int>(std::min<int64_t>(kChunk, index.count - at));
-    const Lanes& where = indices.at(at, count);
-    const Lanes& what = sources.at(at, count);
+    const VectorLanes& where = indices.at(at, count);
+    const VectorLanes& what = sources.at(at, count);
     const auto clamped = [&](double i) {
       return static_cast<int64_t>(std::clamp(i, 0.0, static_cast<double>(extent - 1)));
     };

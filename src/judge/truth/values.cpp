@@ -139,7 +139,7 @@ void visit_storage(DType type, Visit visit) {
 }
 
 template <class Converted>
-auto* place_of(Lanes& lanes) {
+auto* place_of(VectorLanes& lanes) {
   if constexpr (std::is_same_v<Converted, int64_t>) {
     return lanes.i;
   } else {
@@ -174,14 +174,14 @@ void spread(const T* from, const View& view, int64_t start, int count, T* to) {
 
 }  // namespace
 
-void load(const HostTensor& from, const View& view, int64_t start, int count, Lanes& to) {
+void load(const HostTensor& from, const View& view, int64_t start, int count, VectorLanes& to) {
   to.jumps = false;
   visit_storage(from.dtype, [&](auto raw, auto convert) {
     load_as<decltype(raw)>(from, view, start, count, place_of<decltype(convert(raw))>(to), convert);
   });
 }
 
-void load(const Tensor& from, const View& view, int64_t start, int count, Lanes& to) {
+void load(const Tensor& from, const View& view, int64_t start, int count, VectorLanes& to) {
   if (from.tracks.integer) {
     gather(from.i.data(), view, start, count, to.i);
   } else {
@@ -195,7 +195,7 @@ void load(const Tensor& from, const View& view, int64_t start, int count, Lanes&
   gather(from.hi.data(), view, start, count, to.hi);
 }
 
-void load_at(const HostTensor& from, const int64_t* addresses, int count, Lanes& to) {
+void load_at(const HostTensor& from, const int64_t* addresses, int count, VectorLanes& to) {
   to.jumps = false;
   visit_storage(from.dtype, [&](auto raw, auto convert) {
     auto* out = place_of<decltype(convert(raw))>(to);
@@ -207,7 +207,7 @@ void load_at(const HostTensor& from, const int64_t* addresses, int count, Lanes&
   });
 }
 
-void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to) {
+void load_at(const Tensor& from, const int64_t* addresses, int count, VectorLanes& to) {
   const auto pick = [&](const auto& values, auto* out) {
     for (int k = 0; k < count; ++k) out[k] = values[static_cast<size_t>(addresses[k])];
   };
@@ -236,7 +236,7 @@ void spread_bounds(const double* from, const View& view, int64_t start, int coun
 
 }  // namespace
 
-void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
+void store(const VectorLanes& from, Tracks tracks, int64_t start, int count, const View& view,
            Tensor& to) {
   if (tracks.integer) {
     spread(from.i, view, start, count, to.i.data());

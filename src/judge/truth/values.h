@@ -25,7 +25,7 @@ struct Tracks {
 };
 
 /// One register of the chunk interpreter. Arrays that the node's `tracks` exclude are not read.
-struct Lanes {
+struct VectorLanes {
   alignas(64) double t[kChunk];
   alignas(64) double a[kChunk];
   alignas(64) double h[kChunk];
@@ -71,13 +71,13 @@ bool is_integer(tensor::DType type);  // true for bool too
 int64_t wrapped(tensor::DType type, int64_t value);
 
 /// Load and store chunks of tensors through coalesced views, from row-major position `start`.
-void load(const tensor::HostTensor& from, const View& view, int64_t start, int count, Lanes& to);
-void load(const Tensor& from, const View& view, int64_t start, int count, Lanes& to);
+void load(const tensor::HostTensor& from, const View& view, int64_t start, int count, VectorLanes& to);
+void load(const Tensor& from, const View& view, int64_t start, int count, VectorLanes& to);
 /// Load single elements at any addresses.
-void load_at(const tensor::HostTensor& from, const int64_t* addresses, int count, Lanes& to);
-void load_at(const Tensor& from, const int64_t* addresses, int count, Lanes& to);
+void load_at(const tensor::HostTensor& from, const int64_t* addresses, int count, VectorLanes& to);
+void load_at(const Tensor& from, const int64_t* addresses, int count, VectorLanes& to);
 /// `tracks` belong to the lanes; the tensor's other arrays stay unchanged.
-void store(const Lanes& from, Tracks tracks, int64_t start, int count, const View& view,
+void store(const VectorLanes& from, Tracks tracks, int64_t start, int count, const View& view,
            Tensor& to);
 
 }  // namespace kw::truth

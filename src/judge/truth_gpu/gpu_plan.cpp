@@ -242,7 +242,7 @@ class GpuPlanner {
   }
 
   Status add_point(const truth::Sources& s, NodeId node) {
-    const truth::Program program = truth::make_program(s, node, {}, true);
+    const truth::TruthProgram program = truth::make_program(s, node, {}, true);
     KernelText kernel;
     const ElementName y = KW_TRY(write_element(program, sources_, &kernel));
     write_result(s, node, y, "p", &kernel);
@@ -259,7 +259,7 @@ class GpuPlanner {
 
   Result<ElementText> element_of(const truth::Sources& s, NodeId node,
                                  const std::vector<int>& order, KernelText* kernel) const {
-    const truth::Program program = truth::make_program(s, node, order, false);
+    const truth::TruthProgram program = truth::make_program(s, node, order, false);
     if (program.count == 0) return input_error("no device code for empty tensors");
     const size_t before = kernel->lines().size();
     ElementText element;
@@ -322,7 +322,7 @@ class GpuPlanner {
     KernelText kernel;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], layout.order, &kernel));
     if (x.integer) return input_error("no device code for reductions of integers");
-    const truth::Program program = truth::make_program(s, n.inputs[0], layout.order, false);
+    const truth::TruthProgram program = truth::make_program(s, n.inputs[0], layout.order, false);
     const std::string ending = ending_text(s, node, {"own", "here", x.jumps()}, &kernel);
     add_walk(kernel_name(s, node, "overlap"),
              truth::count_of(s.facts[static_cast<size_t>(node)].shape),
@@ -373,7 +373,7 @@ class GpuPlanner {
     return kernel->lines().substr(before);
   }
 
-  std::string fold_text(const truth::Sources& s, NodeId node, const truth::Program& program,
+  std::string fold_text(const truth::Sources& s, NodeId node, const truth::TruthProgram& program,
                         int64_t count) const {
     const Node& n = graph_[node];
     const truth::Rounding r = truth::rounding_of(n.dtype, options_.flush);
@@ -410,7 +410,7 @@ class GpuPlanner {
     const Node& n = graph_[node];
     const truth::Extents& shape = s.facts[static_cast<size_t>(n.inputs[0])].shape;
     const truth::ReduceLayout layout = truth::reduce_layout(n, shape);
-    const truth::Program program = truth::make_program(s, n.inputs[0], layout.order, false);
+    const truth::TruthProgram program = truth::make_program(s, n.inputs[0], layout.order, false);
     if (program.tracks.integer) return input_error("no device code for reductions of integers");
     if (layout.reduced == 0) return input_error("no device code for empty tensors");
     const Sharing sharing = share(layout);
@@ -514,7 +514,7 @@ class GpuPlanner {
     const Node& n = graph_[node];
     const truth::Extents& shape = s.facts[static_cast<size_t>(node)].shape;
     const std::vector<int> order = lines_along(n.attrs.dims[0], shape.size());
-    const truth::Program program = truth::make_program(s, n.inputs[0], order, false);
+    const truth::TruthProgram program = truth::make_program(s, n.inputs[0], order, false);
     if (program.tracks.integer) return input_error("no device code for scans of integers");
     const int64_t length = shape[static_cast<size_t>(n.attrs.dims[0])];
     const int64_t lines = program.count / length;

@@ -174,7 +174,7 @@ class ElementWriter {
  public:
   ElementWriter(const GpuSources& sources, KernelText* kernel) : s_(sources), kernel_(kernel) {}
 
-  Result<ElementName> run(const truth::Program& program) {
+  Result<ElementName> run(const truth::TruthProgram& program) {
     names_.resize(static_cast<size_t>(program.registers));
     for (const truth::Instruction& constant : program.constants) KW_TRY(write(constant));
     for (const truth::Instruction& code : program.body) KW_TRY(write(code));
@@ -396,7 +396,7 @@ class ElementWriter {
 
 }  // namespace
 
-Result<ElementName> write_element(const truth::Program& program, const GpuSources& sources,
+Result<ElementName> write_element(const truth::TruthProgram& program, const GpuSources& sources,
                                   KernelText* kernel) {
   return ElementWriter(sources, kernel).run(program);
 }

@@ -51,7 +51,7 @@ struct ElementName {
 
 /// Adds the lines that compute the program's element at position `p`. An Error names what has no
 /// device code.
-Result<ElementName> write_element(const truth::Program& program, const GpuSources& sources,
+Result<ElementName> write_element(const truth::TruthProgram& program, const GpuSources& sources,
                                   KernelText* kernel);
 
 /// Returns the constants, rules and functions that the kernels call.

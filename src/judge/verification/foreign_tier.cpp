@@ -296,8 +296,8 @@ class Recorder {
            abi_.tensors.begin();
   }
 
-  Result<host_recording::Job> job() {
-    host_recording::Job job;
+  Result<host_recording::CaptiveJob> job() {
+    host_recording::CaptiveJob job;
     job.runtime = build_->folder.path() + "/libkwrecord.so";
     job.library = build_->library;
     job.readable = {build_->folder.path()};
@@ -313,7 +313,7 @@ class Recorder {
 
   /// Records all shapes in one process. If it ends at one shape, a new process continues after that
   /// shape.
-  Result<std::vector<host_recording::CaseRecord>> capture(host_recording::Job job, uint64_t base) {
+  Result<std::vector<host_recording::CaseRecord>> capture(host_recording::CaptiveJob job, uint64_t base) {
     std::vector<host_recording::CaseRecord> all;
     const std::vector<host_recording::Case> cases = std::move(job.cases);
     job.base = base;
@@ -349,7 +349,7 @@ class Recorder {
   }
 
   Status record() {
-    host_recording::Job made = KW_TRY(job());
+    host_recording::CaptiveJob made = KW_TRY(job());
     KW_TRY(os::write_file(made.runtime, host_recording::recorder_library()));
     for (const uint64_t where : KW_TRY(two_places())) {
       if (out_.refused) return Done{};

@@ -63,7 +63,7 @@ std::string variant_part(const std::string& name) {
   return name.substr(open, close + 1 - open);
 }
 
-Result<Reports> lint_robust(const Target& target, const lint::Options& options,
+Result<Reports> lint_robust(const Target& target, const lint::LintOptions& options,
                             ports::Oracle& oracle) {
   task_formats::LoadOptions load;
   load.inputs = target.reference.inputs;
@@ -81,7 +81,7 @@ Result<Reports> lint_robust(const Target& target, const lint::Options& options,
   return reports;
 }
 
-Result<Reports> lint_one(const Target& target, const lint::Options& options,
+Result<Reports> lint_one(const Target& target, const lint::LintOptions& options,
                          ports::Oracle& oracle) {
   const reference::ReferenceRequest& reference = target.reference;
   if (reference.function.empty() && task_formats::is_rkb(reference.path))
@@ -95,7 +95,7 @@ Result<Reports> lint_one(const Target& target, const lint::Options& options,
 }  // namespace
 
 Result<std::vector<lint::Report>> lint_tasks(
-    const std::vector<reference::ReferenceRequest>& references, const lint::Options& options,
+    const std::vector<reference::ReferenceRequest>& references, const lint::LintOptions& options,
     ports::Oracle& oracle, const single_run::Progress& progress) {
   std::vector<Target> targets;
   for (const reference::ReferenceRequest& reference : references)

@@ -15,7 +15,7 @@ namespace kw::verification {
 /// A folder of tasks means all its tasks. A robust-kbench folder means its directions and variants.
 /// Errors of one task become its findings; an Error here is about the machine.
 Result<std::vector<lint::Report>> lint_tasks(
-    const std::vector<reference::ReferenceRequest>& references, const lint::Options& options,
+    const std::vector<reference::ReferenceRequest>& references, const lint::LintOptions& options,
     ports::Oracle& oracle, const single_run::Progress& progress = {});
 
 }  // namespace kw::verification

@@ -199,7 +199,7 @@ class LintFolder : public ::testing::Test {
   /// "task verdict: rules" of every report.
   std::vector<std::string> rows() {
     truth::Interpreter oracle;
-    lint::Options options;
+    lint::LintOptions options;
     options.work = 3e5;
     const auto reports = lint_tasks({{root_, "", {}, {}}}, options, oracle);
     EXPECT_TRUE(reports) << reports.error().message;
@@ -258,7 +258,7 @@ TEST(LintTime, WhatWasNotDoneIsListed) {
       "import torch\ndef f(x: 'fp32[B, D]'):\n  return torch.softmax(x, -1)\n", "task.py");
   ASSERT_TRUE(task);
   truth::Interpreter oracle;
-  lint::Options options;
+  lint::LintOptions options;
   options.seconds = 1e-9;
   const auto report = lint::lint(*task, oracle, options);
   ASSERT_TRUE(report) << report.error().message;

@@ -19,13 +19,13 @@ namespace kw::verification {
 namespace {
 
 struct ScopeRow {
-  Scope scope;
+  ScreenScope scope;
   const char* name;
 };
 constexpr ScopeRow kScopes[] = {
-    {Scope::InScope, "in_scope"},
-    {Scope::OutOfScope, "out_of_scope"},
-    {Scope::NeedsReview, "needs_review"},
+    {ScreenScope::InScope, "in_scope"},
+    {ScreenScope::OutOfScope, "out_of_scope"},
+    {ScreenScope::NeedsReview, "needs_review"},
 };
 
 /// Words in refusals that the user or another machine can fix.
@@ -71,7 +71,7 @@ std::vector<std::string> ops_of(const task::Task& task) {
 }
 
 void accept(const task::Task& task, const char* reader, Screened* screened) {
-  screened->scope = Scope::InScope;
+  screened->scope = ScreenScope::InScope;
   screened->reader = reader;
   screened->ops = ops_of(task);
   screened->reason = screened->ops.empty() ? "moves its inputs only" : join(screened->ops, ", ");
@@ -92,7 +92,7 @@ Result<Screened> screen_one(const task_formats::SuiteTask& file,
   screened.detail = own.error().message;
   screened.reason = first_line(own.error().message);
   if (own.error().message.find(frontend::kSyntaxMark) != std::string::npos) {
-    screened.scope = Scope::NeedsReview;  // a newer Python may read it, or the user may fix it
+    screened.scope = ScreenScope::NeedsReview;  // a newer Python may read it, or the user may fix it
     return screened;
   }
   if (!mendable(own.error().message)) return screened;
@@ -109,13 +109,13 @@ Result<Screened> screen_one(const task_formats::SuiteTask& file,
       return screened;
     }
   }
-  screened.scope = Scope::NeedsReview;
+  screened.scope = ScreenScope::NeedsReview;
   return screened;
 }
 
 }  // namespace
 
-const char* scope_name(Scope scope) {
+const char* scope_name(ScreenScope scope) {
   return std::ranges::find(kScopes, scope, &ScopeRow::scope)->name;
 }
 

@@ -13,17 +13,17 @@
 
 namespace kw::verification {
 
-enum class Scope : uint8_t {
+enum class ScreenScope : uint8_t {
   InScope,      // can be a task as it is
   OutOfScope,   // cannot be a task
   NeedsReview,  // may be a task with torch or with more options
 };
 /// "in_scope", "out_of_scope" or "needs_review".
-const char* scope_name(Scope scope);
+const char* scope_name(ScreenScope scope);
 
 struct Screened {
   std::string name, path;
-  Scope scope = Scope::OutOfScope;
+  ScreenScope scope = ScreenScope::OutOfScope;
   std::string reader;            // "own" or "torch.export"; "" when neither reads it
   std::string reason;            // one line
   std::string detail;            // the complete message of a refusal

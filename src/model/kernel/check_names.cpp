@@ -80,9 +80,9 @@ unsigned NameChecker::let_kinds(const LetDecl& let, std::set<std::string>& open)
   open.insert(let.name);
   unsigned kinds = 0;
   for (const ExprNode& node : let.value.nodes) {
-    if (node.op == Op::Has) kinds |= kHas;
-    if (node.op == Op::BlocksPerSm) kinds |= kBlocksPerSm;
-    if (node.op != Op::Name) continue;
+    if (node.op == ExprOp::Has) kinds |= kHas;
+    if (node.op == ExprOp::BlocksPerSm) kinds |= kBlocksPerSm;
+    if (node.op != ExprOp::Name) continue;
     if (open.count(node.name) != 0) {
       report(let.value, node, fmt::format("'{}' needs its own value", node.name),
              "a 'let' may use other lets, but not in a circle");
@@ -116,7 +116,7 @@ void NameChecker::check(const Expr& expr, unsigned allowed, std::string_view pla
 
 void NameChecker::check_node(const Expr& expr, const ExprNode& node, unsigned allowed,
                              std::string_view place, const std::string& repeat) {
-  if (node.op == Op::BlocksPerSm) {
+  if (node.op == ExprOp::BlocksPerSm) {
     if ((allowed & kBlocksPerSm) == 0) {
       return report(
           expr, node, fmt::format("blocks_per_sm() cannot be used in {}", place),
@@ -124,7 +124,7 @@ void NameChecker::check_node(const Expr& expr, const ExprNode& node, unsigned al
     }
     return check_blocks_per_sm(expr, node);
   }
-  if (node.op == Op::Has) {
+  if (node.op == ExprOp::Has) {
     const TensorDecl* input = draft_.module.find_tensor(node.name);
     if (input == nullptr ? draft_.broken_names.count(node.name) == 0 : !input->optional) {
       return report(expr, node, fmt::format("'{}' is not an optional input", node.name),
@@ -133,7 +133,7 @@ void NameChecker::check_node(const Expr& expr, const ExprNode& node, unsigned al
     if ((allowed & kHas) == 0) report(expr, node, fmt::format("has() cannot be used in {}", place));
     return;
   }
-  if (node.op != Op::Name || draft_.broken_names.count(node.name) != 0) return;
+  if (node.op != ExprOp::Name || draft_.broken_names.count(node.name) != 0) return;
   const unsigned kinds = kinds_of(node.name, repeat);
   if ((kinds & kUnknown) != 0) {
     return report(expr, node, fmt::format("unknown name '{}'{}", node.name, suggest(node.name)),
@@ -165,8 +165,8 @@ void NameChecker::check_blocks_per_sm(const Expr& expr, const ExprNode& node) {
 
 bool NameChecker::is_pointer(const Expr& expr, int index) const {
   const ExprNode& node = expr.nodes[static_cast<size_t>(index)];
-  if (node.op == Op::Name) return (kinds_of(node.name) & (kTensor | kTensormap)) != 0;
-  if (node.op != Op::Pick) return false;
+  if (node.op == ExprOp::Name) return (kinds_of(node.name) & (kTensor | kTensormap)) != 0;
+  if (node.op != ExprOp::Pick) return false;
   return std::any_of(node.children.begin() + 1, node.children.end(),
                      [&](int child) { return is_pointer(expr, child); });
 }
@@ -174,7 +174,7 @@ bool NameChecker::is_pointer(const Expr& expr, int index) const {
 void NameChecker::check_argument(const Expr& expr, const std::string& repeat) {
   const unsigned numbers = kAfterCompile | kRepeat;
   const ExprNode& root = expr.root();
-  if (root.op == Op::Name) {
+  if (root.op == ExprOp::Name) {
     check_node(expr, root, numbers | kTensor | kTensormap | kFloatScalar, "args(…)", repeat);
     return;
   }
@@ -185,7 +185,7 @@ void NameChecker::check_argument(const Expr& expr, const std::string& repeat) {
   for (size_t i = 1; i < root.children.size(); ++i) {
     const int child = root.children[i];
     const ExprNode& node = expr.nodes[static_cast<size_t>(child)];
-    if (node.op == Op::Name && (kinds_of(node.name) & kTensor) != 0) {
+    if (node.op == ExprOp::Name && (kinds_of(node.name) & kTensor) != 0) {
       tensors.insert(child);
     } else {
       report(expr, node, "this pick() mixes tensors with other things",

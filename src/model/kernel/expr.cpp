@@ -43,25 +43,25 @@ class Evaluator {
 
   Result<int64_t> apply(const ExprNode& n) {
     switch (n.op) {
-      case Op::Number:
+      case ExprOp::Number:
         return n.value;
-      case Op::Name:
+      case ExprOp::Name:
         return name(n.name);
-      case Op::Has:
+      case ExprOp::Has:
         return int64_t{scope_.absent.count(n.name) == 0};
-      case Op::BlocksPerSm:
+      case ExprOp::BlocksPerSm:
         if (!scope_.blocks_per_sm) return domain("blocks_per_sm() is known only after compiling");
         return scope_.blocks_per_sm(n.name);
-      case Op::Negate:
-      case Op::Not:
+      case ExprOp::Negate:
+      case ExprOp::Not:
         return unary(n);
-      case Op::And:
-      case Op::Or:
+      case ExprOp::And:
+      case ExprOp::Or:
         return logic(n);
-      case Op::Pick:
+      case ExprOp::Pick:
         return pick(n);
-      case Op::Min:
-      case Op::Max:
+      case ExprOp::Min:
+      case ExprOp::Max:
         return extreme(n);
       default:
         return binary(n);
@@ -81,7 +81,7 @@ class Evaluator {
 
   Result<int64_t> unary(const ExprNode& n) {
     const int64_t value = KW_TRY(node(n.children[0]));
-    if (n.op == Op::Not) return int64_t{value == 0};
+    if (n.op == ExprOp::Not) return int64_t{value == 0};
     int64_t out = 0;
     if (__builtin_sub_overflow(int64_t{0}, value, &out)) return overflow();
     return out;
@@ -89,7 +89,7 @@ class Evaluator {
 
   Result<int64_t> logic(const ExprNode& n) {
     const int64_t left = KW_TRY(node(n.children[0]));
-    const bool decided = n.op == Op::And ? left == 0 : left != 0;
+    const bool decided = n.op == ExprOp::And ? left == 0 : left != 0;
     if (decided) return int64_t{left != 0};
     const int64_t right = KW_TRY(node(n.children[1]));
     return int64_t{right != 0};
@@ -109,7 +109,7 @@ class Evaluator {
     int64_t best = KW_TRY(node(n.children[0]));
     for (size_t i = 1; i < n.children.size(); ++i) {
       const int64_t value = KW_TRY(node(n.children[i]));
-      if (n.op == Op::Min ? value < best : value > best) best = value;
+      if (n.op == ExprOp::Min ? value < best : value > best) best = value;
     }
     return best;
   }
@@ -118,41 +118,41 @@ class Evaluator {
     const int64_t a = KW_TRY(node(n.children[0]));
     const int64_t b = KW_TRY(node(n.children[1]));
     switch (n.op) {
-      case Op::Less:
+      case ExprOp::Less:
         return int64_t{a < b};
-      case Op::LessEqual:
+      case ExprOp::LessEqual:
         return int64_t{a <= b};
-      case Op::Greater:
+      case ExprOp::Greater:
         return int64_t{a > b};
-      case Op::GreaterEqual:
+      case ExprOp::GreaterEqual:
         return int64_t{a >= b};
-      case Op::Equal:
+      case ExprOp::Equal:
         return int64_t{a == b};
-      case Op::NotEqual:
+      case ExprOp::NotEqual:
         return int64_t{a != b};
       default:
         return arithmetic(n.op, a, b);
     }
   }
 
-  Result<int64_t> arithmetic(Op op, int64_t a, int64_t b) {
+  Result<int64_t> arithmetic(ExprOp op, int64_t a, int64_t b) {
     int64_t out = 0;
     switch (op) {
-      case Op::Add:
+      case ExprOp::Add:
         if (__builtin_add_overflow(a, b, &out)) return overflow();
         return out;
-      case Op::Subtract:
+      case ExprOp::Subtract:
         if (__builtin_sub_overflow(a, b, &out)) return overflow();
         return out;
-      case Op::Multiply:
+      case ExprOp::Multiply:
         if (__builtin_mul_overflow(a, b, &out)) return overflow();
         return out;
-      case Op::Divide:
-      case Op::Remainder:
+      case ExprOp::Divide:
+      case ExprOp::Remainder:
         if (b == 0) return domain("division by zero");
         if (a == INT64_MIN && b == -1) return overflow();
-        return op == Op::Divide ? a / b : a % b;
-      case Op::CeilDiv:
+        return op == ExprOp::Divide ? a / b : a % b;
+      case ExprOp::CeilDiv:
         if (b <= 0) return domain(fmt::format("ceil_div() needs a divisor above 0, not {}", b));
         return a / b + (a % b > 0 ? 1 : 0);
       default:
@@ -175,7 +175,7 @@ Result<int64_t> evaluate(const Expr& expr, const Scope& scope) {
 }
 
 Result<int64_t> evaluate_name(const std::string& name, const Scope& scope, int line) {
-  return evaluate(Expr{name, line, 1, {{Op::Name, 0, name, {}, 1, static_cast<int>(name.size())}}},
+  return evaluate(Expr{name, line, 1, {{ExprOp::Name, 0, name, {}, 1, static_cast<int>(name.size())}}},
                   scope);
 }
 
@@ -184,16 +184,16 @@ std::string values_of(const Expr& expr, const Scope& scope) {
   std::set<std::string> seen;
   for (const ExprNode& n : expr.nodes) {
     std::string shown;
-    if (n.op == Op::Name && seen.insert(n.name).second) {
+    if (n.op == ExprOp::Name && seen.insert(n.name).second) {
       const auto value = scope.values.find(n.name);
       const auto let = scope.known_lets.find(n.name);
       if (value != scope.values.end()) shown = fmt::format("{} = {}", n.name, value->second);
       if (let != scope.known_lets.end()) shown = fmt::format("{} = {}", n.name, let->second);
     }
-    if (n.op == Op::Has && seen.insert("has " + n.name).second) {
+    if (n.op == ExprOp::Has && seen.insert("has " + n.name).second) {
       shown = fmt::format("has({}) = {}", n.name, scope.absent.count(n.name) == 0 ? 1 : 0);
     }
-    if (n.op == Op::BlocksPerSm && scope.blocks_per_sm && seen.insert("blocks " + n.name).second) {
+    if (n.op == ExprOp::BlocksPerSm && scope.blocks_per_sm && seen.insert("blocks " + n.name).second) {
       const Result<int64_t> blocks = scope.blocks_per_sm(n.name);
       if (blocks) shown = fmt::format("blocks_per_sm({}) = {}", n.name, *blocks);
     }

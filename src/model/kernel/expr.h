@@ -13,7 +13,7 @@
 
 namespace kw::kernel {
 
-enum class Op : uint8_t {
+enum class ExprOp : uint8_t {
   Number,
   Name,
   Negate,
@@ -40,7 +40,7 @@ enum class Op : uint8_t {
 };
 
 struct ExprNode {
-  Op op = Op::Number;
+  ExprOp op = ExprOp::Number;
   int64_t value = 0;          // Number
   std::string name;           // Name, Has: the identifier; BlocksPerSm: the kernel as written
   std::vector<int> children;  // indices into Expr::nodes

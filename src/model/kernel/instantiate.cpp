@@ -184,7 +184,7 @@ class Instantiator {
       return param;
     }
     const ScalarDecl* scalar =
-        arg.root().op == Op::Name ? module_.find_scalar(arg.root().name) : nullptr;
+        arg.root().op == ExprOp::Name ? module_.find_scalar(arg.root().name) : nullptr;
     if (scalar != nullptr) {
       param.bytes =
           KW_TRY(encode_scalar(type, *scalar, floating_value(*scalar), integer_value(*scalar)));
@@ -194,7 +194,7 @@ class Instantiator {
     if (!value) return input_error("has no value: " + value.error().message);
     Result<std::vector<uint8_t>> bytes = encode_integer(type, *value);
     if (!bytes) {
-      const std::string values = arg.root().op == Op::Name ? "" : values_of(arg, scope_);
+      const std::string values = arg.root().op == ExprOp::Name ? "" : values_of(arg, scope_);
       return input_error(bytes.error().message + (values.empty() ? "" : " (" + values + ")"));
     }
     param.bytes = std::move(*bytes);
@@ -204,7 +204,7 @@ class Instantiator {
   // The tensor that an argument names, directly or through pick().
   Result<std::optional<std::string>> tensor_of(const Expr& arg) {
     const ExprNode* node = &arg.root();
-    if (node->op == Op::Pick && names_tensor(arg, node->children[1])) {
+    if (node->op == ExprOp::Pick && names_tensor(arg, node->children[1])) {
       Expr index = arg;
       index.nodes.resize(static_cast<size_t>(node->children[0]) + 1);
       const int64_t chosen = KW_TRY(evaluate(index, scope_));
@@ -214,7 +214,7 @@ class Instantiator {
       }
       node = &arg.nodes[static_cast<size_t>(node->children[static_cast<size_t>(chosen) + 1])];
     }
-    if (node->op != Op::Name || module_.find_tensor(node->name) == nullptr) {
+    if (node->op != ExprOp::Name || module_.find_tensor(node->name) == nullptr) {
       return std::optional<std::string>();
     }
     return std::optional<std::string>(node->name);
@@ -222,7 +222,7 @@ class Instantiator {
 
   bool names_tensor(const Expr& arg, int index) const {
     const ExprNode& node = arg.nodes[static_cast<size_t>(index)];
-    return node.op == Op::Name && module_.find_tensor(node.name) != nullptr;
+    return node.op == ExprOp::Name && module_.find_tensor(node.name) != nullptr;
   }
 
   double floating_value(const ScalarDecl& scalar) const {

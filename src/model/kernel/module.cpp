@@ -39,7 +39,7 @@ std::vector<std::string> Module::dims(const std::set<std::string>& absent) const
   std::vector<std::string> out;
   const auto visit = [&](const Expr& expr) {
     for (const ExprNode& node : expr.nodes) {
-      if (node.op == Op::Name && taken.insert(node.name).second) out.push_back(node.name);
+      if (node.op == ExprOp::Name && taken.insert(node.name).second) out.push_back(node.name);
     }
   };
   for (const TensorDecl& decl : tensors) {

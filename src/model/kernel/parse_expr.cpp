@@ -24,41 +24,41 @@ constexpr size_t kMaxNodes = 2000;
 
 struct BinaryOperator {
   std::string_view text;
-  Op op;
+  ExprOp op;
   int level;  // a larger level binds tighter
 };
 
 // Longer spellings come first, so that "<=" is not read as "<".
 constexpr std::array<BinaryOperator, 13> kBinary = {{
-    {"||", Op::Or, 1},
-    {"&&", Op::And, 2},
-    {"==", Op::Equal, 3},
-    {"!=", Op::NotEqual, 3},
-    {"<=", Op::LessEqual, 3},
-    {">=", Op::GreaterEqual, 3},
-    {"<", Op::Less, 3},
-    {">", Op::Greater, 3},
-    {"+", Op::Add, 4},
-    {"-", Op::Subtract, 4},
-    {"*", Op::Multiply, 5},
-    {"/", Op::Divide, 5},
-    {"%", Op::Remainder, 5},
+    {"||", ExprOp::Or, 1},
+    {"&&", ExprOp::And, 2},
+    {"==", ExprOp::Equal, 3},
+    {"!=", ExprOp::NotEqual, 3},
+    {"<=", ExprOp::LessEqual, 3},
+    {">=", ExprOp::GreaterEqual, 3},
+    {"<", ExprOp::Less, 3},
+    {">", ExprOp::Greater, 3},
+    {"+", ExprOp::Add, 4},
+    {"-", ExprOp::Subtract, 4},
+    {"*", ExprOp::Multiply, 5},
+    {"/", ExprOp::Divide, 5},
+    {"%", ExprOp::Remainder, 5},
 }};
 constexpr int kComparison = 3;
 
 struct Function {
   std::string_view name;
-  Op op;
+  ExprOp op;
   size_t least, most;
   std::string_view form;
 };
 
 constexpr size_t kAny = std::numeric_limits<size_t>::max();
 constexpr std::array<Function, 4> kFunctions = {{
-    {"ceil_div", Op::CeilDiv, 2, 2, "ceil_div(a, b)"},
-    {"min", Op::Min, 2, kAny, "min(a, b, …)"},
-    {"max", Op::Max, 2, kAny, "max(a, b, …)"},
-    {"pick", Op::Pick, 2, kAny, "pick(index, value0, value1, …)"},
+    {"ceil_div", ExprOp::CeilDiv, 2, 2, "ceil_div(a, b)"},
+    {"min", ExprOp::Min, 2, kAny, "min(a, b, …)"},
+    {"max", ExprOp::Max, 2, kAny, "max(a, b, …)"},
+    {"pick", ExprOp::Pick, 2, kAny, "pick(index, value0, value1, …)"},
 }};
 
 class ExprParser {
@@ -120,8 +120,8 @@ class ExprParser {
 
   // A comparison in parentheses may be compared again, so it does not count.
   bool is_comparison(int node) const {
-    const Op op = expr_.nodes[static_cast<size_t>(node)].op;
-    return op >= Op::Less && op <= Op::NotEqual && node != parenthesised_;
+    const ExprOp op = expr_.nodes[static_cast<size_t>(node)].op;
+    return op >= ExprOp::Less && op <= ExprOp::NotEqual && node != parenthesised_;
   }
 
   std::optional<int> unary() {
@@ -137,7 +137,7 @@ class ExprParser {
 
   std::optional<int> unary_inside() {
     const size_t begin = cursor_.position();
-    for (const auto& [text, op] : {std::pair{"-", Op::Negate}, std::pair{"!", Op::Not}}) {
+    for (const auto& [text, op] : {std::pair{"-", ExprOp::Negate}, std::pair{"!", ExprOp::Not}}) {
       if (!cursor_.accept(text)) continue;
       const std::optional<int> operand = unary();
       if (!operand) return std::nullopt;
@@ -188,16 +188,16 @@ class ExprParser {
     const std::optional<int64_t> value = cursor_.take_integer("a number");
     if (!value) return std::nullopt;
     end_ = cursor_.position_after();
-    return add({Op::Number, *value, "", {}, 0, 0}, begin);
+    return add({ExprOp::Number, *value, "", {}, 0, 0}, begin);
   }
 
   std::optional<int> name(size_t begin) {
     const std::string word(cursor_.take_word());
     end_ = cursor_.position_after();
     if (word == "true" || word == "false") {
-      return add({Op::Number, word == "true" ? 1 : 0, "", {}, 0, 0}, begin);
+      return add({ExprOp::Number, word == "true" ? 1 : 0, "", {}, 0, 0}, begin);
     }
-    if (cursor_.peek() != '(') return add({Op::Name, 0, word, {}, 0, 0}, begin);
+    if (cursor_.peek() != '(') return add({ExprOp::Name, 0, word, {}, 0, 0}, begin);
     if (word == "has") return has(begin);
     if (word == "blocks_per_sm") return blocks_per_sm(begin);
     for (const Function& function : kFunctions) {
@@ -245,7 +245,7 @@ class ExprParser {
     }
     if (!cursor_.expect(")", "the input's name")) return std::nullopt;
     end_ = cursor_.position_after();
-    return add({Op::Has, 0, input, {}, 0, 0}, begin);
+    return add({ExprOp::Has, 0, input, {}, 0, 0}, begin);
   }
 
   std::optional<int> blocks_per_sm(size_t begin) {
@@ -253,7 +253,7 @@ class ExprParser {
     const std::optional<std::string> kernel = parse_kernel_name(cursor_);
     if (!kernel || !cursor_.expect(")", "the kernel's name")) return std::nullopt;
     end_ = cursor_.position_after();
-    return add({Op::BlocksPerSm, 0, *kernel, {}, 0, 0}, begin);
+    return add({ExprOp::BlocksPerSm, 0, *kernel, {}, 0, 0}, begin);
   }
 
   Cursor& cursor_;

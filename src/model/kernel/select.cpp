@@ -32,7 +32,7 @@ Status check_features(const Module& module, const LaunchDecl& launch) {
   for (const Expr& arg : launch.args) {
     for (const ExprNode& node : arg.nodes) {
       const auto is_map = [&](const TensormapDecl& map) {
-        return node.op == Op::Name && map.name == node.name;
+        return node.op == ExprOp::Name && map.name == node.name;
       };
       if (std::ranges::none_of(module.tensormaps, is_map)) continue;
       return input_error(
@@ -80,7 +80,7 @@ Result<std::map<std::string, int64_t>> infer_dims(
     for (size_t i = 0; i < shape.size(); ++i) {
       const ExprNode& root = decl->shape[i].root();
       const bool symbol =
-          root.op == Op::Name && std::ranges::find(symbols, root.name) != symbols.end();
+          root.op == ExprOp::Name && std::ranges::find(symbols, root.name) != symbols.end();
       if (!symbol) continue;
       const auto [at, fresh] = dims.emplace(root.name, shape[i]);
       if (!fresh && at->second != shape[i]) {

@@ -46,7 +46,7 @@ class TuneWalk {
 
   void collect(const Expr& expr, std::set<std::string>& names) const {
     for (const ExprNode& node : expr.nodes) {
-      if (node.op != Op::Name || !names.insert(node.name).second) continue;
+      if (node.op != ExprOp::Name || !names.insert(node.name).second) continue;
       if (const LetDecl* let = module_.find_let(node.name)) collect(let->value, names);
     }
   }

@@ -75,7 +75,7 @@ const std::set<std::string> kHostWords = {"exit",   "abort",  "stderr", "cerr",
 
 class Sifter {
  public:
-  Sifter(const Source& source, const std::string& launcher)
+  Sifter(const HostSource& source, const std::string& launcher)
       : source_(source), launcher_(launcher), erased_(source.text.size() + 1, false) {}
 
   DeviceText run() {
@@ -215,7 +215,7 @@ class Sifter {
     }
   }
 
-  const Source& source_;
+  const HostSource& source_;
   const std::string& launcher_;
   std::vector<bool> erased_;
   std::map<int, std::string> replaced_;
@@ -225,7 +225,7 @@ class Sifter {
 
 }  // namespace
 
-DeviceText device_text(const Source& source, const std::string& launcher) {
+DeviceText device_text(const HostSource& source, const std::string& launcher) {
   return Sifter(source, launcher).run();
 }
 

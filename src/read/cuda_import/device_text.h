@@ -19,6 +19,6 @@ struct DeviceText {
 };
 
 /// A quoted header named after `launcher` only declares it and is left out.
-DeviceText device_text(const Source& source, const std::string& launcher);
+DeviceText device_text(const HostSource& source, const std::string& launcher);
 
 }  // namespace kw::cuda_import

@@ -11,7 +11,7 @@
 
 #include "core/text.h"
 #include "cuda_import/device_text.h"
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 #include "cuda_import/plan.h"
 #include "cuda_import/source.h"
 #include "cuda_source/cuda_types.h"
@@ -38,7 +38,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-bool launches_directly(const Source& source, const Item& item) {
+bool launches_directly(const HostSource& source, const Item& item) {
   for (size_t i = item.body_first; i < item.body_last; ++i) {
     const cuda_source::Token& token = source.tokens[i];
     if (token.is("<<<") || token.is("cudaLaunchKernel") || token.is("cudaLaunchCooperativeKernel"))
@@ -47,14 +47,14 @@ bool launches_directly(const Source& source, const Item& item) {
   return false;
 }
 
-bool calls(const Source& source, const Item& item, const std::string& name) {
+bool calls(const HostSource& source, const Item& item, const std::string& name) {
   for (size_t i = item.body_first; i < item.body_last; ++i) {
     if (source.tokens[i].text == name) return true;
   }
   return false;
 }
 
-const Item* choose_launcher(const Source& source, const std::string& wanted,
+const Item* choose_launcher(const HostSource& source, const std::string& wanted,
                             std::vector<Diagnostic>& problems) {
   std::vector<const Item*> hosts, marked, direct;
   std::vector<std::string> names;
@@ -182,10 +182,10 @@ class Importer {
     return near.size() == 1 ? near.front() : "";
   }
 
-  Value argument(const CParameter& one) {
-    Value value;
+  HostValue argument(const CParameter& one) {
+    HostValue value;
     if (one.type.pointers > 0) {
-      value.kind = Value::Kind::Pointer;
+      value.kind = HostValue::Kind::Pointer;
       value.text = plan_name(one.name);
       value.type = one.type;
       return value;
@@ -193,7 +193,7 @@ class Importer {
     if (!one.type.dtype) return value;
     const auto given = request_.numbers.find(one.name);
     if (tensor::is_float(*one.type.dtype)) {
-      value.kind = Value::Kind::Scalar;
+      value.kind = HostValue::Kind::Scalar;
       value.text = plan_name(one.name);
       return value;
     }
@@ -210,11 +210,11 @@ class Importer {
   }
 
   void follow(const Item& launcher) {
-    std::vector<Value> arguments;
+    std::vector<HostValue> arguments;
     for (const CParameter& one : parameters_) arguments.push_back(argument(one));
     std::vector<bool> decisions;
     while (true) {
-      Followed one = Follower(source_, decisions).run(launcher, arguments);
+      Followed one = HostCodeReader(source_, decisions).run(launcher, arguments);
       for (const Diagnostic& found : one.problems) add_problem(out_.problems, found);
       written_.merge(one.written);
       used_.merge(one.used);
@@ -511,9 +511,9 @@ class Importer {
   }
 
   const ImportRequest& request_;
-  const Source source_;
+  const HostSource source_;
   std::vector<CParameter> parameters_;
-  Plan plan_;
+  ImportPlan plan_;
   std::set<std::string> written_, used_, scratch_;
   bool bad_parameters_ = false;
   Imported out_;
@@ -540,7 +540,7 @@ Imported import_launcher(const ImportRequest& request) {
 LauncherHead find_launcher(const std::string& text, const std::string& name) {
   LauncherHead out;
   if (unreadable(text, out.problems)) return out;
-  const Source source(text);
+  const HostSource source(text);
   const Item* item = choose_launcher(source, name, out.problems);
   if (item == nullptr) return out;
   out.name = last_name(item->name);

@@ -35,7 +35,7 @@ std::string extents_text(const Extents& extents) {
   return text;
 }
 
-const CParameter* parameter_of(const Source& source, const std::string& kernel, size_t number,
+const CParameter* parameter_of(const HostSource& source, const std::string& kernel, size_t number,
                                std::vector<CParameter>& keep) {
   for (const Item& item : source.outline.items) {
     if (item.kind != Item::Kind::Kernel || item.name != kernel) continue;
@@ -47,7 +47,7 @@ const CParameter* parameter_of(const Source& source, const std::string& kernel, 
 
 class Writer {
  public:
-  Writer(Plan plan, const Source& source) : plan_(std::move(plan)), source_(source) {
+  Writer(ImportPlan plan, const HostSource& source) : plan_(std::move(plan)), source_(source) {
     for (const PlanTensor& one : plan_.tensors) names_.insert(one.tensor.name);
     for (const PlanScalar& one : plan_.scalars) names_.insert(one.name);
     for (const std::string& one : cuda_import::names_in(plan_.paths)) names_.insert(one);
@@ -173,8 +173,8 @@ class Writer {
     return out;
   }
 
-  Plan plan_;
-  const Source& source_;
+  ImportPlan plan_;
+  const HostSource& source_;
   std::set<std::string> names_, constants_;
 };
 
@@ -225,7 +225,7 @@ std::set<std::string> names_in(const std::vector<Path>& paths) {
   return out;
 }
 
-std::string plan_text(Plan plan, const Source& source) {
+std::string plan_text(ImportPlan plan, const HostSource& source) {
   return Writer(std::move(plan), source).run();
 }
 

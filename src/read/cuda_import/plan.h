@@ -23,7 +23,7 @@ struct PlanScalar {
   std::string value;  // "": none
 };
 
-struct Plan {
+struct ImportPlan {
   std::string task;
   std::vector<PlanTensor> tensors;
   std::vector<PlanScalar> scalars;
@@ -32,7 +32,7 @@ struct Plan {
 };
 
 /// The lines, each with "//! " and a newline. Constants that kernels get by value become scalars.
-std::string plan_text(Plan plan, const Source& source);
+std::string plan_text(ImportPlan plan, const HostSource& source);
 
 /// Definitions of the kernels that replace runtime calls, if the paths use them.
 std::string added_kernels(const std::vector<Path>& paths);

@@ -13,7 +13,7 @@
 
 namespace kw::cuda_import {
 
-struct Source {
+struct HostSource {
   std::string_view text;
   cuda_source::SourceText lexed;
   std::vector<cuda_source::Token> tokens;
@@ -21,7 +21,7 @@ struct Source {
   Outline outline;
   TypeNames types;
 
-  explicit Source(std::string_view file)
+  explicit HostSource(std::string_view file)
       : text(file),
         lexed(cuda_source::lex_source(file)),
         tokens(cuda_source::code_tokens(lexed)),

@@ -12,7 +12,7 @@ namespace kw::cuda_import {
 
 namespace {
 
-using Kind = Value::Kind;
+using Kind = HostValue::Kind;
 
 struct OpName {
   const char* text;
@@ -42,7 +42,7 @@ std::optional<int64_t> fold_bits(const std::string& op, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-Value combine_integers(const std::string& op, const TermRef& a, const TermRef& b,
+HostValue combine_integers(const std::string& op, const TermRef& a, const TermRef& b,
                        const cuda_source::Token& where) {
   for (const OpName& row : kArithmetic) {
     if (op == row.text) return integer_value(make_term(row.op, {a, b}));
@@ -65,7 +65,7 @@ Value combine_integers(const std::string& op, const TermRef& a, const TermRef& b
   return unknown_value("'" + op + "' of numbers that depend on the shape", where);
 }
 
-std::optional<double> real_of(const Value& value) {
+std::optional<double> real_of(const HostValue& value) {
   if (value.is(Kind::Real)) return value.real;
   if (value.is(Kind::Integer) && value.term->constant())
     return static_cast<double>(*value.term->constant());
@@ -76,15 +76,15 @@ std::optional<double> real_of(const Value& value) {
   return std::nullopt;
 }
 
-Value real_value(double value) {
-  Value out;
+HostValue real_value(double value) {
+  HostValue out;
   out.kind = Kind::Real;
   out.real = value;
   return out;
 }
 
-Value ratio(TermRef numerator, TermRef denominator) {
-  Value out;
+HostValue ratio(TermRef numerator, TermRef denominator) {
+  HostValue out;
   out.kind = Kind::Ratio;
   out.term = std::move(numerator);
   out.denominator = std::move(denominator);
@@ -92,7 +92,7 @@ Value ratio(TermRef numerator, TermRef denominator) {
 }
 
 /// The value as a ratio of integers, if it is exactly one.
-std::optional<Value> as_ratio(const Value& value) {
+std::optional<HostValue> as_ratio(const HostValue& value) {
   if (value.is(Kind::Ratio)) return value;
   if (value.is(Kind::Integer)) return ratio(value.term, number(1));
   if (value.is(Kind::Real) && std::floor(value.real) == value.real &&
@@ -101,7 +101,7 @@ std::optional<Value> as_ratio(const Value& value) {
   return std::nullopt;
 }
 
-Value combine_reals(const std::string& op, double a, double b, const cuda_source::Token& where) {
+HostValue combine_reals(const std::string& op, double a, double b, const cuda_source::Token& where) {
   if (op == "+") return real_value(a + b);
   if (op == "-") return real_value(a - b);
   if (op == "*") return real_value(a * b);
@@ -115,7 +115,7 @@ Value combine_reals(const std::string& op, double a, double b, const cuda_source
   return unknown_value("'" + op + "' of floating-point numbers", where);
 }
 
-Value combine_ratios(const std::string& op, const Value& a, const Value& b,
+HostValue combine_ratios(const std::string& op, const HostValue& a, const HostValue& b,
                      const cuda_source::Token& where) {
   const auto times = [](const TermRef& x, const TermRef& y) {
     return make_term(TermOp::Multiply, {x, y});
@@ -130,15 +130,15 @@ Value combine_ratios(const std::string& op, const Value& a, const Value& b,
 
 }  // namespace
 
-Value integer_value(TermRef term) {
-  Value out;
+HostValue integer_value(TermRef term) {
+  HostValue out;
   out.kind = Kind::Integer;
   out.term = std::move(term);
   return out;
 }
 
-Value unknown_value(std::string why, const cuda_source::Token& where) {
-  Value out;
+HostValue unknown_value(std::string why, const cuda_source::Token& where) {
+  HostValue out;
   out.kind = Kind::Unknown;
   out.text = std::move(why);
   out.line = where.line;
@@ -146,12 +146,12 @@ Value unknown_value(std::string why, const cuda_source::Token& where) {
   return out;
 }
 
-Value combine(const std::string& op, const Value& a, const Value& b,
+HostValue combine(const std::string& op, const HostValue& a, const HostValue& b,
               const cuda_source::Token& where) {
   if (a.is(Kind::Unknown)) return a;
   if (b.is(Kind::Unknown)) return b;
   if (a.is(Kind::Integer) && b.is(Kind::Integer)) {
-    Value out = combine_integers(op, a.term, b.term, where);
+    HostValue out = combine_integers(op, a.term, b.term, where);
     if (out.is(Kind::Integer) && out.term->size > kMaxTermSize)
       return unknown_value("an expression that grows too long for a plan", where);
     return out;
@@ -176,7 +176,7 @@ Value combine(const std::string& op, const Value& a, const Value& b,
   return unknown_value("'" + op + "' of things that are no numbers here", where);
 }
 
-TermRef condition_of(const Value& value) {
+TermRef condition_of(const HostValue& value) {
   if (value.is(Kind::Integer)) return value.term;
   if (value.is(Kind::Status)) return number(0);  // cudaSuccess
   if (value.is(Kind::Pointer)) return number(!value.text.empty());
@@ -184,7 +184,7 @@ TermRef condition_of(const Value& value) {
   return nullptr;
 }
 
-Value rounded(const Value& value, bool up, const cuda_source::Token& where) {
+HostValue rounded(const HostValue& value, bool up, const cuda_source::Token& where) {
   if (value.is(Kind::Integer)) return value;
   if (value.is(Kind::Real)) return real_value(up ? std::ceil(value.real) : std::floor(value.real));
   if (value.is(Kind::Ratio))
@@ -194,7 +194,7 @@ Value rounded(const Value& value, bool up, const cuda_source::Token& where) {
   return unknown_value("rounding of something that is no number here", where);
 }
 
-Value converted(const Value& value, const CType& type, const cuda_source::Token& where) {
+HostValue converted(const HostValue& value, const CType& type, const cuda_source::Token& where) {
   if (type.pointers > 0 || !type.dtype) return value;
   const bool floating = tensor::is_float(*type.dtype);
   if (floating) {

@@ -11,7 +11,7 @@
 
 namespace kw::cuda_import {
 
-struct Value {
+struct HostValue {
   enum class Kind : uint8_t {
     Nothing,  // void, or an object without use here
     Integer,
@@ -35,7 +35,7 @@ struct Value {
   std::string text;  // Scalar, Pointer: the name ("" = null); Kernel: as launched; Unknown: why
   CType type;        // of the pointee, with its stars
   Extents extents;
-  std::vector<Value> items;  // List
+  std::vector<HostValue> items;  // List
   size_t slot = kNoSlot;     // its place if it can be assigned to; Address: the target
   int member = -1;           // member of Extents
   size_t first = 0, last = 0, body_first = 0, body_last = 0;  // Function: ranges of tokens
@@ -46,16 +46,16 @@ struct Value {
   bool is(Kind what) const { return kind == what; }
 };
 
-Value integer_value(TermRef term);
-Value unknown_value(std::string why, const cuda_source::Token& where);
+HostValue integer_value(TermRef term);
+HostValue unknown_value(std::string why, const cuda_source::Token& where);
 /// `a op b` with the result C++ computes: "+", "<", "&&", …
-Value combine(const std::string& op, const Value& a, const Value& b,
+HostValue combine(const std::string& op, const HostValue& a, const HostValue& b,
               const cuda_source::Token& where);
 /// The value as a condition; null if it cannot be expressed.
-TermRef condition_of(const Value& value);
+TermRef condition_of(const HostValue& value);
 /// ceil and floor.
-Value rounded(const Value& value, bool up, const cuda_source::Token& where);
+HostValue rounded(const HostValue& value, bool up, const cuda_source::Token& where);
 /// The value converted to an arithmetic type.
-Value converted(const Value& value, const CType& type, const cuda_source::Token& where);
+HostValue converted(const HostValue& value, const CType& type, const cuda_source::Token& where);
 
 }  // namespace kw::cuda_import

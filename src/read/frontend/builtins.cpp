@@ -13,11 +13,11 @@
 
 #include "core/text.h"
 #include "frontend/call.h"
-#include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/math_library.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 #include "frontend/text_format.h"
 
@@ -152,7 +152,7 @@ Error value_as_number(const std::string& name) {
 
 }  // namespace
 
-Result<Value> Evaluator::builtin_length(const Value& value) {
+Result<Value> PythonTracer::builtin_length(const Value& value) {
   if (const auto* tensor = value.get<Tensor>()) {
     const graph::NodeId node = KW_TRY(node_of(*tensor));
     if (graph_.rank(node) == 0) return input_error("len() of a 0-d tensor");
@@ -169,7 +169,7 @@ Result<Value> Evaluator::builtin_length(const Value& value) {
   return Value(Dim(static_cast<int64_t>(items.size())));
 }
 
-Result<Value> Evaluator::builtin_number(const std::string& name, const Arguments& arguments) {
+Result<Value> PythonTracer::builtin_number(const std::string& name, const Arguments& arguments) {
   const Value value = KW_TRY(first(name, arguments));
   if (const auto* tensor = value.get<Tensor>()) {
     const auto constant = KW_TRY(constant_of(*tensor));
@@ -182,7 +182,7 @@ Result<Value> Evaluator::builtin_number(const std::string& name, const Arguments
   return Value(holds);
 }
 
-Result<Value> Evaluator::builtin_reduce(const std::string& name, const Arguments& arguments) {
+Result<Value> PythonTracer::builtin_reduce(const std::string& name, const Arguments& arguments) {
   const Value value = KW_TRY(first(name, arguments));
   const bool several = arguments.positional.size() > 1 && (name == "min" || name == "max");
   if (!arguments.keywords.empty() && name != "sum")
@@ -207,7 +207,7 @@ Result<Value> Evaluator::builtin_reduce(const std::string& name, const Arguments
   return extreme(graph_, items, name == "max");
 }
 
-Result<Value> Evaluator::builtin_sequence(const std::string& name, const Arguments& arguments) {
+Result<Value> PythonTracer::builtin_sequence(const std::string& name, const Arguments& arguments) {
   if (name == "zip") {
     std::vector<std::vector<Value>> columns;
     size_t rows = SIZE_MAX;
@@ -259,7 +259,7 @@ Result<Value> Evaluator::builtin_sequence(const std::string& name, const Argumen
   return make_list(std::move(result));
 }
 
-Result<Value> Evaluator::make_dict(const Value& from, const std::vector<Value>& items) {
+Result<Value> PythonTracer::make_dict(const Value& from, const std::vector<Value>& items) {
   if (const auto* other = from.get<std::shared_ptr<Dict>>())
     return Value(std::make_shared<Dict>(**other));
   auto dict = std::make_shared<Dict>();
@@ -271,7 +271,7 @@ Result<Value> Evaluator::make_dict(const Value& from, const std::vector<Value>& 
   return Value(std::move(dict));
 }
 
-Result<Value> Evaluator::builtin_sorted(Arguments arguments) {
+Result<Value> PythonTracer::builtin_sorted(Arguments arguments) {
   const Value value = KW_TRY(first("sorted", arguments));
   std::vector<Value> items = KW_TRY(iterate(value));
   std::vector<std::pair<Value, Value>> keyed;
@@ -299,7 +299,7 @@ Result<Value> Evaluator::builtin_sorted(Arguments arguments) {
   return make_list(std::move(items));
 }
 
-Result<Value> Evaluator::builtin_attribute(const std::string& name, const Arguments& arguments) {
+Result<Value> PythonTracer::builtin_attribute(const std::string& name, const Arguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   const auto* attribute_name = given.size() >= 2 ? given[1].get<std::string>() : nullptr;
   if (!attribute_name) return input_error(fmt::format("{}() needs an object and a name", name));
@@ -321,7 +321,7 @@ Result<Value> Evaluator::builtin_attribute(const std::string& name, const Argume
       fmt::format("'{}' object has no attribute '{}'", type_name(given[0]), *attribute_name));
 }
 
-Result<Value> Evaluator::call_builtin(const std::string& name, Arguments arguments) {
+Result<Value> PythonTracer::call_builtin(const std::string& name, Arguments arguments) {
   static const std::map<std::string, int> kGroups = {
       {"int", 1},     {"float", 1},    {"bool", 1},      {"min", 2},    {"max", 2},    {"sum", 2},
       {"any", 2},     {"all", 2},      {"zip", 3},       {"tuple", 3},  {"list", 3},   {"set", 3},
@@ -342,7 +342,7 @@ Result<Value> Evaluator::call_builtin(const std::string& name, Arguments argumen
   return builtin_of_one(name, std::move(arguments));
 }
 
-Result<Value> Evaluator::builtin_of_one(const std::string& name, Arguments arguments) {
+Result<Value> PythonTracer::builtin_of_one(const std::string& name, Arguments arguments) {
   const Value value = KW_TRY(first(name, arguments));
   const size_t count = arguments.positional.size();
   const Value second = count > 1 ? arguments.positional[1] : Value();
@@ -377,13 +377,13 @@ Result<Value> Evaluator::builtin_of_one(const std::string& name, Arguments argum
   return input_error(fmt::format("{}() is not supported\n{}", name, kWayOut + 3));
 }
 
-Result<Value> Evaluator::type_of(const Value& value) {
+Result<Value> PythonTracer::type_of(const Value& value) {
   if (const auto* object = value.get<std::shared_ptr<Object>>()) return Value((*object)->cls);
   if (value.get<Tensor>()) return Value(Library{"torch.Tensor"});
   return Value(Library{"builtins." + type_name(value)});
 }
 
-Result<Value> Evaluator::bind_as(const std::string& name, const Value& value) {
+Result<Value> PythonTracer::bind_as(const std::string& name, const Value& value) {
   const auto* function = value.get<std::shared_ptr<Function>>();
   if (!function) return input_error(fmt::format("{}() needs a function", name));
   auto bound = std::make_shared<Function>(**function);
@@ -512,7 +512,7 @@ Result<Value> text_method(const std::string& text, const std::string& name,
 
 }  // namespace
 
-Result<Value> Evaluator::call_container(const BoundMethod& method, Arguments arguments) {
+Result<Value> PythonTracer::call_container(const BoundMethod& method, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
   const auto* text = method.self.get<std::string>();
   if (text && method.name == "format")

@@ -34,7 +34,7 @@ std::vector<std::string> defined(const Source& source, std::string_view kind) {
   return names;
 }
 
-Result<std::string> choose(Evaluator& evaluator, const std::string& wanted) {
+Result<std::string> choose(PythonTracer& evaluator, const std::string& wanted) {
   const Source& source = evaluator.source();
   const std::vector<std::string> functions = defined(source, "FunctionDef");
   const std::vector<std::string> classes = defined(source, "ClassDef");
@@ -64,7 +64,7 @@ Result<std::string> choose(Evaluator& evaluator, const std::string& wanted) {
                   source.name, join(all, ", ")));
 }
 
-Result<std::vector<Parameter>> read_parameters(Evaluator& evaluator, const Function& function,
+Result<std::vector<Parameter>> read_parameters(PythonTracer& evaluator, const Function& function,
                                                size_t skip) {
   const Json& args = (*function.tree)["args"];
   std::vector<Parameter> parameters;
@@ -118,7 +118,7 @@ void read_keywords(const Function& function, Found& found) {
   }
 }
 
-Status read_function(Evaluator& evaluator, const Function& function, size_t skip, Found& found) {
+Status read_function(PythonTracer& evaluator, const Function& function, size_t skip, Found& found) {
   const Json& args = (*function.tree)["args"];
   found.any_positional = !args["vararg"].is_null();
   found.any_keyword = !args["kwarg"].is_null();
@@ -146,7 +146,7 @@ std::optional<task::ScalarSpec> scalar_of(const std::string& name, const Value& 
   return spec;
 }
 
-Result<Found> find_entry(Evaluator& evaluator, const std::string& wanted) {
+Result<Found> find_entry(PythonTracer& evaluator, const std::string& wanted) {
   Found found;
   found.name = KW_TRY(choose(evaluator, wanted));
   const Value value = *KW_TRY(evaluator.global(found.name));
@@ -180,7 +180,7 @@ Result<Found> find_entry(Evaluator& evaluator, const std::string& wanted) {
 
 namespace {
 
-Result<GivenInput> given_input(Evaluator& evaluator, const std::string& name, const Value& value) {
+Result<GivenInput> given_input(PythonTracer& evaluator, const std::string& name, const Value& value) {
   GivenInput given;
   given.name = name;
   if (const auto* tensor = value.get<Tensor>()) {
@@ -202,7 +202,7 @@ Result<GivenInput> given_input(Evaluator& evaluator, const std::string& name, co
 
 }  // namespace
 
-Result<std::optional<std::vector<GivenInput>>> call_get_inputs(Evaluator& evaluator) {
+Result<std::optional<std::vector<GivenInput>>> call_get_inputs(PythonTracer& evaluator) {
   const Value* function = KW_TRY(evaluator.global("get_inputs"));
   if (!function) return std::optional<std::vector<GivenInput>>();
   evaluator.set_randomness(Randomness::Input);

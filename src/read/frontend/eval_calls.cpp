@@ -8,15 +8,15 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 
 namespace kw::frontend {
 
-Evaluator::~Evaluator() {
+PythonTracer::~PythonTracer() {
   // Functions own their scope and scopes own their functions. This cycle must be broken by hand.
   for (const auto& scope : scopes_) {
     if (const auto alive = scope.lock()) alive->names.clear();
@@ -31,7 +31,7 @@ Evaluator::~Evaluator() {
   for (const auto& [file, scope] : libraries_) scope->names.clear();
 }
 
-Result<Value> Evaluator::make_function(const Json& node, const std::string& name) {
+Result<Value> PythonTracer::make_function(const Json& node, const std::string& name) {
   auto function = std::make_shared<Function>();
   function->name = name;
   function->tree = &node;
@@ -53,7 +53,7 @@ Result<Value> Evaluator::make_function(const Json& node, const std::string& name
   return Value(std::move(function));
 }
 
-Result<Value> Evaluator::decorate(const Json& statement, Value value) {
+Result<Value> PythonTracer::decorate(const Json& statement, Value value) {
   const Json::Array& decorators = statement["decorator_list"].items();
   for (size_t i = decorators.size(); i-- > 0;) {
     const Value decorator = KW_TRY(eval(decorators[i]));
@@ -83,7 +83,7 @@ std::optional<Value> take_keyword(Arguments& arguments, const std::string& name)
 
 }  // namespace
 
-Status Evaluator::bind(const Function& function, Arguments& arguments, Scope& scope) {
+Status PythonTracer::bind(const Function& function, Arguments& arguments, Scope& scope) {
   const Json& args = (*function.tree)["args"];
   std::vector<std::string> names;
   for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
@@ -128,7 +128,7 @@ Status Evaluator::bind(const Function& function, Arguments& arguments, Scope& sc
   return Done{};
 }
 
-Result<Value> Evaluator::call_function(const Function& function, Arguments arguments,
+Result<Value> PythonTracer::call_function(const Function& function, Arguments arguments,
                                        const Value& self) {
   if (frames_.size() >= static_cast<size_t>(kMaxCallDepth)) {
     fatal_ = true;
@@ -162,7 +162,7 @@ Result<Value> Evaluator::call_function(const Function& function, Arguments argum
   return std::move(frame.returned);
 }
 
-Result<Value> Evaluator::eval_call(const Json& node) {
+Result<Value> PythonTracer::eval_call(const Json& node) {
   const Json& func = node["func"];
   const Value callee = KW_TRY(eval(func));
   Arguments arguments;
@@ -188,7 +188,7 @@ Result<Value> Evaluator::eval_call(const Json& node) {
   return invoke(callee, std::move(arguments));
 }
 
-Result<Value> Evaluator::invoke(const Value& callee, Arguments arguments) {
+Result<Value> PythonTracer::invoke(const Value& callee, Arguments arguments) {
   if (const auto* function = callee.get<std::shared_ptr<Function>>()) {
     const std::shared_ptr<Function> kept = *function;  // keeps it alive: it may rebind its own name
     const Value self = arguments.positional.empty() ? Value() : arguments.positional[0];
@@ -207,7 +207,7 @@ Result<Value> Evaluator::invoke(const Value& callee, Arguments arguments) {
   return input_error(fmt::format("'{}' object is not callable", type_name(callee)));
 }
 
-Result<Value> Evaluator::call_method(const BoundMethod& method, Arguments arguments) {
+Result<Value> PythonTracer::call_method(const BoundMethod& method, Arguments arguments) {
   if (method.function) {
     arguments.positional.insert(arguments.positional.begin(), method.self);
     return call_function(*method.function, std::move(arguments), method.self);
@@ -221,7 +221,7 @@ Result<Value> Evaluator::call_method(const BoundMethod& method, Arguments argume
   return call_container(method, std::move(arguments));
 }
 
-Result<std::vector<Value>> Evaluator::iterate(const Value& value) {
+Result<std::vector<Value>> PythonTracer::iterate(const Value& value) {
   if (const std::vector<Value>* items = items_of(value)) return *items;
   std::vector<Value> result;
   if (const auto* object = value.get<std::shared_ptr<Object>>()) {

@@ -7,16 +7,16 @@
 
 #include <algorithm>
 
-#include "frontend/evaluator.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 
 namespace kw::frontend {
 
-Result<std::shared_ptr<Class>> Evaluator::base_class(const Value& base) {
+Result<std::shared_ptr<Class>> PythonTracer::base_class(const Value& base) {
   if (const auto* cls = base.get<std::shared_ptr<Class>>()) return *cls;
   const auto* library = base.get<Library>();
   if (!library) return input_error(fmt::format("a {} cannot be a base class", type_name(base)));
@@ -51,13 +51,13 @@ std::string name_within(const std::string& cls, const std::string& name) {
 
 }  // namespace
 
-std::string Evaluator::private_name(const std::string& name) const {
+std::string PythonTracer::private_name(const std::string& name) const {
   const Function* function = frames_.empty() ? nullptr : frames_.back()->function;
   const std::shared_ptr<Class> owner = function ? function->owner.lock() : nullptr;
   return owner ? name_within(owner->name, name) : name;
 }
 
-Result<Value> Evaluator::make_class(const Json& statement) {
+Result<Value> PythonTracer::make_class(const Json& statement) {
   auto cls = std::make_shared<Class>();
   cls->name = statement["name"].as_string();
   for (const Json& node : statement["bases"].items()) {
@@ -120,7 +120,7 @@ Status fill_fields(Object& object, const Arguments& arguments) {
 
 }  // namespace
 
-Result<Value> Evaluator::instantiate(const std::shared_ptr<Class>& cls, Arguments arguments) {
+Result<Value> PythonTracer::instantiate(const std::shared_ptr<Class>& cls, Arguments arguments) {
   auto object = std::make_shared<Object>();
   object->cls = cls;
   objects_.push_back(object);
@@ -146,7 +146,7 @@ Result<Value> Evaluator::instantiate(const std::shared_ptr<Class>& cls, Argument
   return self;
 }
 
-Result<Value> Evaluator::make_plain_object(const std::string& name) {
+Result<Value> PythonTracer::make_plain_object(const std::string& name) {
   auto object = std::make_shared<Object>();
   object->cls = std::make_shared<Class>();
   object->cls->name = name;
@@ -155,7 +155,7 @@ Result<Value> Evaluator::make_plain_object(const std::string& name) {
 }
 
 // ctx of torch.autograd.Function: forward saves values there for backward only.
-Result<Value> Evaluator::apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments) {
+Result<Value> PythonTracer::apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments) {
   const Value* forward = cls->find("forward");
   if (!forward) return input_error(fmt::format("{} has no forward()", cls->name));
   Value context = KW_TRY(make_plain_object("ctx"));
@@ -164,7 +164,7 @@ Result<Value> Evaluator::apply_autograd(const std::shared_ptr<Class>& cls, Argum
 }
 
 // An object whose attributes are those of the bases, bound to the real object.
-Result<Value> Evaluator::make_super(Arguments arguments) {
+Result<Value> PythonTracer::make_super(Arguments arguments) {
   std::shared_ptr<Class> owner;
   Value self;
   if (arguments.positional.size() == 2) {
@@ -190,7 +190,7 @@ Result<Value> Evaluator::make_super(Arguments arguments) {
   return Value(std::move(stand_in));
 }
 
-Result<std::optional<Value>> Evaluator::object_attribute(const std::shared_ptr<Object>& object,
+Result<std::optional<Value>> PythonTracer::object_attribute(const std::shared_ptr<Object>& object,
                                                          const std::string& name) {
   const bool is_super = object->cls->name == "super" && object->attributes.count("__self__");
   const Value self = is_super ? object->attributes["__self__"] : Value(object);
@@ -219,7 +219,7 @@ Result<std::optional<Value>> Evaluator::object_attribute(const std::shared_ptr<O
   return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{self, name, nullptr})));
 }
 
-Result<std::optional<Value>> Evaluator::attribute(const Value& value, const std::string& name) {
+Result<std::optional<Value>> PythonTracer::attribute(const Value& value, const std::string& name) {
   const auto method = [&] {
     return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{value, name, nullptr})));
   };
@@ -269,7 +269,7 @@ Result<std::optional<Value>> Evaluator::attribute(const Value& value, const std:
   return std::optional<Value>();
 }
 
-Status Evaluator::set_attribute(const Value& object, const std::string& name, const Value& value) {
+Status PythonTracer::set_attribute(const Value& object, const std::string& name, const Value& value) {
   if (const auto* target = object.get<std::shared_ptr<Object>>()) {
     if (name == "training") (*target)->training = KW_TRY(truth_of(value));
     (*target)->set(name, value);

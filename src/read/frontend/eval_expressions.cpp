@@ -11,10 +11,10 @@
 
 #include "core/text.h"
 #include "frontend/call.h"
-#include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 #include "frontend/text_format.h"
 
@@ -32,7 +32,7 @@ struct Deeper {
 
 }  // namespace
 
-Result<Value> Evaluator::eval(const Json& node) {
+Result<Value> PythonTracer::eval(const Json& node) {
   const Deeper deeper(depth_);
   if (depth_ > kMaxDepth || ++steps_ > kMaxSteps) {
     fatal_ = true;
@@ -47,28 +47,28 @@ Result<Value> Evaluator::eval(const Json& node) {
   return result;
 }
 
-Result<Value> Evaluator::eval_kind(const Json& node) {
-  using Handler = Result<Value> (Evaluator::*)(const Json&);
+Result<Value> PythonTracer::eval_kind(const Json& node) {
+  using Handler = Result<Value> (PythonTracer::*)(const Json&);
   static const std::map<std::string_view, Handler> kHandlers = {
-      {"Constant", &Evaluator::eval_constant},
-      {"Name", &Evaluator::eval_name},
-      {"BinOp", &Evaluator::eval_binary},
-      {"UnaryOp", &Evaluator::eval_unary},
-      {"BoolOp", &Evaluator::eval_bool_op},
-      {"Compare", &Evaluator::eval_compare},
-      {"IfExp", &Evaluator::eval_choice},
-      {"Dict", &Evaluator::eval_dict},
-      {"ListComp", &Evaluator::eval_comprehension},
-      {"GeneratorExp", &Evaluator::eval_comprehension},
-      {"SetComp", &Evaluator::eval_comprehension},
-      {"DictComp", &Evaluator::eval_comprehension},
-      {"Lambda", &Evaluator::eval_lambda},
-      {"JoinedStr", &Evaluator::eval_text},
-      {"FormattedValue", &Evaluator::eval_text},
-      {"NamedExpr", &Evaluator::eval_walrus},
-      {"Slice", &Evaluator::eval_slice},
-      {"Subscript", &Evaluator::eval_subscript},
-      {"Call", &Evaluator::eval_call},
+      {"Constant", &PythonTracer::eval_constant},
+      {"Name", &PythonTracer::eval_name},
+      {"BinOp", &PythonTracer::eval_binary},
+      {"UnaryOp", &PythonTracer::eval_unary},
+      {"BoolOp", &PythonTracer::eval_bool_op},
+      {"Compare", &PythonTracer::eval_compare},
+      {"IfExp", &PythonTracer::eval_choice},
+      {"Dict", &PythonTracer::eval_dict},
+      {"ListComp", &PythonTracer::eval_comprehension},
+      {"GeneratorExp", &PythonTracer::eval_comprehension},
+      {"SetComp", &PythonTracer::eval_comprehension},
+      {"DictComp", &PythonTracer::eval_comprehension},
+      {"Lambda", &PythonTracer::eval_lambda},
+      {"JoinedStr", &PythonTracer::eval_text},
+      {"FormattedValue", &PythonTracer::eval_text},
+      {"NamedExpr", &PythonTracer::eval_walrus},
+      {"Slice", &PythonTracer::eval_slice},
+      {"Subscript", &PythonTracer::eval_subscript},
+      {"Call", &PythonTracer::eval_call},
   };
   const std::string& kind = node["_"].as_string();
   if (const auto handler = kHandlers.find(kind); handler != kHandlers.end())
@@ -85,7 +85,7 @@ Result<Value> Evaluator::eval_kind(const Json& node) {
   return input_error(fmt::format("'{}' object has no attribute '{}'", type_name(object), name));
 }
 
-Result<Value> Evaluator::eval_constant(const Json& node) {
+Result<Value> PythonTracer::eval_constant(const Json& node) {
   const std::string& type = node["type"].as_string();
   const Json& value = node["value"];
   if (type == "none") return Value(None{});
@@ -101,7 +101,7 @@ Result<Value> Evaluator::eval_constant(const Json& node) {
   return input_error(fmt::format("'{}' constants are not supported", type));
 }
 
-Result<Value> Evaluator::eval_name(const Json& node) {
+Result<Value> PythonTracer::eval_name(const Json& node) {
   const std::string& name = node["id"].as_string();
   const Scope& scope = frames_.empty() ? *globals_ : *frames_.back()->scope;
   if (const Value* found = scope.find(name)) return *found;
@@ -122,7 +122,7 @@ Result<Value> Evaluator::eval_name(const Json& node) {
   return input_error(fmt::format("name '{}' is not defined{}", name, did_you_mean(name, known)));
 }
 
-Result<std::vector<Value>> Evaluator::eval_items(const Json& nodes) {
+Result<std::vector<Value>> PythonTracer::eval_items(const Json& nodes) {
   std::vector<Value> items;
   for (const Json& node : nodes.items()) {
     if (node["_"].as_string() != "Starred") {
@@ -135,7 +135,7 @@ Result<std::vector<Value>> Evaluator::eval_items(const Json& nodes) {
   return items;
 }
 
-Result<Value> Evaluator::binary(std::string_view op, const Value& a, const Value& b) {
+Result<Value> PythonTracer::binary(std::string_view op, const Value& a, const Value& b) {
   if (!a.get<Tensor>() && !b.get<Tensor>()) return arithmetic(graph_, op, a, b);
   const char* row = operator_row(op);
   const bool usable = [](const Value& v) { return v.get<Tensor>() || as_number(v); }(a) &&
@@ -146,14 +146,14 @@ Result<Value> Evaluator::binary(std::string_view op, const Value& a, const Value
   return call_row(row, {{a, b}, {}});
 }
 
-Result<Value> Evaluator::eval_binary(const Json& node) {
+Result<Value> PythonTracer::eval_binary(const Json& node) {
   const Value a = KW_TRY(eval(node["left"]));
   const Value b = KW_TRY(eval(node["right"]));
   mark(shown(node), node);
   return binary(node["op"].as_string(), a, b);
 }
 
-Result<Value> Evaluator::eval_unary(const Json& node) {
+Result<Value> PythonTracer::eval_unary(const Json& node) {
   const std::string& op = node["op"].as_string();
   const Value a = KW_TRY(eval(node["operand"]));
   if (op == "Not") {
@@ -166,7 +166,7 @@ Result<Value> Evaluator::eval_unary(const Json& node) {
   return call_row(op == "USub" ? "torch.neg" : "torch.bitwise_not", {{a}, {}});
 }
 
-Result<Value> Evaluator::eval_bool_op(const Json& node) {
+Result<Value> PythonTracer::eval_bool_op(const Json& node) {
   const bool is_and = node["op"].as_string() == "And";
   Value value;
   const Json::Array& operands = node["values"].items();
@@ -180,7 +180,7 @@ Result<Value> Evaluator::eval_bool_op(const Json& node) {
   return value;
 }
 
-Result<Value> Evaluator::compare_values(std::string_view op, const Value& a, const Value& b) {
+Result<Value> PythonTracer::compare_values(std::string_view op, const Value& a, const Value& b) {
   const bool tensors = a.get<Tensor>() || b.get<Tensor>();
   const char* row = tensors ? operator_row(op) : nullptr;
   if (row && (a.get<Tensor>() || as_number(a)) && (b.get<Tensor>() || as_number(b)))
@@ -194,7 +194,7 @@ Result<Value> Evaluator::compare_values(std::string_view op, const Value& a, con
   return Value(result);
 }
 
-Result<Value> Evaluator::eval_compare(const Json& node) {
+Result<Value> PythonTracer::eval_compare(const Json& node) {
   Value left = KW_TRY(eval(node["left"]));
   Value result = true;
   const Json::Array& right = node["comparators"].items();
@@ -210,7 +210,7 @@ Result<Value> Evaluator::eval_compare(const Json& node) {
   return result;
 }
 
-Result<bool> Evaluator::truth_of(const Value& value) {
+Result<bool> PythonTracer::truth_of(const Value& value) {
   if (const auto* tensor = value.get<Tensor>()) {
     const graph::NodeId id = KW_TRY(node_of(*tensor));
     const graph::Node& node = graph_[id];
@@ -223,14 +223,14 @@ Result<bool> Evaluator::truth_of(const Value& value) {
   return truth(graph_, value);
 }
 
-Result<Value> Evaluator::eval_choice(const Json& node) {
+Result<Value> PythonTracer::eval_choice(const Json& node) {
   const Value condition = KW_TRY(eval(node["test"]));
   auto holds = truth_of(condition);
   if (!holds) return located(node["test"], std::move(holds).error());
   return eval(*holds ? node["body"] : node["orelse"]);
 }
 
-Result<Value> Evaluator::eval_dict(const Json& node) {
+Result<Value> PythonTracer::eval_dict(const Json& node) {
   auto dict = std::make_shared<Dict>();
   const Json::Array& keys = node["keys"].items();
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -246,7 +246,7 @@ Result<Value> Evaluator::eval_dict(const Json& node) {
   return Value(std::move(dict));
 }
 
-Status Evaluator::comprehend(const Json& node, size_t level,
+Status PythonTracer::comprehend(const Json& node, size_t level,
                              std::vector<std::pair<Value, Value>>& out) {
   const Json::Array& generators = node["generators"].items();
   if (level == generators.size()) {
@@ -272,7 +272,7 @@ Status Evaluator::comprehend(const Json& node, size_t level,
   return Done{};
 }
 
-Result<Value> Evaluator::eval_comprehension(const Json& node) {
+Result<Value> PythonTracer::eval_comprehension(const Json& node) {
   Frame frame;
   frame.library = in_library() ? frames_.back()->library : nullptr;
   frame.scope = std::make_shared<Scope>();
@@ -296,9 +296,9 @@ Result<Value> Evaluator::eval_comprehension(const Json& node) {
   return make_list(std::move(items));
 }
 
-Result<Value> Evaluator::eval_lambda(const Json& node) { return make_function(node, "<lambda>"); }
+Result<Value> PythonTracer::eval_lambda(const Json& node) { return make_function(node, "<lambda>"); }
 
-Result<Value> Evaluator::eval_text(const Json& node) {
+Result<Value> PythonTracer::eval_text(const Json& node) {
   if (node["_"].as_string() == "FormattedValue") {
     const Value value = KW_TRY(eval(node["value"]));
     const Value spec =
@@ -314,13 +314,13 @@ Result<Value> Evaluator::eval_text(const Json& node) {
   return Value(std::move(text));
 }
 
-Result<Value> Evaluator::eval_walrus(const Json& node) {
+Result<Value> PythonTracer::eval_walrus(const Json& node) {
   Value value = KW_TRY(eval(node["value"]));
   KW_TRY(assign(node["target"], value));
   return value;
 }
 
-Result<Value> Evaluator::eval_slice(const Json& node) {
+Result<Value> PythonTracer::eval_slice(const Json& node) {
   auto slice = std::make_shared<SliceValue>();
   if (!node["lower"].is_null()) slice->start = KW_TRY(eval(node["lower"]));
   if (!node["upper"].is_null()) slice->stop = KW_TRY(eval(node["upper"]));
@@ -328,7 +328,7 @@ Result<Value> Evaluator::eval_slice(const Json& node) {
   return Value(std::move(slice));
 }
 
-Result<Value> Evaluator::eval_subscript(const Json& node) {
+Result<Value> PythonTracer::eval_subscript(const Json& node) {
   const Value container = KW_TRY(eval(node["value"]));
   const Value index = KW_TRY(eval(node["slice"]));
   mark(shown(node), node);

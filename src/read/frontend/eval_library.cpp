@@ -1,23 +1,23 @@
 // The library that is written in Python (python/library), evaluated like the reference's own
 // functions and classes. Its errors and nodes get the place of the call in the user's file.
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
+#include "frontend/python_tracer.h"
 #include "frontend/written.h"
 
 namespace kw::frontend {
 
-void Evaluator::mark(std::string origin, const Json& node) {
+void PythonTracer::mark(std::string origin, const Json& node) {
   if (in_library())
     graph_.at(std::move(origin));
   else
     graph_.at(std::move(origin), line_of(node), column_of(node));
 }
 
-std::string Evaluator::shown(const Json& node) const {
+std::string PythonTracer::shown(const Json& node) const {
   return text_of(in_library() ? *frames_.back()->library : *source_, node);
 }
 
-Result<std::optional<Value>> Evaluator::written(const std::string& name) {
+Result<std::optional<Value>> PythonTracer::written(const std::string& name) {
   const Written* row = find_written(name);
   if (!row) return std::optional<Value>();
   std::shared_ptr<Scope>& scope = libraries_[row->file];
@@ -37,7 +37,7 @@ Result<std::optional<Value>> Evaluator::written(const std::string& name) {
   return std::optional(value);
 }
 
-Result<Value> Evaluator::copy_module(const std::shared_ptr<Object>& object,
+Result<Value> PythonTracer::copy_module(const std::shared_ptr<Object>& object,
                                      std::map<const void*, Value>& known) {
   if (const auto done = known.find(object.get()); done != known.end()) return done->second;
   auto copied = std::make_shared<Object>(*object);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <set>
 
-#include "frontend/evaluator.h"
 #include "frontend/names.h"
+#include "frontend/python_tracer.h"
 
 namespace kw::frontend {
 
-Evaluator::Evaluator(std::shared_ptr<const Source> source, Settings settings)
+PythonTracer::PythonTracer(std::shared_ptr<const Source> source, TraceSettings settings)
     : source_(std::move(source)),
       settings_(std::move(settings)),
       globals_(std::make_shared<Scope>()) {
@@ -36,7 +36,7 @@ std::vector<std::string> names_set_by(const Json& statement) {
 
 }  // namespace
 
-Value Evaluator::symbol_for(const std::string& name, const Value& value) {
+Value PythonTracer::symbol_for(const std::string& name, const Value& value) {
   const auto* integer = value.get<graph::Dim>();
   // An int that is computed from other dims keeps its expression.
   if (!integer || !integer->is_constant() || !is_dim_name(name)) return value;
@@ -48,7 +48,7 @@ Value Evaluator::symbol_for(const std::string& name, const Value& value) {
 }
 
 // N = 16 makes the dim N; B, D = 16, 32 makes B and D; shape = (16, 32) makes shape_0 and shape_1.
-Value Evaluator::named_dim(const Json& target, Value value) {
+Value PythonTracer::named_dim(const Json& target, Value value) {
   if (!frames_.empty()) return value;
   const Json::Array& targets = target["elts"].items();
   const std::vector<Value>* given = targets.empty() ? nullptr : items_of(value);
@@ -72,7 +72,7 @@ Value Evaluator::named_dim(const Json& target, Value value) {
   return make_tuple(std::move(items));
 }
 
-Status Evaluator::run_module_statement(const Json& statement) {
+Status PythonTracer::run_module_statement(const Json& statement) {
   auto flow = run(statement);
   if (flow) return Done{};
   if (fatal_) return std::move(flow).error();
@@ -84,13 +84,13 @@ Status Evaluator::run_module_statement(const Json& statement) {
   return Done{};
 }
 
-Status Evaluator::run_module() {
+Status PythonTracer::run_module() {
   for (const Json& statement : source_->tree["body"].items())
     KW_TRY(run_module_statement(statement));
   return Done{};
 }
 
-Result<const Value*> Evaluator::global(const std::string& name) {
+Result<const Value*> PythonTracer::global(const std::string& name) {
   const auto found = globals_->names.find(name);
   if (found != globals_->names.end()) return &found->second;
   const auto failed = failed_names_.find(name);
@@ -99,7 +99,7 @@ Result<const Value*> Evaluator::global(const std::string& name) {
   return Error(failed->second);
 }
 
-Result<Value> Evaluator::call(const Value& callee, const Arguments& arguments) {
+Result<Value> PythonTracer::call(const Value& callee, const Arguments& arguments) {
   located_ = false;
   last_return_ = nullptr;
   auto result = invoke(callee, arguments);

@@ -12,12 +12,12 @@
 #include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/modules.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 
 namespace kw::frontend {
@@ -173,14 +173,14 @@ std::vector<std::pair<std::string, std::shared_ptr<Object>>> modules_of(
   return out;
 }
 
-Tensor Evaluator::placeholder(tensor::DType dtype, graph::Shape shape, task::Legal legal) {
+Tensor PythonTracer::placeholder(tensor::DType dtype, graph::Shape shape, task::Legal legal) {
   const std::string name = fmt::format("parameter {}", parameters_.size());
   const graph::NodeId node = graph_.input(name, dtype, std::move(shape));
   parameters_.push_back({node, std::move(legal), true});
   return new_tensor(node);
 }
 
-Result<Value> Evaluator::make_parameter(const Value& value) {
+Result<Value> PythonTracer::make_parameter(const Value& value) {
   const auto* tensor = value.get<Tensor>();
   if (!tensor)
     return input_error(fmt::format("nn.Parameter needs a tensor, not {}", type_name(value)));
@@ -191,7 +191,7 @@ Result<Value> Evaluator::make_parameter(const Value& value) {
   return Value(std::move(made));
 }
 
-Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments arguments) {
+Status PythonTracer::fill_module(Object& object, const ModuleRow& row, Arguments arguments) {
   Call call = KW_TRY(Call::bind(graph_, row.name, row.signature, std::move(arguments.positional),
                                 std::move(arguments.keywords)));
   tensor::DType dtype = default_dtype_;
@@ -220,7 +220,7 @@ Status Evaluator::fill_module(Object& object, const ModuleRow& row, Arguments ar
   return Done{};
 }
 
-Status Evaluator::fill_container(Object& object, const std::string& kind, Arguments arguments) {
+Status PythonTracer::fill_container(Object& object, const std::string& kind, Arguments arguments) {
   object.holding = kind.ends_with("Dict")      ? Holding::Keys
                    : kind.starts_with("Param") ? Holding::Parameters
                                                : Holding::Modules;
@@ -243,7 +243,7 @@ Status Evaluator::fill_container(Object& object, const std::string& kind, Argume
   return Done{};
 }
 
-Status Evaluator::assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
+Status PythonTracer::assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
                                      const Value& value) {
   const auto* key = index.get<std::string>();
   if (object->holding == Holding::Keys && key) {
@@ -265,7 +265,7 @@ Status Evaluator::assign_module_item(const std::shared_ptr<Object>& object, cons
   return Done{};
 }
 
-Result<Value> Evaluator::slice_module(const Object& container, const Value& items) {
+Result<Value> PythonTracer::slice_module(const Object& container, const Value& items) {
   const std::string kind = library_base(*container.cls);
   if (container.cls->library.empty())
     return input_error(
@@ -276,7 +276,7 @@ Result<Value> Evaluator::slice_module(const Object& container, const Value& item
       kind, kind == "Sequential" ? Arguments{*items_of(items), {}} : Arguments{{items}, {}});
 }
 
-Result<Value> Evaluator::make_library_module(const std::string& name, Arguments arguments) {
+Result<Value> PythonTracer::make_library_module(const std::string& name, Arguments arguments) {
   auto object = std::make_shared<Object>();
   object->cls = std::make_shared<Class>();
   object->cls->name = name;
@@ -287,7 +287,7 @@ Result<Value> Evaluator::make_library_module(const std::string& name, Arguments 
   return Value(std::move(object));
 }
 
-Result<Value> Evaluator::run_library_module(const Object& module, const std::string& name,
+Result<Value> PythonTracer::run_library_module(const Object& module, const std::string& name,
                                             Arguments arguments) {
   const ModuleRow* row = find_module(name);
   if (name == "Sequential") {
@@ -330,7 +330,7 @@ Result<Value> Evaluator::run_library_module(const Object& module, const std::str
   return call_row(function, std::move(arguments));
 }
 
-Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Arguments arguments) {
+Result<Value> PythonTracer::call_object(const std::shared_ptr<Object>& object, Arguments arguments) {
   const std::shared_ptr<Object> kept = object;
   const bool module = kept->cls->kind == ClassKind::Module;
   for (const Value& hook : std::vector<Value>(kept->before)) {
@@ -359,7 +359,7 @@ Result<Value> Evaluator::call_object(const std::shared_ptr<Object>& object, Argu
   return run_library_module(*kept, library, std::move(arguments));
 }
 
-Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
+Result<Value> PythonTracer::convert_module(const std::shared_ptr<Object>& object,
                                         tensor::DType dtype) {
   std::map<const void*, Tensor> known_cells;  // tied weights stay tied
   for (const auto& [path, module] : modules_of(object)) {
@@ -389,7 +389,7 @@ Result<Value> Evaluator::convert_module(const std::shared_ptr<Object>& object,
   return Value(object);
 }
 
-Result<Value> Evaluator::init_module(const std::shared_ptr<Object>& object, Arguments arguments) {
+Result<Value> PythonTracer::init_module(const std::shared_ptr<Object>& object, Arguments arguments) {
   const std::string library = library_base(*object->cls);
   if (library.empty()) return Value();
   if (is_module_container(library)) {
@@ -402,7 +402,7 @@ Result<Value> Evaluator::init_module(const std::shared_ptr<Object>& object, Argu
   return Value();
 }
 
-Result<Value> Evaluator::list_state(const std::shared_ptr<Object>& object,
+Result<Value> PythonTracer::list_state(const std::shared_ptr<Object>& object,
                                     const std::string& name) {
   std::vector<Value> result;
   const bool named = name.starts_with("named_");
@@ -441,7 +441,7 @@ std::optional<tensor::DType> dtype_of_method(const std::string& name, const Argu
 
 }  // namespace
 
-Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
+Result<Value> PythonTracer::module_method(const std::shared_ptr<Object>& object,
                                        const std::string& name, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "__init__") return init_module(object, std::move(arguments));
@@ -480,7 +480,7 @@ Result<Value> Evaluator::module_method(const std::shared_ptr<Object>& object,
   return container_method(object, name, given);
 }
 
-Result<Value> Evaluator::container_method(const std::shared_ptr<Object>& object,
+Result<Value> PythonTracer::container_method(const std::shared_ptr<Object>& object,
                                           const std::string& name,
                                           const std::vector<Value>& given) {
   const bool listed = object->holding == Holding::Modules || object->holding == Holding::Parameters;

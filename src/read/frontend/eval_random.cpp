@@ -8,9 +8,9 @@
 
 #include "frontend/call.h"
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
 #include "frontend/legal.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 
 namespace kw::frontend {
 namespace {
@@ -144,7 +144,7 @@ Result<Draw> draw_any(graph::Builder& graph, const std::string& name, Arguments 
 
 }  // namespace
 
-Result<Value> Evaluator::random_tensor(const std::string& name, Arguments arguments) {
+Result<Value> PythonTracer::random_tensor(const std::string& name, Arguments arguments) {
   if (randomness_ == Randomness::Refused)
     return input_error(fmt::format(
         "{} inside the reference: two runs would differ\nmake the random tensor an input", name));

@@ -25,7 +25,7 @@ struct Drawn {
   std::optional<double> filled = std::nullopt;  // the one number that the file fills it with
 };
 
-struct Settings {
+struct TraceSettings {
   /// Ints at file level that become dims, with their values in this trace.
   task::Dims dims;
   /// Every int at file level becomes a dim: to find out which ones occur in shapes.

@@ -9,15 +9,15 @@
 
 #include "core/text.h"
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 
 namespace kw::frontend {
 
-Error Evaluator::located(const Json& node, Error error) {
+Error PythonTracer::located(const Json& node, Error error) {
   if (located_ || in_library()) return error;
   located_ = true;
   Error result = error_at(*source_, node, error.message);
@@ -25,11 +25,11 @@ Error Evaluator::located(const Json& node, Error error) {
   return result;
 }
 
-Error Evaluator::refuse(const Json& node, const std::string& message) {
+Error PythonTracer::refuse(const Json& node, const std::string& message) {
   return located(node, input_error(message));
 }
 
-Result<Evaluator::Flow> Evaluator::run_all(const Json& statements) {
+Result<PythonTracer::Flow> PythonTracer::run_all(const Json& statements) {
   for (const Json& statement : statements.items()) {
     const Flow flow = KW_TRY(run(statement));
     if (flow != Flow::Next) return flow;
@@ -37,27 +37,27 @@ Result<Evaluator::Flow> Evaluator::run_all(const Json& statements) {
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run(const Json& statement) {
-  using Handler = Result<Flow> (Evaluator::*)(const Json&);
+Result<PythonTracer::Flow> PythonTracer::run(const Json& statement) {
+  using Handler = Result<Flow> (PythonTracer::*)(const Json&);
   static const std::map<std::string_view, Handler> kHandlers = {
-      {"For", &Evaluator::run_for},
-      {"While", &Evaluator::run_while},
-      {"If", &Evaluator::run_if},
-      {"With", &Evaluator::run_with},
-      {"Try", &Evaluator::run_try},
-      {"Return", &Evaluator::run_return},
-      {"Assert", &Evaluator::run_assert},
-      {"Raise", &Evaluator::run_raise},
-      {"Assign", &Evaluator::run_assign},
-      {"AnnAssign", &Evaluator::run_annotated},
-      {"AugAssign", &Evaluator::run_augmented},
-      {"FunctionDef", &Evaluator::run_function},
-      {"ClassDef", &Evaluator::run_class},
-      {"Import", &Evaluator::run_import},
-      {"ImportFrom", &Evaluator::run_import},
-      {"Delete", &Evaluator::run_delete},
-      {"Global", &Evaluator::run_scope},
-      {"Nonlocal", &Evaluator::run_scope},
+      {"For", &PythonTracer::run_for},
+      {"While", &PythonTracer::run_while},
+      {"If", &PythonTracer::run_if},
+      {"With", &PythonTracer::run_with},
+      {"Try", &PythonTracer::run_try},
+      {"Return", &PythonTracer::run_return},
+      {"Assert", &PythonTracer::run_assert},
+      {"Raise", &PythonTracer::run_raise},
+      {"Assign", &PythonTracer::run_assign},
+      {"AnnAssign", &PythonTracer::run_annotated},
+      {"AugAssign", &PythonTracer::run_augmented},
+      {"FunctionDef", &PythonTracer::run_function},
+      {"ClassDef", &PythonTracer::run_class},
+      {"Import", &PythonTracer::run_import},
+      {"ImportFrom", &PythonTracer::run_import},
+      {"Delete", &PythonTracer::run_delete},
+      {"Global", &PythonTracer::run_scope},
+      {"Nonlocal", &PythonTracer::run_scope},
   };
   const std::string& kind = statement["_"].as_string();
   if (++steps_ > kMaxSteps) {
@@ -81,13 +81,13 @@ Result<Evaluator::Flow> Evaluator::run(const Json& statement) {
   return result;
 }
 
-Result<Evaluator::Flow> Evaluator::loop_body(const Json& statement, bool* broke) {
+Result<PythonTracer::Flow> PythonTracer::loop_body(const Json& statement, bool* broke) {
   const Flow flow = KW_TRY(run_all(statement["body"]));
   *broke = flow == Flow::Break;
   return flow == Flow::Return ? Flow::Return : Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_for(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_for(const Json& statement) {
   const Value range = KW_TRY(eval(statement["iter"]));
   const std::vector<Value> items = KW_TRY(iterate(range));
   for (const Value& item : items) {
@@ -103,7 +103,7 @@ Result<Evaluator::Flow> Evaluator::run_for(const Json& statement) {
   return run_all(statement["orelse"]);
 }
 
-Result<Evaluator::Flow> Evaluator::run_while(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_while(const Json& statement) {
   for (;;) {
     if (++steps_ > kMaxSteps) {
       fatal_ = true;
@@ -119,14 +119,14 @@ Result<Evaluator::Flow> Evaluator::run_while(const Json& statement) {
   }
 }
 
-Result<Evaluator::Flow> Evaluator::run_if(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_if(const Json& statement) {
   const Value condition = KW_TRY(eval(statement["test"]));
   auto holds = truth_of(condition);
   if (!holds) return located(statement["test"], std::move(holds).error());
   return run_all(*holds ? statement["body"] : statement["orelse"]);
 }
 
-Result<Evaluator::Flow> Evaluator::run_with(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_with(const Json& statement) {
   const bool outer = no_gradient_;
   for (const Json& item : statement["items"].items()) {
     const Json& expression = item["context_expr"];
@@ -146,7 +146,7 @@ Result<Evaluator::Flow> Evaluator::run_with(const Json& statement) {
 }
 
 // Only imports are allowed in a try body. They never fail here: their names are checked when used.
-Result<Evaluator::Flow> Evaluator::run_try(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_try(const Json& statement) {
   for (const Json& one : statement["body"].items()) {
     if (!one["_"].as_string().starts_with("Import"))
       return refuse(statement, unsupported_syntax("Try"));
@@ -154,7 +154,7 @@ Result<Evaluator::Flow> Evaluator::run_try(const Json& statement) {
   return run_all(statement["body"]);
 }
 
-Result<Evaluator::Flow> Evaluator::run_return(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_return(const Json& statement) {
   if (frames_.empty()) return input_error("'return' outside function");
   Value value;
   if (!statement["value"].is_null()) value = KW_TRY(eval(statement["value"]));
@@ -163,7 +163,7 @@ Result<Evaluator::Flow> Evaluator::run_return(const Json& statement) {
   return Flow::Return;
 }
 
-Result<Evaluator::Flow> Evaluator::run_assert(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_assert(const Json& statement) {
   const Value condition = KW_TRY(eval(statement["test"]));
   auto holds = truth_of(condition);
   if (!holds) return located(statement["test"], std::move(holds).error());
@@ -177,7 +177,7 @@ Result<Evaluator::Flow> Evaluator::run_assert(const Json& statement) {
   return refuse(statement["test"], message);
 }
 
-Result<Evaluator::Flow> Evaluator::run_raise(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_raise(const Json& statement) {
   fatal_ = true;
   const Json& exception = statement["exc"];
   std::string what = shown(exception["_"].as_string() == "Call" ? exception["func"] : exception);
@@ -189,7 +189,7 @@ Result<Evaluator::Flow> Evaluator::run_raise(const Json& statement) {
   return input_error("the reference raises " + what);
 }
 
-void Evaluator::set_name(const std::string& name, Value value) {
+void PythonTracer::set_name(const std::string& name, Value value) {
   if (frames_.empty()) {
     failed_names_.erase(name);
     globals_->names.insert_or_assign(name, std::move(value));
@@ -208,7 +208,7 @@ void Evaluator::set_name(const std::string& name, Value value) {
 }
 
 // a, *b, (c, d) = value
-Status Evaluator::assign_names(const Json& target, const Value& value) {
+Status PythonTracer::assign_names(const Json& target, const Value& value) {
   const std::vector<Value> items = KW_TRY(iterate(value));
   const Json::Array& names = target["elts"].items();
   size_t star = names.size();
@@ -235,7 +235,7 @@ Status Evaluator::assign_names(const Json& target, const Value& value) {
   return Done{};
 }
 
-Status Evaluator::assign(const Json& target, const Value& value) {
+Status PythonTracer::assign(const Json& target, const Value& value) {
   const std::string& kind = target["_"].as_string();
   if (kind == "Name") {
     set_name(target["id"].as_string(), value);
@@ -268,7 +268,7 @@ Status Evaluator::assign(const Json& target, const Value& value) {
   return done ? std::move(done) : Status(located(target, std::move(done).error()));
 }
 
-Result<Evaluator::Flow> Evaluator::run_assign(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_assign(const Json& statement) {
   Value value = KW_TRY(eval(statement["value"]));
   for (const Json& target : statement["targets"].items()) {
     value = named_dim(target, std::move(value));
@@ -277,7 +277,7 @@ Result<Evaluator::Flow> Evaluator::run_assign(const Json& statement) {
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_annotated(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_annotated(const Json& statement) {
   const Json& target = statement["target"];
   if (!frames_.empty() && frames_.back()->scope->is_class) {
     Value& fields = frames_.back()->scope->names["__fields__"];
@@ -292,7 +292,7 @@ Result<Evaluator::Flow> Evaluator::run_annotated(const Json& statement) {
 
 // x[mask] *= 2 changes the elements under the mask. The shape of x[mask] itself depends on values,
 // so it is never computed.
-Result<std::optional<Evaluator::Flow>> Evaluator::augment_masked(const Json& statement) {
+Result<std::optional<PythonTracer::Flow>> PythonTracer::augment_masked(const Json& statement) {
   const Json& target = statement["target"];
   if (target["_"].as_string() != "Subscript") return std::optional<Flow>();
   const Value container = KW_TRY(eval(target["value"]));
@@ -326,7 +326,7 @@ Result<std::optional<Evaluator::Flow>> Evaluator::augment_masked(const Json& sta
 }
 
 // For tensors and lists, `a += b` also changes what other names of `a` see.
-Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_augmented(const Json& statement) {
   const Json& target = statement["target"];
   const std::string& op = statement["op"].as_string();
   if (const auto done = KW_TRY(augment_masked(statement))) return *done;
@@ -352,20 +352,20 @@ Result<Evaluator::Flow> Evaluator::run_augmented(const Json& statement) {
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_function(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_function(const Json& statement) {
   const std::string& name = statement["name"].as_string();
   Value function = KW_TRY(make_function(statement, name));
   set_name(name, KW_TRY(decorate(statement, std::move(function))));
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_class(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_class(const Json& statement) {
   Value cls = KW_TRY(make_class(statement));
   set_name(statement["name"].as_string(), KW_TRY(decorate(statement, std::move(cls))));
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_import(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_import(const Json& statement) {
   const std::string module = statement["module"].as_string();
   const bool from = statement["_"].as_string() == "ImportFrom";
   for (const Json& alias : statement["names"].items()) {
@@ -385,7 +385,7 @@ Result<Evaluator::Flow> Evaluator::run_import(const Json& statement) {
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_delete(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_delete(const Json& statement) {
   for (const Json& target : statement["targets"].items()) {
     if (target["_"].as_string() == "Subscript") {
       const Value container = KW_TRY(eval(target["value"]));
@@ -403,7 +403,7 @@ Result<Evaluator::Flow> Evaluator::run_delete(const Json& statement) {
   return Flow::Next;
 }
 
-Result<Evaluator::Flow> Evaluator::run_scope(const Json& statement) {
+Result<PythonTracer::Flow> PythonTracer::run_scope(const Json& statement) {
   if (frames_.empty()) return Flow::Next;
   for (const Json& name : statement["names"].items())
     frames_.back()->outside.insert(name.as_string());

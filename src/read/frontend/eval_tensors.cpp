@@ -13,11 +13,11 @@
 #include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
 #include "frontend/index.h"
 #include "frontend/known.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 #include "graph/compose_reduce.h"
 #include "graph/derive.h"
@@ -68,22 +68,22 @@ Value shape_value(const graph::Shape& shape) {
 
 }  // namespace
 
-Result<NodeId> Evaluator::node_of(const Tensor& tensor) { return read(graph_, tensor); }
+Result<NodeId> PythonTracer::node_of(const Tensor& tensor) { return read(graph_, tensor); }
 
-bool Evaluator::is_parameter(const Tensor& tensor) const {
+bool PythonTracer::is_parameter(const Tensor& tensor) const {
   const NodeId node = tensor.cell ? tensor.cell->node : tensor.node;
   return std::any_of(parameters_.begin(), parameters_.end(),
                      [&](const Drawn& one) { return one.node == node; });
 }
 
-void Evaluator::note_fill(const Tensor& parameter, std::optional<double> number) {
+void PythonTracer::note_fill(const Tensor& parameter, std::optional<double> number) {
   const NodeId node = parameter.cell ? parameter.cell->node : parameter.node;
   for (Drawn& one : parameters_) {
     if (one.node == node) one.filled = number;
   }
 }
 
-std::optional<double> Evaluator::number_throughout(NodeId id) const {
+std::optional<double> PythonTracer::number_throughout(NodeId id) const {
   const Node& node = graph_[id];
   switch (node.op) {
     case graph::Op::Constant:
@@ -104,7 +104,7 @@ std::optional<double> Evaluator::number_throughout(NodeId id) const {
   }
 }
 
-std::optional<double> Evaluator::number_given(const Value& value) {
+std::optional<double> PythonTracer::number_given(const Value& value) {
   if (const auto* number = value.get<double>()) return *number;
   if (const auto dim = as_dim(value)) return static_cast<double>(dim->value());
   const auto* tensor = value.get<Tensor>();
@@ -112,7 +112,7 @@ std::optional<double> Evaluator::number_given(const Value& value) {
   return node ? number_throughout(*node) : std::nullopt;
 }
 
-Result<std::optional<Value>> Evaluator::constant_of(const Tensor& tensor) {
+Result<std::optional<Value>> PythonTracer::constant_of(const Tensor& tensor) {
   NodeId id = KW_TRY(node_of(tensor));
   if (count_of(graph_[id].shape).value() != 1) return std::optional<Value>();
   while (graph_[id].op == graph::Op::Reshape || graph_[id].op == graph::Op::Expand)
@@ -129,7 +129,7 @@ Result<std::optional<Value>> Evaluator::constant_of(const Tensor& tensor) {
   return std::optional(Value(Dim(node.attrs.integer)));
 }
 
-Status Evaluator::check_size(const Value& result) {
+Status PythonTracer::check_size(const Value& result) {
   if (const std::vector<Value>* items = items_of(result)) {
     for (const Value& item : *items) KW_TRY(check_size(item));
     return Done{};
@@ -156,7 +156,7 @@ Status Evaluator::check_size(const Value& result) {
 }
 
 // Gives every tensor of a result a cell: its own, or one that shares the first argument's memory.
-Value Evaluator::adopt(const std::string& name, const Arguments& arguments, const Value& result) {
+Value PythonTracer::adopt(const std::string& name, const Arguments& arguments, const Value& result) {
   if (const std::vector<Value>* items = items_of(result)) {
     std::vector<Value> adopted;
     for (const Value& item : *items) adopted.push_back(adopt(name, arguments, item));
@@ -172,7 +172,7 @@ Value Evaluator::adopt(const std::string& name, const Arguments& arguments, cons
   return new_tensor(tensor->node);
 }
 
-Result<Value> Evaluator::detached(const Value& result) {
+Result<Value> PythonTracer::detached(const Value& result) {
   if (const std::vector<Value>* items = items_of(result)) {
     std::vector<Value> all;
     for (const Value& item : *items) all.push_back(KW_TRY(detached(item)));
@@ -184,7 +184,7 @@ Result<Value> Evaluator::detached(const Value& result) {
   return Value(Tensor(KW_TRY(graph::detach(graph_, tensor->node))));
 }
 
-Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) {
+Result<Value> PythonTracer::call_row(const std::string& name, Arguments arguments) {
   const OpRow* row = find_op(name);
   if (!row) return input_error(unknown_function(name));
   const std::optional<Value> out = take(arguments, "out");
@@ -211,7 +211,7 @@ Result<Value> Evaluator::call_row(const std::string& name, Arguments arguments) 
 }
 
 // In training, batch norm updates its running statistics, and later reads see the new values.
-Status Evaluator::update_statistics(Call& call, size_t place, const Arguments& arguments) {
+Status PythonTracer::update_statistics(Call& call, size_t place, const Arguments& arguments) {
   const bool training = KW_TRY(call.boolean("training"));
   if (!training || call["momentum"].is_none()) return Done{};
   const double momentum = KW_TRY(call.number("momentum"));
@@ -239,7 +239,7 @@ Status Evaluator::update_statistics(Call& call, size_t place, const Arguments& a
   return Done{};
 }
 
-Status Evaluator::store(const Tensor& target, NodeId value, bool convert) {
+Status PythonTracer::store(const Tensor& target, NodeId value, bool convert) {
   if (is_parameter(target) && randomness_ == Randomness::Weight) {
     note_fill(target, number_throughout(value));
     return Done{};
@@ -257,7 +257,7 @@ Status Evaluator::store(const Tensor& target, NodeId value, bool convert) {
   return write(graph_, target, graph_.cast(value, dtype));
 }
 
-Result<Value> Evaluator::call_in_place(const Tensor& self, const std::string& name,
+Result<Value> PythonTracer::call_in_place(const Tensor& self, const std::string& name,
                                        Arguments arguments) {
   if (is_parameter(self) && randomness_ == Randomness::Weight) {
     const bool one = (name == "fill_" || name == "copy_") && !arguments.positional.empty();
@@ -346,7 +346,7 @@ Result<Value> pick(graph::Builder& graph, const Value& all, const Arguments& arg
 
 }  // namespace
 
-Result<Value> Evaluator::plain_method(const Tensor& self, const std::string& name,
+Result<Value> PythonTracer::plain_method(const Tensor& self, const std::string& name,
                                       const Arguments& arguments) {
   const NodeId id = KW_TRY(node_of(self));
   const graph::Shape shape = graph_[id].shape;
@@ -370,7 +370,7 @@ Result<Value> Evaluator::plain_method(const Tensor& self, const std::string& nam
   return Value(self);  // cuda, cpu, requires_grad_, …: no effect on values
 }
 
-Result<Value> Evaluator::call_tensor_method(const Tensor& self, const std::string& name,
+Result<Value> PythonTracer::call_tensor_method(const Tensor& self, const std::string& name,
                                             Arguments arguments) {
   const auto refused = refused_methods().find(name);
   if (refused != refused_methods().end()) {
@@ -396,7 +396,7 @@ Result<Value> Evaluator::call_tensor_method(const Tensor& self, const std::strin
   return call_row("Tensor." + name, std::move(arguments));
 }
 
-Result<std::optional<Value>> Evaluator::tensor_attribute(const Tensor& tensor,
+Result<std::optional<Value>> PythonTracer::tensor_attribute(const Tensor& tensor,
                                                          const std::string& name) {
   const NodeId id = KW_TRY(node_of(tensor));
   const int rank = graph_.rank(id);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/evaluator.h"
+#include "frontend/python_tracer.h"
 #include "graph/builder.h"
 #include "graph/graph.h"
 #include "task/task.h"

@@ -53,27 +53,27 @@ std::vector<std::string> split_extents(std::string_view text) {
 
 Result<Dim> combine(const kernel::ExprNode& node, const std::vector<Dim>& values) {
   const Dim& a = values[static_cast<size_t>(node.children[0])];
-  if (node.op == kernel::Op::Negate) return Dim(0) - a;
+  if (node.op == kernel::ExprOp::Negate) return Dim(0) - a;
   if (node.children.size() < 2)
     return input_error("only + - * / % ceil_div min max can stand in an extent");
   const Dim& b = values[static_cast<size_t>(node.children[1])];
   switch (node.op) {
-    case kernel::Op::Add:
+    case kernel::ExprOp::Add:
       return a + b;
-    case kernel::Op::Subtract:
+    case kernel::ExprOp::Subtract:
       return a - b;
-    case kernel::Op::Multiply:
+    case kernel::ExprOp::Multiply:
       return a * b;
-    case kernel::Op::Min:
+    case kernel::ExprOp::Min:
       return min(a, b);
-    case kernel::Op::Max:
+    case kernel::ExprOp::Max:
       return max(a, b);
-    case kernel::Op::Divide:
-    case kernel::Op::Remainder:
-    case kernel::Op::CeilDiv:
+    case kernel::ExprOp::Divide:
+    case kernel::ExprOp::Remainder:
+    case kernel::ExprOp::CeilDiv:
       if (b.value() <= 0) return input_error("division by an extent that is not positive");
-      if (node.op == kernel::Op::CeilDiv) return floor_div(a + b - 1, b);
-      return node.op == kernel::Op::Divide ? floor_div(a, b) : remainder(a, b);
+      if (node.op == kernel::ExprOp::CeilDiv) return floor_div(a + b - 1, b);
+      return node.op == kernel::ExprOp::Divide ? floor_div(a, b) : remainder(a, b);
     default:
       return input_error("only + - * / % ceil_div min max can stand in an extent");
   }
@@ -105,7 +105,7 @@ Result<TensorText> parse_tensor_text(std::string_view text) {
   for (std::string& piece : split_extents(inside)) {
     const kernel::Expr expr = KW_TRY(parse_extent(piece));
     for (const kernel::ExprNode& node : expr.nodes) {
-      if (node.op == kernel::Op::Name && !is_dim_name(node.name))
+      if (node.op == kernel::ExprOp::Name && !is_dim_name(node.name))
         return input_error(fmt::format("'{}' cannot be the name of a dim", node.name));
     }
     result.shape.push_back(std::move(piece));
@@ -117,9 +117,9 @@ Result<Dim> extent(const std::string& text, const task::Dims& dims) {
   const kernel::Expr expr = KW_TRY(parse_extent(text));
   std::vector<Dim> values;
   for (const kernel::ExprNode& node : expr.nodes) {
-    if (node.op == kernel::Op::Number) {
+    if (node.op == kernel::ExprOp::Number) {
       values.emplace_back(node.value);
-    } else if (node.op == kernel::Op::Name) {
+    } else if (node.op == kernel::ExprOp::Name) {
       const auto found = dims.find(node.name);
       if (found == dims.end())
         return input_error(
@@ -149,7 +149,7 @@ std::set<std::string> names_in(const std::string& text) {
   const auto expr = parse_extent(text);
   if (!expr) return names;
   for (const kernel::ExprNode& node : expr->nodes) {
-    if (node.op == kernel::Op::Name) names.insert(node.name);
+    if (node.op == kernel::ExprOp::Name) names.insert(node.name);
   }
   return names;
 }

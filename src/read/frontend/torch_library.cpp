@@ -14,11 +14,11 @@
 
 #include "frontend/call.h"
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
 #include "frontend/math_library.h"
 #include "frontend/names.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 
 namespace kw::frontend {
@@ -113,7 +113,7 @@ void fill_iinfo(Object& info, DType dtype) {
 
 }  // namespace
 
-Result<Value> Evaluator::number_limits(const std::string& name, const Arguments& arguments) {
+Result<Value> PythonTracer::number_limits(const std::string& name, const Arguments& arguments) {
   DType dtype = default_dtype_;
   if (!arguments.positional.empty()) {
     const auto* given = arguments.positional[0].get<DTypeValue>();
@@ -129,7 +129,7 @@ Result<Value> Evaluator::number_limits(const std::string& name, const Arguments&
   return info;
 }
 
-std::optional<double> Evaluator::fill_of(const std::string& name, const Arguments& arguments) {
+std::optional<double> PythonTracer::fill_of(const std::string& name, const Arguments& arguments) {
   if (name.ends_with(".zeros_")) return 0;
   if (name.ends_with(".ones_")) return 1;
   if (!name.ends_with(".constant_")) return std::nullopt;
@@ -139,7 +139,7 @@ std::optional<double> Evaluator::fill_of(const std::string& name, const Argument
   return arguments.positional.size() > 1 ? number_given(arguments.positional[1]) : std::nullopt;
 }
 
-Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
+Result<std::optional<Value>> PythonTracer::call_setting(const std::string& name,
                                                      const Arguments& arguments) {
   const Value given = arguments.positional.empty() ? Value() : arguments.positional[0];
   if (name == "torch.set_default_dtype") {
@@ -192,7 +192,7 @@ Result<std::optional<Value>> Evaluator::call_setting(const std::string& name,
 }
 
 // functools, dataclasses, collections, typing, copy, itertools, operator.
-Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
+Result<std::optional<Value>> PythonTracer::call_standard(const std::string& name,
                                                       Arguments arguments) {
   std::vector<Value>& given = arguments.positional;
   if (name == "dataclasses.dataclass") {
@@ -268,7 +268,7 @@ Result<std::optional<Value>> Evaluator::call_standard(const std::string& name,
   return std::optional<Value>();
 }
 
-Result<std::optional<Value>> Evaluator::call_torch(const std::string& name, Arguments& arguments) {
+Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name, Arguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "torch.finfo" || name == "torch.iinfo") {
     Value info = KW_TRY(number_limits(name, arguments));
@@ -335,7 +335,7 @@ Error unknown_library_call(const std::string& name) {
 
 }  // namespace
 
-Result<Value> Evaluator::call_library(const std::string& name, Arguments arguments) {
+Result<Value> PythonTracer::call_library(const std::string& name, Arguments arguments) {
   if (name.starts_with("builtins.") && name != "builtins.print")
     return call_builtin(name.substr(9), std::move(arguments));
   const std::optional<Value> setting = KW_TRY(call_setting(name, arguments));

@@ -14,10 +14,10 @@
 #include "core/text.h"
 #include "frontend/arrange.h"
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
+#include "frontend/python_tracer.h"
 #include "graph/derive.h"
 
 namespace kw::frontend {
@@ -77,7 +77,7 @@ class Tracer {
 
   const Entry& entry_;
   task::Dims dims_;
-  Evaluator evaluator_;
+  PythonTracer evaluator_;
   Value callee_;
   std::vector<Bound> bound_;
   std::vector<std::pair<NodeId, std::string>> paths_;  // of state, before any call

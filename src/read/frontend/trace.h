@@ -68,11 +68,11 @@ bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Gra
 /// `every_int`: every int at file level keeps its name in the shapes.
 Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
 
-class Evaluator;
+class PythonTracer;
 
 /// An entry before it is called.
 struct Staged {
-  Evaluator& evaluator;
+  PythonTracer& evaluator;
   Value callee;
   Arguments arguments;
   std::map<graph::NodeId, std::string> names;  // of inputs and weights

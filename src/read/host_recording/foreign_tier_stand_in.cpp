@@ -223,7 +223,7 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
     attributes.set(std::to_string(which), value);
   os::Allowed allowed;
   for (const auto& [key, build] : builds_) {
-    Job numbers;
+    CaptiveJob numbers;
     numbers.kernels = build.kernels;
     extensions.set(
         key,
@@ -383,7 +383,7 @@ PythonCapture StandIn::read(const Answer& answer) {
   if (!cases && captured.refused.empty()) captured.refused = cases.error().message;
   if (cases) captured.cases = std::move(cases).value();
   for (const CaseRecord& one : captured.cases) {
-    for (const Call& call : one.calls)
+    for (const RecordedCall& call : one.calls)
       wants_helpers_ |= std::ranges::any_of(call.steps, needs_helper);
   }
   return captured;

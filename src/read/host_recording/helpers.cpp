@@ -21,7 +21,7 @@ kernel::Dim3 grid_for(uint64_t bytes) {
 }
 
 /// The four-byte pattern of a fill with elements of one, two or four bytes.
-uint64_t pattern(const Step& step) {
+uint64_t pattern(const RecordedStep& step) {
   const uint64_t value = step.numbers[3], element = step.numbers[4];
   if (element == 4) return value & 0xffffffff;
   if (element == 2) return (value & 0xffff) * 0x00010001;
@@ -30,18 +30,18 @@ uint64_t pattern(const Step& step) {
 
 }  // namespace
 
-bool needs_helper(const Step& step) {
-  return step.kind != Step::Kind::Launch && step.kind != Step::Kind::Symbol;
+bool needs_helper(const RecordedStep& step) {
+  return step.kind != RecordedStep::Kind::Launch && step.kind != RecordedStep::Kind::Symbol;
 }
 
-HelperCall fill_call(const Step& step) {
+HelperCall fill_call(const RecordedStep& step) {
   HelperCall call{"kw_fill", grid_for(step.numbers[0] * step.numbers[1]), {kBlock, 1, 1}, {}};
   call.params = {step.params[0], number(step.numbers[0], 8), number(step.numbers[1], 8),
                  number(step.numbers[2], 8), number(pattern(step), 4)};
   return call;
 }
 
-HelperCall copy_call(const Step& step) {
+HelperCall copy_call(const RecordedStep& step) {
   HelperCall call{"kw_copy", grid_for(step.numbers[0] * step.numbers[1]), {kBlock, 1, 1}, {}};
   call.params = {step.params[0],
                  step.params[1],
@@ -52,7 +52,7 @@ HelperCall copy_call(const Step& step) {
   return call;
 }
 
-HelperCall move_call(const Step& step) {
+HelperCall move_call(const RecordedStep& step) {
   constexpr size_t kMostDims = 8;
   const size_t rank = (step.numbers.size() - 1) / 3;
   uint64_t count = 1;
@@ -71,7 +71,7 @@ HelperCall move_call(const Step& step) {
   return call;
 }
 
-std::vector<HelperCall> upload_calls(const Step& step) {
+std::vector<HelperCall> upload_calls(const RecordedStep& step) {
   std::vector<HelperCall> calls;
   for (size_t at = 0; at < step.data.size(); at += kChunk) {
     const size_t count = std::min(kChunk, step.data.size() - at);

@@ -17,13 +17,13 @@ struct HelperCall {
 };
 
 /// Whether one of the helper kernels replays this step.
-bool needs_helper(const Step& step);
+bool needs_helper(const RecordedStep& step);
 /// The names of all helper kernels.
 inline constexpr const char* kHelperEntries[] = {"kw_fill", "kw_copy", "kw_move", "kw_upload"};
 
-HelperCall fill_call(const Step& step);
-HelperCall copy_call(const Step& step);
-HelperCall move_call(const Step& step);
-std::vector<HelperCall> upload_calls(const Step& step);
+HelperCall fill_call(const RecordedStep& step);
+HelperCall copy_call(const RecordedStep& step);
+HelperCall move_call(const RecordedStep& step);
+std::vector<HelperCall> upload_calls(const RecordedStep& step);
 
 }  // namespace kw::host_recording

@@ -52,7 +52,7 @@ int64_t param_bytes(std::string_view declaration) {
 
 }  // namespace
 
-Json to_json(const Job& job) {
+Json to_json(const CaptiveJob& job) {
   Json kernels = Json::object(), attributes = Json::object(), cases = Json::array(),
        readable = Json::array();
   for (const auto& [entry, kernel] : job.kernels) {
@@ -84,8 +84,8 @@ Json to_json(const Job& job) {
       .set("cases", std::move(cases));
 }
 
-Result<Job> job_from_json(const Json& json) {
-  Job job;
+Result<CaptiveJob> job_from_json(const Json& json) {
+  CaptiveJob job;
   job.runtime = json["runtime"].as_string();
   job.library = json["library"].as_string();
   for (const Json& path : json["readable"].items()) job.readable.push_back(path.as_string());

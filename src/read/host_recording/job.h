@@ -28,7 +28,7 @@ struct KernelNumbers {
   int64_t registers = 0, static_shared = 0, local_bytes = 0, max_threads = 0;
 };
 
-struct Job {
+struct CaptiveJob {
   std::string runtime, library;       // paths
   std::vector<std::string> readable;  // in addition to the system's libraries
   std::map<std::string, KernelNumbers> kernels;
@@ -42,8 +42,8 @@ struct Job {
 /// Calls of the launcher at each shape: with tensors, with others, with the first ones again.
 inline constexpr size_t kCallsPerCase = 3;
 
-Json to_json(const Job& job);
-Result<Job> job_from_json(const Json& json);
+Json to_json(const CaptiveJob& job);
+Result<CaptiveJob> job_from_json(const Json& json);
 
 /// The sizes in bytes of all parameters, for every entry of a PTX text.
 std::map<std::string, std::vector<int64_t>> entry_params(const std::string& ptx);

@@ -126,7 +126,7 @@ class Reader {
     return bytes ? std::move(*bytes) : std::vector<uint8_t>();
   }
 
-  Call& call() { return cases_.back().calls.back(); }
+  RecordedCall& call() { return cases_.back().calls.back(); }
 
   void begin_call() {
     ++calls_;
@@ -172,8 +172,8 @@ class Reader {
 
   void in_call(std::string_view kind, std::string_view whole) {
     if (kind == "launch") return launch();
-    if (kind == "fill") return numbered(Step::Kind::Fill, 1, 5);
-    if (kind == "copy") return numbered(Step::Kind::Copy, 2, 4);
+    if (kind == "fill") return numbered(RecordedStep::Kind::Fill, 1, 5);
+    if (kind == "copy") return numbered(RecordedStep::Kind::Copy, 2, 4);
     if (kind == "move") return move();
     if (kind == "upload" || kind == "symbol") return from_host(kind == "symbol");
     if (kind == "download") {
@@ -305,7 +305,7 @@ class Reader {
     const auto at = scratch_of_.find(address);
     if (at == scratch_of_.end()) return;  // no step writes it; the judge will find it wrong
     const int index = at->second;
-    for (Step& step : call().steps) {
+    for (RecordedStep& step : call().steps) {
       for (Param& param : step.params) {
         for (Pointer& pointer : param.pointers) {
           if (pointer.scratch == index) {
@@ -322,14 +322,14 @@ class Reader {
     for (auto& [other, number_of_it] : scratch_of_) number_of_it -= number_of_it > index ? 1 : 0;
   }
 
-  void take_stream(Step& step) {
+  void take_stream(RecordedStep& step) {
     const auto [at, fresh] = streams_.emplace(take(), static_cast<int>(streams_.size()));
     step.stream = at->second;
     if (fresh) call().streams = static_cast<int>(streams_.size());
   }
 
   void launch() {
-    Step step;
+    RecordedStep step;
     step.name = std::string(word());
     good_ = good_ && is_symbol(step.name);
     step.grid = take_dims();
@@ -345,8 +345,8 @@ class Reader {
     call().steps.push_back(std::move(step));
   }
 
-  void numbered(Step::Kind kind, int addresses, int numbers) {
-    Step step;
+  void numbered(RecordedStep::Kind kind, int addresses, int numbers) {
+    RecordedStep step;
     step.kind = kind;
     for (int i = 0; i < addresses && good_; ++i) step.params.push_back(address());
     for (int i = 0; i < numbers && good_; ++i) step.numbers.push_back(take());
@@ -355,8 +355,8 @@ class Reader {
   }
 
   void move() {
-    Step step;
-    step.kind = Step::Kind::Move;
+    RecordedStep step;
+    step.kind = RecordedStep::Kind::Move;
     for (int i = 0; i < 2 && good_; ++i) step.params.push_back(address());
     step.numbers.push_back(take());
     const uint64_t element = step.numbers[0], rank = take();
@@ -369,8 +369,8 @@ class Reader {
   }
 
   void from_host(bool symbol) {
-    Step step;
-    step.kind = symbol ? Step::Kind::Symbol : Step::Kind::Upload;
+    RecordedStep step;
+    step.kind = symbol ? RecordedStep::Kind::Symbol : RecordedStep::Kind::Upload;
     if (symbol) {
       step.name = std::string(word());
       good_ = good_ && is_symbol(step.name);
@@ -398,24 +398,24 @@ class Reader {
   std::vector<std::string> early_;
 };
 
-std::string shown(const Step& step) {
+std::string shown(const RecordedStep& step) {
   switch (step.kind) {
-    case Step::Kind::Launch:
+    case RecordedStep::Kind::Launch:
       return "the launch of " + step.name;
-    case Step::Kind::Fill:
+    case RecordedStep::Kind::Fill:
       return "a fill";
-    case Step::Kind::Copy:
-    case Step::Kind::Move:
+    case RecordedStep::Kind::Copy:
+    case RecordedStep::Kind::Move:
       return "a copy";
-    case Step::Kind::Upload:
+    case RecordedStep::Kind::Upload:
       return "a copy from the host";
-    case Step::Kind::Symbol:
+    case RecordedStep::Kind::Symbol:
       return "a copy to " + step.name;
   }
   return "";
 }
 
-std::string step_difference(const Step& one, const Step& other) {
+std::string step_difference(const RecordedStep& one, const RecordedStep& other) {
   if (one.kind != other.kind || one.name != other.name)
     return fmt::format("launches differ from call to call: {} in one, {} in the other", shown(one),
                        shown(other));
@@ -435,7 +435,7 @@ Result<std::vector<CaseRecord>> read_recording(std::string_view text, const Para
   return Reader(text, reads).run();
 }
 
-std::string difference(const Call& one, const Call& other) {
+std::string difference(const RecordedCall& one, const RecordedCall& other) {
   if (one.finished != other.finished) return "one call returns, the other does not";
   for (size_t i = 0; i < std::min(one.steps.size(), other.steps.size()); ++i) {
     if (one.steps[i] != other.steps[i]) return step_difference(one.steps[i], other.steps[i]);
@@ -452,14 +452,14 @@ Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wante
   for (const CaseRecord* record : records) {
     if (record->calls.size() < calls_wanted || !record->calls.back().finished)
       settled.not_served = "it did not return";
-    for (const Call& call : record->calls) {
+    for (const RecordedCall& call : record->calls) {
       if (!call.refusals.empty()) settled.refused = call.refusals.front();
     }
   }
   if (!settled.refused.empty()) return settled;
-  const Call* first = nullptr;
+  const RecordedCall* first = nullptr;
   for (const CaseRecord* record : records) {
-    for (const Call& call : record->calls) {
+    for (const RecordedCall& call : record->calls) {
       if (!call.finished) continue;
       if (first == nullptr) first = &call;
       settled.refused = difference(*first, call);

@@ -28,7 +28,7 @@ struct Param {
   bool operator==(const Param&) const = default;
 };
 
-struct Step {
+struct RecordedStep {
   enum class Kind : uint8_t {
     Launch,
     Fill,  // params: to; numbers: width, rows, pitch, value, element bytes
@@ -45,12 +45,12 @@ struct Step {
   std::vector<Param> params;
   std::vector<uint64_t> numbers;
   std::vector<uint8_t> data;
-  bool operator==(const Step&) const = default;
+  bool operator==(const RecordedStep&) const = default;
 };
 
 /// One call of the launcher.
-struct Call {
-  std::vector<Step> steps;
+struct RecordedCall {
+  std::vector<RecordedStep> steps;
   std::vector<uint64_t> scratch;      // bytes of each allocation, in the order of first use
   std::vector<std::string> refusals;  // operations that cannot be replayed
   std::vector<std::string> failures;  // launches that every device refuses
@@ -62,7 +62,7 @@ struct Call {
 /// All calls at one shape.
 struct CaseRecord {
   int64_t number = 0;
-  std::vector<Call> calls;
+  std::vector<RecordedCall> calls;
 };
 
 /// Blame::Input if the text is not a recording. Bytes of parameters that no kernel reads become
@@ -70,11 +70,11 @@ struct CaseRecord {
 Result<std::vector<CaseRecord>> read_recording(std::string_view text, const ParamReads& reads = {});
 
 /// How two calls that should be equal differ; "" if they are equal.
-std::string difference(const Call& one, const Call& other);
+std::string difference(const RecordedCall& one, const RecordedCall& other);
 
 /// The result for one shape, over all calls of all processes.
 struct Settled {
-  const Call* call = nullptr;  // the call they all agree on
+  const RecordedCall* call = nullptr;  // the call they all agree on
   std::string refused;         // why it is not accepted
   std::string not_served;      // why this shape is outside its domain
 };

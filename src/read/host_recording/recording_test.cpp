@@ -41,7 +41,7 @@ std::string plain(uint64_t x, uint64_t y) {
 
 struct Outcome {
   std::string refused, not_served;
-  Call call;
+  RecordedCall call;
   bool good = false;
 };
 
@@ -65,7 +65,7 @@ TEST(Recording, AddressesBecomePlaces) {
       settled({recording(kBase, plain), recording(kBase + (uint64_t{1} << 36), plain)});
   ASSERT_TRUE(found.good) << found.refused << found.not_served;
   ASSERT_EQ(found.call.steps.size(), 1u);
-  const Step& step = found.call.steps[0];
+  const RecordedStep& step = found.call.steps[0];
   EXPECT_EQ(step.name, "k");
   EXPECT_EQ(step.grid.x, 4u);
   EXPECT_EQ(step.params[0].pointers, (std::vector<Pointer>{{0, 0, -1, 0}}));
@@ -99,8 +99,8 @@ TEST(Recording, MovesKeepTheirSteps) {
   };
   const Outcome out = settled({recording(kBase, inside), recording(kBase + 999 * 4096, inside)});
   ASSERT_TRUE(out.good) << out.refused;
-  const Step& step = out.call.steps.at(0);
-  EXPECT_EQ(step.kind, Step::Kind::Move);
+  const RecordedStep& step = out.call.steps.at(0);
+  EXPECT_EQ(step.kind, RecordedStep::Kind::Move);
   EXPECT_EQ(step.params[1].pointers.at(0).add, 8);
   EXPECT_EQ(step.numbers, (std::vector<uint64_t>{4, 5, 3, 1, 3, 1, 5}));
 }
@@ -142,7 +142,7 @@ TEST(Recording, AddressesThatAreGivenAgainMeanWhatTheyMeanNow) {
   const std::string text = recording(kBase, inside);
   const auto read = read_recording(text);
   ASSERT_TRUE(read);
-  const Call& last = read->at(0).calls.at(2);
+  const RecordedCall& last = read->at(0).calls.at(2);
   EXPECT_EQ(last.steps[0].params[2].pointers[0].add, 1024);
   EXPECT_EQ(last.scratch, (std::vector<uint64_t>{2048}));
 }

@@ -87,7 +87,7 @@ class Transplanter {
       return;
     }
     std::string lines;
-    for (const Step& step : shape.call->steps) lines += step_lines(step);
+    for (const RecordedStep& step : shape.call->steps) lines += step_lines(step);
     const auto count = static_cast<size_t>(std::ranges::count(lines, '\n')) + 1;
     if (lines.empty() || !out_.refused.empty()) return;
     if (lines_ + count > kMostLines) {
@@ -103,33 +103,33 @@ class Transplanter {
     tell(*shape.call);
   }
 
-  void tell(const Call& call) {
+  void tell(const RecordedCall& call) {
     if (call.streams > 1)
       note("it used several streams; its launches run in the order it made them");
     if (call.downloads > 0)
       note("it reads device memory back on the host, which changed nothing it launched");
   }
 
-  std::string step_lines(const Step& step) {
+  std::string step_lines(const RecordedStep& step) {
     switch (step.kind) {
-      case Step::Kind::Launch:
+      case RecordedStep::Kind::Launch:
         return launch_line(step.name, step.grid, step.block, step, texts(step.params));
-      case Step::Kind::Fill:
+      case RecordedStep::Kind::Fill:
         return helper_line(fill_call(step));
-      case Step::Kind::Copy:
+      case RecordedStep::Kind::Copy:
         return helper_line(copy_call(step));
-      case Step::Kind::Move:
+      case RecordedStep::Kind::Move:
         return helper_line(move_call(step));
-      case Step::Kind::Upload:
+      case RecordedStep::Kind::Upload:
         return upload_lines(step);
-      case Step::Kind::Symbol:
+      case RecordedStep::Kind::Symbol:
         set_variable(step);
         return "";
     }
     return "";
   }
 
-  std::string upload_lines(const Step& step) {
+  std::string upload_lines(const RecordedStep& step) {
     uploaded_ += step.data.size();
     if (uploaded_ > kMostUploaded * request_.shapes.size() || step.data.size() > kMostUploaded) {
       refuse("more than 64 KiB of data from the host in a call");
@@ -142,7 +142,7 @@ class Transplanter {
   }
 
   // The image can hold only a value that is the same in all calls.
-  void set_variable(const Step& step) {
+  void set_variable(const RecordedStep& step) {
     const uint64_t offset = step.numbers.at(0);
     if (offset > kMostUploaded || step.data.size() > kMostUploaded)
       return refuse("a device variable of more than 64 KiB is set by the host");
@@ -156,7 +156,7 @@ class Transplanter {
   }
 
   std::string helper_line(const HelperCall& call) {
-    return launch_line(call.entry, call.grid, call.block, Step(), texts(call.params));
+    return launch_line(call.entry, call.grid, call.block, RecordedStep(), texts(call.params));
   }
 
   std::vector<std::string> texts(const std::vector<Param>& params) const {
@@ -183,7 +183,7 @@ class Transplanter {
   }
 
   static std::string launch_line(const std::string& entry, const kernel::Dim3& grid,
-                                 const kernel::Dim3& block, const Step& how,
+                                 const kernel::Dim3& block, const RecordedStep& how,
                                  const std::vector<std::string>& params) {
     std::string line =
         "//! launch " + entry + dims_words("grid", grid) + dims_words("block", block);
@@ -235,7 +235,7 @@ class Transplanter {
   const TransplantRequest& request_;
   std::set<std::string> visible_;
   std::vector<std::string> names_;
-  std::map<std::string, const Call*> seen_;
+  std::map<std::string, const RecordedCall*> seen_;
   std::string groups_;
   size_t lines_ = 0;
   uint64_t uploaded_ = 0;

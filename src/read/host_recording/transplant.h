@@ -23,7 +23,7 @@ struct TensorLine {
 
 struct ShapeRecord {
   std::map<std::string, int64_t> dims;
-  const Call* call = nullptr;
+  const RecordedCall* call = nullptr;
 };
 
 struct TransplantRequest {

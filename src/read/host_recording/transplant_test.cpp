@@ -25,9 +25,9 @@ Param pointer(int tensor, int scratch, int64_t add) {
   return param;
 }
 
-Call launching(uint32_t grid, uint64_t scratch) {
-  Call call;
-  Step step;
+RecordedCall launching(uint32_t grid, uint64_t scratch) {
+  RecordedCall call;
+  RecordedStep step;
   step.name = "k";
   step.grid = {grid, 1, 1};
   step.block = {32, 1, 1};
@@ -55,7 +55,7 @@ std::string problems(const std::string& module) {
 }
 
 TEST(Transplant, EveryShapeIsAGroupAndTheModuleParses) {
-  const Call small = launching(1, 64), large = launching(4, 256);
+  const RecordedCall small = launching(1, 64), large = launching(4, 256);
   const Transplanted made = transplant(request({{{{"N", 8}}, &small}, {{{"N", 128}}, &large}}));
   ASSERT_EQ(made.refused, "");
   EXPECT_EQ(problems(made.module), "");
@@ -69,15 +69,15 @@ TEST(Transplant, EveryShapeIsAGroupAndTheModuleParses) {
 }
 
 TEST(Transplant, FillsCopiesAndUploadsBecomeLaunches) {
-  Call call = launching(1, 64);
-  Step fill, copy, upload;
-  fill.kind = Step::Kind::Fill;
+  RecordedCall call = launching(1, 64);
+  RecordedStep fill, copy, upload;
+  fill.kind = RecordedStep::Kind::Fill;
   fill.params = {pointer(-1, 0, 0)};
   fill.numbers = {64, 1, 64, 0, 1};
-  copy.kind = Step::Kind::Copy;
+  copy.kind = RecordedStep::Kind::Copy;
   copy.params = {pointer(1, -1, 0), pointer(0, -1, 0)};
   copy.numbers = {32, 1, 32, 32};
-  upload.kind = Step::Kind::Upload;
+  upload.kind = RecordedStep::Kind::Upload;
   upload.params = {pointer(-1, 0, 0)};
   upload.data.assign(4000, 7);
   call.steps.insert(call.steps.end(), {fill, copy, upload});
@@ -97,8 +97,8 @@ TEST(Transplant, FillsRepeatTheirElement) {
               {0x3c00, 2, {0x00, 0x3c, 0x00, 0x3c}},
               {0xff800000, 4, {0x00, 0x00, 0x80, 0xff}}};
   for (const auto& row : rows) {
-    Step fill;
-    fill.kind = Step::Kind::Fill;
+    RecordedStep fill;
+    fill.kind = RecordedStep::Kind::Fill;
     fill.params = {pointer(0, -1, 0)};
     fill.numbers = {64, 1, 64, row.value, row.element};
     EXPECT_EQ(fill_call(fill).params.back().bytes, row.bytes) << row.value;
@@ -106,8 +106,8 @@ TEST(Transplant, FillsRepeatTheirElement) {
 }
 
 TEST(Transplant, MovesSayTheirSteps) {
-  Step move;
-  move.kind = Step::Kind::Move;
+  RecordedStep move;
+  move.kind = RecordedStep::Kind::Move;
   move.params = {pointer(1, -1, 0), pointer(0, -1, 0)};
   move.numbers = {4, 5, 7, 1, 3, 1, 5};  // [5, 3], transposed on one side
   const HelperCall call = move_call(move);
@@ -124,9 +124,9 @@ TEST(Transplant, MovesSayTheirSteps) {
 }
 
 TEST(Transplant, VariablesKeepOneValue) {
-  Call call = launching(1, 64), other = launching(2, 64);
-  Step symbol;
-  symbol.kind = Step::Kind::Symbol;
+  RecordedCall call = launching(1, 64), other = launching(2, 64);
+  RecordedStep symbol;
+  symbol.kind = RecordedStep::Kind::Symbol;
   symbol.name = "w";
   symbol.numbers = {4};
   symbol.data = {1, 2};
@@ -146,17 +146,17 @@ TEST(Transplant, VariablesKeepOneValue) {
 }
 
 TEST(Transplant, RefusesWhatNoPlanCanSay) {
-  const Call one = launching(1, 64), two = launching(2, 64);
+  const RecordedCall one = launching(1, 64), two = launching(2, 64);
   TransplantRequest hidden = request({{{{"N", 8}, {"K", 1}}, &one}, {{{"N", 8}, {"K", 2}}, &two}});
   EXPECT_NE(transplant(hidden).refused.find("a dim that no tensor has"), std::string::npos);
-  Call large = launching(1, 64);
-  Step upload;
-  upload.kind = Step::Kind::Upload;
+  RecordedCall large = launching(1, 64);
+  RecordedStep upload;
+  upload.kind = RecordedStep::Kind::Upload;
   upload.params = {pointer(-1, 0, 0)};
   upload.data.assign(70000, 1);
   large.steps.push_back(upload);
   EXPECT_NE(transplant(request({{{{"N", 8}}, &large}})).refused.find("64 KiB"), std::string::npos);
-  Call many = launching(1, 64);
+  RecordedCall many = launching(1, 64);
   many.steps.resize(2000, many.steps[0]);
   EXPECT_NE(transplant(request({{{{"N", 8}}, &many}})).refused.find("lines at most"),
             std::string::npos);
@@ -179,8 +179,8 @@ TEST(Source, KnowsWhoAsksForTorch) {
   for (const ShimHeader& header : torch_headers()) EXPECT_FALSE(header.text.empty()) << header.path;
 }
 
-TEST(Job, TravelsAsJson) {
-  Job job;
+TEST(CaptiveJob, TravelsAsJson) {
+  CaptiveJob job;
   job.runtime = "/a";
   job.library = "/b";
   job.readable = {"/c"};
@@ -189,14 +189,14 @@ TEST(Job, TravelsAsJson) {
   job.memory_bytes = uint64_t{1} << 40;
   job.base = uint64_t{1} << 47;
   job.cases = {{{64, 64}, {{0, {}}, {-1, {1, 2, 3, 4}}}}};
-  const Result<Job> back = job_from_json(*Json::parse(to_json(job).dump()));
+  const Result<CaptiveJob> back = job_from_json(*Json::parse(to_json(job).dump()));
   ASSERT_TRUE(back);
   EXPECT_EQ(to_json(*back).dump(), to_json(job).dump());
   EXPECT_EQ(back->kernels.at("k").params, (std::vector<int64_t>{8, 24, 4}));
   EXPECT_FALSE(job_from_json(Json::object()));
 }
 
-TEST(Job, ReadsParametersOfEntries) {
+TEST(CaptiveJob, ReadsParametersOfEntries) {
   const auto params = entry_params(kPtx);
   ASSERT_EQ(params.size(), 2u);
   EXPECT_EQ(params.at("k"), (std::vector<int64_t>{8, 24, 4}));

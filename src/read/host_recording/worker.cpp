@@ -79,7 +79,7 @@ std::string loader_error() {
   return text == nullptr ? "" : ": " + std::string(text);
 }
 
-void prepare(const Job& job) {
+void prepare(const CaptiveJob& job) {
   for (const auto& [entry, kernel] : job.kernels) {
     std::vector<long> row = {kernel.registers, kernel.static_shared, kernel.local_bytes,
                              kernel.max_threads};
@@ -123,7 +123,7 @@ void say_tensors(const Case& one, const std::vector<uint64_t>& addresses, uint64
                    noise);
 }
 
-void make_calls(const Job& job, Launcher launcher) {
+void make_calls(const CaptiveJob& job, Launcher launcher) {
   uint64_t noise = job.seed;
   for (size_t i = 0; i < job.cases.size(); ++i) {
     runtime().line(fmt::format("case {}", i).c_str(), noise);
@@ -148,7 +148,7 @@ int captive_worker_main() {
   std::string frame;
   if (os::child_receive(&frame) != os::ChannelState::Open) return 2;
   const Result<Json> json = Json::parse(frame);
-  const Result<Job> job = json ? job_from_json(*json) : Result<Job>(json.error());
+  const Result<CaptiveJob> job = json ? job_from_json(*json) : Result<CaptiveJob>(json.error());
   if (!job) return give_up(job.error().message);
   os::limit_resources({kHostMemory, kCpuSeconds, 0});
   os::Allowed allowed;
@@ -170,7 +170,7 @@ int captive_worker_main() {
   std::_Exit(0);  // skip the library's exit handlers and destructors
 }
 
-Result<Captured> run_captive(const Job& job, double timeout_seconds) {
+Result<Captured> run_captive(const CaptiveJob& job, double timeout_seconds) {
   const std::string program = KW_TRY(os::worker_program());
   std::unique_ptr<os::Child> child =
       KW_TRY(os::Child::start({program, "worker-captive"}, {{}, os::Environment::Needed}));

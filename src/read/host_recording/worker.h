@@ -22,6 +22,6 @@ struct Captured {
 };
 
 /// Runs one worker to its end, `timeout_seconds` at most.
-Result<Captured> run_captive(const Job& job, double timeout_seconds);
+Result<Captured> run_captive(const CaptiveJob& job, double timeout_seconds);
 
 }  // namespace kw::host_recording

@@ -19,7 +19,7 @@ namespace kw::task_formats {
 namespace {
 
 /// Module-level atol and rtol set an outer bound for the task.
-Status read_bounds(frontend::Evaluator& evaluator, frontend::TaskDraft& draft) {
+Status read_bounds(frontend::PythonTracer& evaluator, frontend::TaskDraft& draft) {
   const frontend::Value* atol = KW_TRY(evaluator.global("atol"));
   const frontend::Value* rtol = KW_TRY(evaluator.global("rtol"));
   if (atol) draft.atol = frontend::as_number(*atol);
@@ -54,7 +54,7 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   draft.entry.output_names = request.output_names;
   draft.given = request.dims;
   draft.fixed_numbers = request.fixed_numbers;
-  frontend::Evaluator evaluator(draft.entry.source, {request.dims, true});
+  frontend::PythonTracer evaluator(draft.entry.source, {request.dims, true});
   evaluator.set_randomness(frontend::Randomness::Weight);
   KW_TRY(evaluator.run_module());
   draft.file = evaluator.dims();

@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "frontend/cell.h"
-#include "frontend/evaluator.h"
+#include "frontend/python_tracer.h"
 #include "frontend/syntax.h"
 #include "frontend/trace.h"
 #include "graph/derive.h"

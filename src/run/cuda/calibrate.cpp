@@ -117,7 +117,7 @@ class Bench {
     for (const Row& row : rows) {
       double best = 0;
       for (const Way& way : ways) {
-        Function* function = KW_TRY(image->function(std::string(row.entry) + way.suffix));
+        LoadedFunction* function = KW_TRY(image->function(std::string(row.entry) + way.suffix));
         KernelSubject kernel(context_, *function, static_cast<unsigned>(way.grid), way.threads,
                              row.params);
         ports::TimeProtocol protocol = protocol_;
@@ -159,7 +159,7 @@ class Bench {
   }
 
   Went measure_peak(LoadedImage& image, const PeakKernel& peak) {
-    Function* function = KW_TRY(image.function(peak.entry));
+    LoadedFunction* function = KW_TRY(image.function(peak.entry));
     const DeviceMemory sink = KW_TRY(DeviceMemory::allocate(context_, 256, "a calibration"));
     const auto blocks =
         static_cast<unsigned>(peak.blocks_per_sm * std::max(1, context_.info().sms));

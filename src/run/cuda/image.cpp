@@ -19,7 +19,7 @@ int function_attribute(const Context& context, int attribute, CuFunction functio
   return context.api().function_attribute(&value, attribute, function) == kSuccess ? value : 0;
 }
 
-void read_parameters(const Context& context, Function& function) {
+void read_parameters(const Context& context, LoadedFunction& function) {
   if (context.api().function_parameter == nullptr) return;
   size_t offset = 0;
   size_t bytes = 0;
@@ -78,9 +78,9 @@ LoadedImage::~LoadedImage() {
   for (CuModule module : modules_) context_.api().module_unload(module);
 }
 
-Got<Function*> LoadedImage::function(const std::string& entry) {
+Got<LoadedFunction*> LoadedImage::function(const std::string& entry) {
   if (auto known = functions_.find(entry); known != functions_.end()) return &known->second;
-  Function function;
+  LoadedFunction function;
   function.entry = entry;
   CuResult code = kSuccess;
   for (CuModule module : modules_) {

@@ -14,7 +14,7 @@
 
 namespace kw::cuda {
 
-struct Function {
+struct LoadedFunction {
   CuFunction handle = nullptr;
   std::string entry;
   int max_threads = 0;
@@ -36,7 +36,7 @@ class LoadedImage {
   LoadedImage& operator=(const LoadedImage&) = delete;
 
   /// The kernel of that name, looked up once.
-  Got<Function*> function(const std::string& entry);
+  Got<LoadedFunction*> function(const std::string& entry);
   /// Compares the module's writable globals with their values after loading. Restores and reports
   /// each change.
   Got<std::vector<record::Finding>> check_globals();
@@ -53,7 +53,7 @@ class LoadedImage {
 
   const Context& context_;
   std::vector<CuModule> modules_;  // several for a pack (ports/image_pack.h)
-  std::map<std::string, Function> functions_;
+  std::map<std::string, LoadedFunction> functions_;
   std::vector<Global> globals_;
 };
 

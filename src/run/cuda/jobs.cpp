@@ -37,7 +37,7 @@ Result<std::unique_ptr<JobKernels>> JobKernels::load(const Context& context) {
 }
 
 Went JobKernels::launch(const char* entry, const JobList& jobs, void** params) {
-  Function* function = KW_TRY(image_->function(entry));
+  LoadedFunction* function = KW_TRY(image_->function(entry));
   const uint64_t wanted = (jobs.longest() / 16 + kJobThreads - 1) / kJobThreads;
   const auto most = static_cast<uint64_t>(std::max(1, context_.info().sms) * 8);
   CuLaunchConfig config{};

@@ -4,7 +4,7 @@
 
 namespace kw::cuda {
 
-KernelSubject::KernelSubject(const Context& context, Function& function, unsigned blocks,
+KernelSubject::KernelSubject(const Context& context, LoadedFunction& function, unsigned blocks,
                              unsigned threads, std::vector<uint64_t> params)
     : context_(context),
       function_(function),

@@ -9,7 +9,7 @@ namespace kw::cuda {
 class KernelSubject final : public Subject {
  public:
   /// `params` are 8-byte slots; a 4-byte parameter reads the lower half of its slot.
-  KernelSubject(const Context& context, Function& function, unsigned blocks, unsigned threads,
+  KernelSubject(const Context& context, LoadedFunction& function, unsigned blocks, unsigned threads,
                 std::vector<uint64_t> params);
   ~KernelSubject() override;
 
@@ -22,7 +22,7 @@ class KernelSubject final : public Subject {
 
  private:
   const Context& context_;
-  Function& function_;
+  LoadedFunction& function_;
   const unsigned blocks_, threads_;
   std::vector<uint64_t> params_;
   const CallBuffers none_;

@@ -31,7 +31,7 @@ Fault refuse(const Launch& launch, const std::string& why) {
   return refusal(fmt::format("launching {} (line {}): {}", launch.kernel, launch.line, why));
 }
 
-Went check_params(const Function& function, const Launch& launch) {
+Went check_params(const LoadedFunction& function, const Launch& launch) {
   if (!function.params_known) return Done{};
   const size_t given = launch.params.size();
   if (given != function.param_bytes.size()) {
@@ -50,7 +50,7 @@ Went check_params(const Function& function, const Launch& launch) {
   return Done{};
 }
 
-Went check_geometry(const Context& context, const Function& function, const Launch& launch) {
+Went check_geometry(const Context& context, const LoadedFunction& function, const Launch& launch) {
   const Dim3& grid = launch.grid;
   const Dim3& block = launch.block;
   if (grid.count() == 0 || block.count() == 0) {
@@ -80,7 +80,7 @@ Went check_geometry(const Context& context, const Function& function, const Laun
   return Done{};
 }
 
-Went opt_in_shared(const Context& context, Function& function, const Launch& launch) {
+Went opt_in_shared(const Context& context, LoadedFunction& function, const Launch& launch) {
   const int64_t limit = context.info().shared_per_block_optin;
   const int64_t needed = launch.shared_bytes + function.static_shared;
   if (launch.shared_bytes < 0 || needed > limit) {
@@ -98,7 +98,7 @@ Went opt_in_shared(const Context& context, Function& function, const Launch& lau
   return Done{};
 }
 
-Went check_cooperative(const Context& context, const Function& function, const Launch& launch) {
+Went check_cooperative(const Context& context, const LoadedFunction& function, const Launch& launch) {
   if (!launch.cooperative) return Done{};
   if (!context.can_cooperate()) return refuse(launch, "this device has no cooperative launches");
   int per_sm = 0;
@@ -119,7 +119,7 @@ Went check_cooperative(const Context& context, const Function& function, const L
 
 }  // namespace
 
-Went prepare_launch(const Context& context, Function& function, const Launch& launch) {
+Went prepare_launch(const Context& context, LoadedFunction& function, const Launch& launch) {
   if (launch.pdl)
     return refuse(launch,
                   "programmatic dependent launch (pdl) is not supported on this device yet");
@@ -135,12 +135,12 @@ Went prepare_launch(const Context& context, Function& function, const Launch& la
   return Done{};
 }
 
-Went enqueue_launch(const Context& context, const Function& function, const Launch& launch,
+Went enqueue_launch(const Context& context, const LoadedFunction& function, const Launch& launch,
                     const std::vector<CuDevicePtr>& addresses) {
   return enqueue_launch_on(context.stream(), context, function, launch, addresses);
 }
 
-Went enqueue_launch_on(CuStream stream, const Context& context, const Function& function,
+Went enqueue_launch_on(CuStream stream, const Context& context, const LoadedFunction& function,
                        const Launch& launch, const std::vector<CuDevicePtr>& addresses) {
   size_t total = 0;
   for (const kernel::Param& param : launch.params)

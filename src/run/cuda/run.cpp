@@ -134,7 +134,7 @@ Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage
                                              const kernel::Program& program) {
   std::vector<ReadyLaunch> ready;
   for (const kernel::Launch& launch : program.launches) {
-    Function* function = KW_TRY(image.function(launch.entry));
+    LoadedFunction* function = KW_TRY(image.function(launch.entry));
     KW_TRY(prepare_launch(context, *function, launch));
     ready.push_back({function, &launch});
   }

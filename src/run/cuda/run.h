@@ -36,7 +36,7 @@ RunReport run_program(const Context& context, JobKernels& kernels, LoadedImage& 
 
 /// One kernel of a program, ready to be launched.
 struct ReadyLaunch {
-  Function* function = nullptr;
+  LoadedFunction* function = nullptr;
   const kernel::Launch* launch = nullptr;
 };
 /// Looks up and checks every launch before any of them runs.

@@ -44,7 +44,7 @@ UtilityKernels::~UtilityKernels() {
 }
 
 Went UtilityKernels::launch(const char* entry, unsigned blocks, unsigned threads, void** params) {
-  Function* function = KW_TRY(image_->function(entry));
+  LoadedFunction* function = KW_TRY(image_->function(entry));
   CuLaunchConfig config{blocks, 1, 1, threads, 1, 1, 0, context_.stream(), nullptr, 0};
   const CuResult code = context_.api().launch(&config, function->handle, params, nullptr);
   if (code == kSuccess) return Done{};

@@ -19,7 +19,7 @@ using record::Finding;
 
 // put() and get…() of a type stand together, with the same order of fields.
 
-void put(Writer& w, const Dim3& d) {
+void put(ByteWriter& w, const Dim3& d) {
   w.number(d.x);
   w.number(d.y);
   w.number(d.z);
@@ -32,7 +32,7 @@ Dim3 get_dim(Reader& r) {
   return d;
 }
 
-void put(Writer& w, const kernel::Buffer& b) {
+void put(ByteWriter& w, const kernel::Buffer& b) {
   w.text(b.name);
   w.number(b.role);
   w.number(b.dtype);
@@ -57,7 +57,7 @@ kernel::Buffer get_buffer(Reader& r) {
   return b;
 }
 
-void put(Writer& w, const kernel::Launch& l) {
+void put(ByteWriter& w, const kernel::Launch& l) {
   w.text(l.kernel);
   w.text(l.entry);
   put(w, l.grid);
@@ -106,7 +106,7 @@ kernel::Launch get_launch(Reader& r) {
   return l;
 }
 
-void put(Writer& w, const std::vector<Range>& ranges) {
+void put(ByteWriter& w, const std::vector<Range>& ranges) {
   w.list(ranges, [&](const Range& range) {
     w.number(range.offset);
     w.number(range.bytes);
@@ -121,7 +121,7 @@ std::vector<Range> get_ranges(Reader& r) {
   });
 }
 
-void put(Writer& w, const std::vector<InputRef>& refs) {
+void put(ByteWriter& w, const std::vector<InputRef>& refs) {
   w.list(refs, [&](const InputRef& ref) {
     w.number(ref.key);
     w.number(ref.range.offset);
@@ -138,7 +138,7 @@ std::vector<InputRef> get_refs(Reader& r) {
   });
 }
 
-void put(Writer& w, const ProgramMessage& m) {
+void put(ByteWriter& w, const ProgramMessage& m) {
   w.number(m.image);
   w.text(m.program.module_name);
   w.list(m.program.buffers, [&](const kernel::Buffer& b) { put(w, b); });
@@ -158,7 +158,7 @@ ProgramMessage get_program(Reader& r) {
 }
 
 // Only the run options that a real GPU uses are sent.
-void put(Writer& w, const ports::RunOptions& o) {
+void put(ByteWriter& w, const ports::RunOptions& o) {
   w.number(o.timeout_seconds);
   w.number<int32_t>(o.misalign_bytes);
   w.number<uint8_t>(o.copy_outputs);
@@ -173,7 +173,7 @@ ports::RunOptions get_run_options(Reader& r) {
   return o;
 }
 
-void put(Writer& w, const ports::TimeProtocol& p) {
+void put(ByteWriter& w, const ports::TimeProtocol& p) {
   w.number<int32_t>(p.warmup_calls);
   w.number(p.warmup_seconds);
   w.number<int32_t>(p.max_samples);
@@ -206,7 +206,7 @@ ports::TimeProtocol get_protocol(Reader& r) {
   return p;
 }
 
-void put(Writer& w, const ports::DeviceInfo& i) {
+void put(ByteWriter& w, const ports::DeviceInfo& i) {
   w.text(i.name);
   w.text(i.target);
   w.number<int32_t>(i.sms);
@@ -238,7 +238,7 @@ ports::DeviceInfo get_info(Reader& r) {
 }
 
 // Only what a real GPU can know of a finding is sent: no threads, no second place.
-void put(Writer& w, const Finding& f) {
+void put(ByteWriter& w, const Finding& f) {
   w.number(f.kind);
   w.number(f.certainty);
   w.text(f.message);
@@ -265,7 +265,7 @@ Finding get_finding(Reader& r) {
   return f;
 }
 
-void put(Writer& w, const RunOutcome& o) {
+void put(ByteWriter& w, const RunOutcome& o) {
   w.number(o.status);
   w.text(o.message);
   w.numbers(o.hashes);
@@ -284,7 +284,7 @@ RunOutcome get_run(Reader& r) {
   return o;
 }
 
-void put(Writer& w, const record::TimingSamples& s) {
+void put(ByteWriter& w, const record::TimingSamples& s) {
   w.text(s.method);
   w.numbers(s.microseconds);
   w.number<int32_t>(s.calls_per_sample);
@@ -315,7 +315,7 @@ record::TimingSamples get_samples(Reader& r) {
   return s;
 }
 
-void put(Writer& w, const ports::TimedResult& t) {
+void put(ByteWriter& w, const ports::TimedResult& t) {
   put(w, t.samples);
   w.list(t.audits, [&](const record::CallAudit& a) {
     w.number<int32_t>(a.sample);
@@ -348,7 +348,7 @@ ports::TimedResult get_result(Reader& r) {
   return t;
 }
 
-void put(Writer& w, const TimeOutcome& o) {
+void put(ByteWriter& w, const TimeOutcome& o) {
   w.number(o.status);
   w.text(o.message);
   w.list(o.results, [&](const ports::TimedResult& t) { put(w, t); });
@@ -364,7 +364,7 @@ TimeOutcome get_time(Reader& r) {
 }  // namespace
 
 std::string encode(const Request& request) {
-  Writer w;
+  ByteWriter w;
   w.number(request.verb);
   w.number(request.protocol);
   w.number(request.ordinal);
@@ -412,7 +412,7 @@ Result<Request> decode_request(std::string_view frame) {
 }
 
 std::string encode(const Reply& reply) {
-  Writer w;
+  ByteWriter w;
   w.text(reply.error);
   w.number<uint8_t>(static_cast<uint8_t>(reply.blame));
   w.number<uint8_t>(reply.context_lost);

@@ -14,7 +14,7 @@
 
 namespace kw::gpu {
 
-class Writer {
+class ByteWriter {
  public:
   template <typename T>
   void number(T value) {

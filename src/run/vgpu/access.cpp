@@ -54,7 +54,7 @@ bool read_piece(Machine& m, const LaneAccess& access, const Target& target, std:
   if (m.counters != nullptr) return false;
   switch (target.kind) {
     case Target::Kind::Global: {
-      Region& region = m.regions[target.region];
+      MemoryRegion& region = m.regions[target.region];
       if (!region.tracked || !check_global(m, access, target.region, target.offset)) return false;
       undefined_global_bits(region, target.offset, bytes, bits);
       return any(bits, bytes);

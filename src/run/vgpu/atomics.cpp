@@ -159,8 +159,8 @@ std::byte* quick_shared(Machine& m, const Warp& w, int lane, uint32_t pc, const 
 std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const MemOp& op,
                         uint64_t address) {
   namespace st = global_stamp;
-  if (region_of(address) >= m.region_count || op.scope != Scope::Device) return nullptr;
-  Region& region = m.regions[region_of(address)];
+  if (region_of(address) >= m.region_count || op.scope != MemoryScope::Device) return nullptr;
+  MemoryRegion& region = m.regions[region_of(address)];
   const uint64_t offset = address - region.base, bytes = op.total;
   if (!region.writable || offset >= region.size || address % bytes != 0 ||
       offset + bytes > region.size)

@@ -145,7 +145,7 @@ void write_result(Machine& m, Warp& w, const BarrierInst& inst, const NamedBarri
   }
 }
 
-void report_different_places(Machine& m, const Warp& w, const Group& group,
+void report_different_places(Machine& m, const Warp& w, const LaneGroup& group,
                              const NamedBarrier& barrier) {
   const Actor other{m.block->linear, barrier.first_thread, barrier.first_pc};
   const record::Place there = place_of(*m.launch.code, barrier.first_pc);
@@ -193,7 +193,7 @@ void open(Machine& m, uint32_t id) {
     Warp& w = block.warps[v];
     if (barrier.waiting[v] == 0) continue;
     for (uint32_t g = 0; g < w.group_count; ++g) {
-      Group& group = w.groups[g];
+      LaneGroup& group = w.groups[g];
       if (group.state != GroupState::Arrived || (group.mask & ~barrier.waiting[v]) != 0) continue;
       const BarrierInst& inst = barrier_at(m, group.pc);
       if (group.pc != barrier.first_pc && barrier.expected == 0 && inst.aligned)
@@ -259,12 +259,12 @@ bool settle_divergence(Machine& m) {
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     Warp& w = block.warps[v];
     for (uint32_t g = 0; g < w.group_count; ++g) {
-      Group& group = w.groups[g];
+      LaneGroup& group = w.groups[g];
       if (group.state != GroupState::Barrier) continue;
       const uint32_t elsewhere = w.live & ~group.mask;
       for (uint32_t h = 0; h < w.group_count && elsewhere != 0; ++h) {
         if (h == g) continue;
-        const Group& rest = w.groups[h];
+        const LaneGroup& rest = w.groups[h];
         const record::Place there = place_of(*m.launch.code, rest.pc);
         report(m, FindingKind::DivergentBarrier, Certainty::Certain,
                actor(m, w, __builtin_ctz(group.mask), group.pc), {},
@@ -288,7 +288,7 @@ bool settle_divergence(Machine& m) {
 
 void report_stuck(Machine& m) {
   ResidentBlock& block = running(m);
-  const Group* waiting = nullptr;
+  const LaneGroup* waiting = nullptr;
   const Warp* waiter = nullptr;
   uint32_t waiting_threads = 0, live = 0;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
@@ -307,7 +307,7 @@ void report_stuck(Machine& m) {
   std::optional<Actor> other;
   for (uint32_t v = 0; v < block.warp_count && !other; ++v) {
     for (uint32_t g = 0; g < block.warps[v].group_count; ++g) {
-      const Group& group = block.warps[v].groups[g];
+      const LaneGroup& group = block.warps[v].groups[g];
       if (group.pc != waiting->pc)
         other = actor(m, block.warps[v], __builtin_ctz(group.mask), group.pc);
     }

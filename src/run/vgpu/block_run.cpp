@@ -37,13 +37,13 @@ uint64_t mix(uint64_t x) {
 
 bool ready(const Warp& w) {
   return std::any_of(w.groups, w.groups + w.group_count,
-                     [](const Group& g) { return g.state == GroupState::Runnable; });
+                     [](const LaneGroup& g) { return g.state == GroupState::Runnable; });
 }
 
 // The group that ran last.
-const Group& latest_group(const Warp& w) {
+const LaneGroup& latest_group(const Warp& w) {
   return *std::max_element(w.groups, w.groups + w.group_count,
-                           [](const Group& a, const Group& b) { return a.last_run < b.last_run; });
+                           [](const LaneGroup& a, const LaneGroup& b) { return a.last_run < b.last_run; });
 }
 
 bool looks_at_memory(Op op) {
@@ -182,7 +182,7 @@ void BlockRun::check_limits(const Warp& w) {
   if (m_.cancelled != nullptr && m_.cancelled->load(std::memory_order_relaxed)) m_.stop = true;
   const bool over = m_.budget == 0;
   if (w.group_count == 0) return;
-  const Group& group = latest_group(w);
+  const LaneGroup& group = latest_group(w);
   if (over) {
     report_fatal(m_, FindingKind::InstructionBudget,
                  actor(m_, w, __builtin_ctz(group.mask), group.pc), std::nullopt, [&] {

@@ -277,7 +277,7 @@ uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   return done;
 }
 
-void report_collective_deadlock(Machine& m, const Warp& w, const Group& group) {
+void report_collective_deadlock(Machine& m, const Warp& w, const LaneGroup& group) {
   const int lane = __builtin_ctz(group.mask);
   const Inst& in = m.code[group.pc];
   const bool named = (in.flags & kFlagHasMask) != 0;  // matrix instructions need the whole warp

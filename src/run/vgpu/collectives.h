@@ -15,6 +15,6 @@ struct Machine;
 uint32_t run_collective(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 
 /// To be called when no lane of the warp can continue. Reports which lanes wait for which.
-void report_collective_deadlock(Machine& m, const Warp& w, const Group& group);
+void report_collective_deadlock(Machine& m, const Warp& w, const LaneGroup& group);
 
 }  // namespace kw::vgpu

@@ -224,7 +224,7 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
       is_space(m, w, in, mask);
       break;
     case Op::Fence:
-      if (m.counters == nullptr) fence(m, in.sub != 0 ? Scope::Device : Scope::Block);
+      if (m.counters == nullptr) fence(m, in.sub != 0 ? MemoryScope::Device : MemoryScope::Block);
       break;
     case Op::Nanosleep:
       poll_sleep(m, w, pc);

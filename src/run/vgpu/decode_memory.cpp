@@ -63,7 +63,7 @@ bool Decoder::memory_shape(const Instruction& in, MemOp& mem, bool allow_vector)
   const Type type = in.types.back();
   mem.space = in.space;
   mem.order = order_of(in);
-  if (in.has("cta") || in.space == Space::Shared) mem.scope = Scope::Block;
+  if (in.has("cta") || in.space == Space::Shared) mem.scope = MemoryScope::Block;
   mem.width = static_cast<uint8_t>(ptx::type_size(type));
   mem.sign = is_signed(type);
   mem.count = in.has("v2") ? 2 : in.has("v4") ? 4 : in.has("v8") ? 8 : 1;

@@ -39,7 +39,7 @@ KW_LANE bool is_own(uint64_t stamp, uint64_t now, const GlobalOrder& o) {
 
 /// Second check, for units that this block may have used before. It accepts a lane's own accesses
 /// and data that all blocks read. False: an exact check is needed.
-KW_LANE bool read_known_units(Region& region, uint64_t unit, uint32_t units, int per_lane,
+KW_LANE bool read_known_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane,
                               uint64_t mine, const GlobalOrder& o) {
   namespace st = global_stamp;
   for (uint32_t i = 0; i < units; ++i) {
@@ -65,7 +65,7 @@ KW_LANE bool read_known_units(Region& region, uint64_t unit, uint32_t units, int
 
 /// Stamps `units` units of neighbouring lanes that begin with `lane`; each lane covers 2^per_lane
 /// units.
-KW_LANE bool read_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
+KW_LANE bool read_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane, int lane,
                         const GlobalOrder& o) {
   bool bad = false;
   if (region.writes != nullptr)
@@ -80,7 +80,7 @@ KW_LANE bool read_units(Region& region, uint64_t unit, uint32_t units, int per_l
   return true;
 }
 
-KW_LANE bool write_units(Region& region, uint64_t unit, uint32_t units, int per_lane, int lane,
+KW_LANE bool write_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane, int lane,
                          const GlobalOrder& o) {
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
   uint64_t* w = region.writes + unit;
@@ -98,7 +98,7 @@ KW_LANE bool write_units(Region& region, uint64_t unit, uint32_t units, int per_
 }
 
 template <bool kStore>
-KW_LANE bool stamp_units(Region& region, uint64_t offset, uint32_t bytes, int total_log2, int lane,
+KW_LANE bool stamp_units(MemoryRegion& region, uint64_t offset, uint32_t bytes, int total_log2, int lane,
                          const GlobalOrder& o) {
   const uint64_t unit = offset >> region.unit_log2;
   const uint32_t units = bytes >> region.unit_log2;
@@ -109,13 +109,13 @@ KW_LANE bool stamp_units(Region& region, uint64_t offset, uint32_t bytes, int to
 
 /// Whether the region's stamp arrays exist and are fine enough for accesses of `total` bytes.
 template <bool kStore>
-KW_LANE bool ready(const Region& region, int total) {
+KW_LANE bool ready(const MemoryRegion& region, int total) {
   if ((1 << region.unit_log2) > total) return false;
   return kStore ? region.writes != nullptr : region.reads != nullptr;
 }
 
 template <bool kStore, bool kTrack>
-KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Region& region,
+KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, MemoryRegion& region,
                         uint64_t start, uint32_t mask) {
   const int first = first_lane(mask), last = last_lane(mask);
   const uint64_t low = start + static_cast<uint64_t>(first) * op.total;
@@ -143,7 +143,7 @@ KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Regio
 }
 
 template <bool kStore, bool kTrack>
-KW_LANE bool global_lanes(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Region& region,
+KW_LANE bool global_lanes(Machine& m, Warp& w, uint32_t pc, const MemOp& op, MemoryRegion& region,
                           const uint64_t* offsets, uint32_t mask) {
   if (region.size < op.total || region.size >> 31 != 0) return false;
   const uint64_t limit = region.size - op.total, low_bits = op.total - 1u;
@@ -176,7 +176,7 @@ KW_LANE bool access_global(Machine& m, Warp& w, uint32_t pc, const MemOp& op, ui
   const uint64_t at = address[first_lane(mask)] + static_cast<uint64_t>(op.offset);
   const uint32_t number = region_of(at);
   if (number >= m.region_count) return false;
-  Region& region = m.regions[number];
+  MemoryRegion& region = m.regions[number];
   if (kStore ? !region.writable : region.data == nullptr) return false;
   const int first = first_lane(mask);
   const uint64_t back = static_cast<uint64_t>(first) * op.total;

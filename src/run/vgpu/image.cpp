@@ -188,7 +188,7 @@ void add_variables(const Image& image, Regions& regions) {
     info.element_bytes = std::max(1, ptx::type_size(variable.type));
     info.elements = variable.bytes / info.element_bytes;
     regions.add(std::move(info), static_cast<uint64_t>(variable.bytes));
-    Region& region = regions.row(kFirstRegion + static_cast<uint32_t>(index));
+    MemoryRegion& region = regions.row(kFirstRegion + static_cast<uint32_t>(index));
     const size_t given = std::min(variable.init.size(), static_cast<size_t>(variable.bytes));
     if (given != 0) std::memcpy(region.data, variable.init.data(), given);
     patch(image.module, variable, region.data);

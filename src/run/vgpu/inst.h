@@ -82,7 +82,7 @@ struct Inst {
 enum class Order : uint8_t { Weak, Seed, Strong, Acquire, Release, AcquireRelease };
 
 /// Which threads a strong access synchronises with.
-enum class Scope : uint8_t { Device, Block };
+enum class MemoryScope : uint8_t { Device, Block };
 
 struct MemOp;
 /// Moves data between registers and memory for the lanes in `mask`. RowMove uses lane0 + lane *
@@ -94,7 +94,7 @@ using LaneMove = void (*)(std::byte* file, const MemOp& op, std::byte* base,
 struct MemOp {
   ptx::Space space = ptx::Space::Generic;
   Order order = Order::Weak;
-  Scope scope = Scope::Device;
+  MemoryScope scope = MemoryScope::Device;
   uint8_t width = 4;      // bytes of one element in memory
   uint8_t count = 1;      // elements per lane
   uint8_t total = 4;      // width * count: the required alignment

@@ -66,7 +66,7 @@ struct Machine {
   const MemOp* mems = nullptr;
   const AtomicInst* atomics = nullptr;
   const isa::Alu* alus = nullptr;
-  Region* regions = nullptr;
+  MemoryRegion* regions = nullptr;
   uint32_t region_count = 0;
   const std::byte* params = nullptr;
   Block* block = nullptr;  // the block that runs now

@@ -106,10 +106,10 @@ void sync_block(Machine& m) {
   block.ordered_high = m.next_segment;
 }
 
-void fence(Machine& m, Scope scope) {
+void fence(Machine& m, MemoryScope scope) {
   ResidentBlock& block = running(m);
   block.fence_time = advance_time(m);
-  if (scope == Scope::Block) return;
+  if (scope == MemoryScope::Block) return;
   block.device_fence_time = block.fence_time;
   if (m.handovers != nullptr) m.handovers->fenced(m);
 }
@@ -118,7 +118,7 @@ void publish(Machine& m, const MemOp& op) {
   ResidentBlock& block = running(m);
   if (op.order == Order::Release || op.order == Order::AcquireRelease) fence(m, op.scope);
   block.released_time = std::max(block.released_time, block.fence_time);
-  if (op.scope == Scope::Block || block.device_fence_time <= block.device_released_time) return;
+  if (op.scope == MemoryScope::Block || block.device_fence_time <= block.device_released_time) return;
   block.device_released_time = block.device_fence_time;
   BlockSync& sync = m.syncs[static_cast<uint32_t>(block.linear)];
   if (sync.releases.size() >= kMaxReleases) join_releases(sync.releases);
@@ -127,7 +127,7 @@ void publish(Machine& m, const MemOp& op) {
 
 void acquire(Machine& m, Warp& warp, const MemOp& op) {
   ResidentBlock& block = running(m);
-  if (op.scope == Scope::Device)
+  if (op.scope == MemoryScope::Device)
     m.syncs[static_cast<uint32_t>(block.linear)].acquired = m.sync_time;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     uint32_t& clock = block.clocks[warp.index][v];

@@ -24,7 +24,7 @@ void sync_warp(Machine& m, Warp& warp, uint32_t lanes);
 void sync_block(Machine& m);
 /// __threadfence and its relatives. It publishes nothing by itself, but makes the next strong write
 /// a release.
-void fence(Machine& m, Scope scope);
+void fence(Machine& m, MemoryScope scope);
 /// To be called for each strong write or atomic.
 void publish(Machine& m, const MemOp& op);
 /// To be called for each strong read or atomic of this warp.

@@ -56,13 +56,13 @@ constexpr uint64_t kMergeUnits = 4096;  // merged together, so that the arrays s
 
 /// Merges the stamps of units [begin, end) of a region. Returns false when two threads used a unit
 /// and at least one wrote it: only a serial run can decide whether that is a race.
-bool merge_units(Region& region, const std::vector<const Region*>& parts, uint64_t fresh,
+bool merge_units(MemoryRegion& region, const std::vector<const MemoryRegion*>& parts, uint64_t fresh,
                  uint64_t begin, uint64_t end) {
   uint8_t writers[kMergeUnits] = {};
   uint8_t readers[kMergeUnits] = {};  // other than the writer itself
   uint8_t conflict = 0;
   const uint64_t count = end - begin;
-  for (const Region* part : parts) {
+  for (const MemoryRegion* part : parts) {
     const uint64_t* reads = part->reads == nullptr ? nullptr : part->reads + begin;
     const uint64_t* writes = part->writes == nullptr ? nullptr : part->writes + begin;
     for (uint64_t u = 0; writes == nullptr && reads != nullptr && u < count; ++u)
@@ -83,10 +83,10 @@ bool merge_units(Region& region, const std::vector<const Region*>& parts, uint64
 
 bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
                   uint32_t first_segment) {
-  Region& region = memory.row(r);
+  MemoryRegion& region = memory.row(r);
   same_unit(memory, workers, r);
   const uint64_t fresh = uint64_t{first_segment} << global_stamp::kSegmentShift;
-  std::vector<const Region*> parts;
+  std::vector<const MemoryRegion*> parts;
   bool anyone_wrote = false;
   for (Worker& worker : workers) {
     parts.push_back(&worker.memory.row(r));
@@ -105,8 +105,8 @@ bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
 // Units that earlier launches wrote must count as written in this one.
 void inherit(Regions& memory, Worker& worker) {
   for (uint32_t r = 0; r < memory.count(); ++r) {
-    Region& from = memory.row(r);
-    Region& to = worker.memory.row(r);
+    MemoryRegion& from = memory.row(r);
+    MemoryRegion& to = worker.memory.row(r);
     if (!from.tracked || from.defined || from.writes == nullptr) continue;
     worker.memory.refine(to, from.unit_log2);
     worker.memory.ensure_writes(to);

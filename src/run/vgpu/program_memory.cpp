@@ -26,7 +26,7 @@ constexpr uint64_t kWorkspaceBytes = 1024;
 constexpr int kPoison = 0xff;  // NaN in every float format
 
 // Fast check for the usual case: every unit has a stamp.
-bool all_written(const Region& region) {
+bool all_written(const MemoryRegion& region) {
   if (region.writes == nullptr) return region.size == 0;
   const uint64_t count = unit_count(region);
   constexpr uint64_t kChunk = 1024;
@@ -86,7 +86,7 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
         fmt::format("{} inputs for {} buffers", inputs.size(), program_.buffers.size()));
   add_variables(image_, regions_);
   for (uint32_t r = 0; r < regions_.count(); ++r) {
-    const Region& region = regions_.row(r);
+    const MemoryRegion& region = regions_.row(r);
     variables_.emplace_back(region.data, region.data + region.size);
   }
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
@@ -119,7 +119,7 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
     } else {
       regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes));
     }
-    Region& region = region_of_buffer(i);
+    MemoryRegion& region = region_of_buffer(i);
     region.writable = region.tracked = buffer.role != Role::Input;
     region.defined = given || (buffer.role == Role::Scratch && buffer.fill != Fill::Poison);
     region.reports_undefined = buffer.role == Role::Output || buffer.role == Role::Inout;
@@ -186,7 +186,7 @@ void ProgramMemory::judge(const std::vector<LaunchSegments>& launches, FindingLo
 
 void ProgramMemory::judge_output(size_t i, const LaunchSegments& last, FindingLog& log) {
   const kernel::Buffer& buffer = program_.buffers[i];
-  const Region& region = region_of_buffer(i);
+  const MemoryRegion& region = region_of_buffer(i);
   const uint64_t size = static_cast<uint64_t>(tensor::dtype_size(buffer.dtype));
   if (all_written(region)) return;
   int64_t missing = 0, first = -1, total = 0;
@@ -212,7 +212,7 @@ void ProgramMemory::judge_output(size_t i, const LaunchSegments& last, FindingLo
 
 void ProgramMemory::judge_scratch(size_t i, const LaunchSegments& last, FindingLog& log) {
   const kernel::Buffer& buffer = program_.buffers[i];
-  const Region& region = region_of_buffer(i);
+  const MemoryRegion& region = region_of_buffer(i);
   const auto dirty = [](std::byte b) { return b != std::byte{0}; };
   const std::byte* end = region.data + region.size;
   const std::byte* first = std::find_if(static_cast<const std::byte*>(region.data), end, dirty);
@@ -228,7 +228,7 @@ void ProgramMemory::judge_scratch(size_t i, const LaunchSegments& last, FindingL
 
 void ProgramMemory::judge_variable(uint32_t number, const std::vector<LaunchSegments>& launches,
                                    FindingLog& log) {
-  const Region& region = regions_.row(number);
+  const MemoryRegion& region = regions_.row(number);
   if (region.data == nullptr || region.constant || region.writes == nullptr) return;
   const std::vector<std::byte>& before = variables_[number];
   const auto changed = std::mismatch(before.begin(), before.end(), region.data);
@@ -256,7 +256,7 @@ void ProgramMemory::judge_variable(uint32_t number, const std::vector<LaunchSegm
 
 // Elements that were never written get a poison value, as they do on a real device.
 void ProgramMemory::poison_unwritten(size_t i) {
-  Region& region = region_of_buffer(i);
+  MemoryRegion& region = region_of_buffer(i);
   if (region.defined || all_written(region)) return;
   for (uint64_t u = 0; u < unit_count(region); ++u) {
     if (region.writes != nullptr && region.writes[u] != 0) continue;

@@ -42,7 +42,7 @@ class ProgramMemory {
   std::vector<tensor::HostTensor> collect_outputs(bool stamped);
 
  private:
-  Region& region_of_buffer(size_t buffer) {
+  MemoryRegion& region_of_buffer(size_t buffer) {
     return regions_.row(first_ + static_cast<uint32_t>(buffer));
   }
   uint64_t shift_of(size_t buffer) const;

@@ -63,7 +63,7 @@ uint64_t unguessed_places() {
 /// One pass over all launches, serial or on several host threads.
 class Attempt {
  public:
-  Attempt(const RunRequest& request, int threads, uint64_t seed, double deadline)
+  Attempt(const LaunchRequest& request, int threads, uint64_t seed, double deadline)
       : request_(request),
         program_(*request.program),
         memory_(*request.image, program_, request.options.misalign_bytes,
@@ -184,7 +184,7 @@ class Attempt {
     return done;
   }
 
-  const RunRequest& request_;
+  const LaunchRequest& request_;
   const kernel::Program& program_;
   ProgramMemory memory_;
   FindingLog log_;
@@ -199,7 +199,7 @@ class Attempt {
 };
 
 // Checks all launches before the first one runs.
-std::vector<record::Finding> launch_findings(const RunRequest& request) {
+std::vector<record::Finding> launch_findings(const LaunchRequest& request) {
   std::vector<record::Finding> findings;
   const kernel::Program& program = *request.program;
   for (size_t i = 0; i < program.launches.size(); ++i) {
@@ -221,7 +221,7 @@ std::vector<record::Finding> launch_findings(const RunRequest& request) {
 }
 
 // The first launch whose blocks do not fit into memory, or "".
-std::string resident_problem(const RunRequest& request) {
+std::string resident_problem(const LaunchRequest& request) {
   for (const kernel::Launch& launch : request.program->launches) {
     LaunchContext c;
     c.code = &request.image->kernels.at(launch.entry);
@@ -241,7 +241,7 @@ int host_threads(const ports::RunOptions& options) {
   return static_cast<int>(std::max(1u, std::min(64u, std::thread::hardware_concurrency())));
 }
 
-Result<RunOutcome> run_once(const RunRequest& request, uint64_t seed, double deadline) {
+Result<RunOutcome> run_once(const LaunchRequest& request, uint64_t seed, double deadline) {
   const int threads = host_threads(request.options);
   if (threads > 1) {
     Attempt attempt(request, threads, seed, deadline);
@@ -252,7 +252,7 @@ Result<RunOutcome> run_once(const RunRequest& request, uint64_t seed, double dea
 }
 
 // Runs the program twice more: in reverse order and shuffled.
-Status check_order(const RunRequest& request, double deadline, RunOutcome& outcome) {
+Status check_order(const LaunchRequest& request, double deadline, RunOutcome& outcome) {
   for (const uint64_t seed : {kReverseSeed, uint64_t{0x5eed}}) {
     const RunOutcome other = KW_TRY(run_once(request, seed, deadline));
     if (other.status != RunStatus::Completed) continue;
@@ -266,7 +266,7 @@ Status check_order(const RunRequest& request, double deadline, RunOutcome& outco
 
 }  // namespace
 
-Result<ports::RunOutcome> run_program(const RunRequest& request) {
+Result<ports::RunOutcome> run_program(const LaunchRequest& request) {
   RunOutcome outcome;
   outcome.findings = launch_findings(request);
   if (!outcome.findings.empty()) {

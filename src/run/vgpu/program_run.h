@@ -12,7 +12,7 @@
 
 namespace kw::vgpu {
 
-struct RunRequest {
+struct LaunchRequest {
   const arch::Target* target = nullptr;
   const Image* image = nullptr;
   const kernel::Program* program = nullptr;
@@ -21,6 +21,6 @@ struct RunRequest {
 };
 
 /// Returns an Error only for problems that the candidate did not cause.
-Result<ports::RunOutcome> run_program(const RunRequest& request);
+Result<ports::RunOutcome> run_program(const LaunchRequest& request);
 
 }  // namespace kw::vgpu

@@ -135,7 +135,7 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
   const Conflict c{
       {segment_info.block, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
   const bool same_block = segment_info.block == m.block->linear;
-  const bool too_narrow = a.scope == Scope::Block || (!read && (stamp & st::kBlockScope) != 0);
+  const bool too_narrow = a.scope == MemoryScope::Block || (!read && (stamp & st::kBlockScope) != 0);
   const bool suspicion = m.launch.code->has_sync && !too_narrow &&
                          (m.memory.row(region).saw_strong || published(m, st::segment(stamp)));
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
@@ -171,7 +171,7 @@ bool unordered_for_some(const Machine& m, uint64_t stamp) {
   return other.time >= m.block->barrier_time;
 }
 
-void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t unit,
+void note_global_read(Machine& m, const LaneAccess& a, MemoryRegion& region, uint64_t unit,
                       uint64_t mine) {
   namespace st = global_stamp;
   uint64_t& first = region.reads[unit];
@@ -204,7 +204,7 @@ void note_global_read(Machine& m, const LaneAccess& a, Region& region, uint64_t 
 bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t written) {
   namespace st = global_stamp;
   if (!strong || (written & st::kStrong) == 0) return false;
-  if (a.scope == Scope::Device && (written & st::kBlockScope) == 0) return true;
+  if (a.scope == MemoryScope::Device && (written & st::kBlockScope) == 0) return true;
   const uint32_t number = st::segment(written);
   return number < m.launch_segment ||
          m.segments[number - m.launch_segment].block == m.block->linear;
@@ -213,7 +213,7 @@ bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t wr
 void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64_t unit,
                         uint64_t offset, bool strong) {
   namespace st = global_stamp;
-  Region& region = m.memory.row(number);
+  MemoryRegion& region = m.memory.row(number);
   const uint64_t written = region.writes[unit];
   if (written != 0 && !both_strong(m, a, strong, written) && !global_ordered(m, a, written) &&
       !same_value(a, st::pc(written)))
@@ -230,7 +230,7 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
 }
 
 void note_handover(Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {
-  const Region& region = m.memory.row(number);
+  const MemoryRegion& region = m.memory.row(number);
   const uint64_t written = region.writes != nullptr ? region.writes[offset >> region.unit_log2] : 0;
   const bool ordered = written == 0 || global_ordered(m, a, written);
   if (a.kind != AccessKind::Write) m.handovers->read(m, a, number, offset, ordered);
@@ -273,7 +273,7 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
 
 bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {
   namespace st = global_stamp;
-  Region& region = m.memory.row(number);
+  MemoryRegion& region = m.memory.row(number);
   Block& block = *m.block;
   if (block.segment == 0) open_segment(m);
   block.dirty = true;
@@ -288,7 +288,7 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
   const uint64_t mine =
       st::make(block.segment, a.warp->index * kLanes + static_cast<uint32_t>(a.lane), a.pc,
                strong ? st::kStrong : 0);
-  const bool narrow = strong && a.kind != AccessKind::Read && a.scope == Scope::Block;
+  const bool narrow = strong && a.kind != AccessKind::Read && a.scope == MemoryScope::Block;
   const uint64_t scope = narrow ? st::kBlockScope : 0;
   const uint64_t first = offset >> region.unit_log2, count = a.bytes >> region.unit_log2;
   bool undefined = false;

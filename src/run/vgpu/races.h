@@ -21,7 +21,7 @@ struct LaneAccess {
   const std::byte* value = nullptr;    // the bytes that a write is about to store
   const std::byte* present = nullptr;  // the bytes that memory holds now
   uint32_t bytes = 0;
-  Scope scope = Scope::Device;
+  MemoryScope scope = MemoryScope::Device;
 };
 
 /// True when the access reads a byte that is undefined or was never written in this block.

@@ -14,12 +14,12 @@ constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
 
 // Units start at the region's base, and accesses are at multiples of their size. So no unit may be
 // larger than the alignment of the region's address.
-uint8_t coarsest_unit(const Region& region) {
+uint8_t coarsest_unit(const MemoryRegion& region) {
   return static_cast<uint8_t>(std::countr_zero(region.base | 16));
 }
 }  // namespace
 
-uint64_t unit_count(const Region& region) {
+uint64_t unit_count(const MemoryRegion& region) {
   return (region.size + (uint64_t{1} << region.unit_log2) - 1) >> region.unit_log2;
 }
 
@@ -73,7 +73,7 @@ void Regions::add_view(RegionInfo info, const std::byte* bytes, uint64_t size) {
 }
 
 void Regions::add_borrowed(RegionInfo info, std::byte* bytes, uint64_t size) {
-  Region region;
+  MemoryRegion region;
   region.data = bytes;
   region.size = size;
   region.base = region_address(count()) + info.shift;
@@ -86,25 +86,25 @@ Regions Regions::fork() {
   Regions copy;
   copy.rows_ = rows_;
   copy.infos_ = infos_;
-  for (Region& region : copy.rows_) {
+  for (MemoryRegion& region : copy.rows_) {
     region.writes = region.reads = region.readers = nullptr;
     region.unit_log2 = coarsest_unit(region);
   }
   return copy;
 }
 
-void Regions::ensure_writes(Region& region) {
+void Regions::ensure_writes(MemoryRegion& region) {
   if (region.writes == nullptr)
     region.writes = static_cast<uint64_t*>(allocate(8 * unit_count(region)));
 }
 
-void Regions::ensure_reads(Region& region) {
+void Regions::ensure_reads(MemoryRegion& region) {
   if (region.reads != nullptr) return;
   region.reads = static_cast<uint64_t*>(allocate(8 * unit_count(region)));
   region.readers = static_cast<uint64_t*>(allocate(8 * unit_count(region)));
 }
 
-void Regions::ensure_undefined(Region& region) {
+void Regions::ensure_undefined(MemoryRegion& region) {
   if (region.undefined == nullptr)
     region.undefined = static_cast<std::byte*>(allocate(region.size));
 }
@@ -117,7 +117,7 @@ uint64_t* Regions::split(uint64_t* old, uint64_t units, int factor_log2) {
   return finer;
 }
 
-void Regions::refine(Region& region, int unit_log2) {
+void Regions::refine(MemoryRegion& region, int unit_log2) {
   const int factor = region.unit_log2 - unit_log2;
   if (factor <= 0) return;
   const uint64_t units = unit_count(region);

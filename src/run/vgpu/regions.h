@@ -37,20 +37,20 @@ class Regions {
   /// Leaves out region numbers, so that the next region gets this number.
   void skip_to(uint32_t number);
   uint32_t count() const { return static_cast<uint32_t>(rows_.size()); }
-  Region* rows() { return rows_.data(); }
-  Region& row(uint32_t number) { return rows_[number]; }
-  const Region& row(uint32_t number) const { return rows_[number]; }
+  MemoryRegion* rows() { return rows_.data(); }
+  MemoryRegion& row(uint32_t number) { return rows_[number]; }
+  const MemoryRegion& row(uint32_t number) const { return rows_[number]; }
   const RegionInfo& info(uint32_t number) const { return (*infos_)[number]; }
 
   /// Shares the data and starts with empty stamps. `this` must outlive the fork.
   Regions fork();
 
   /// Allocates a stamp array if it does not exist yet. Throws std::bad_alloc.
-  void ensure_writes(Region& region);
-  void ensure_reads(Region& region);
-  void ensure_undefined(Region& region);
+  void ensure_writes(MemoryRegion& region);
+  void ensure_reads(MemoryRegion& region);
+  void ensure_undefined(MemoryRegion& region);
   /// Makes units at most 2^unit_log2 bytes and keeps all stamps.
-  void refine(Region& region, int unit_log2);
+  void refine(MemoryRegion& region, int unit_log2);
 
  private:
   /// Zeroed pages directly from the system, large ones if it has them. Faults on small pages would
@@ -73,13 +73,13 @@ class Regions {
   void* allocate(uint64_t bytes);
   uint64_t* split(uint64_t* old, uint64_t units, int factor_log2);
 
-  std::vector<Region> rows_;
+  std::vector<MemoryRegion> rows_;
   /// Shared by forks; never changed after the first fork.
   std::shared_ptr<std::vector<RegionInfo>> infos_;
   std::list<Pages> owned_;
 };
 
-uint64_t unit_count(const Region& region);
+uint64_t unit_count(const MemoryRegion& region);
 
 /// Asks the system for large pages under memory that is not touched yet.
 void want_large_pages(void* begin, uint64_t bytes);

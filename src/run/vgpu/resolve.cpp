@@ -68,7 +68,7 @@ Target global(const Access& a, uint64_t address) {
                          address);
     });
   }
-  Region& region = a.m.regions[number];
+  MemoryRegion& region = a.m.regions[number];
   const uint64_t offset = address - region.base;
   if (offset >= region.size || offset + a.bytes > region.size) {
     // The first byte outside decides which element is named.

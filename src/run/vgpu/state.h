@@ -12,7 +12,7 @@
 namespace kw::vgpu {
 
 /// One addressable object: a tensor of the program, or a .global or .const variable of the module.
-struct Region {
+struct MemoryRegion {
   std::byte* data = nullptr;
   uint64_t base = 0;  // its address in the kernel
   uint64_t size = 0;
@@ -37,7 +37,7 @@ enum class GroupState : uint8_t {
 };
 
 /// Lanes of one warp that are at the same instruction.
-struct Group {
+struct LaneGroup {
   uint32_t pc = 0;
   uint32_t mask = 0;
   uint32_t last_run = 0;
@@ -79,7 +79,7 @@ struct Warp {
   uint32_t live = 0;     // lanes that have not exited
   uint32_t exit_pc = 0;  // where the last lanes exited
   uint32_t group_count = 0;
-  Group groups[kLanes];
+  LaneGroup groups[kLanes];
   uint32_t turn = 0;
   bool rotate = false;  // another group must run: this one spins or has used its share
   bool tainted = false;

@@ -130,7 +130,7 @@ void end_taint_if_clean(const Machine& m, Warp& w) {
     w.tainted = false;
 }
 
-void undefined_global_bits(const Region& region, uint64_t offset, uint32_t bytes, std::byte* bits) {
+void undefined_global_bits(const MemoryRegion& region, uint64_t offset, uint32_t bytes, std::byte* bits) {
   for (uint32_t i = 0; i < bytes; ++i) {
     const uint64_t stamp =
         region.writes != nullptr ? region.writes[(offset + i) >> region.unit_log2] : 0;
@@ -155,7 +155,7 @@ void undefined_shared_bits(const Block& block, uint32_t offset, uint32_t bytes, 
 
 void mark_global(Machine& m, const LaneAccess& access, uint32_t number, uint64_t offset,
                  const std::byte* bits) {
-  Region& region = m.memory.row(number);
+  MemoryRegion& region = m.memory.row(number);
   if (bits == nullptr) {
     if (region.undefined != nullptr) std::memset(region.undefined + offset, 0, access.bytes);
     return;

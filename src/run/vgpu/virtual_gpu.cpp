@@ -45,7 +45,7 @@ Result<ports::RunOutcome> VirtualGpu::run(ports::ImageId image, const kernel::Pr
                                           const ports::RunOptions& options) {
   const auto found = images_.find(image);
   if (found == images_.end()) return input_error(fmt::format("no image {} is loaded", image));
-  RunRequest request;
+  LaunchRequest request;
   request.target = &target_;
   request.image = found->second.get();
   request.program = &program;

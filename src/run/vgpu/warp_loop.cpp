@@ -45,7 +45,7 @@ bool take_group(Warp& w, Running& run) {
   run.limit = kNoLimit;
   uint32_t kept = 0;
   for (uint32_t g = 0; g < w.group_count; ++g) {
-    const Group& group = w.groups[g];
+    const LaneGroup& group = w.groups[g];
     if (group.pc == run.pc && group.state != GroupState::Arrived) {
       run.mask |= group.mask;
       continue;

@@ -76,7 +76,7 @@ Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen) {
           resources_of(seen.occupancy)};
 }
 
-bool Archive::add(record::Candidate candidate, const Order& order) {
+bool Archive::add(record::Candidate candidate, const ProposalRequest& order) {
   if (!index_.emplace(candidate.id, entries_.size()).second) return false;
   Entry entry;
   entry.candidate = std::move(candidate);
@@ -96,8 +96,8 @@ Entry* Archive::find(const std::string& id) {
   return at == index_.end() ? nullptr : &entries_[at->second];
 }
 
-void Archive::saw(const std::string& id, ports::Outcome seen, double score,
-                  std::optional<Print> print) {
+void Archive::add_screening(const std::string& id, ports::Outcome seen, double score,
+                  std::optional<CodeFingerprint> print) {
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was seen was added before");
   entry->seen = std::move(seen);

@@ -32,10 +32,10 @@ Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen);
 
 struct Entry {
   record::Candidate candidate;
-  Order order;          // that the candidate answers
+  ProposalRequest order;          // that the candidate answers
   ports::Outcome seen;  // `code` is dropped: the print is enough
   Niche niche;
-  std::optional<Print> print;
+  std::optional<CodeFingerprint> print;
   double novelty = 1;    // distance to the nearest earlier candidate
   std::string same_as;   // id of a candidate with exactly this code
   double score = 1;      // of the verifiers
@@ -55,7 +55,7 @@ struct Entry {
 class Archive {
  public:
   /// False when the archive already has a candidate with this id.
-  bool add(record::Candidate candidate, const Order& order);
+  bool add(record::Candidate candidate, const ProposalRequest& order);
   bool contains(const std::string& id) const { return index_.count(id) > 0; }
   /// nullptr when the id is unknown.
   const Entry* find(const std::string& id) const;
@@ -63,7 +63,7 @@ class Archive {
   const std::vector<Entry>& entries() const { return entries_; }
 
   /// Records what a verifier saw: niche, print, novelty, and whether the same code is known.
-  void saw(const std::string& id, ports::Outcome seen, double score, std::optional<Print> print);
+  void add_screening(const std::string& id, ports::Outcome seen, double score, std::optional<CodeFingerprint> print);
   /// Records the opinion of a reviewer.
   void read(const std::string& id, double score, const std::string& refused,
             const std::string& detail);

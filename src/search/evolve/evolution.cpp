@@ -55,7 +55,7 @@ Evolution::Evolution(Settings settings, Limits limits, Ports ports, State& state
            "settings are checked by whoever read them");
 }
 
-void Evolution::tell(const std::string& what) const {
+void Evolution::report_progress(const std::string& what) const {
   if (ports_.watch) ports_.watch(state_, what);
 }
 
@@ -79,7 +79,7 @@ bool Evolution::wants_model(int64_t number) const {
   return !start;
 }
 
-void Evolution::order_builtin(Order& order, Random& random) const {
+void Evolution::order_builtin(ProposalRequest& order, Random& random) const {
   const Archive& archive = state_.archive();
   const Entry* parent = archive.parent(random, order.island);
   if (parent == nullptr || order.number < settings_.proposals) {
@@ -93,7 +93,7 @@ void Evolution::order_builtin(Order& order, Random& random) const {
     order.parents.push_back(other->candidate.id);
 }
 
-void Evolution::order_model(Order& order, Random& random) const {
+void Evolution::order_model(ProposalRequest& order, Random& random) const {
   const Archive& archive = state_.archive();
   order.arm = *state_.models().choose(order.number);
   const Entry* broken = archive.to_repair(kMostRepairs, order.island);
@@ -127,8 +127,8 @@ const Entry* Evolution::to_tune(int64_t number, int island) const {
   return best != nullptr && !best->candidate.model.empty() ? best : nullptr;
 }
 
-Order Evolution::next() const {
-  Order order;
+ProposalRequest Evolution::next() const {
+  ProposalRequest order;
   order.number = state_.next_order();
   order.generation = state_.generation();
   order.island = static_cast<int>(order.number % settings_.islands);
@@ -147,7 +147,7 @@ Order Evolution::next() const {
 }
 
 Status Evolution::place() {
-  const Order order = next();
+  const ProposalRequest order = next();
   KW_TRY(note(State::order_event(order)));
   return ports_.proposer->begin(order, state_.archive());
 }
@@ -157,16 +157,16 @@ Status Evolution::look(const std::string& id) {
   KW_CHECK(entry != nullptr, "what came back is in the archive");
   const Vote vote = KW_TRY(ports_.verifier->vote(entry->candidate));
   KW_TRY(note(State::seen_event(id, vote)));
-  tell(vote.seen.refused.empty() ? "looked at " + entry->candidate.origin
+  report_progress(vote.seen.refused.empty() ? "looked at " + entry->candidate.origin
                                  : "refused: " + vote.seen.refused);
   return Done{};
 }
 
 Status Evolution::retire() {
-  const Order order = state_.in_flight().front();
-  tell(fmt::format("order {}: {}{}", order.number + 1, operator_name(order.op),
+  const ProposalRequest order = state_.in_flight().front();
+  report_progress(fmt::format("order {}: {}{}", order.number + 1, operator_name(order.op),
                    order.arm.empty() ? "" : " by " + order.arm));
-  Offer offer = KW_TRY(ports_.proposer->finish(order));
+  Proposal offer = KW_TRY(ports_.proposer->finish(order));
   if (offer.candidate && state_.archive().contains(offer.candidate->id)) {
     offer.problem = "it was tried before: " + offer.candidate->id;
     offer.candidate.reset();
@@ -176,7 +176,7 @@ Status Evolution::retire() {
   KW_TRY(note(State::offer_event(order, offer)));
   fresh_.reset();
   if (state_.unseen()) return look(std::string(*state_.unseen()));
-  tell(offer.problem);
+  report_progress(offer.problem);
   return Done{};
 }
 
@@ -189,7 +189,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
     if (counted && !entry.seen.measured && (best == 0 || entry.seen.us < best))
       best = entry.seen.us;
     // Without a clock, the judge adds nothing for generated code that has an estimate.
-    const bool open = settings_.measures || !entry.candidate.model.empty() || entry.seen.us == 0;
+    const bool open = settings_.has_clock || !entry.candidate.model.empty() || entry.seen.us == 0;
     if (entry.alive() && !entry.judged && entry.same_as.empty() && open) pool.push_back(&entry);
   }
   const bool only_right = translating();
@@ -210,7 +210,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
   std::vector<std::string> ids;
   // The first candidate is the baseline, so it is judged even when it looks slow.
   const std::vector<Entry>& all = state_.archive().entries();
-  const bool first = settings_.measures && state_.first().empty() && !all.empty();
+  const bool first = settings_.has_clock && state_.first().empty() && !all.empty();
   if (first && all.front().alive() && !all.front().judged) ids.push_back(all.front().candidate.id);
   for (const Entry* entry : pool) {
     const bool there = !ids.empty() && ids.front() == entry->candidate.id;
@@ -224,7 +224,7 @@ Status Evolution::hear() {
   const std::vector<Reading> readings = KW_TRY(ports_.verifier->opinions());
   for (const Reading& reading : readings) {
     KW_TRY(note(State::read_event(reading)));
-    if (!reading.refused.empty()) tell("refused: " + reading.refused);
+    if (!reading.refused.empty()) report_progress("refused: " + reading.refused);
   }
   return Done{};
 }
@@ -246,7 +246,7 @@ Status Evolution::hardware() {
   }
   if (!generated.empty()) groups.push_back(std::move(generated));
   for (const std::vector<record::Candidate>& group : groups) {
-    tell(fmt::format("judging {}", group.size()));
+    report_progress(fmt::format("judging {}", group.size()));
     const std::vector<ports::Outcome> seen =
         KW_TRY(ports_.judge->examine(group, ports::Depth::Time));
     KW_CHECK(seen.size() == group.size(), "one answer per candidate");
@@ -255,13 +255,13 @@ Status Evolution::hardware() {
   }
   const int ended = state_.generation();
   KW_TRY(note(State::generation_event(ended)));
-  tell(fmt::format("generation {} of {}", ended + 1, settings_.generations));
+  report_progress(fmt::format("generation {} of {}", ended + 1, settings_.generations));
   return Done{};
 }
 
 std::optional<std::string> Evolution::reason_to_stop() const {
   const Entry* best = state_.archive().best();
-  const bool counts = best != nullptr && best->seen.measured == settings_.measures;
+  const bool counts = best != nullptr && best->seen.measured == settings_.has_clock;
   if (settings_.mode == Mode::Translate && best != nullptr &&
       (best->judged || best->candidate.model.empty()))
     return "the first kernel that is right was found";
@@ -290,7 +290,7 @@ std::optional<std::string> Evolution::reason_to_stop() const {
 
 Result<std::string> Evolution::run() {
   KW_TRY(note(State::begin_event(settings_)));
-  for (const Order& order : std::deque<Order>(state_.in_flight()))
+  for (const ProposalRequest& order : std::deque<ProposalRequest>(state_.in_flight()))
     KW_TRY(ports_.proposer->begin(order, state_.archive()));
   for (const std::string& id : std::vector<std::string>(state_.unread())) {
     if (const Entry* entry = state_.archive().find(id))

@@ -41,9 +41,9 @@ class Evolution {
  private:
   Status note(const Json& event);
   Status place();
-  Order next() const;
-  void order_builtin(Order& order, Random& random) const;
-  void order_model(Order& order, Random& random) const;
+  ProposalRequest next() const;
+  void order_builtin(ProposalRequest& order, Random& random) const;
+  void order_model(ProposalRequest& order, Random& random) const;
   bool wants_model(int64_t number) const;
   const Entry* to_tune(int64_t number, int island) const;
   bool translating() const;
@@ -53,7 +53,7 @@ class Evolution {
   std::vector<std::string> worth_hardware() const;
   Status hardware();
   std::optional<std::string> reason_to_stop() const;
-  void tell(const std::string& what) const;
+  void report_progress(const std::string& what) const;
 
   const Settings settings_;
   const Limits limits_;

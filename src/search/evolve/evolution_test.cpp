@@ -58,7 +58,7 @@ class EvolutionTest : public ::testing::Test {
     proposer.models = models;
     MechanicalVerifier mechanical(judge);
     NoVerifier none;
-    judge.clock = how.measures;
+    judge.clock = how.has_clock;
     Ports ports;
     ports.proposer = &proposer;
     ports.verifier = how.verifier == "off" ? static_cast<Verifier*>(&none) : &mechanical;
@@ -80,8 +80,8 @@ class EvolutionTest : public ::testing::Test {
     made.in_flight = 3;
     return made;
   }
-  static Offer written(const std::string& text, const Order& order) {
-    Offer offer;
+  static Proposal written(const std::string& text, const ProposalRequest& order) {
+    Proposal offer;
     offer.candidate = record::make_candidate(
         fake_module("by" + std::to_string(order.number), false) + "// " + text + "\n", {}, "llm",
         operator_name(order.op), order.parents);
@@ -90,11 +90,11 @@ class EvolutionTest : public ::testing::Test {
     offer.usd = 0.01;
     return offer;
   }
-  std::function<Offer(const Order&, const Archive&)> models;
+  std::function<Proposal(const ProposalRequest&, const Archive&)> models;
   FakeJudge judge;
   Limits limits;
   State state;
-  std::vector<Order> begun;
+  std::vector<ProposalRequest> begun;
   size_t in_flight = 0;
   std::vector<std::string> read;
 };
@@ -170,7 +170,7 @@ TEST_F(EvolutionTest, AMachineThatFailsLeavesWhatWasLearnt) {
 
 TEST_F(EvolutionTest, OnAClockTheFewMostPromisingAreMeasured) {
   Settings timed = settings();
-  timed.measures = true;
+  timed.has_clock = true;
   FakeJournal journal;
   ASSERT_TRUE(go(journal, timed));
   EXPECT_LE(judge.judged_count, timed.generations * timed.hardware);
@@ -186,7 +186,7 @@ TEST_F(EvolutionTest, EstimatesAndTimesAreNoOneCurve) {
   FakeJournal journal;
   ASSERT_TRUE(go(journal, how));
   EXPECT_FALSE(state.curve().empty());
-  how.measures = true;
+  how.has_clock = true;
   how.generations = 3;
   ASSERT_TRUE(go(journal, how));
   ASSERT_FALSE(state.curve().empty());
@@ -195,7 +195,7 @@ TEST_F(EvolutionTest, EstimatesAndTimesAreNoOneCurve) {
 }
 
 TEST_F(EvolutionTest, WithoutVerifiersHardwareSeesWhatIsBroken) {
-  models = [](const Order& order, const Archive&) {
+  models = [](const ProposalRequest& order, const Archive&) {
     return written(order.number % 2 == 0 ? "wrong" : "fine", order);
   };
   Settings with = with_models(Authors::Models), without = with;
@@ -210,7 +210,7 @@ TEST_F(EvolutionTest, WithoutVerifiersHardwareSeesWhatIsBroken) {
 TEST_F(EvolutionTest, WhatReadersAreSureOfIsNotJudged) {
   Settings how = settings();
   how.verifier = "readers";
-  how.measures = true;
+  how.has_clock = true;
   FakeJournal journal;
   ASSERT_TRUE(go(journal, how));
   EXPECT_FALSE(read.empty());
@@ -247,7 +247,7 @@ TEST_F(EvolutionTest, TheCurveForgetsWhatWasRefused) {
 
 // Each outcome is in the journal before the next candidate is judged.
 TEST_F(EvolutionTest, WhatModelsWroteIsJudgedAndNotedOneByOne) {
-  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
   FakeJournal journal;
   judge.before = [this] {
     return judge.judged_count < 1 ? Status(Done{}) : Status(environment_error("the power went"));
@@ -276,7 +276,7 @@ TEST_F(EvolutionTest, WhatWasBeingReadIsReadAgain) {
 }
 
 TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
-  models = [](const Order& order, const Archive& archive) {
+  models = [](const ProposalRequest& order, const Archive& archive) {
     if (archive.best() != nullptr) return written("fine", order);
     if (order.number < 3) return written("broken", order);
     return written(order.op == Operator::Repair ? "fine" : "wrong", order);
@@ -284,7 +284,7 @@ TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
   EXPECT_EQ(begun.front().op, Operator::Translate);
-  const auto count = [&](Operator op) { return std::ranges::count(begun, op, &Order::op); };
+  const auto count = [&](Operator op) { return std::ranges::count(begun, op, &ProposalRequest::op); };
   EXPECT_GT(count(Operator::Repair), 0);
   EXPECT_GT(count(Operator::Diff) + count(Operator::Rewrite), 0);
   EXPECT_EQ(count(Operator::Guess), 0);
@@ -292,12 +292,12 @@ TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
   EXPECT_TRUE(state.archive().best()->judged);
   EXPECT_EQ(in_flight, 3u);
   const auto asked =
-      std::ranges::count_if(begun, [](const Order& one) { return !one.arm.empty(); });
+      std::ranges::count_if(begun, [](const ProposalRequest& one) { return !one.arm.empty(); });
   EXPECT_NEAR(state.usd(), 0.01 * static_cast<double>(asked), 1e-9);
 }
 
 TEST_F(EvolutionTest, SomebodyTriesTheTunablesModelsOffer) {
-  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
   int tuned = 0;
@@ -312,7 +312,7 @@ TEST_F(EvolutionTest, SomebodyTriesTheTunablesModelsOffer) {
 }
 
 TEST_F(EvolutionTest, ToldToTranslateItEndsWithTheFirstThatIsRight) {
-  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
   Settings how = with_models(Authors::Models);
   how.mode = Mode::Translate;
   FakeJournal journal;
@@ -324,7 +324,7 @@ TEST_F(EvolutionTest, ToldToTranslateItEndsWithTheFirstThatIsRight) {
 }
 
 TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
-  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
   Settings how = with_models(Authors::Models);
   how.mode = Mode::Optimize;
   how.in_flight = 1;
@@ -336,10 +336,10 @@ TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
 }
 
 TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
-  models = [](const Order& order, const Archive&) {
-    Offer offer;
+  models = [](const ProposalRequest& order, const Archive&) {
+    Proposal offer;
     offer.problem = order.arm == "a:b" ? "no key" : "overloaded";
-    offer.trouble = order.arm == "a:b" ? Trouble::Lasting : Trouble::Passing;
+    offer.trouble = order.arm == "a:b" ? ModelFailure::Lasting : ModelFailure::Passing;
     return offer;
   };
   FakeJournal alone, both;
@@ -355,19 +355,19 @@ TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
 }
 
 TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
-  models = [](const Order& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
   FakeJournal journal;
   journal.room = 30;
   EXPECT_FALSE(go(journal, with_models(Authors::Models)));
   const auto in_the_air = static_cast<int64_t>(std::ranges::count_if(
-      state.in_flight(), [](const Order& order) { return !order.arm.empty(); }));
+      state.in_flight(), [](const ProposalRequest& order) { return !order.arm.empty(); }));
   EXPECT_GT(in_the_air, 0);
   journal.room = 1;
   EXPECT_FALSE(go(journal, with_models(Authors::Models)));
   EXPECT_EQ(state.unpriced(), in_the_air) << "what these cost nobody knows";
   journal.room = -1;
   ASSERT_TRUE(go(journal, with_models(Authors::Models, {"c:d", "e:f"})));
-  for (const Order& order : begun) EXPECT_NE(order.arm, "a:b");
+  for (const ProposalRequest& order : begun) EXPECT_NE(order.arm, "a:b");
   EXPECT_EQ(state.sessions(), 3);
   EXPECT_EQ(state.unpriced(), in_the_air) << "once each";
   ASSERT_EQ(state.changes().size(), 2u);
@@ -378,8 +378,8 @@ TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
 }
 
 TEST_F(EvolutionTest, WhatWasTriedBeforeIsNotTriedAgain) {
-  models = [](const Order& order, const Archive&) {
-    Order first = order;
+  models = [](const ProposalRequest& order, const Archive&) {
+    ProposalRequest first = order;
     first.number = 0;
     return written("fine", first);
   };

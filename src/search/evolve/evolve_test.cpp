@@ -3,10 +3,10 @@
 
 #include "evolve/archive.h"
 #include "evolve/bandit.h"
-#include "evolve/breeder.h"
 #include "evolve/edit.h"
 #include "evolve/ensemble.h"
 #include "evolve/fakes.h"
+#include "evolve/mutator.h"
 #include "evolve/novelty.h"
 
 namespace kw::evolve {
@@ -42,7 +42,7 @@ TEST(Novelty, OtherInstructionsDo) {
 }
 
 TEST(Novelty, PrintsComeBackFromText) {
-  const Print print = *print_of(kPtx);
+  const CodeFingerprint print = *print_of(kPtx);
   EXPECT_EQ(print_from_hex(to_hex(print)), print);
   EXPECT_FALSE(print_from_hex(to_hex(print).substr(1)));
   EXPECT_FALSE(print_from_hex(""));
@@ -67,11 +67,11 @@ record::Candidate named(const std::string& origin, int64_t value, const std::str
 class ArchiveTest : public ::testing::Test {
  protected:
   std::string put(const record::Candidate& one, const ports::Outcome& seen,
-                  std::optional<Print> print = {}, int island = 0) {
-    Order order;
+                  std::optional<CodeFingerprint> print = {}, int island = 0) {
+    ProposalRequest order;
     order.island = island;
     archive.add(one, order);
-    archive.saw(one.id, seen, 1, print);
+    archive.add_screening(one.id, seen, 1, print);
     return one.id;
   }
   Archive archive;
@@ -198,14 +198,14 @@ TEST(Bandit, FailuresBackOffAndEnd) {
   Bandit bandit;
   bandit.set_arms({"a", "b"});
   bandit.begin("a");
-  bandit.failed("a", Trouble::Passing, "overloaded", 0, 0.0);
+  bandit.failed("a", ModelFailure::Passing, "overloaded", 0, 0.0);
   EXPECT_EQ(bandit.choose(1), "b");
   bandit.begin("b");
-  bandit.failed("b", Trouble::Lasting, "no key", 1, 0.0);
+  bandit.failed("b", ModelFailure::Lasting, "no key", 1, 0.0);
   EXPECT_EQ(bandit.choose(2), "a") << "it waits, but nobody else is there";
-  bandit.failed("a", Trouble::Passing, "overloaded", 2, 0.0);
+  bandit.failed("a", ModelFailure::Passing, "overloaded", 2, 0.0);
   EXPECT_FALSE(bandit.all_gone());
-  bandit.failed("a", Trouble::Passing, "overloaded", 3, 0.0);
+  bandit.failed("a", ModelFailure::Passing, "overloaded", 3, 0.0);
   EXPECT_TRUE(bandit.all_gone());
   EXPECT_FALSE(bandit.choose(4));
   bandit.set_arms({"a", "c"});
@@ -219,7 +219,7 @@ TEST(Bandit, FailuresBackOffAndEnd) {
 TEST(Bandit, BudgetEndsAnArmAtOnce) {
   Bandit bandit;
   bandit.set_arms({"a"});
-  bandit.failed("a", Trouble::Budget, "spent", 0, 0.0);
+  bandit.failed("a", ModelFailure::Budget, "spent", 0, 0.0);
   EXPECT_TRUE(bandit.all_gone());
   EXPECT_EQ(bandit.arms()[0].pulls, 0) << "nothing was sent";
 }
@@ -228,12 +228,12 @@ TEST(Bandit, BudgetEndsAnArmAtOnce) {
 TEST(Bandit, FailuresArePaidFor) {
   Bandit bandit;
   bandit.set_arms({"a", "b"});
-  bandit.failed("a", Trouble::Passing, "the reply is empty", 0, 0.25);
-  bandit.failed("a", Trouble::Passing, "cut off", 1, std::nullopt);
+  bandit.failed("a", ModelFailure::Passing, "the reply is empty", 0, 0.25);
+  bandit.failed("a", ModelFailure::Passing, "cut off", 1, std::nullopt);
   EXPECT_EQ(bandit.arms()[0].usd, 0.25);
   EXPECT_EQ(bandit.arms()[0].unpriced, 1);
   bandit.set_arms({"a", "b"});
-  bandit.failed("b", Trouble::Passing, "overloaded", 2, 0.0);
+  bandit.failed("b", ModelFailure::Passing, "overloaded", 2, 0.0);
   bandit.begin("a");
   bandit.answered("a", true, 0.25);
   bandit.reward("a", 0.9);
@@ -313,7 +313,7 @@ INSTANTIATE_TEST_SUITE_P(
 class BreederTest : public ::testing::Test {
  protected:
   record::Candidate breed(Operator op, std::vector<std::string> parents = {}) {
-    Order order;
+    ProposalRequest order;
     order.number = number++;
     order.op = op;
     order.parents = std::move(parents);
@@ -321,11 +321,11 @@ class BreederTest : public ::testing::Test {
     EXPECT_TRUE(made && *made) << operator_name(op);
     if (!made || !*made) return {};
     archive.add(**made, order);
-    archive.saw((*made)->id, seen_at(fake_us(**made)), 1, {});
+    archive.add_screening((*made)->id, seen_at(fake_us(**made)), 1, {});
     return **made;
   }
   FakeDesigns designs;
-  Breeder breeder{designs, 3};
+  Mutator breeder{designs, 3};
   Archive archive;
   int64_t number = 0;
 };
@@ -376,7 +376,7 @@ TEST_F(BreederTest, SimplifySwitchesAMethodOff) {
 
 TEST_F(BreederTest, EverythingIsTriedOnceAndThenThereIsNothing) {
   std::set<std::string> ids;
-  Order order;
+  ProposalRequest order;
   for (order.number = 0; order.number < 200; ++order.number) {
     order.op = order.number % 2 == 0 ? Operator::Tune : Operator::Simplify;
     const auto made = breeder.breed(order, archive);
@@ -384,7 +384,7 @@ TEST_F(BreederTest, EverythingIsTriedOnceAndThenThereIsNothing) {
     if (!*made) break;
     EXPECT_TRUE(ids.insert((*made)->id).second);
     archive.add(**made, order);
-    archive.saw((*made)->id, seen_at(fake_us(**made)), 1, {});
+    archive.add_screening((*made)->id, seen_at(fake_us(**made)), 1, {});
   }
   EXPECT_GE(ids.size(), 2u * 3 * 2);
   EXPECT_LT(order.number, 200);

@@ -11,8 +11,8 @@
 
 #include "core/check.h"
 #include "core/text.h"
-#include "evolve/breeder.h"
 #include "evolve/evolution.h"
+#include "evolve/mutator.h"
 
 namespace kw::evolve {
 
@@ -115,11 +115,11 @@ class FakeJudge : public ports::Judge {
 class FakeProposer : public Proposer {
  public:
   explicit FakeProposer(uint64_t seed) : breeder_(designs_, seed) {}
-  std::function<Offer(const Order&, const Archive&)> models;
-  std::vector<Order> begun;
+  std::function<Proposal(const ProposalRequest&, const Archive&)> models;
+  std::vector<ProposalRequest> begun;
   size_t most_in_flight = 0;
 
-  Status begin(const Order& order, const Archive& archive) override {
+  Status begin(const ProposalRequest& order, const Archive& archive) override {
     begun.push_back(order);
     if (order.arm.empty()) {
       waiting_[order.number] = KW_TRY(bred(order, archive));
@@ -129,17 +129,17 @@ class FakeProposer : public Proposer {
     most_in_flight = std::max(most_in_flight, waiting_.size());
     return Done{};
   }
-  Result<Offer> finish(const Order& order) override {
+  Result<Proposal> finish(const ProposalRequest& order) override {
     const auto at = waiting_.find(order.number);
     KW_CHECK(at != waiting_.end(), "begun before");
-    const Offer offer = at->second;
+    const Proposal offer = at->second;
     waiting_.erase(at);
     return offer;
   }
 
  private:
-  Result<Offer> bred(const Order& order, const Archive& archive) {
-    Offer offer;
+  Result<Proposal> bred(const ProposalRequest& order, const Archive& archive) {
+    Proposal offer;
     if (order.only_this) {
       offer.candidate = breeder_.tune(order, archive);
       return offer;
@@ -149,8 +149,8 @@ class FakeProposer : public Proposer {
     return offer;
   }
   FakeDesigns designs_;
-  Breeder breeder_;
-  std::map<int64_t, Offer> waiting_;
+  Mutator breeder_;
+  std::map<int64_t, Proposal> waiting_;
 };
 
 class FakeJournal : public Journal {

@@ -85,47 +85,47 @@ std::string normalised_ptx(std::string_view ptx) {
   return out;
 }
 
-std::optional<Print> print_of(std::string_view ptx) {
+std::optional<CodeFingerprint> print_of(std::string_view ptx) {
   const std::string normal = normalised_ptx(ptx);
   if (normal.empty()) return std::nullopt;
   std::vector<uint64_t> lines;
   for (const std::string_view line : split_lines(normal)) lines.push_back(hash64(line));
-  Print print;
+  CodeFingerprint print;
   print.exact = hash64(ptx);
   print.least.fill(UINT32_MAX);
   const size_t run = std::min(kRun, lines.size());
   for (size_t i = 0; i + run <= lines.size(); ++i) {
     uint64_t key = 0;
     for (size_t k = 0; k < run; ++k) key = key * 0x100000001b3u + lines[i + k];
-    for (size_t which = 0; which < Print::kHashes; ++which)
+    for (size_t which = 0; which < CodeFingerprint::kHashes; ++which)
       print.least[which] = std::min(print.least[which], mixed(key, which));
   }
   return print;
 }
 
-double distance(const Print& one, const Print& other) {
+double distance(const CodeFingerprint& one, const CodeFingerprint& other) {
   if (one.exact == other.exact) return 0;
   size_t differ = 0;
-  for (size_t i = 0; i < Print::kHashes; ++i) differ += one.least[i] != other.least[i];
-  return static_cast<double>(differ) / Print::kHashes;
+  for (size_t i = 0; i < CodeFingerprint::kHashes; ++i) differ += one.least[i] != other.least[i];
+  return static_cast<double>(differ) / CodeFingerprint::kHashes;
 }
 
-std::string to_hex(const Print& print) {
+std::string to_hex(const CodeFingerprint& print) {
   std::string out = fmt::format("{:016x}", print.exact);
   for (const uint32_t value : print.least) out += fmt::format("{:08x}", value);
   return out;
 }
 
-std::optional<Print> print_from_hex(std::string_view text) {
-  if (text.size() != 16 + 8 * Print::kHashes) return std::nullopt;
+std::optional<CodeFingerprint> print_from_hex(std::string_view text) {
+  if (text.size() != 16 + 8 * CodeFingerprint::kHashes) return std::nullopt;
   const auto read = [](std::string_view digits, auto& value) {
     const auto [end, failed] =
         std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     return failed == std::errc() && end == digits.data() + digits.size();
   };
-  Print print;
+  CodeFingerprint print;
   bool whole = read(text.substr(0, 16), print.exact);
-  for (size_t i = 0; i < Print::kHashes; ++i)
+  for (size_t i = 0; i < CodeFingerprint::kHashes; ++i)
     whole = whole && read(text.substr(16 + 8 * i, 8), print.least[i]);
   return whole ? std::optional(print) : std::nullopt;
 }

@@ -16,20 +16,20 @@ std::string normalised_ptx(std::string_view ptx);
 
 /// A MinHash of the runs of instructions. The share of equal hashes is about the share of runs that
 /// both kernels have.
-struct Print {
+struct CodeFingerprint {
   static constexpr size_t kHashes = 64;
   std::array<uint32_t, kHashes> least{};
   uint64_t exact = 0;  // hash of the whole text, constants and launches included
-  bool operator==(const Print&) const = default;
+  bool operator==(const CodeFingerprint&) const = default;
 };
 
 /// Not set for a text without an instruction.
-std::optional<Print> print_of(std::string_view ptx);
+std::optional<CodeFingerprint> print_of(std::string_view ptx);
 /// From 0 (the same code) to 1 (nothing in common).
-double distance(const Print& one, const Print& other);
+double distance(const CodeFingerprint& one, const CodeFingerprint& other);
 
-std::string to_hex(const Print& print);
+std::string to_hex(const CodeFingerprint& print);
 /// Not set when the text is not from to_hex().
-std::optional<Print> print_from_hex(std::string_view text);
+std::optional<CodeFingerprint> print_from_hex(std::string_view text);
 
 }  // namespace kw::evolve

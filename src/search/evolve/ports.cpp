@@ -39,7 +39,7 @@ std::optional<Operator> operator_named(const std::string& name) {
   return std::nullopt;
 }
 
-Json to_json(const Order& order) {
+Json to_json(const ProposalRequest& order) {
   Json json = Json::object();
   json.set("order", order.number).set("generation", order.generation);
   json.set("island", order.island).set("operator", operator_name(order.op));
@@ -48,8 +48,8 @@ Json to_json(const Order& order) {
   return json.set("only_this", order.only_this);
 }
 
-Order order_from_json(const Json& json) {
-  Order order;
+ProposalRequest order_from_json(const Json& json) {
+  ProposalRequest order;
   order.number = json["order"].as_int();
   order.generation = static_cast<int>(json["generation"].as_int());
   order.island = static_cast<int>(json["island"].as_int());

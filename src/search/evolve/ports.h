@@ -32,7 +32,7 @@ const char* operator_name(Operator op);
 std::optional<Operator> operator_named(const std::string& name);
 
 /// A request to a proposer.
-struct Order {
+struct ProposalRequest {
   int64_t number = 0;  // from 0; identifies the order and seeds its random numbers
   int generation = 0, island = 0;
   Operator op = Operator::Guess;
@@ -41,17 +41,17 @@ struct Order {
   std::vector<std::string> context;  // ids of other candidates to show
   bool only_this = false;            // without a model: do not try other operators
 };
-Json to_json(const Order& order);
-Order order_from_json(const Json& json);
+Json to_json(const ProposalRequest& order);
+ProposalRequest order_from_json(const Json& json);
 
 /// Why an arm gave no answer.
-enum class Trouble : uint8_t { None, Passing, Lasting, Budget };
+enum class ModelFailure : uint8_t { None, Passing, Lasting, Budget };
 
 /// The answer to an order.
-struct Offer {
+struct Proposal {
   std::optional<record::Candidate> candidate;
   std::string problem;  // why there is none
-  Trouble trouble = Trouble::None;
+  ModelFailure trouble = ModelFailure::None;
   std::optional<double> usd;  // not set: unknown
   bool exhausted = false;     // without a model: no new candidate is left
 };
@@ -63,9 +63,9 @@ class Proposer {
  public:
   virtual ~Proposer();
   /// Must not block.
-  virtual Status begin(const Order& order, const Archive& archive) = 0;
+  virtual Status begin(const ProposalRequest& order, const Archive& archive) = 0;
   /// Blocks. Errors are the machine's, never a model's or a candidate's.
-  virtual Result<Offer> finish(const Order& order) = 0;
+  virtual Result<Proposal> finish(const ProposalRequest& order) = 0;
 };
 
 /// A verifier's opinion on a candidate before it runs on hardware.

@@ -84,18 +84,18 @@ Json State::begin_event(const Settings& settings) {
   json.set("hardware", settings.hardware).set("islands", settings.islands);
   json.set("in_flight", settings.in_flight).set("proposer", authors_name(settings.authors));
   json.set("mode", mode_name(settings.mode)).set("seed", settings.seed);
-  json.set("arms", words(settings.arms)).set("measures", settings.measures);
+  json.set("arms", words(settings.arms)).set("measures", settings.has_clock);
   return json.set("verifier", settings.verifier);
 }
 
-Json State::order_event(const Order& order) {
+Json State::order_event(const ProposalRequest& order) {
   Json json = named("order");
   const Json body = to_json(order);
   for (const auto& [name, value] : body.members()) json.set(name, value);
   return json;
 }
 
-Json State::offer_event(const Order& order, const Offer& offer) {
+Json State::offer_event(const ProposalRequest& order, const Proposal& offer) {
   Json json = named("offer");
   json.set("order", order.number).set("arm", order.arm);
   json.set("id", offer.candidate ? Json(offer.candidate->id) : Json());
@@ -175,14 +175,14 @@ void State::begin(const Json& event) {
   models_.set_arms(arms);
   islands_ = std::max(1, static_cast<int>(event["islands"].as_int(1)));
   // Estimates and measured times do not belong on one curve.
-  if (measures_ != event["measures"].as_bool()) {
+  if (has_clock_ != event["measures"].as_bool()) {
     curve_.clear();
     first_.clear();
   }
-  measures_ = event["measures"].as_bool();
+  has_clock_ = event["measures"].as_bool();
   exhausted_ = false;
-  std::deque<Order> kept;
-  for (const Order& order : in_flight_) {
+  std::deque<ProposalRequest> kept;
+  for (const ProposalRequest& order : in_flight_) {
     // The earlier session has sent this request, and its cost is unknown.
     if (!order.arm.empty()) unpriced_ += cut_off_.insert(order.number).second;
     if (!order.arm.empty() && !models_.knows(order.arm)) {
@@ -195,23 +195,23 @@ void State::begin(const Json& event) {
   in_flight_ = std::move(kept);
 }
 
-void State::order(const Order& order) {
+void State::order(const ProposalRequest& order) {
   in_flight_.push_back(order);
   next_order_ = std::max(next_order_, order.number + 1);
   if (!order.arm.empty()) models_.begin(order.arm);
 }
 
 void State::offer(const Json& event, const FindCandidate& find) {
-  const auto at = std::ranges::find(in_flight_, event["order"].as_int(), &Order::number);
+  const auto at = std::ranges::find(in_flight_, event["order"].as_int(), &ProposalRequest::number);
   if (at == in_flight_.end()) return;
-  const Order order = *at;
+  const ProposalRequest order = *at;
   in_flight_.erase(at);
   const std::string& id = event["id"].as_string();
-  const auto trouble = static_cast<Trouble>(event["trouble"].as_int());
+  const auto trouble = static_cast<ModelFailure>(event["trouble"].as_int());
   std::optional<double> usd;
   if (event["usd"].is_number()) usd = event["usd"].as_double();
   if (!order.arm.empty()) {
-    if (trouble == Trouble::None)
+    if (trouble == ModelFailure::None)
       models_.answered(order.arm, !id.empty(), usd);
     else
       models_.failed(order.arm, trouble, event["problem"].as_string(), order.number, usd);
@@ -246,11 +246,11 @@ void State::seen(const Json& event) {
   if (event["usd"].is_number()) usd_ += event["usd"].as_double();
   const Entry* best = archive_.best();
   const double before = best == nullptr ? 0 : best->seen.us;
-  archive_.saw(id, seen_from(event["seen"]), event["score"].as_double(1),
+  archive_.add_screening(id, seen_from(event["seen"]), event["score"].as_double(1),
                print_from_hex(event["seen"]["print"].as_string()));
   if (event["reading"].as_bool()) unread_.push_back(id);
   const Entry& entry = *archive_.find(id);
-  if (!measures_ && entry.ranked()) reward(entry, before);
+  if (!has_clock_ && entry.ranked()) reward(entry, before);
   note_best();
 }
 
@@ -271,9 +271,9 @@ void State::judged(const Json& event) {
   const std::string& id = event["id"].as_string();
   if (!archive_.contains(id)) return;
   const Entry* best = archive_.best();
-  const bool counts = best != nullptr && best->seen.measured == measures_;
+  const bool counts = best != nullptr && best->seen.measured == has_clock_;
   const double before = counts ? best->seen.us : 0;
-  const bool was = !measures_ && archive_.find(id)->ranked();
+  const bool was = !has_clock_ && archive_.find(id)->ranked();
   archive_.judged(id, seen_from(event["seen"]));
   const Entry& entry = *archive_.find(id);
   if (!was && entry.ranked()) reward(entry, before);
@@ -303,7 +303,7 @@ void State::forget_refused() {
 void State::note_best() {
   forget_refused();
   const Entry* best = archive_.best();
-  if (best == nullptr || best->seen.measured != measures_) return;
+  if (best == nullptr || best->seen.measured != has_clock_) return;
   if (first_.empty()) first_ = best->candidate.id;
   const bool changed =
       curve_.empty() || curve_.back().id != best->candidate.id || curve_.back().us != best->seen.us;

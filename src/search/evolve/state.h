@@ -29,7 +29,7 @@ struct Settings {
   Mode mode = Mode::Auto;
   uint64_t seed = 0;
   std::vector<std::string> arms;  // names; empty without models
-  bool measures = false;          // the judge has a clock
+  bool has_clock = false;          // the judge has a clock
   std::string verifier = "mechanical";
 
   bool asks_models() const { return authors != Authors::Builtin; }
@@ -54,8 +54,8 @@ class State {
 
   /// The first event of a session; the first session's event also describes the run.
   static Json begin_event(const Settings& settings);
-  static Json order_event(const Order& order);
-  static Json offer_event(const Order& order, const Offer& offer);
+  static Json order_event(const ProposalRequest& order);
+  static Json offer_event(const ProposalRequest& order, const Proposal& offer);
   static Json seen_event(const std::string& id, const Vote& vote);
   static Json read_event(const Reading& reading);
   static Json chosen_event(const std::vector<std::string>& ids);
@@ -69,7 +69,7 @@ class State {
   const Archive& archive() const { return archive_; }
   const Bandit& models() const { return models_; }
   const Bandit& operators() const { return operators_; }
-  const std::deque<Order>& in_flight() const { return in_flight_; }
+  const std::deque<ProposalRequest>& in_flight() const { return in_flight_; }
   /// The candidate that came back and that no verifier has seen yet.
   const std::optional<std::string>& unseen() const { return unseen_; }
   /// Candidates whose review has begun and not ended.
@@ -94,7 +94,7 @@ class State {
 
  private:
   void begin(const Json& event);
-  void order(const Order& order);
+  void order(const ProposalRequest& order);
   void offer(const Json& event, const FindCandidate& find);
   void seen(const Json& event);
   void read(const Json& event);
@@ -106,14 +106,14 @@ class State {
 
   Archive archive_;
   Bandit models_, operators_;
-  std::deque<Order> in_flight_;
+  std::deque<ProposalRequest> in_flight_;
   std::optional<std::string> unseen_;
   std::vector<std::string> unread_;
   std::optional<std::vector<std::string>> chosen_;
   std::set<int64_t> cut_off_;  // orders in flight when a session ended
   int64_t next_order_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
   int generation_ = 0, islands_ = 1, sessions_ = 0;
-  bool exhausted_ = false, measures_ = false;
+  bool exhausted_ = false, has_clock_ = false;
   double usd_ = 0;
   std::string first_;
   std::vector<Point> curve_;

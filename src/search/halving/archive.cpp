@@ -39,7 +39,7 @@ std::vector<const Entry*> Archive::ranked() const {
   std::ranges::stable_sort(alive, [](const Entry* a, const Entry* b) {
     const bool a_timed = a->measured_us > 0, b_timed = b->measured_us > 0;
     if (a_timed != b_timed) return a_timed;
-    if (!a_timed && a->at_least != b->at_least) return b->at_least;
+    if (!a_timed && a->is_lower_bound != b->is_lower_bound) return b->is_lower_bound;
     return a->us() < b->us();
   });
   return alive;

@@ -44,7 +44,7 @@ class Search {
   std::vector<std::string> certification_order() const;
   void note(const std::string& id, const ports::Outcome& look, double Entry::*where);
   void refresh();
-  void tell(Phase phase) const {
+  void report_progress(Phase phase) const {
     if (options_.watch) options_.watch(standing_, phase);
   }
 
@@ -52,7 +52,7 @@ class Search {
   ports::Judge& judge_;
   Archive& archive_;
   const Options& options_;
-  Standing standing_;
+  SearchProgress standing_;
   std::vector<std::string> finalists_;  // ids, best first, after the paired timings
   SearchResult outcome_;
 };
@@ -77,7 +77,7 @@ void Search::note(const std::string& id, const ports::Outcome& look, double Entr
   Entry& entry = archive_.at(id);
   if (look.refused.empty()) {
     entry.*where = look.us;
-    if (where == &Entry::estimate_us) entry.at_least = look.is_lower_bound;
+    if (where == &Entry::estimate_us) entry.is_lower_bound = look.is_lower_bound;
   } else {
     entry.refused = look.refused;
   }
@@ -96,7 +96,7 @@ Result<bool> Search::screen(size_t count) {
   const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(fresh, ports::Depth::Screen));
   KW_CHECK(looks.size() == fresh.size(), "one answer per candidate");
   for (size_t i = 0; i < fresh.size(); ++i) note(fresh[i].id, looks[i], &Entry::estimate_us);
-  tell(Phase::Screen);
+  report_progress(Phase::Screen);
   return true;
 }
 
@@ -107,17 +107,17 @@ ports::Candidates Search::worth_measuring() const {
   double best = 0;
   for (const Entry& entry : archive_.entries()) {
     if (!entry.alive() || entry.estimate_us <= 0) continue;
-    if (!entry.at_least && (best == 0 || entry.estimate_us < best)) best = entry.estimate_us;
+    if (!entry.is_lower_bound && (best == 0 || entry.estimate_us < best)) best = entry.estimate_us;
     if (entry.measured_us == 0) waiting.push_back(&entry);
   }
   if (options_.by_estimate)
     std::ranges::stable_sort(waiting, {}, [](const Entry* entry) {
-      return std::pair(entry->at_least, entry->estimate_us);
+      return std::pair(entry->is_lower_bound, entry->estimate_us);
     });
   ports::Candidates chosen;
   for (const Entry* entry : waiting) {
     const bool hopeless = options_.by_estimate && best > 0 &&
-                          (entry->at_least || entry->estimate_us > options_.spread * best);
+                          (entry->is_lower_bound || entry->estimate_us > options_.spread * best);
     if (hopeless || chosen.size() == options_.lane) break;
     chosen.push_back(entry->candidate);
   }
@@ -131,7 +131,7 @@ Result<bool> Search::measure() {
   KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
   for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i].id, looks[i], &Entry::measured_us);
   outcome_.measured += chosen.size();
-  tell(Phase::Measure);
+  report_progress(Phase::Measure);
   return true;
 }
 
@@ -164,7 +164,7 @@ Status Search::finals() {
   }
   std::vector<std::string> leavers;  // ids; the last to leave is the best of them
   for (int effort = 1; field.size() > 1; ++effort) {
-    tell(Phase::Pair);
+    report_progress(Phase::Pair);
     const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, effort));
     KW_CHECK(looks.size() == field.size(), "one answer per candidate");
     ports::Candidates alive;
@@ -198,7 +198,7 @@ Status Search::certify() {
   size_t tries = 0;
   for (const std::string& id : certification_order()) {
     if (tries++ == options_.certifications) break;
-    tell(Phase::Certify);
+    report_progress(Phase::Certify);
     const ports::Outcome look = KW_TRY(judge_.certify(archive_.at(id).candidate));
     Entry& entry = archive_.at(id);
     entry.refused = look.refused;

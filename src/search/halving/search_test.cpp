@@ -316,7 +316,7 @@ TEST(Archive, LowerLimitsStandBehindEstimates) {
     archive.add(candidate);
   }
   archive.at("a").estimate_us = 1;
-  archive.at("a").at_least = true;
+  archive.at("a").is_lower_bound = true;
   archive.at("b").estimate_us = 100;
   EXPECT_EQ(archive.best()->candidate.id, "b");
 }

@@ -8,7 +8,7 @@ namespace {
 class Goal : public StopRule {
  public:
   explicit Goal(double share) : share_(share) {}
-  std::optional<std::string> reason(const Standing& standing) const override {
+  std::optional<std::string> reason(const SearchProgress& standing) const override {
     if (standing.best_us <= 0 || standing.floor_us <= 0) return std::nullopt;
     if (standing.clock && !standing.measured) return std::nullopt;
     const double reached = standing.floor_us / standing.best_us;
@@ -23,7 +23,7 @@ class Goal : public StopRule {
 class Seconds : public StopRule {
  public:
   explicit Seconds(double seconds) : seconds_(seconds) {}
-  std::optional<std::string> reason(const Standing& standing) const override {
+  std::optional<std::string> reason(const SearchProgress& standing) const override {
     if (standing.seconds < seconds_) return std::nullopt;
     return fmt::format("time is up: {:g} s", seconds_);
   }
@@ -35,7 +35,7 @@ class Seconds : public StopRule {
 class Count : public StopRule {
  public:
   explicit Count(size_t count) : count_(count) {}
-  std::optional<std::string> reason(const Standing& standing) const override {
+  std::optional<std::string> reason(const SearchProgress& standing) const override {
     if (standing.tried < count_) return std::nullopt;
     return fmt::format("{} candidates tried", count_);
   }
@@ -47,7 +47,7 @@ class Count : public StopRule {
 class Plateau : public StopRule {
  public:
   explicit Plateau(size_t looks) : looks_(looks) {}
-  std::optional<std::string> reason(const Standing& standing) const override {
+  std::optional<std::string> reason(const SearchProgress& standing) const override {
     if (standing.best_us <= 0 || standing.since_better < looks_) return std::nullopt;
     return fmt::format("no better one among the last {}", looks_);
   }
@@ -69,7 +69,7 @@ std::unique_ptr<StopRule> stop_after_candidates(size_t count) {
 }
 std::unique_ptr<StopRule> stop_at_plateau(size_t looks) { return std::make_unique<Plateau>(looks); }
 
-std::optional<std::string> first_reason(const StopRules& rules, const Standing& standing) {
+std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& standing) {
   for (const auto& rule : rules) {
     if (auto reason = rule->reason(standing)) return reason;
   }

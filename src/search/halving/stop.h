@@ -11,7 +11,7 @@
 namespace kw::halving {
 
 /// The state of a search that the rules decide on.
-struct Standing {
+struct SearchProgress {
   size_t tried = 0;  // screened candidates
   size_t refused = 0;
   size_t since_better = 0;  // results since the best candidate improved
@@ -26,7 +26,7 @@ class StopRule {
  public:
   virtual ~StopRule();
   /// Why to stop now, as text; not set: continue.
-  virtual std::optional<std::string> reason(const Standing& standing) const = 0;
+  virtual std::optional<std::string> reason(const SearchProgress& standing) const = 0;
 };
 using StopRules = std::vector<std::unique_ptr<StopRule>>;
 
@@ -37,6 +37,6 @@ std::unique_ptr<StopRule> stop_after_candidates(size_t count);
 /// Stops after this many results without a better candidate.
 std::unique_ptr<StopRule> stop_at_plateau(size_t looks);
 
-std::optional<std::string> first_reason(const StopRules& rules, const Standing& standing);
+std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& standing);
 
 }  // namespace kw::halving

@@ -131,7 +131,7 @@ std::string conversation_text(const Request& request) {
   std::string text;
   if (!system.empty()) text += "# Instructions\n\n" + system + "\n\n";
   for (const Message& message : request.messages) {
-    text += message.role == Role::User ? "# User\n\n" : "# Your answer\n\n";
+    text += message.role == MessageRole::User ? "# User\n\n" : "# Your answer\n\n";
     text += message.text + "\n\n";
   }
   return text + "# Your answer\n";

@@ -365,7 +365,7 @@ Request good_request() {
   request.tools = {{"t", "does", Json(Json::Object{{"type", "object"}})}};
   request.messages = {user_message("a")};
   Message turn;
-  turn.role = Role::Assistant;
+  turn.role = MessageRole::Assistant;
   turn.calls = {make_tool_call("1", "t", "{}"), make_tool_call("2", "t", "{}")};
   request.messages.push_back(turn);
   request.messages.push_back(results_message({{"1", "t", "x", false}, {"2", "t", "y", false}}));

@@ -39,7 +39,7 @@ void set_opaque(const Opaque& opaque, Json& json) {
 }
 
 Json message_json(const Message& message) {
-  Json json(Json::Object{{"role", message.role == Role::User ? "user" : "assistant"}});
+  Json json(Json::Object{{"role", message.role == MessageRole::User ? "user" : "assistant"}});
   if (!message.text.empty()) json.set("text", message.text);
   if (!message.calls.empty()) json.set("calls", list(message.calls, call_json));
   if (!message.results.empty()) json.set("results", list(message.results, result_json));

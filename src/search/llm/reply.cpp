@@ -42,7 +42,7 @@ const KindRow& row(FailureKind kind) { return kKinds[static_cast<size_t>(kind)];
 
 Message assistant_message(const Reply& reply) {
   Message message;
-  message.role = Role::Assistant;
+  message.role = MessageRole::Assistant;
   const bool nothing = trim(reply.text).empty() && reply.calls.empty();
   message.text = nothing ? "(no answer)" : reply.text;  // providers reject an empty turn
   message.calls = reply.calls;

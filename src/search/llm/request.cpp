@@ -76,7 +76,7 @@ Status check_call_ids(const Request& request) {
 Status check_message(const Request& request, size_t at) {
   const Message& message = request.messages[at];
   const bool user = at % 2 == 0;
-  if ((message.role == Role::User) != user)
+  if ((message.role == MessageRole::User) != user)
     return input_error("turns must alternate, beginning with the user's");
   if (trim(message.text).empty() && message.calls.empty() && message.results.empty())
     return input_error(fmt::format("message {} is empty", at));
@@ -141,7 +141,7 @@ Status check_request(const Request& request) {
   if (request.max_tokens < 1) return input_error("max_tokens must be at least 1");
   if (request.temperature && !(*request.temperature >= 0 && *request.temperature <= 2))
     return input_error("temperature must be between 0 and 2");
-  if (request.messages.back().role != Role::User)
+  if (request.messages.back().role != MessageRole::User)
     return input_error("the last turn must be the user's");
   KW_TRY(check_tools(request));
   KW_TRY(check_call_ids(request));

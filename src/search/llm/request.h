@@ -38,7 +38,7 @@ struct ToolResult {
   bool failed = false;  // the tool could not do what was asked
 };
 
-enum class Role : uint8_t { User, Assistant };
+enum class MessageRole : uint8_t { User, Assistant };
 
 /// Data that only one model understands (signed thinking, encrypted reasoning) and that must be
 /// sent back unchanged. It is not sent to other models. Clear it when you edit the text or the
@@ -51,7 +51,7 @@ struct Opaque {
 
 /// One turn. A user's turn has results and/or text, an assistant's has text and/or calls.
 struct Message {
-  Role role = Role::User;
+  MessageRole role = MessageRole::User;
   std::string text;
   std::vector<ToolCall> calls;      // of an assistant
   std::vector<ToolResult> results;  // of a user; written before the text

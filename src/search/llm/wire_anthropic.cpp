@@ -77,7 +77,7 @@ Json user_blocks(const Message& message) {
 Json messages_json(const Request& request, Marks& marks) {
   Json messages = Json::array();
   for (const Message& message : request.messages) {
-    const bool user = message.role == Role::User;
+    const bool user = message.role == MessageRole::User;
     Json::Array blocks = (user ? user_blocks(message) : assistant_blocks(message)).items();
     if (!blocks.empty()) marks.apply(message.cache, blocks.back());
     messages.push(
@@ -99,7 +99,7 @@ Json tools_json(const Request& request) {
 /// and calls made without thinking, cannot fulfil this.
 bool calls_without_thinking(const Request& request) {
   for (auto turn = request.messages.rbegin(); turn != request.messages.rend(); ++turn) {
-    if (turn->role == Role::Assistant) return !turn->calls.empty() && turn->opaque.wire != kName;
+    if (turn->role == MessageRole::Assistant) return !turn->calls.empty() && turn->opaque.wire != kName;
   }
   return false;
 }

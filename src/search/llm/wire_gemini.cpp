@@ -139,7 +139,7 @@ Json write_body(const Request& request, const WireTarget& target,
   Json contents = Json::array();
   const std::set<std::string> ids = given_ids(request);
   for (const Message& message : request.messages) {
-    const bool user = message.role == Role::User;
+    const bool user = message.role == MessageRole::User;
     Json parts = user ? user_parts(message, ids) : assistant_parts(message, target);
     contents.push(
         Json(Json::Object{{"role", user ? "user" : "model"}, {"parts", std::move(parts)}}));

@@ -22,7 +22,7 @@ Json calls_json(const Message& message) {
 }
 
 void add_message(const Message& message, Json& messages) {
-  if (message.role == Role::Assistant) {
+  if (message.role == MessageRole::Assistant) {
     Json turn(Json::Object{{"role", "assistant"}});
     turn.set("content",
              message.text.empty() && !message.calls.empty() ? Json() : Json(message.text));

@@ -16,7 +16,7 @@ void add_message(const Message& message, Json& input) {
     input.push(Json(Json::Object{
         {"type", "message"}, {"role", role}, {"content", Json(Json::Array{std::move(part)})}}));
   };
-  if (message.role == Role::Assistant) {
+  if (message.role == MessageRole::Assistant) {
     if (message.opaque.wire == kName) {
       for (const Json& item : message.opaque.content.items()) input.push(item);
       return;

@@ -39,7 +39,7 @@ Request rich() {
       {"stop", "Ends it.", Json::parse(R"({"type": "object", "properties": {}})").value()}};
   request.messages = {user_message("Write \"it\".\n")};
   Message turn;
-  turn.role = Role::Assistant;
+  turn.role = MessageRole::Assistant;
   turn.text = "Compiling.";
   turn.calls = {make_tool_call("c1", "compile", R"({"source": "é"})"),
                 make_tool_call("c2", "compile", R"({"source": )")};

@@ -102,13 +102,13 @@ std::optional<size_t> fastest(const std::vector<Raced>& raced) {
   return best;
 }
 
-bool improves(const State& state, const Champion& champion,
+bool improves(const State& state, const BestKernel& champion,
               const std::optional<double>& parent_us) {
   if (champion.ratio)
     return champion.ratio->relation == "FASTER" &&
            100 * (champion.ratio->value - 1) > state.threshold_pct();
   // If there is a clock, a kernel that it could not time proves nothing.
-  if (state.measures || !champion.us || !parent_us || *champion.us <= 0) return false;
+  if (state.has_clock || !champion.us || !parent_us || *champion.us <= 0) return false;
   return 100 * (*parent_us / *champion.us - 1) > state.threshold_pct();
 }
 

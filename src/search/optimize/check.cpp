@@ -20,10 +20,10 @@ class MethodWatch {
   MethodWatch(Folder& folder, Workshop& workshop, const profile::Examined& champion)
       : folder_(folder), workshop_(workshop), champion_(champion) {}
 
-  Result<Sighting> look(const Ablation& ablation) {
+  Result<MethodHistory> look(const Ablation& ablation) {
     const catalog::Method& method = *catalog::find(ablation.method);
     std::optional<Code> without;
-    Sighting seen;
+    MethodHistory seen;
     seen.method = method.id;
     if (!champion_.sass.empty()) {
       without = KW_TRY(compared(ablation, seen.compared_with));
@@ -41,7 +41,7 @@ class MethodWatch {
         ablation.attribution.kind == Attribution::Kind::Essential)
       return seen;
     const profile::Examined& other = *KW_TRY(examined(ablation));
-    const Sighting counted = seen_by_counters(method, champion_.metrics, other.metrics);
+    const MethodHistory counted = seen_by_counters(method, champion_.metrics, other.metrics);
     const bool absent = seen.state == profile::SassState::Absent;
     const bool other_launches = champion_.launches != other.launches;
     if (counted.state == profile::SassState::Verified || !absent || other_launches) return counted;
@@ -108,7 +108,7 @@ Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOption
   Outcome outcome;
   Json checks = Json::array();
   for (const Ablation& one : ablations) {
-    const Sighting seen = KW_TRY(watch.look(one));
+    const MethodHistory seen = KW_TRY(watch.look(one));
     checks.push(to_json(seen));
     outcome.text += fmt::format("  {:<44} {} ({})\n", seen.method,
                                 profile::sass_state_name(seen.state), seen.why);

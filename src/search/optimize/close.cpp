@@ -47,7 +47,7 @@ std::vector<std::string> methods_of(const State& state, const std::string& text,
   return ids;
 }
 
-std::string status_of(const Champion& champion, bool improved) {
+std::string status_of(const BestKernel& champion, bool improved) {
   if (improved) return "improved";
   if (champion.ratio && champion.ratio->relation == "SLOWER") return "regressed";
   return "unchanged";
@@ -67,7 +67,7 @@ class Closing {
     state_.roofline_history.push(profile::history_row(state_.iter, evidence.roofline));
     for (const Json& entry : branch_results_["frontier"].items()) state_.frontier.push(entry);
     add_history();
-    const Champion champion = *state_.champion;
+    const BestKernel champion = *state_.champion;
     if (improved_) {
       champion_.methods = methods_of(state_, text_, results_);
       state_.best = champion_;
@@ -117,7 +117,7 @@ class Closing {
       result.claimed = one.claimed;
       result.attribution = one.attribution;
       for (const Json& check : sass_["checks"].items()) {
-        const Sighting seen = sighting_of(check);
+        const MethodHistory seen = sighting_of(check);
         if (seen.method != one.method) continue;
         result.seen = seen.state;
         result.seen_why = seen.why;
@@ -135,7 +135,7 @@ class Closing {
       classes.set(one.id, class_name(one.classified.what));
       if (one.claimed) names.push(catalog::find(one.id)->title);
     }
-    const Champion& champion = *state_.champion;
+    const BestKernel& champion = *state_.champion;
     state_.history.push(
         Json::object()
             .set("iter", state_.iter)
@@ -156,7 +156,7 @@ class Closing {
             .set("overridden", strings_json(state_.overridden)));
   }
 
-  void say(const Champion& champion, const profile::Roofline& roofline) {
+  void say(const BestKernel& champion, const profile::Roofline& roofline) {
     Json methods = Json::array();
     outcome_.text += "methods\n";
     for (const MethodResult& one : results_) {

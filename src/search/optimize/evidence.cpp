@@ -72,9 +72,9 @@ Result<profile::Bottleneck> bottleneck_of(const std::string& name) {
   return input_error(fmt::format("there is no bottleneck '{}'", name));
 }
 
-Result<profile::Source> source_of(const std::string& name) {
-  for (const profile::Source one :
-       {profile::Source::Static, profile::Source::Vgpu, profile::Source::Ncu}) {
+Result<profile::MetricSource> source_of(const std::string& name) {
+  for (const profile::MetricSource one :
+       {profile::MetricSource::Static, profile::MetricSource::Vgpu, profile::MetricSource::Ncu}) {
     if (name == profile::source_name(one)) return one;
   }
   return input_error(fmt::format("there is no source '{}'", name));
@@ -127,7 +127,7 @@ Result<Evidence> read_evidence(const Json& roofline, const Json& metrics) {
   for (const auto& [id, known] : all["metrics"].members()) {
     if (catalog::find_metric(id) == nullptr)
       return input_error(fmt::format("there is no metric '{}'", id));
-    const profile::Source source = KW_TRY(source_of(known["source"].as_string()));
+    const profile::MetricSource source = KW_TRY(source_of(known["source"].as_string()));
     const Json& value = known["value"];
     evidence.metrics.set(id, value.is_bool() ? (value.as_bool() ? 1.0 : 0.0) : value.as_double(),
                          source, known["from"].as_string());

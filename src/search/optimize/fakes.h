@@ -54,7 +54,7 @@ class FakeWorkshop : public Workshop {
   std::string target() const override { return target_name; }
   std::string task_hash() const override { return hash; }
   std::string task_name() const override { return "scale"; }
-  bool measures() const override { return clock; }
+  bool has_clock() const override { return clock; }
 
   Result<std::vector<Raced>> race(const std::vector<std::string>& kernels) override {
     races.push_back(kernels);
@@ -78,7 +78,7 @@ class FakeWorkshop : public Workshop {
     ++examined;
     profile::Examined seen;
     for (const std::vector<std::string>& words : behaviour(kernel, "metric"))
-      seen.metrics.set(words[0], std::atof(words[1].c_str()), profile::Source::Ncu, "fake");
+      seen.metrics.set(words[0], std::atof(words[1].c_str()), profile::MetricSource::Ncu, "fake");
     seen.roofline = roofline;
     seen.roofline.time_us = us;
     seen.roofline.estimated = !clock;
@@ -165,15 +165,15 @@ class FakeWorkshop : public Workshop {
 /// Returns what a test put in.
 class FakeAuthor : public Author {
  public:
-  std::vector<Written> answers;  // taken from the front; then empty answers
+  std::vector<BranchResult> answers;  // taken from the front; then empty answers
   std::map<std::string, std::string> never;
   std::vector<Assignment> asked;
 
   std::string name() const override { return "somebody"; }
-  Result<Written> write(const Assignment& assignment) override {
+  Result<BranchResult> write(const Assignment& assignment) override {
     asked.push_back(assignment);
-    if (answers.empty()) return Written{};
-    Written written = std::move(answers.front());
+    if (answers.empty()) return BranchResult{};
+    BranchResult written = std::move(answers.front());
     answers.erase(answers.begin());
     if (written.applied == std::vector<std::string>{"all"}) written.applied = assignment.methods;
     return written;

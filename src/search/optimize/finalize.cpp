@@ -10,7 +10,7 @@ namespace {
 /// Races baseline and best together once more: times of different races cannot be divided.
 Status race_headline(Folder& folder, Workshop& workshop) {
   State& state = folder.state;
-  if (state.best.iter == 0 || !workshop.measures()) return Done{};
+  if (state.best.iter == 0 || !workshop.has_clock()) return Done{};
   KW_TRY(check_frozen(folder, workshop));
   const std::string first = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
   const std::string best = KW_TRY(folder.read(state.best.file, kMostKernelBytes));
@@ -74,7 +74,7 @@ Outcome show_state(const State& state) {
   std::string& text = outcome.text;
   text = fmt::format("run       {}\n", state.run_dir);
   text += fmt::format("task      {} on {}{}\n", state.task, state.target,
-                      state.measures ? "" : " (estimates: there is no clock)");
+                      state.has_clock ? "" : " (estimates: there is no clock)");
   text += fmt::format("phase     {}", phase_name(state.phase));
   if (state.iter > 0)
     text += fmt::format(", iteration {} of {}", state.iter, state.settings.iterations);
@@ -86,7 +86,7 @@ Outcome show_state(const State& state) {
     text += fmt::format("speedup   {}\n", ratio_text(*state.headline));
   else if (state.best.iter > 0 && state.speedup())
     text += fmt::format("speedup   {:.2f}x{}\n", *state.speedup(),
-                        state.measures ? "" : " (estimated)");
+                        state.has_clock ? "" : " (estimated)");
   constexpr std::pair<const char*, Json State::*> kClasses[] = {
       {"effective", &State::effective},
       {"ineffective", &State::ineffective},

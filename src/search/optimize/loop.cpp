@@ -173,7 +173,7 @@ class Loop {
       }
       say(fmt::format("iteration {}: {} writes branches for {}", state_.iter, author_.name(),
                       ask.methods.empty() ? "other tunables" : join(ask.methods, ", ")));
-      const Written written = KW_TRY(author_.write(ask));
+      const BranchResult written = KW_TRY(author_.write(ask));
       for (const std::string& line : written.cannot) excluded.insert(split_reason(line));
       if (!written.branches.empty()) {
         KW_TRY(fill_in(plan, ask, evidence, written, excluded));
@@ -211,7 +211,7 @@ class Loop {
   }
 
   Status fill_in(const profile::Plan& plan, const Assignment& ask, const Evidence& evidence,
-                 const Written& written, const Reasons& excluded) {
+                 const BranchResult& written, const Reasons& excluded) {
     const auto name = [&](const std::string& file) {
       return Folder::in_iteration(state_.iter, file);
     };

@@ -32,7 +32,7 @@ class Loop : public TestRun {
     return outcome ? std::move(outcome).value() : Outcome();
   }
 
-  Written written(const std::vector<std::string>& lines, const std::string& claims = "") const {
+  BranchResult written(const std::vector<std::string>& lines, const std::string& claims = "") const {
     std::vector<std::string> all = baseline_;
     all.insert(all.end(), lines.begin(), lines.end());
     return {{{fake_kernel(all, claims), "a try"}}, {"all"}, {}};
@@ -84,7 +84,7 @@ TEST_F(Loop, FailuresAreFedBack) {
 }
 
 TEST_F(Loop, TakesNoMoreBranchesThanAsked) {
-  Written many;
+  BranchResult many;
   for (int i = 0; i < 9; ++i)
     many.branches.push_back({fake_kernel({"us " + std::to_string(90 - i)}), "one of many"});
   author_.answers = {many};

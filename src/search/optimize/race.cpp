@@ -191,7 +191,7 @@ class BranchRace {
                                       .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json()),
                                   frontier(champion));
     KW_TRY(folder_.write_stamped(name("branch_results.json"), document.dump(true) + "\n"));
-    state_.champion = Champion{branch.name, raced.us, raced.measured, raced.ratio};
+    state_.champion = BestKernel{branch.name, raced.us, raced.measured, raced.ratio};
     state_.phase = Phase::Raced;
     KW_TRY(folder_.commit("branch", Json::object().set("champion", branch.name)));
     Outcome outcome;

@@ -44,7 +44,7 @@ Json preflight_document(const SetupRequest& request, bool ok,
 }
 
 std::vector<std::string> machine_warnings(const Workshop& workshop) {
-  if (workshop.measures()) return {};
+  if (workshop.has_clock()) return {};
   return {"there is no clock here: all times are estimates, and no method will count as effective"};
 }
 
@@ -85,7 +85,7 @@ State first_state(const SetupRequest& request, Workshop& workshop, const Raced& 
   state.task = workshop.task_name();
   state.task_hash = workshop.task_hash();
   state.target = workshop.target();
-  state.measures = workshop.measures();
+  state.has_clock = workshop.has_clock();
   state.baseline_hash = hash_hex(request.text);
   state.reference_hash = reference_hash(request.settings.reference);
   state.baseline.file = "baseline/" + request.name;
@@ -198,9 +198,9 @@ Status check_frozen(const Folder& folder, Workshop& workshop) {
         state.settings.reference));
   if (workshop.target() != state.target)
     return machine_error("for", state.target, workshop.target());
-  if (workshop.measures() != state.measures)
-    return machine_error("with", state.measures ? "a clock" : "estimates",
-                         state.measures ? "without one" : "with a clock");
+  if (workshop.has_clock() != state.has_clock)
+    return machine_error("with", state.has_clock ? "a clock" : "estimates",
+                         state.has_clock ? "without one" : "with a clock");
   return Done{};
 }
 

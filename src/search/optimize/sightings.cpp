@@ -44,9 +44,9 @@ std::string weaker_clause(const catalog::Expression& condition, const profile::M
 
 }  // namespace
 
-Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
+MethodHistory seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
                           const profile::MetricSet& without) {
-  Sighting seen;
+  MethodHistory seen;
   seen.method = method.id;
   seen.by = "counters";
   seen.compared_with = "ablated";
@@ -68,7 +68,7 @@ Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSe
   return seen;
 }
 
-Json to_json(const Sighting& seen) {
+Json to_json(const MethodHistory& seen) {
   Json checked = Json::array(), found = Json::array(), missing = Json::array();
   Json rows = Json::array();
   for (const profile::SassSighting& row : seen.rows) {
@@ -98,8 +98,8 @@ Json to_json(const Sighting& seen) {
       .set("note", seen.why);
 }
 
-Sighting sighting_of(const Json& json) {
-  Sighting seen;
+MethodHistory sighting_of(const Json& json) {
+  MethodHistory seen;
   seen.method = json["method_id"].as_string();
   for (const SassState state : {SassState::Verified, SassState::Absent}) {
     if (json["status"].as_string() == profile::sass_state_name(state)) seen.state = state;

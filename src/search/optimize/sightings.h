@@ -12,7 +12,7 @@
 
 namespace kw::optimize {
 
-struct Sighting {
+struct MethodHistory {
   std::string method;
   profile::SassState state = profile::SassState::Unknown;
   std::string why;
@@ -22,10 +22,10 @@ struct Sighting {
 };
 
 /// The condition that triggers a method must be weaker with the method than without it.
-Sighting seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
+MethodHistory seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
                           const profile::MetricSet& without);
 
-Json to_json(const Sighting& sighting);
-Sighting sighting_of(const Json& json);
+Json to_json(const MethodHistory& sighting);
+MethodHistory sighting_of(const Json& json);
 
 }  // namespace kw::optimize

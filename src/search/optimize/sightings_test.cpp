@@ -16,18 +16,18 @@ class Counters : public testing::TestWithParam<CounterRow> {};
 
 profile::MetricSet metrics_of(const Values& values) {
   profile::MetricSet metrics;
-  for (const auto& [id, value] : values) metrics.set(id, value, profile::Source::Ncu, "test");
+  for (const auto& [id, value] : values) metrics.set(id, value, profile::MetricSource::Ncu, "test");
   return metrics;
 }
 
 TEST_P(Counters, ShowWhatAMethodChanged) {
   const CounterRow& row = GetParam();
-  const Sighting seen =
+  const MethodHistory seen =
       seen_by_counters(*catalog::find(row.method), metrics_of(row.with), metrics_of(row.without));
   EXPECT_STREQ(profile::sass_state_name(seen.state), profile::sass_state_name(row.want))
       << seen.why;
   EXPECT_FALSE(seen.why.empty());
-  const Sighting again = sighting_of(to_json(seen));
+  const MethodHistory again = sighting_of(to_json(seen));
   EXPECT_EQ(again.state, seen.state);
   EXPECT_EQ(again.why, seen.why);
 }

@@ -65,7 +65,7 @@ Kept kept_of(const Json& json) {
   return kept;
 }
 
-Json champion_json(const std::optional<Champion>& champion) {
+Json champion_json(const std::optional<BestKernel>& champion) {
   if (!champion) return Json();
   return Json::object()
       .set("branch", champion->branch)
@@ -74,9 +74,9 @@ Json champion_json(const std::optional<Champion>& champion) {
       .set("ratio", champion->ratio ? to_json(*champion->ratio) : Json());
 }
 
-std::optional<Champion> champion_of(const Json& json) {
+std::optional<BestKernel> champion_of(const Json& json) {
   if (!json.is_object()) return std::nullopt;
-  Champion champion;
+  BestKernel champion;
   champion.branch = json["branch"].as_string();
   champion.us = number_of(json["us"]);
   champion.measured = json["measured"].as_bool();
@@ -156,7 +156,7 @@ const char* phase_name(Phase phase) { return kPhases[static_cast<size_t>(phase)]
 
 double State::threshold_pct() const {
   double least = settings.minimum_pct.value_or(kLeastEffectPct);
-  if (!measures) return std::max(least, kEstimateEffectPct);
+  if (!has_clock) return std::max(least, kEstimateEffectPct);
   return noise ? std::max(least, noise->mde_pct) : least;
 }
 
@@ -208,7 +208,7 @@ Json to_json(const State& s) {
   json.set("minimum_pct", optional_number(s.settings.minimum_pct));
   json.set("noise", noise_json(s.noise)).set("proposer", s.settings.proposer);
   json.set("machine", s.settings.machine).set("task", s.task).set("target", s.target);
-  json.set("measures", s.measures).set("forced", s.forced);
+  json.set("measures", s.has_clock).set("forced", s.forced);
   json.set("frozen", Json::object()
                          .set("task", s.task_hash)
                          .set("baseline", s.baseline_hash)
@@ -236,7 +236,7 @@ Result<State> state_from_json(const Json& json) {
   state.created_at = json["created_at"].as_string();
   state.task = json["task"].as_string();
   state.target = json["target"].as_string();
-  state.measures = json["measures"].as_bool();
+  state.has_clock = json["measures"].as_bool();
   state.forced = json["forced"].as_bool();
   state.task_hash = json["frozen"]["task"].as_string();
   state.baseline_hash = json["frozen"]["baseline"].as_string();

@@ -50,7 +50,7 @@ struct Kept {
 };
 
 /// The choice of the open iteration's race.
-struct Champion {
+struct BestKernel {
   std::string branch;  // "b2"
   std::optional<double> us;
   bool measured = false;
@@ -67,7 +67,7 @@ struct State {
   Settings settings;
   std::string run_dir, created_at;
   std::string task, task_hash, target;
-  bool measures = false;
+  bool has_clock = false;
   std::string baseline_hash, reference_hash;  // of the copy; of the file, "" for a folder
   Phase phase = Phase::Ready;
   int iter = 0;  // the last opened one
@@ -76,7 +76,7 @@ struct State {
   std::optional<Noise> noise;
   Kept baseline, best;
   std::optional<Ratio> headline;              // baseline over best, raced together at the end
-  std::optional<Champion> champion;           // from Raced to Checked
+  std::optional<BestKernel> champion;           // from Raced to Checked
   std::map<std::string, std::string> stamps;  // name -> hash of a file that later steps depend on
   std::vector<std::string> overridden;        // refusals of the gate that the user overrode
   std::vector<Ban> bans;

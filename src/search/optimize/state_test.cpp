@@ -153,9 +153,9 @@ TEST(States, SurviveTheirJson) {
   state.settings = {"/k.cu", "/ref.py", {{"N", 8}}, 5, 6, 7, 1.5, "agent", Json::object()};
   state.phase = Phase::Raced;
   state.iter = 2;
-  state.measures = true;
+  state.has_clock = true;
   state.noise = Noise{0.1, 3, 8};
-  state.champion = Champion{"b3", 12.5, true, Ratio{1.2, 1.1, 1.3, "FASTER"}};
+  state.champion = BestKernel{"b3", 12.5, true, Ratio{1.2, 1.1, 1.3, "FASTER"}};
   state.best = {"iterv1/kernel.cu", "r", "m", "n", 9.75, true, 1, {"memory.vectorized_access"}};
   state.bans = {{"compute.loop_unroll", "ctx", "slow", 1}};
   state.headline = Ratio{2, 1.9, 2.1, "FASTER"};
@@ -168,13 +168,13 @@ TEST(States, SurviveTheirJson) {
 
 TEST(States, ThresholdIsTheLargerOfWishAndClock) {
   State state;
-  state.measures = true;
+  state.has_clock = true;
   EXPECT_DOUBLE_EQ(state.threshold_pct(), kLeastEffectPct);
   state.noise = Noise{0.1, 1.2, 8};
   EXPECT_DOUBLE_EQ(state.threshold_pct(), 1.2);
   state.settings.minimum_pct = 4;
   EXPECT_DOUBLE_EQ(state.threshold_pct(), 4);
-  state.measures = false;
+  state.has_clock = false;
   EXPECT_DOUBLE_EQ(state.threshold_pct(), 4);
   state.settings.minimum_pct = 0;
   EXPECT_DOUBLE_EQ(state.threshold_pct(), kEstimateEffectPct);

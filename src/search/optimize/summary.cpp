@@ -40,7 +40,7 @@ std::string headline(const State& state) {
     text += fmt::format("- speedup: **{}**, raced together\n", ratio_text(*state.headline));
   else if (const auto speedup = state.speedup())
     text += fmt::format("- speedup: {:.2f}x, {}\n", *speedup,
-                        state.measures ? "of times measured in different races" : "estimated");
+                        state.has_clock ? "of times measured in different races" : "estimated");
   if (!state.best.methods.empty())
     text += "- methods in it: " + join(state.best.methods, ", ") + "\n";
   if (!state.best.ncu_report.empty())
@@ -52,7 +52,7 @@ std::string headline(const State& state) {
 std::string environment(const State& state) {
   std::string text = "## Environment\n\n";
   text += fmt::format("- target: {}\n", state.target);
-  text += state.measures ? "- times: measured\n"
+  text += state.has_clock ? "- times: measured\n"
                          : "- times: **estimated**; there was no clock, so no method can count as "
                            "effective\n";
   if (state.noise)

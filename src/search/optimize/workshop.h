@@ -49,7 +49,7 @@ class Workshop {
   virtual std::string task_hash() const = 0;
   virtual std::string task_name() const = 0;
   /// Whether there is a clock; otherwise all times are estimates.
-  virtual bool measures() const = 0;
+  virtual bool has_clock() const = 0;
 
   /// Verifies every kernel and times those that passed together, interleaved. Parallel to
   /// `kernels`. Errors are about the machine, never a kernel.
@@ -79,7 +79,7 @@ struct Branch {
   std::string text;
   std::string note;  // a description: "block_per_row THREADS=256 VEC=8"
 };
-struct Written {
+struct BranchResult {
   std::vector<Branch> branches;      // empty: the author offers nothing
   std::vector<std::string> applied;  // of the requested methods
   std::vector<std::string> cannot;   // "compute.tensor_core: no design of this task uses it"
@@ -90,7 +90,7 @@ class Author {
  public:
   virtual ~Author();
   virtual std::string name() const = 0;
-  virtual Result<Written> write(const Assignment& assignment) = 0;
+  virtual Result<BranchResult> write(const Assignment& assignment) = 0;
   /// Why this author could never apply a method to this kernel; "" when it could. Asked before
   /// methods are chosen, so that no budget is spent on such methods.
   virtual std::string cannot_apply(const std::string& method, const std::string& parent) = 0;

@@ -68,7 +68,7 @@ class CorpusReader {
     return Done{};
   }
   Status entry(const Json& json) {
-    Entry entry;
+    CorpusEntry entry;
     entry.id = KW_TRY(text(json, "entry"));
     const auto found = bases_.find(KW_TRY(text(json, "base")));
     if (found == bases_.end())
@@ -86,7 +86,7 @@ class CorpusReader {
     corpus_.entries.push_back(std::move(entry));
     return Done{};
   }
-  static Status verdict(const Json& json, Entry& entry) {
+  static Status verdict(const Json& json, CorpusEntry& entry) {
     const std::string word = KW_TRY(text(json, "verdict"));
     if (word != "right" && word != "wrong")
       return input_error("the verdict is neither right nor wrong");
@@ -106,7 +106,7 @@ class CorpusReader {
 
 }  // namespace
 
-std::optional<bool> label(const Entry& entry, Field field) {
+std::optional<bool> label(const CorpusEntry& entry, Field field) {
   if (entry.right) return true;
   const bool text = entry.stage == "static" || entry.stage == "compile";
   const bool memory = entry.stage == "vgpu" || entry.stage == "hygiene";

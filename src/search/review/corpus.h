@@ -11,12 +11,12 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "record/verdict.h"
-#include "review/panel.h"
+#include "review/reviewers.h"
 #include "review/vote.h"
 
 namespace kw::review {
 
-struct Entry {
+struct CorpusEntry {
   std::string id;
   std::string task, reference;  // name and source
   std::string module;
@@ -31,10 +31,10 @@ struct Entry {
 };
 
 /// Whether an entry is right in one field; not set when an earlier fault hides that.
-std::optional<bool> label(const Entry& entry, Field field);
+std::optional<bool> label(const CorpusEntry& entry, Field field);
 
 struct Corpus {
-  std::vector<Entry> entries;
+  std::vector<CorpusEntry> entries;
   std::vector<std::string> notes;  // what was left out, and why
 };
 
@@ -48,9 +48,9 @@ Result<std::string> apply_edits(const std::string& text, const Json& edits);
 
 /// The parts of a corpus. They share no task, so that reviewers cannot memorise answers.
 struct Split {
-  std::vector<const Entry*> train;     // the rewriting model sees mistakes on these
-  std::vector<const Entry*> guard;     // a better prompt must not be worse on these
-  std::vector<const Entry*> held_out;  // for the report and the choice to install
+  std::vector<const CorpusEntry*> train;     // the rewriting model sees mistakes on these
+  std::vector<const CorpusEntry*> guard;     // a better prompt must not be worse on these
+  std::vector<const CorpusEntry*> held_out;  // for the report and the choice to install
 };
 
 /// The seed assigns tasks to the parts: a half, a quarter, a quarter. Then up to `most` entries of

@@ -14,7 +14,7 @@ TEST(ShippedCorpus, IsLargeMixedAndCompact) {
   EXPECT_GE(corpus.entries.size(), 300u);
   std::map<std::string, int> wrong, right, mutations;
   std::set<std::string> tasks;
-  for (const Entry& entry : corpus.entries) {
+  for (const CorpusEntry& entry : corpus.entries) {
     ++(entry.right ? right : wrong)[entry.kind];
     if (!entry.right) ++mutations[entry.mutation];
     tasks.insert(entry.task);
@@ -42,7 +42,7 @@ TEST_P(FieldSplit, SharesNoTaskAndHasBothClasses) {
     EXPECT_LE(entries->size(), 30u);
     EXPECT_GE(entries->size(), 12u);
     int wrong = 0, careful = 0;
-    for (const Entry* one : *entries) {
+    for (const CorpusEntry* one : *entries) {
       wrong += *label(*one, GetParam()) ? 0 : 1;
       careful += one->defensive() ? 1 : 0;
       EXPECT_EQ(parts.emplace(one->task, part).first->second, part) << one->task;
@@ -59,7 +59,7 @@ TEST_P(FieldSplit, SharesNoTaskAndHasBothClasses) {
 INSTANTIATE_TEST_SUITE_P(All, FieldSplit, testing::ValuesIn(kFields),
                          [](const auto& test) { return std::string(field_name(test.param)); });
 
-Entry small(const std::string& id, const std::string& task, bool right,
+CorpusEntry small(const std::string& id, const std::string& task, bool right,
             const char* stage = "vgpu") {
   return {id, task,  "def f(x): ...",    "//! kernelwright 1\n", "bug",
           "", right, right ? "" : stage, right ? "" : "reason"};
@@ -85,7 +85,7 @@ TEST(SmallCorpus, IsRefusedInWords) {
 }
 
 TEST(Labels, AreOfOneField) {
-  const Entry text = small("a", "t", false, "compile"), memory = small("b", "t", false, "vgpu"),
+  const CorpusEntry text = small("a", "t", false, "compile"), memory = small("b", "t", false, "vgpu"),
               value = small("c", "t", false, "numerics"), good = small("d", "t", true);
   EXPECT_EQ(label(text, Field::Compile), false);
   EXPECT_EQ(label(text, Field::Memory), std::nullopt);

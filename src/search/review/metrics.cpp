@@ -17,14 +17,14 @@ double harmonic(double one, double other) {
 
 }  // namespace
 
-void Confusion::add(bool right, bool defensive, Call call) {
-  if (call == Call::None) {
+void Confusion::add(bool right, bool defensive, ReviewCall call) {
+  if (call == ReviewCall::None) {
     ++(right ? silent_right : silent_wrong);
   } else if (right) {
-    ++(call == Call::Right ? cleared : slandered);
-    if (call == Call::Wrong && defensive) ++careful;
+    ++(call == ReviewCall::Right ? cleared : slandered);
+    if (call == ReviewCall::Wrong && defensive) ++careful;
   } else {
-    ++(call == Call::Wrong ? caught : missed);
+    ++(call == ReviewCall::Wrong ? caught : missed);
   }
 }
 

@@ -20,7 +20,7 @@ struct Confusion {
   int64_t silent_wrong = 0;  // wrong, without a vote
   int64_t silent_right = 0;  // right, without a vote
 
-  void add(bool right, bool defensive, Call call);
+  void add(bool right, bool defensive, ReviewCall call);
   Confusion& operator+=(const Confusion& other);
 
   int64_t wrong() const { return caught + missed + silent_wrong; }

@@ -6,7 +6,7 @@
 namespace kw::review {
 namespace {
 
-Read read_one(Panel& panel, const stages::Answer& answer, std::string id, Case one) {
+Read read_one(Reviewers& panel, const stages::Answer& answer, std::string id, Case one) {
   Read read{std::move(id), std::move(one), {}, {}};
   std::mutex mutex;
   read.opinion = panel.look(read.one, [&](const llm::ModelId& model, const llm::Request& request) {

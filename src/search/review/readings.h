@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "review/panel.h"
+#include "review/reviewers.h"
 
 namespace kw::review {
 
@@ -23,7 +23,7 @@ class Readings {
  public:
   /// Borrows the panel. `answer` is called from several threads at once. At most `most` modules are
   /// reviewed at a time.
-  Readings(Panel& panel, stages::Answer answer, size_t most)
+  Readings(Reviewers& panel, stages::Answer answer, size_t most)
       : panel_(panel), answer_(std::move(answer)), most_(most) {}
 
   /// Blocks only while `most` modules are being reviewed.
@@ -32,7 +32,7 @@ class Readings {
   std::vector<Read> finish();
 
  private:
-  Panel& panel_;
+  Reviewers& panel_;
   const stages::Answer answer_;
   const size_t most_;
   std::deque<std::future<Read>> reading_;  // its destructor waits

@@ -41,16 +41,16 @@ class SlowReader {
   int waiting_ = 0, most_ = 0;
 };
 
-Panel panel_of_three() {
+Reviewers panel_of_three() {
   std::vector<Specialist> specialists;
   for (const Field field : kFields)
     specialists.push_back({field, "Look.", {"lab", "reader", 100000}});
-  return Panel(std::move(specialists), {}, {}, {});
+  return Reviewers(std::move(specialists), {}, {}, {});
 }
 
 TEST(Readings, AreAtTheSameTimeAndInOrder) {
   SlowReader reader;
-  Panel panel = panel_of_three();
+  Reviewers panel = panel_of_three();
   Readings readings(
       panel,
       [&reader](const llm::ModelId& id, const llm::Request& request) {

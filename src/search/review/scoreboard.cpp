@@ -37,7 +37,7 @@ std::vector<MetricRow> Scoreboard::rows() const {
   for (const auto& [id, opinion] : opinions_) {
     const auto fate = fates_.find(id);
     if (fate == fates_.end()) continue;
-    Entry entry;
+    CorpusEntry entry;
     entry.right = fate->second.right;
     entry.stage = fate->second.stage;
     panel.confusion.add(entry.right, false, opinion.call());

@@ -34,7 +34,7 @@ Status add_run(const std::string& folder, std::set<std::string>& seen, Corpus& c
     const std::optional<Fate> fate = fate_of(verdict);
     if (!fate || taken == kMostOfARun || !seen.insert(inputs.name + candidate.id).second) continue;
     ++taken;
-    Entry entry;
+    CorpusEntry entry;
     entry.id = fmt::format("store.{}.{}", inputs.name, candidate.id);
     entry.task = inputs.name;
     entry.reference = inputs.reference;
@@ -73,14 +73,14 @@ Result<Corpus> open_corpus(const std::string& name, const std::string& root) {
   corpus.notes = std::move(own.notes);
   corpus.notes.push_back(fmt::format("{} modules of past runs beside {} shipped ones",
                                      own.entries.size(), corpus.entries.size()));
-  for (Entry& entry : own.entries) corpus.entries.push_back(std::move(entry));
+  for (CorpusEntry& entry : own.entries) corpus.entries.push_back(std::move(entry));
   return corpus;
 }
 
 std::string corpus_text(const Corpus& corpus) {
   std::string out = Json::object().set("schema", "kernelwright verifier corpus 1").dump() + "\n";
   std::set<std::string> tasks;
-  for (const Entry& entry : corpus.entries) {
+  for (const CorpusEntry& entry : corpus.entries) {
     if (tasks.insert(entry.task).second)
       out += Json::object().set("task", entry.task).set("reference", entry.reference).dump() + "\n";
     out += Json::object()

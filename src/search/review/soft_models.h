@@ -1,7 +1,7 @@
 // Adapts a model session to this module: a function that answers, and one that gives the cost.
 #pragma once
 
-#include "review/panel.h"
+#include "review/reviewers.h"
 #include "stages/model_session.h"
 
 namespace kw::review {

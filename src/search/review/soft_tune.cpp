@@ -54,7 +54,7 @@ Json settings_json(const TuneVerifiersRequest& request) {
 /// A hash of what votes depend on besides the settings: files may change between sessions.
 std::string begun_hash(const Corpus& corpus, const std::map<Field, std::string>& instructions) {
   std::string all;
-  for (const Entry& entry : corpus.entries)
+  for (const CorpusEntry& entry : corpus.entries)
     all += entry.id + (entry.right ? " right\n" : " wrong\n") + entry.module;
   for (const auto& [field, text] : instructions) all += text;
   return hash_hex(all);

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "os/files.h"
-#include "review/panel.h"
 #include "review/readings.h"
+#include "review/reviewers.h"
 #include "review/soft_models.h"
 #include "review/soft_tune.h"
-#include "review/suspicion.h"
+#include "review/static_warning.h"
 
 namespace kw::review {
 namespace {
@@ -33,9 +33,9 @@ constexpr size_t kMostReadings = 4;  // modules at a time, three specialists eac
 /// Rounded, so that among similar scores the times decide.
 double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
 
-Json suspicions_json(const std::vector<Suspicion>& all) {
+Json suspicions_json(const std::vector<StaticWarning>& all) {
   Json list = Json::array();
-  for (const Suspicion& one : all)
+  for (const StaticWarning& one : all)
     list.push(Json::object()
                   .set("field", field_name(Field::Numerics))
                   .set("line", one.line)
@@ -52,7 +52,7 @@ struct SoftRecords {
 class SoftVerifier : public evolve::Verifier {
  public:
   SoftVerifier(evolve::Verifier& first, std::string reference, std::string model,
-               std::unique_ptr<Panel> panel, stages::Answer answer, SoftRecords records)
+               std::unique_ptr<Reviewers> panel, stages::Answer answer, SoftRecords records)
       : first_(first),
         reference_(std::move(reference)),
         model_(std::move(model)),
@@ -113,7 +113,7 @@ class SoftVerifier : public evolve::Verifier {
  private:
   static bool spoken(const Opinion& opinion) {
     return std::ranges::any_of(opinion.votes,
-                               [](const Vote& one) { return one.call != Call::None; });
+                               [](const Vote& one) { return one.call != ReviewCall::None; });
   }
 
   static evolve::Reading reading_of(const std::string& id, const std::string& text,
@@ -129,7 +129,7 @@ class SoftVerifier : public evolve::Verifier {
 
   evolve::Verifier& first_;
   const std::string reference_, model_;
-  std::unique_ptr<Panel> panel_;
+  std::unique_ptr<Reviewers> panel_;
   Readings readings_;  // after the panel, which its threads use
   const SoftRecords records_;
   std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, in vote order
@@ -181,7 +181,7 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
   ask.reflect = options.reflect;
   Policy policy;
   policy.reject = options.reject;
-  auto panel = std::make_unique<Panel>(std::move(specialists), ask, policy, price_of(*session));
+  auto panel = std::make_unique<Reviewers>(std::move(specialists), ask, policy, price_of(*session));
   auto verifier =
       std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(panel),
                                      answer_of(*session), SoftRecords{journal, &run});

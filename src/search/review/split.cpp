@@ -12,17 +12,17 @@ namespace {
 
 constexpr size_t kFewestTasks = 4;
 
-using Entries = std::vector<const Entry*>;
+using Entries = std::vector<const CorpusEntry*>;
 
 /// Sorts by a hash of the id and the seed, independent of the other entries.
 void shuffle(Entries& entries, uint64_t seed) {
-  std::ranges::stable_sort(entries, {}, [seed](const Entry* one) { return hash64(one->id, seed); });
+  std::ranges::stable_sort(entries, {}, [seed](const CorpusEntry* one) { return hash64(one->id, seed); });
 }
 
 /// Tasks with right and wrong entries come first: every part needs both.
 std::vector<std::string> ordered_tasks(const Entries& entries, Field field, uint64_t seed) {
   std::set<std::string> right, wrong, all;
-  for (const Entry* one : entries) {
+  for (const CorpusEntry* one : entries) {
     all.insert(one->task);
     (*label(*one, field) ? right : wrong).insert(one->task);
   }
@@ -38,7 +38,7 @@ std::vector<std::string> ordered_tasks(const Entries& entries, Field field, uint
 }
 
 void draw(const Entries& from, size_t count, Entries& out) {
-  for (const Entry* one : from) {
+  for (const CorpusEntry* one : from) {
     if (count == 0) return;
     if (std::ranges::find(out, one) != out.end()) continue;
     out.push_back(one);
@@ -49,7 +49,7 @@ void draw(const Entries& from, size_t count, Entries& out) {
 /// At most `most` entries: half of them wrong, a third of the rest with defensive code.
 Entries sample(const Entries& entries, Field field, uint64_t seed, size_t most) {
   Entries right, wrong, careful;
-  for (const Entry* one : entries) {
+  for (const CorpusEntry* one : entries) {
     if (!*label(*one, field))
       wrong.push_back(one);
     else
@@ -68,7 +68,7 @@ Entries sample(const Entries& entries, Field field, uint64_t seed, size_t most) 
 
 Status check_classes(const Entries& entries, Field field, const char* where) {
   const auto wrong =
-      std::ranges::count_if(entries, [field](const Entry* one) { return !*label(*one, field); });
+      std::ranges::count_if(entries, [field](const CorpusEntry* one) { return !*label(*one, field); });
   const auto right = static_cast<std::ptrdiff_t>(entries.size()) - wrong;
   if (right > 0 && wrong > 0) return Done{};
   return input_error(fmt::format(
@@ -80,7 +80,7 @@ Status check_classes(const Entries& entries, Field field, const char* where) {
 
 Result<Split> split_corpus(const Corpus& corpus, Field field, uint64_t seed, size_t most) {
   Entries usable;
-  for (const Entry& entry : corpus.entries) {
+  for (const CorpusEntry& entry : corpus.entries) {
     if (label(entry, field)) usable.push_back(&entry);
   }
   if (usable.empty())
@@ -94,7 +94,7 @@ Result<Split> split_corpus(const Corpus& corpus, Field field, uint64_t seed, siz
         "{} to learn from some and measure on others",
         field_name(field), tasks.size(), tasks.size() == 1 ? "" : "s", kFewestTasks));
   Entries parts[3];
-  for (const Entry* one : usable) {
+  for (const CorpusEntry* one : usable) {
     const size_t at = static_cast<size_t>(std::ranges::find(tasks, one->task) - tasks.begin());
     parts[at % 4 == 3 ? 2 : at % 4 == 1 ? 1 : 0].push_back(one);
   }

@@ -18,7 +18,7 @@
 #include "core/text.h"
 #include "os/interrupt.h"
 #include "review/shown.h"
-#include "review/suspicion.h"
+#include "review/static_warning.h"
 #include "stages/prompts.h"
 #include "stages/source.h"
 
@@ -29,11 +29,11 @@ constexpr int64_t kMostCareful = 3;  // at most one of this many careful modules
 constexpr size_t kMostTunedBytes = 6000, kShownMistakes = 4, kMostShownBytes = 9000;
 
 std::string mistake_text(const Score::Mistake& mistake, Field field) {
-  const Entry& entry = *mistake.entry;
+  const CorpusEntry& entry = *mistake.entry;
   const bool right = label(entry, field).value_or(true);
   std::string said = "gave no answer that can be read";
-  if (mistake.vote.call == Call::Right) said = "called it right";
-  if (mistake.vote.call == Call::Wrong) {
+  if (mistake.vote.call == ReviewCall::Right) said = "called it right";
+  if (mistake.vote.call == ReviewCall::Wrong) {
     said = "called it wrong";
     for (const Reason& reason : mistake.vote.reasons)
       said += fmt::format("; line {}: {}", reason.line, reason.why);
@@ -72,15 +72,15 @@ Result<std::string> read_instructions(const std::string& answer, const Corpus& c
   if (text.empty()) return input_error("the instructions are empty");
   if (text.size() > kMostTunedBytes)
     return input_error(fmt::format("{} characters are more than {}", text.size(), kMostTunedBytes));
-  for (const Entry& entry : corpus.entries) {
+  for (const CorpusEntry& entry : corpus.entries) {
     if (names_task(text, entry.task))
       return input_error(fmt::format("they speak of one task ({})", entry.task));
   }
   return text + "\n";
 }
 
-int64_t careful_count(const std::vector<const Entry*>& entries, Field field) {
-  return std::ranges::count_if(entries, [field](const Entry* one) {
+int64_t careful_count(const std::vector<const CorpusEntry*>& entries, Field field) {
+  return std::ranges::count_if(entries, [field](const CorpusEntry* one) {
     return one->defensive() && label(*one, field).value_or(false);
   });
 }
@@ -125,7 +125,7 @@ class Tuner {
     return {settings_.field, prompt.text, model};
   }
 
-  Result<std::optional<Score>> score(const Prompt& prompt, const std::vector<const Entry*>& entries,
+  Result<std::optional<Score>> score(const Prompt& prompt, const std::vector<const CorpusEntry*>& entries,
                                      const llm::ModelId& model) {
     std::optional<Score> score = KW_TRY(ballot_.score(specialist(prompt, model), entries));
     if (score && counted_.insert(prompt.id() + model.text() + entries.front()->id).second)
@@ -175,9 +175,9 @@ class Tuner {
   /// The score of suspicions() on the same modules, which costs nothing.
   Score unread_score() const {
     Score score;
-    for (const Entry* entry : split_.held_out)
+    for (const CorpusEntry* entry : split_.held_out)
       score.confusion.add(label(*entry, settings_.field).value_or(true), entry->defensive(),
-                          suspicions(entry->module).empty() ? Call::Right : Call::Wrong);
+                          suspicions(entry->module).empty() ? ReviewCall::Right : ReviewCall::Wrong);
     return score;
   }
 
@@ -343,7 +343,7 @@ class Tuner {
   const TuneSettings& settings_;
   const BallotPorts& ports_;
   const Split split_;
-  Ballot ballot_;
+  ReviewSession ballot_;
   std::map<std::pair<int, int>, Json> rewritten_;
   std::vector<Scored> pool_;
   size_t champion_ = 0;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "review/ballot.h"
+#include "review/review_session.h"
 
 namespace kw::review {
 

@@ -171,7 +171,7 @@ TEST(Tuning, RefusesWhatIsOnlyLearntByHeart) {
   ASSERT_TRUE(split);
   std::string rules = "An index can be equal to n.";
   // Better on the training tasks, but it calls everything wrong that has these words.
-  for (const Entry* one : split->guard) rules += " tag" + one->task.substr(4);
+  for (const CorpusEntry* one : split->guard) rules += " tag" + one->task.substr(4);
   session.reader.rewritings = {rules};
   const Result<Tuned> tuned = session.run(settings());
   ASSERT_TRUE(tuned);
@@ -224,13 +224,13 @@ TEST(Tuning, ScoresOnASecondModelThatHasNoPartInIt) {
   EXPECT_EQ(session.reader.calls["other"], row->confusion.all() * 2);
 }
 
-TEST(Panel, IsSilencedByWhatWillNotPass) {
+TEST(Reviewers, IsSilencedByWhatWillNotPass) {
   Reader reader;
   reader.calls_left = 3;
   std::vector<Specialist> specialists;
   for (const Field field : kFields)
     specialists.push_back({field, shipped_instructions(field), {"lab", "reader", 100000}});
-  Panel panel(specialists, {}, {true, 0.5}, {});
+  Reviewers panel(specialists, {}, {true, 0.5}, {});
   const auto answer = [&reader](const llm::ModelId& id, const llm::Request& request) {
     return reader(id, request);
   };
@@ -248,11 +248,11 @@ TEST(Panel, IsSilencedByWhatWillNotPass) {
   EXPECT_EQ(reader.calls["reader"], calls) << "nobody is asked any more";
 }
 
-TEST(Panel, GivesUpOnAProviderThatFailsAgainAndAgain) {
+TEST(Reviewers, GivesUpOnAProviderThatFailsAgainAndAgain) {
   std::vector<Specialist> specialists;
   for (const Field field : kFields)
     specialists.push_back({field, "Look.", {"lab", "reader", 100000}});
-  Panel panel(specialists, {}, {}, {});
+  Reviewers panel(specialists, {}, {}, {});
   std::atomic<int> calls = 0;
   const stages::Answer busy = [&](const llm::ModelId&, const llm::Request&) {
     ++calls;
@@ -266,7 +266,7 @@ TEST(Panel, GivesUpOnAProviderThatFailsAgainAndAgain) {
   EXPECT_NE(panel.silenced().find("busy"), std::string::npos);
 }
 
-TEST(Panel, ReflectsWithTheFirstAnswerInSight) {
+TEST(Reviewers, ReflectsWithTheFirstAnswerInSight) {
   std::vector<llm::Request> seen;
   const auto answer = [&seen](const llm::ModelId&, const llm::Request& request) {
     seen.push_back(request);
@@ -280,7 +280,7 @@ TEST(Panel, ReflectsWithTheFirstAnswerInSight) {
                           {true, 1000}, answer, {});
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[1].messages.size(), 3u);
-  EXPECT_EQ(asked.vote.call, Call::Right);
+  EXPECT_EQ(asked.vote.call, ReviewCall::Right);
   EXPECT_EQ(asked.vote.calls, 2);
 }
 

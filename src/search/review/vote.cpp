@@ -21,14 +21,14 @@ constexpr const char* kFieldNames[] = {"compile", "memory", "numerics"};
 constexpr const char* kCallNames[] = {"unsure", "right", "wrong"};
 constexpr size_t kMostReasons = 20, kMostWhyBytes = 1000;
 
-std::optional<Call> call_named(const std::string& name) {
+std::optional<ReviewCall> call_named(const std::string& name) {
   for (size_t i = 0; i < std::size(kCallNames); ++i) {
-    if (name == kCallNames[i]) return static_cast<Call>(i);
+    if (name == kCallNames[i]) return static_cast<ReviewCall>(i);
   }
   return std::nullopt;
 }
 
-const char* call_name(Call call) { return kCallNames[static_cast<size_t>(call)]; }
+const char* call_name(ReviewCall call) { return kCallNames[static_cast<size_t>(call)]; }
 
 Status only_members(const Json& object, const std::vector<std::string>& names) {
   for (const auto& [key, value] : object.members()) {
@@ -66,7 +66,7 @@ Result<Json> answer_object(std::string_view answer) {
 }
 
 double believed(const Vote& vote) {
-  return vote.call == Call::Right ? 0.5 + vote.confidence / 2 : 0.5 - vote.confidence / 2;
+  return vote.call == ReviewCall::Right ? 0.5 + vote.confidence / 2 : 0.5 - vote.confidence / 2;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
   KW_TRY(only_members(json, {"verdict", "confidence", "reasons"}));
   Vote vote;
   vote.field = field;
-  const std::optional<Call> call = call_named(json["verdict"].as_string());
+  const std::optional<ReviewCall> call = call_named(json["verdict"].as_string());
   if (!call) return input_error("the verdict is none of right, wrong, unsure");
   const double confidence = json["confidence"].as_double(-1);
   if (!json["confidence"].is_number() || !(confidence >= 0 && confidence <= 1))
@@ -95,11 +95,11 @@ Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
     return input_error(fmt::format("more than {} reasons", kMostReasons));
   for (const Json& one : json["reasons"].items())
     vote.reasons.push_back(KW_TRY(parse_reason(one, lines)));
-  if (*call == Call::Wrong && vote.reasons.empty())
+  if (*call == ReviewCall::Wrong && vote.reasons.empty())
     return input_error("it is called wrong without a reason");
   vote.call = *call;
-  vote.confidence = *call == Call::None ? 0 : confidence;
-  if (*call == Call::None) vote.abstained = "unsure";
+  vote.confidence = *call == ReviewCall::None ? 0 : confidence;
+  if (*call == ReviewCall::None) vote.abstained = "unsure";
   return vote;
 }
 
@@ -119,7 +119,7 @@ Json to_json(const Vote& vote) {
 Vote vote_from_json(const Json& json) {
   Vote vote;
   vote.field = field_named(json["field"].as_string()).value_or(Field::Compile);
-  vote.call = call_named(json["verdict"].as_string()).value_or(Call::None);
+  vote.call = call_named(json["verdict"].as_string()).value_or(ReviewCall::None);
   vote.confidence = std::clamp(json["confidence"].as_double(), 0.0, 1.0);
   for (const Json& one : json["reasons"].items())
     vote.reasons.push_back({one["line"].as_int(), one["why"].as_string()});
@@ -138,10 +138,10 @@ Opinion aggregate(std::vector<Vote> votes, const Policy& policy) {
     opinion.seconds = std::max(opinion.seconds, vote.seconds);
     if (vote.usd) opinion.usd += *vote.usd;
     if (!vote.usd && vote.calls > 0) ++opinion.unpriced;
-    if (vote.call == Call::None) continue;
+    if (vote.call == ReviewCall::None) continue;
     ++voted;
     sum += believed(vote);
-    if (vote.call == Call::Wrong && vote.confidence >= policy.threshold) ++convinced;
+    if (vote.call == ReviewCall::Wrong && vote.confidence >= policy.threshold) ++convinced;
   }
   if (voted > 0) opinion.score = sum / static_cast<double>(voted);
   opinion.rejected =
@@ -150,19 +150,19 @@ Opinion aggregate(std::vector<Vote> votes, const Policy& policy) {
   return opinion;
 }
 
-Call Opinion::call() const {
-  const auto says = [this](Call call) {
+ReviewCall Opinion::call() const {
+  const auto says = [this](ReviewCall call) {
     return std::ranges::count_if(votes, [call](const Vote& vote) { return vote.call == call; });
   };
-  const auto right = says(Call::Right), wrong = says(Call::Wrong);
-  if (right == wrong) return Call::None;
-  return right > wrong ? Call::Right : Call::Wrong;
+  const auto right = says(ReviewCall::Right), wrong = says(ReviewCall::Wrong);
+  if (right == wrong) return ReviewCall::None;
+  return right > wrong ? ReviewCall::Right : ReviewCall::Wrong;
 }
 
 std::string Opinion::why() const {
   std::vector<std::string> all;
   for (const Vote& vote : votes) {
-    if (vote.call != Call::Wrong || vote.reasons.empty()) continue;
+    if (vote.call != ReviewCall::Wrong || vote.reasons.empty()) continue;
     all.push_back(fmt::format("{}: line {}: {}", field_name(vote.field), vote.reasons[0].line,
                               vote.reasons[0].why));
   }

@@ -21,7 +21,7 @@ inline constexpr std::array kFields = {Field::Compile, Field::Memory, Field::Num
 const char* field_name(Field field);
 std::optional<Field> field_named(std::string_view name);
 
-enum class Call : uint8_t { None, Right, Wrong };
+enum class ReviewCall : uint8_t { None, Right, Wrong };
 
 struct Reason {
   int64_t line = 0;
@@ -31,7 +31,7 @@ struct Reason {
 /// The vote of one reviewer.
 struct Vote {
   Field field = Field::Compile;
-  Call call = Call::None;  // None: abstained
+  ReviewCall call = ReviewCall::None;  // None: abstained
   double confidence = 0;   // 0 to 1
   std::vector<Reason> reasons;
   std::string abstained;      // why it abstained
@@ -63,7 +63,7 @@ struct Opinion {
   int64_t unpriced = 0;
 
   /// The majority; None when it is even or all abstained.
-  Call call() const;
+  ReviewCall call() const;
   /// The first reason of each reviewer that calls it wrong, in one line; "" when none does.
   std::string why() const;
 };

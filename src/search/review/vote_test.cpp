@@ -98,21 +98,21 @@ TEST(AnswersText, MangledOnesNeverDoHarm) {
     ++read;
     EXPECT_GE(vote->confidence, 0) << text;
     EXPECT_LE(vote->confidence, 1) << text;
-    EXPECT_FALSE(vote->call == Call::Wrong && vote->reasons.empty()) << text;
+    EXPECT_FALSE(vote->call == ReviewCall::Wrong && vote->reasons.empty()) << text;
     for (const Reason& reason : vote->reasons) EXPECT_TRUE(reason.line >= 1 && reason.line <= 10);
   }
   EXPECT_GT(read, 0);
   EXPECT_LT(read, 20000);
 }
 
-Vote vote(Field field, Call call, double confidence) {
+Vote vote(Field field, ReviewCall call, double confidence) {
   Vote one;
   one.field = field;
   one.call = call;
   one.confidence = confidence;
   one.calls = 1;
   one.usd = 0.01;
-  if (call == Call::Wrong) one.reasons = {{7, "one past the end"}};
+  if (call == ReviewCall::Wrong) one.reasons = {{7, "one past the end"}};
   return one;
 }
 
@@ -132,10 +132,10 @@ TEST_P(Polls, AmountToAScore) {
   EXPECT_EQ(opinion.rejected, GetParam().rejected);
 }
 
-const Vote kSure = vote(Field::Compile, Call::Wrong, 0.95),
-           kUnsure = vote(Field::Memory, Call::Wrong, 0.5),
-           kGood = vote(Field::Numerics, Call::Right, 1),
-           kSilent = vote(Field::Numerics, Call::None, 0);
+const Vote kSure = vote(Field::Compile, ReviewCall::Wrong, 0.95),
+           kUnsure = vote(Field::Memory, ReviewCall::Wrong, 0.5),
+           kGood = vote(Field::Numerics, ReviewCall::Right, 1),
+           kSilent = vote(Field::Numerics, ReviewCall::None, 0);
 const Policy kRejects{true, 0.9}, kRanks{false, 0.9};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -153,18 +153,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Votes, SurviveBeingWritten) {
   for (const Vote& one : {kSure, kGood, kSilent})
     EXPECT_EQ(to_json(vote_from_json(to_json(one))).dump(), to_json(one).dump());
-  EXPECT_EQ(vote_from_json(Json("nonsense")).call, Call::None);
+  EXPECT_EQ(vote_from_json(Json("nonsense")).call, ReviewCall::None);
 }
 
 TEST(Metrics, CountSilenceAsNoHit) {
   Confusion one;
-  one.add(false, false, Call::Wrong);
-  one.add(false, false, Call::Wrong);
-  one.add(false, false, Call::Right);
-  one.add(false, false, Call::None);
-  one.add(true, false, Call::Right);
-  one.add(true, false, Call::None);
-  one.add(true, true, Call::Wrong);
+  one.add(false, false, ReviewCall::Wrong);
+  one.add(false, false, ReviewCall::Wrong);
+  one.add(false, false, ReviewCall::Right);
+  one.add(false, false, ReviewCall::None);
+  one.add(true, false, ReviewCall::Right);
+  one.add(true, false, ReviewCall::None);
+  one.add(true, true, ReviewCall::Wrong);
   EXPECT_EQ(one.all(), 7);
   EXPECT_DOUBLE_EQ(one.accuracy(), 3.0 / 7);
   EXPECT_DOUBLE_EQ(one.precision(), 2.0 / 3);
@@ -180,7 +180,7 @@ TEST(Metrics, AreZeroWhereTheyMeanNothing) {
 
 TEST(Scoreboard, HoldsOpinionsAgainstVerdicts) {
   Scoreboard board;
-  board.opinion("a", aggregate({vote(Field::Compile, Call::Right, 1), kUnsure}, kRanks));
+  board.opinion("a", aggregate({vote(Field::Compile, ReviewCall::Right, 1), kUnsure}, kRanks));
   board.opinion("b", aggregate({kSure, kUnsure}, kRanks));
   board.opinion("c", aggregate({kSure}, kRanks));
   board.judged("a", *fate_of(Json::parse(R"({"verdict":"rejected","stage":"vgpu"})").value()));

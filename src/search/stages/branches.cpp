@@ -50,7 +50,7 @@ bool may_be_source(const Block& block) {
   return std::ranges::find(kWords, block.word) != kWords.end();
 }
 
-Status note(Journal& journal, const Plan& plan, int number, const BranchesOutcome& outcome) {
+Status note(Journal& journal, const ModelPlan& plan, int number, const BranchesOutcome& outcome) {
   Attempt attempt;
   attempt.stage = kStageName;
   attempt.number = number;
@@ -89,7 +89,7 @@ std::vector<std::string> read_branches(const std::string& answer, const std::str
   return modules;
 }
 
-Result<BranchesOutcome> write_branches(const Plan& plan, const Brief& brief,
+Result<BranchesOutcome> write_branches(const ModelPlan& plan, const StageInput& brief,
                                        const BranchesRequest& request, const Answer& answer,
                                        Journal& journal) {
   const llm::ModelId& model = plan.model(Stage::Performance);

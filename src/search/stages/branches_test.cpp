@@ -62,8 +62,8 @@ class NotingJournal : public Journal {
   std::vector<Attempt> attempts;
 };
 
-Plan branch_plan() {
-  Plan plan;
+ModelPlan branch_plan() {
+  ModelPlan plan;
   for (llm::ModelId& id : plan.models) id = {"scripted", "model"};
   plan.budgets = {1, 3, 3, 2, 1};
   return plan;

@@ -100,7 +100,7 @@ size_t Conversation::fixed_bytes() const {
 }
 
 llm::Message& Conversation::user_turn() {
-  if (messages_.empty() || messages_.back().role != llm::Role::User)
+  if (messages_.empty() || messages_.back().role != llm::MessageRole::User)
     messages_.push_back(llm::user_message(""));
   return messages_.back();
 }

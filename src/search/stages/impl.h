@@ -12,14 +12,14 @@ namespace kw::stages {
 
 class Stages::Impl {
  public:
-  Impl(Plan plan, Brief brief, Ports ports, Standing standing);
+  Impl(ModelPlan plan, StageInput brief, Ports ports, StageProgress standing);
 
-  Result<Story> write();
+  Result<StageHistory> write();
   Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,
                                                   const std::string& facts, std::string* why);
 
-  Plan plan;
-  Brief brief;
+  ModelPlan plan;
+  StageInput brief;
   Ports ports;
   Writer writer;
   std::vector<Attempt> attempts;  // of all sessions
@@ -54,8 +54,8 @@ class Stages::Impl {
   std::string hints(const record::Candidate& candidate);
   static double now();
 
-  Standing before;
-  Story story;
+  StageProgress before;
+  StageHistory story;
 };
 
 }  // namespace kw::stages

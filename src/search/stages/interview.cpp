@@ -43,7 +43,7 @@ std::string user_answers(const InterviewRequest& request,
 
 class Talk {
  public:
-  Talk(const Plan& plan, const InterviewRequest& request, const Answer& answer, Journal& journal)
+  Talk(const ModelPlan& plan, const InterviewRequest& request, const Answer& answer, Journal& journal)
       : plan_(plan),
         request_(request),
         answer_(answer),
@@ -125,7 +125,7 @@ class Talk {
     return journal_.attempt(attempt);
   }
 
-  const Plan& plan_;
+  const ModelPlan& plan_;
   const InterviewRequest& request_;
   const Answer& answer_;
   Journal& journal_;
@@ -152,7 +152,7 @@ Result<Interview> read_interview(const std::string& reply) {
   return answers;
 }
 
-Result<InterviewOutcome> interview(const Plan& plan, const InterviewRequest& request,
+Result<InterviewOutcome> interview(const ModelPlan& plan, const InterviewRequest& request,
                                    const Answer& answer, Journal& journal) {
   return Talk(plan, request, answer, journal).run();
 }

@@ -36,7 +36,7 @@ struct InterviewOutcome {
   std::vector<Attempt> attempts;
 };
 
-Result<InterviewOutcome> interview(const Plan& plan, const InterviewRequest& request,
+Result<InterviewOutcome> interview(const ModelPlan& plan, const InterviewRequest& request,
                                    const Answer& answer, Journal& journal);
 
 /// The answers in a reply; the Error says what is wrong with it.

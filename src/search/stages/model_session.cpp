@@ -22,7 +22,7 @@ bool names_models(const ModelOptions& options) {
 }
 
 /// Whether every provider of the plan has a key.
-bool keys_present(const llm::Config& config, const Plan& plan) {
+bool keys_present(const llm::Config& config, const ModelPlan& plan) {
   const std::vector<llm::ProviderState> states = llm::provider_states(config);
   return std::ranges::all_of(plan.models, [&](const llm::ModelId& id) {
     return std::ranges::any_of(states, [&](const llm::ProviderState& state) {
@@ -55,7 +55,7 @@ Result<std::string> resolve_proposer(const std::string& proposer, const ModelOpt
     *warning = "no model is asked: " + config.error().message;
     return std::string("builtin");
   }
-  const Plan plan = KW_TRY(make_plan(plan_words(models), *config));
+  const ModelPlan plan = KW_TRY(make_plan(plan_words(models), *config));
   return std::string(keys_present(*config, plan) ? "hybrid" : "builtin");
 }
 

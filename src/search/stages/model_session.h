@@ -18,7 +18,7 @@ class ModelSession {
   /// Errors: providers.toml; an unknown provider, stage or number; a cassette that cannot be read.
   static Result<std::unique_ptr<ModelSession>> open(const ModelOptions& options, uint64_t seed);
 
-  const Plan& plan() const { return plan_; }
+  const ModelPlan& plan() const { return plan_; }
   llm::Client& client() { return *client_; }
   /// An exchange is cancelled as soon as `over` returns true. `over` is called from several
   /// threads. Set it before the first exchange.
@@ -44,7 +44,7 @@ class ModelSession {
   ModelSession() = default;
   std::vector<llm::ModelId> models() const;
   llm::Config config_;
-  Plan plan_;
+  ModelPlan plan_;
   std::vector<llm::ModelId> asked_;  // empty: the plan's
   std::unique_ptr<llm::Http> http_;
   std::unique_ptr<llm::Client> client_;

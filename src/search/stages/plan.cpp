@@ -22,7 +22,7 @@ Result<std::pair<Stage, std::string>> stage_and_value(const char* option, const 
 }
 
 /// "codegen=5", "escalated_codegen=2".
-Status read_retries(const std::string& word, Plan& plan) {
+Status read_retries(const std::string& word, ModelPlan& plan) {
   const std::string name = word.substr(0, word.find('='));
   int* budget = name == "escalated_codegen"       ? &plan.escalated_codegen
                 : name == "escalated_performance" ? &plan.escalated_performance
@@ -58,8 +58,8 @@ Result<Stage> find_stage(const std::string& name) {
                                  did_you_mean(name, names), join(names, ", ")));
 }
 
-Result<Plan> make_plan(const PlanWords& words, const llm::Config& config) {
-  Plan plan;
+Result<ModelPlan> make_plan(const PlanWords& words, const llm::Config& config) {
+  ModelPlan plan;
   const std::string all = words.model_id.empty() ? kDefaultModel : words.model_id;
   plan.models.fill(KW_TRY(llm::parse_model_id(all, config)));
   for (const std::string& word : words.stage_models) {

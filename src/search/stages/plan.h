@@ -24,7 +24,7 @@ Result<Stage> find_stage(const std::string& name);
 inline constexpr const char* kDefaultModel = "anthropic:claude-sonnet-4-6";
 inline constexpr const char* kDefaultEscalation = "anthropic:claude-opus-4-7";
 
-struct Plan {
+struct ModelPlan {
   std::array<llm::ModelId, kStages> models;         // by stage
   std::array<int, kStages> budgets{1, 3, 3, 3, 1};  // attempts by stage
   llm::ModelId escalation;                          // asked when a stage has no attempts left …
@@ -43,6 +43,6 @@ struct PlanWords {
   std::vector<std::string> stage_models, retries;
   bool escalate = false;
 };
-Result<Plan> make_plan(const PlanWords& words, const llm::Config& config);
+Result<ModelPlan> make_plan(const PlanWords& words, const llm::Config& config);
 
 }  // namespace kw::stages

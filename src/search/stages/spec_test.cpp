@@ -100,7 +100,7 @@ TEST(ReadInterview, TakesFencedAndBareJson) {
 
 TEST(PlanDefaults, AreOneThreeThreeThreeOne) {
   const llm::Config config = llm::parse_config("", "").value();
-  const Plan plan = make_plan({}, config).value();
+  const ModelPlan plan = make_plan({}, config).value();
   EXPECT_EQ(plan.budgets, (std::array<int, 5>{1, 3, 3, 3, 1}));
   EXPECT_FALSE(plan.escalate);
   EXPECT_EQ(plan.escalated_codegen, 1);
@@ -117,7 +117,7 @@ TEST(PlanWords, AreOverTheDefaults) {
   words.stage_models = {"polish=gemini:gemini-2.5-pro", "codegen=claude-opus-4-7"};
   words.retries = {"performance=0", "correctness=7", "escalated_codegen=2",
                    "escalated_performance=0"};
-  const Plan plan = make_plan(words, config).value();
+  const ModelPlan plan = make_plan(words, config).value();
   EXPECT_EQ(plan.model(Stage::Interview).text(), "openai:gpt-4.1");
   EXPECT_EQ(plan.model(Stage::Polish).text(), "gemini:gemini-2.5-pro");
   EXPECT_EQ(plan.model(Stage::Codegen).text(), "anthropic:claude-opus-4-7");
@@ -133,7 +133,7 @@ TEST(PlanWords, AreOverTheDefaults) {
       {{"nobody:x", "", {}, {}, false}, "there is no provider 'nobody'"},
   };
   for (const auto& [wrong, want] : bad) {
-    const Result<Plan> made = make_plan(wrong, config);
+    const Result<ModelPlan> made = make_plan(wrong, config);
     ASSERT_FALSE(made) << want;
     EXPECT_NE(made.error().message.find(want), std::string::npos) << made.error().message;
   }

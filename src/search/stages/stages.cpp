@@ -18,7 +18,7 @@
 
 namespace kw::stages {
 
-const StageOutcome* Story::failed() const {
+const StageOutcome* StageHistory::failed() const {
   const auto at = std::ranges::find(stages, false, &StageOutcome::succeeded);
   return at == stages.end() ? nullptr : &*at;
 }
@@ -48,12 +48,12 @@ std::string history_text(const std::vector<Attempt>& attempts) {
   return out.empty() ? "nothing was tried before\n" : out;
 }
 
-Stages::Stages(Plan plan, Brief brief, Ports ports, Standing standing)
+Stages::Stages(ModelPlan plan, StageInput brief, Ports ports, StageProgress standing)
     : impl_(std::make_unique<Impl>(std::move(plan), std::move(brief), std::move(ports),
                                    std::move(standing))) {}
 Stages::~Stages() = default;
 
-Result<Story> Stages::write() { return impl_->write(); }
+Result<StageHistory> Stages::write() { return impl_->write(); }
 Result<std::optional<record::Candidate>> Stages::polish(const record::Candidate& winner,
                                                         const std::string& facts,
                                                         std::string* why) {
@@ -64,7 +64,7 @@ const std::optional<llm::Failure>& Stages::provider_failure() const {
 }
 const std::vector<Attempt>& Stages::attempts() const { return impl_->attempts; }
 
-Stages::Impl::Impl(Plan p, Brief b, Ports o, Standing standing)
+Stages::Impl::Impl(ModelPlan p, StageInput b, Ports o, StageProgress standing)
     : plan(std::move(p)),
       brief(std::move(b)),
       ports(std::move(o)),
@@ -278,7 +278,7 @@ Status Stages::Impl::consider_built_in() {
   return Done{};
 }
 
-Result<Story> Stages::Impl::write() {
+Result<StageHistory> Stages::Impl::write() {
   writer.begin(true);
   if (before.right) {
     story.best = before.right;

@@ -18,7 +18,7 @@
 namespace kw::stages {
 
 /// The facts that every conversation begins with.
-struct Brief {
+struct StageInput {
   std::string name;                           // of the task
   std::string reference;                      // source of the reference
   std::string prompt;                         // the user's text; may be empty
@@ -32,7 +32,7 @@ struct Brief {
 };
 
 /// What an earlier session of this run found; empty for a new run.
-struct Standing {
+struct StageProgress {
   std::vector<Attempt> attempts;
   std::optional<record::Candidate> right;  // passed the gate; the fastest of those
   double us = 0;                           // time of `right`
@@ -45,7 +45,7 @@ struct Ports {
   Answer answer;
   /// A candidate of earlier sessions or of the built-in proposer, by the beginning of its id.
   std::function<std::optional<record::Candidate>(const std::string& id)> known;
-  std::function<void(const std::string& stage, const std::string& detail)> tell;
+  std::function<void(const std::string& stage, const std::string& detail)> report_progress;
 };
 
 /// The result of one stage.
@@ -57,7 +57,7 @@ struct StageOutcome {
 };
 
 /// The result of codegen, correctness and performance.
-struct Story {
+struct StageHistory {
   std::optional<record::Candidate> best;  // passed the gate; by a model or the built-in proposer
   double us = 0;
   bool measured = false;
@@ -70,12 +70,12 @@ struct Story {
 
 class Stages {
  public:
-  Stages(Plan plan, Brief brief, Ports ports, Standing standing = {});
+  Stages(ModelPlan plan, StageInput brief, Ports ports, StageProgress standing = {});
   ~Stages();
 
   /// Errors are those of the machine and "interrupted". The judge keeps what was found before an
   /// Error.
-  Result<Story> write();
+  Result<StageHistory> write();
   /// The module with comments by the model that explain it. Not set when the model gave none; `why`
   /// then has the reason. `facts` is what the comments may state.
   Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,

@@ -43,7 +43,7 @@ class StagesTest : public testing::Test {
     };
     return made;
   }
-  Story write(Standing standing = {}) {
+  StageHistory write(StageProgress standing = {}) {
     stages = std::make_unique<Stages>(plan, brief, ports(), std::move(standing));
     return stages->write().value();
   }
@@ -57,8 +57,8 @@ class StagesTest : public testing::Test {
     return record::make_candidate(module_text(body), {}, "builtin", "design", {});
   }
 
-  Plan plan;
-  Brief brief;
+  ModelPlan plan;
+  StageInput brief;
   test::ScriptedJudge judge;
   test::ScriptedModel model;
   test::MemoryJournal journal;
@@ -68,7 +68,7 @@ class StagesTest : public testing::Test {
 
 TEST_F(StagesTest, TakesAModuleThatIsRight) {
   model.says(fenced("y[0] = x[0];"));
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   EXPECT_EQ(story.best->text, module_text("y[0] = x[0];"));
   EXPECT_EQ(story.best->proposer, "llm");
@@ -113,7 +113,7 @@ TEST_F(StagesTest, FencesWhatOthersWrote) {
 TEST_F(StagesTest, SendsCompileErrorAndSourceBack) {
   model.says(fenced("broken = 1;  // trust me, it compiles"));
   model.says(fenced("mended"));
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   const std::string asked = model.asked(1);
   EXPECT_TRUE(holds(asked, "identifier \"oops\" is undefined"));
@@ -130,7 +130,7 @@ TEST_F(StagesTest, RepairsWhatIsWrong) {
   model.says(fenced("wrong"));
   model.says(fenced("wrong again"));
   model.says(fenced("good"));
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   EXPECT_TRUE(holds(model.asked(1), "y[31] is 0, not 7"));
   EXPECT_TRUE(holds(model.asked(1), "worst element y[31]"));
@@ -145,7 +145,7 @@ TEST_F(StagesTest, RepairsWhatIsWrong) {
 
 TEST_F(StagesTest, StopsWhenTheBudgetsAreSpent) {
   for (int i = 0; i < 3; ++i) model.says(fenced("broken " + std::to_string(i)));
-  Story story = write();
+  StageHistory story = write();
   EXPECT_FALSE(story.best);
   ASSERT_NE(story.failed(), nullptr);
   EXPECT_EQ(story.failed()->stage, Stage::Codegen);
@@ -156,7 +156,7 @@ TEST_F(StagesTest, StopsWhenTheBudgetsAreSpent) {
 TEST_F(StagesTest, HardGateWithoutRepairs) {
   plan.budgets[2] = 0;
   model.says(fenced("wrong"));
-  const Story story = write();
+  const StageHistory story = write();
   EXPECT_FALSE(story.best);
   ASSERT_NE(story.failed(), nullptr);
   EXPECT_EQ(story.failed()->stage, Stage::Correctness);
@@ -168,7 +168,7 @@ TEST_F(StagesTest, AnswersThatHoldNoModule) {
   model.says("I would tile it.");
   model.says("I cannot help with that.", llm::StopReason::Refusal);
   model.says("```cuda\n" + module_text("cut"), llm::StopReason::Length);
-  const Story story = write();
+  const StageHistory story = write();
   EXPECT_FALSE(story.best);
   EXPECT_TRUE(holds(model.asked(1), "no fenced code block"));
   EXPECT_TRUE(holds(model.asked(2), "refusal"));
@@ -183,7 +183,7 @@ TEST_F(StagesTest, RunsToolsAndTellsTheirResults) {
   model.calls("read_catalog", "{\"words\": \"shuffle\"}");
   model.calls("verify", "{\"source\": ");
   model.says(fenced("good"));
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   const auto result = [&](size_t request) {
     return model.requests.at(request).messages.back().results.at(0);
@@ -203,7 +203,7 @@ TEST_F(StagesTest, ToolLoopsEnd) {
   const std::string source = Json::object().set("source", module_text("good")).dump();
   for (int i = 0; i < 40; ++i) model.calls("read_catalog", "{\"words\": \"\"}");
   plan.budgets[1] = 1;
-  Story story = write();
+  StageHistory story = write();
   EXPECT_FALSE(story.best);
   EXPECT_EQ(model.requests.size(), 12u);
   EXPECT_TRUE(holds(journal.attempts.at(0).outcome, "12 rounds of tool calls"));
@@ -212,7 +212,7 @@ TEST_F(StagesTest, ToolLoopsEnd) {
 TEST_F(StagesTest, WhatToolsSawCountsWhenTheAnswerIsWords) {
   model.calls("verify", Json::object().set("source", module_text("good")).dump());
   model.says("It passed, so that is my answer.");
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   EXPECT_EQ(story.best->text, module_text("good"));
 }
@@ -222,7 +222,7 @@ TEST_F(StagesTest, TakesDiffsAgainstWhatItHasSeen) {
   model.says(
       "```diff\n@@\n-__global__ void k(const float* x, float* y, int n) { broken }\n"
       "+__global__ void k(const float* x, float* y, int n) { good }\n```\n");
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   EXPECT_EQ(story.best->text, module_text("good"));
   EXPECT_EQ(story.best->parents, std::vector<std::string>{candidate("broken").id});
@@ -234,7 +234,7 @@ TEST_F(StagesTest, PerformanceKeepsTheBestAndGatesEveryone) {
   model.says(fenced("broken"));
   model.says(fenced("fast but wrong"));
   model.says(fenced("fast"));
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   EXPECT_EQ(story.us, 10);
   EXPECT_TRUE(holds(story.best->text, "{ fast }"));
@@ -253,7 +253,7 @@ TEST_F(StagesTest, PerformanceNeverGetsWorse) {
   model.says(fenced("fast"));
   model.says(fenced("slow"));
   model.says(fenced("fast"));
-  const Story story = write();
+  const StageHistory story = write();
   EXPECT_EQ(story.us, 10);
   EXPECT_TRUE(holds(journal.attempts.back().outcome, "the one that was shown"));
 }
@@ -262,7 +262,7 @@ TEST_F(StagesTest, PerformanceStopsAtTheGoal) {
   plan.budgets[3] = 3;
   brief.floor_us = 9.6;
   model.says(fenced("fast"));
-  const Story story = write();
+  const StageHistory story = write();
   EXPECT_EQ(model.requests.size(), 1u);
   EXPECT_TRUE(holds(join(story.notes, "\n"), "goal reached, 96 % of the floor"));
 }
@@ -273,7 +273,7 @@ TEST_F(StagesTest, ImprovesOnTheBuiltIn) {
   brief.built_in_us = 10;
   model.says(fenced("slow"));
   model.says("No idea.");
-  const Story story = write();
+  const StageHistory story = write();
   EXPECT_TRUE(holds(model.asked(0), "{ fast }"));
   EXPECT_TRUE(holds(model.asked(1), "{ fast }")) << "the better one is improved on";
   EXPECT_EQ(story.best->id, brief.built_in->id);
@@ -284,7 +284,7 @@ TEST_F(StagesTest, EscalatesWithTheWholeHistory) {
   for (int i = 0; i < 3; ++i) model.says(fenced("broken " + std::to_string(i)));
   model.says(fenced("good"));
   kept = {candidate("broken 2")};
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best);
   EXPECT_EQ(model.models.back(), "anthropic:claude-opus-4-7");
   const std::string asked = model.asked(3);
@@ -303,7 +303,7 @@ TEST_F(StagesTest, EscalatesPerformanceToo) {
   model.says(fenced("slow"));
   model.says("No.");
   model.says(fenced("fast"));
-  const Story story = write();
+  const StageHistory story = write();
   EXPECT_EQ(story.us, 10);
   EXPECT_EQ(model.models,
             (std::vector<std::string>{"anthropic:claude-sonnet-4-6", "anthropic:claude-sonnet-4-6",
@@ -318,7 +318,7 @@ TEST_F(StagesTest, EscalatesWhenRepairsAreSpent) {
   model.says(fenced("wrong 1"));
   model.says(fenced("good"));
   kept = {candidate("wrong 1")};
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best) << story.stages.back().reason;
   EXPECT_EQ(model.models.back(), "anthropic:claude-opus-4-7");
   EXPECT_TRUE(holds(model.asked(2), "2 attempts"));
@@ -328,7 +328,7 @@ TEST_F(StagesTest, EscalatesWhenRepairsAreSpent) {
 }
 
 TEST_F(StagesTest, TheInterviewIsNoAttemptAtAKernel) {
-  Standing standing;
+  StageProgress standing;
   standing.attempts = {{"interview", 1, false, "m", "", true, "answered", 0}};
   model.says(fenced("good"));
   ASSERT_TRUE(write(standing).best);
@@ -346,7 +346,7 @@ TEST_F(StagesTest, AProviderThatFailsEndsIt) {
   plan.budgets[3] = 3;
   model.says(fenced("slow"));
   model.fails(llm::FailureKind::Quota);
-  const Story story = write();
+  const StageHistory story = write();
   ASSERT_TRUE(story.best) << "what is right stays";
   ASSERT_TRUE(story.provider);
   EXPECT_EQ(story.provider->kind, llm::FailureKind::Quota);
@@ -358,7 +358,7 @@ TEST_F(StagesTest, AMachineThatFailsIsAnError) {
   judge.interrupt = true;
   model.says(fenced("good"));
   stages = std::make_unique<Stages>(plan, brief, ports());
-  const Result<Story> story = stages->write();
+  const Result<StageHistory> story = stages->write();
   ASSERT_FALSE(story);
   EXPECT_EQ(story.error().message, "interrupted");
   EXPECT_EQ(stages->attempts().size(), 1u);
@@ -366,25 +366,25 @@ TEST_F(StagesTest, AMachineThatFailsIsAnError) {
 
 TEST_F(StagesTest, GoesOnWhereItStopped) {
   plan.budgets[3] = 3;
-  Standing standing;
+  StageProgress standing;
   standing.right = candidate("slow");
   standing.us = 30;
   standing.attempts = {{"codegen", 1, false, "m", standing.right->id, true, "compiles", 0},
                        {"performance", 1, false, "m", "", false, "no module", 0},
                        {"performance", 2, false, "m", "", false, "no module", 0}};
   model.says(fenced("fast"));
-  const Story story = write(standing);
+  const StageHistory story = write(standing);
   EXPECT_EQ(model.requests.size(), 1u) << "two of three attempts were used before";
   EXPECT_EQ(story.us, 10);
   EXPECT_TRUE(holds(model.asked(0), "performance 2 by m"));
 }
 
 TEST_F(StagesTest, GoesOnWithARepair) {
-  Standing standing;
+  StageProgress standing;
   standing.wrong = candidate("wrong");
   standing.attempts = {{"codegen", 1, false, "m", standing.wrong->id, true, "compiles", 0}};
   model.says(fenced("good"));
-  const Story story = write(standing);
+  const StageHistory story = write(standing);
   ASSERT_TRUE(story.best);
   EXPECT_TRUE(holds(model.asked(0), "{ wrong }"));
 }
@@ -392,7 +392,7 @@ TEST_F(StagesTest, GoesOnWithARepair) {
 TEST_F(StagesTest, PolishGivesAnAnnotatedModule) {
   model.says(fenced("good"));
   model.says("```cuda\n// one block\n" + module_text("good") + "```\n");
-  const Story story = write();
+  const StageHistory story = write();
   std::string why;
   const auto made = stages->polish(*story.best, "12 us (estimated)", &why).value();
   ASSERT_TRUE(made) << why;
@@ -405,7 +405,7 @@ TEST_F(StagesTest, PolishGivesAnAnnotatedModule) {
 TEST_F(StagesTest, PolishThatFailsSaysWhy) {
   model.says(fenced("good"));
   model.says("It is beautiful as it is.");
-  const Story story = write();
+  const StageHistory story = write();
   std::string why;
   EXPECT_FALSE(*stages->polish(*story.best, "", &why));
   EXPECT_TRUE(holds(why, "no fenced code block"));

@@ -42,7 +42,7 @@ std::string try_label(const TryRequest& request) {
 
 }  // namespace
 
-std::vector<llm::SystemBlock> system_blocks(const Brief& brief) {
+std::vector<llm::SystemBlock> system_blocks(const StageInput& brief) {
   const std::string asked = brief.prompt.empty() ? "(nothing)" : data("data", brief.prompt);
   return {{prompt("contract") + "\n" +
                prompt("machine", {{"target", brief.target}, {"catalogue", catalog_text("")}}),
@@ -55,7 +55,7 @@ std::vector<llm::SystemBlock> system_blocks(const Brief& brief) {
            llm::Cache::Mark}};
 }
 
-Writer::Writer(const Plan& plan, const Brief& brief, const Ports& ports)
+Writer::Writer(const ModelPlan& plan, const StageInput& brief, const Ports& ports)
     : plan_(plan), brief_(brief), ports_(ports), conversation_({}, {}) {
   if (brief.built_in) set_current(*brief.built_in);
 }
@@ -109,8 +109,8 @@ Result<std::optional<llm::Reply>> Writer::ask(const TryRequest& request, int rou
   if (round == 0)
     KW_TRY(ports_.journal->write(request.folder + "/prompt_to_llm.md",
                                  conversation_.messages().back().text + "\n"));
-  if (ports_.tell)
-    ports_.tell(stage_name(request.stage),
+  if (ports_.report_progress)
+    ports_.report_progress(stage_name(request.stage),
                 fmt::format("asking {}, attempt {}", model(request).text(), request.number));
   const llm::Outcome outcome = ports_.answer(model(request), sent);
   KW_TRY(ports_.journal->exchange(sent.label, sent, outcome));
@@ -136,7 +136,7 @@ Status Writer::run_calls(const TryRequest& request, const llm::Reply& reply, int
                          fmt::format("not run: at most {} calls in one answer", kMostCalls), true});
       continue;
     }
-    if (ports_.tell) ports_.tell(stage_name(request.stage), "tool " + call.name);
+    if (ports_.report_progress) ports_.report_progress(stage_name(request.stage), "tool " + call.name);
     ToolAnswer answer = KW_TRY(run_tool(call, context));
     if (!answer.candidate.empty()) looked_at_ = current_ = answer.candidate;
     record += fmt::format("\n## result of {}\n\n{}\n", call.name, answer.result.content);

@@ -28,11 +28,11 @@ struct Try {
 };
 
 /// The beginning that all conversations about a task share.
-std::vector<llm::SystemBlock> system_blocks(const Brief& brief);
+std::vector<llm::SystemBlock> system_blocks(const StageInput& brief);
 
 class Writer {
  public:
-  Writer(const Plan& plan, const Brief& brief, const Ports& ports);
+  Writer(const ModelPlan& plan, const StageInput& brief, const Ports& ports);
 
   /// Starts a new conversation with the shared beginning.
   void begin(bool with_tools);
@@ -55,8 +55,8 @@ class Writer {
   Try read(const TryRequest& request, const llm::Reply& reply);
   Try last_looked_at() const;
 
-  const Plan& plan_;
-  const Brief& brief_;
+  const ModelPlan& plan_;
+  const StageInput& brief_;
   const Ports& ports_;
   Conversation conversation_;
   std::map<std::string, record::Candidate> modules_;  // by id

@@ -39,13 +39,13 @@ const KindRow& kind_row(ChangeKind kind) {
 }
 
 /// The speedup over the best baseline. A table without that column uses the compiled baseline.
-std::optional<double> speedup_of(const Row& row) {
+std::optional<double> speedup_of(const TaskRow& row) {
   const std::optional<double>& speedup = row.speedup ? row.speedup : row.speedup_vs_torch_compile;
   return speedup && *speedup > 0 ? speedup : std::nullopt;
 }
 
 /// Half the interval relative to the speedup, as the 95 % half-width of a normal distribution.
-double half_width(const Row& row) {
+double half_width(const TaskRow& row) {
   const std::optional<double> speedup = speedup_of(row);
   if (!speedup || !row.speedup_low || !row.speedup_high) return kUnknownBand;
   return std::max(0.0, (*row.speedup_high - *row.speedup_low) / (2 * *speedup));
@@ -59,7 +59,7 @@ std::optional<Change> moved(const std::string& kernel, double before, double aft
   return std::nullopt;
 }
 
-std::optional<Change> change_of(const Row& before, const Row& after) {
+std::optional<Change> change_of(const TaskRow& before, const TaskRow& after) {
   if (before.passed && !after.passed) return Change{after.kernel, ChangeKind::PassToFail, 0, 0, 0};
   if (!before.passed && after.passed) return Change{after.kernel, ChangeKind::FailToPass, 0, 0, 0};
   if (!after.passed || (!before.shape.empty() && before.shape != after.shape)) return std::nullopt;
@@ -82,7 +82,7 @@ std::string Change::text() const {
   return row.numbers ? fmt::format("{}:{:.4g}->{:.4g}", row.name, before, after) : row.name;
 }
 
-double noise_band(const Row& before, const Row& after) {
+double noise_band(const TaskRow& before, const TaskRow& after) {
   if (!before.measured && !after.measured && !speedup_of(before) && !speedup_of(after))
     return kLeastBand;  // estimates are computed: they do not vary
   const double a = half_width(before), b = half_width(after);
@@ -90,18 +90,18 @@ double noise_band(const Row& before, const Row& after) {
   return std::max(kLeastBand, std::sqrt(a * a + b * b));
 }
 
-std::vector<Change> changes_between(std::span<const Row> before, std::span<const Row> after) {
+std::vector<Change> changes_between(std::span<const TaskRow> before, std::span<const TaskRow> after) {
   std::vector<Change> changes;
-  for (const Row& row : after) {
-    const auto was = std::ranges::find(before, row.kernel, &Row::kernel);
+  for (const TaskRow& row : after) {
+    const auto was = std::ranges::find(before, row.kernel, &TaskRow::kernel);
     if (was == before.end()) {
       changes.push_back({row.kernel, ChangeKind::New, 0, 0, 0});
     } else if (const std::optional<Change> change = change_of(*was, row)) {
       changes.push_back(*change);
     }
   }
-  for (const Row& row : before) {
-    if (std::ranges::find(after, row.kernel, &Row::kernel) == after.end())
+  for (const TaskRow& row : before) {
+    if (std::ranges::find(after, row.kernel, &TaskRow::kernel) == after.end())
       changes.push_back({row.kernel, ChangeKind::Missing, 0, 0, 0});
   }
   return changes;

@@ -13,8 +13,8 @@ struct Case {
 };
 class Changes : public testing::TestWithParam<Case> {};
 
-Row row_with(double speedup, double width) {
-  Row row;
+TaskRow row_with(double speedup, double width) {
+  TaskRow row;
   row.kernel = "k";
   row.passed = speedup >= 0;
   row.measured = true;
@@ -29,8 +29,8 @@ Row row_with(double speedup, double width) {
 
 TEST_P(Changes, AreToldOnlyBeyondTheNoise) {
   const Case& c = GetParam();
-  const std::vector<Row> before = {row_with(c.before, c.width)};
-  const std::vector<Row> after = {row_with(c.after, c.width)};
+  const std::vector<TaskRow> before = {row_with(c.before, c.width)};
+  const std::vector<TaskRow> after = {row_with(c.after, c.width)};
   const std::vector<Change> changes = changes_between(before, after);
   EXPECT_EQ(changes.empty() ? "" : changes[0].text(), c.want);
 }
@@ -51,39 +51,39 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<Case>& row) { return row.param.name; });
 
 TEST(Changes, WithoutBaselinesTheFloorDecides) {
-  Row before = row_with(0, 0), after = before;
+  TaskRow before = row_with(0, 0), after = before;
   before.of_floor = 0.95;
   after.of_floor = 0.70;
   const std::vector<Change> changes =
-      changes_between(std::vector<Row>{before}, std::vector<Row>{after});
+      changes_between(std::vector<TaskRow>{before}, std::vector<TaskRow>{after});
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].text(), "floor_drop:0.95->0.7");
   EXPECT_TRUE(changes[0].regression());
   after.device = "another GPU";
-  EXPECT_TRUE(changes_between(std::vector<Row>{before}, std::vector<Row>{after}).empty());
+  EXPECT_TRUE(changes_between(std::vector<TaskRow>{before}, std::vector<TaskRow>{after}).empty());
 }
 
 TEST(Changes, AnEstimateIsNotComparedWithATime) {
-  Row before = row_with(0, 0), after = before;
+  TaskRow before = row_with(0, 0), after = before;
   before.of_floor = 0.95;
   after.of_floor = 0.5;
   after.measured = false;
-  EXPECT_TRUE(changes_between(std::vector<Row>{before}, std::vector<Row>{after}).empty());
+  EXPECT_TRUE(changes_between(std::vector<TaskRow>{before}, std::vector<TaskRow>{after}).empty());
 }
 
 TEST(Changes, OtherShapesAreNotCompared) {
-  Row before = row_with(1.2, 0.01), after = row_with(0.9, 0.01);
+  TaskRow before = row_with(1.2, 0.01), after = row_with(0.9, 0.01);
   before.shape = "B=4";
   after.shape = "B=8";
-  EXPECT_TRUE(changes_between(std::vector<Row>{before}, std::vector<Row>{after}).empty());
+  EXPECT_TRUE(changes_between(std::vector<TaskRow>{before}, std::vector<TaskRow>{after}).empty());
 }
 
 TEST(Changes, NewAndMissingAreNoRegressions) {
-  Row gone = row_with(1, 0.01), fresh = row_with(1, 0.01);
+  TaskRow gone = row_with(1, 0.01), fresh = row_with(1, 0.01);
   gone.kernel = "gone";
   fresh.kernel = "fresh";
   const std::vector<Change> changes =
-      changes_between(std::vector<Row>{gone}, std::vector<Row>{fresh});
+      changes_between(std::vector<TaskRow>{gone}, std::vector<TaskRow>{fresh});
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].text(), "new");
   EXPECT_EQ(changes[1].text(), "missing");
@@ -91,12 +91,12 @@ TEST(Changes, NewAndMissingAreNoRegressions) {
 }
 
 TEST(Changes, ReadTheCompiledColumnOfOlderTables) {
-  Row before, after = row_with(0.9, 0.01);
+  TaskRow before, after = row_with(0.9, 0.01);
   before.kernel = "k";
   before.passed = true;
   before.speedup_vs_torch_compile = 1.2;
   const std::vector<Change> changes =
-      changes_between(std::vector<Row>{before}, std::vector<Row>{after});
+      changes_between(std::vector<TaskRow>{before}, std::vector<TaskRow>{after});
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].text(), "speedup_drop:1.2->0.9");
 }

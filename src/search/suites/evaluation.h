@@ -19,7 +19,7 @@ struct Evaluation {
   std::string command;                                        // continues or repeats it
   int64_t selected = 0;                                       // number of requested tasks
   bool interrupted = false;
-  std::vector<Row> rows;
+  std::vector<TaskRow> rows;
   Totals totals;                // of rows
   std::string against;          // the folder compared with; "": none
   std::vector<Change> changes;  // since then
@@ -30,7 +30,7 @@ struct Evaluation {
 };
 
 /// Computes totals and changes from the rows, and each row's `regression`.
-void settle(const std::vector<Row>& before, Evaluation* evaluation);
+void settle(const std::vector<TaskRow>& before, Evaluation* evaluation);
 
 std::string summary_markdown(const Evaluation& evaluation);
 std::string junit_xml(const Evaluation& evaluation);

@@ -14,18 +14,18 @@ Evaluation example() {
   e.started = "2026-01-02T03:04:05Z";
   e.command = "kernelwright eval --suite internal";
   e.selected = 3;
-  Row good;
+  TaskRow good;
   good.kernel = "relu";
   good.passed = good.measured = true;
   good.speedup = 1.5;
   good.relation = "FASTER";
   good.wall_seconds = 2;
-  Row bad;
+  TaskRow bad;
   bad.kernel = "a|b";
   bad.failure_kind = kStageFailure;
   bad.failed_stage = "search";
   bad.failure_reason = "x < y & \"z\"\x01\nsecond";
-  Row lost;
+  TaskRow lost;
   lost.kernel = "lost";
   lost.failure_kind = kRunnerError;
   lost.failure_reason = "crashed";
@@ -36,9 +36,9 @@ Evaluation example() {
 TEST(Evaluation, SettlesTotalsAndRegressions) {
   Evaluation e = example();
   e.against = "old";
-  Row was = e.rows[0];
+  TaskRow was = e.rows[0];
   was.speedup = 2.5;
-  Row passed = e.rows[1];
+  TaskRow passed = e.rows[1];
   passed.passed = true;
   settle({was, passed}, &e);
   EXPECT_EQ(e.totals.passed.count, 1);

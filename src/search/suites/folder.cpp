@@ -75,18 +75,18 @@ Status Folder::open(bool resume, Manifest* manifest) {
   return os::make_directories(path_ + "/kernels");
 }
 
-std::optional<Row> Folder::row(const std::string& task) const {
+std::optional<TaskRow> Folder::row(const std::string& task) const {
   const Result<std::string> text =
       os::read_inside(path_, "kernels/" + task + ".json", kMostResultBytes);
   if (!text) return std::nullopt;
   const Result<Json> json = Json::parse(*text);
   if (!json) return std::nullopt;
-  Result<Row> row = row_from_json(*json);
+  Result<TaskRow> row = row_from_json(*json);
   if (!row || row->kernel != task) return std::nullopt;
   return std::move(row).value();
 }
 
-Status Folder::write_row(const Row& row, const Json& report) const {
+Status Folder::write_row(const TaskRow& row, const Json& report) const {
   Json json = suites::to_json(row);
   json.set("report", report);
   return os::write_inside(path_, "kernels/" + row.kernel + ".json", json.dump(true) + "\n");

@@ -33,8 +33,8 @@ class Folder {
   std::string suites() const { return path_ + "/suite"; }
   std::string artifacts(const std::string& task) const { return path_ + "/artifacts/" + task; }
   /// The row of a task, if there is one that can be read.
-  std::optional<Row> row(const std::string& task) const;
-  Status write_row(const Row& row, const Json& report) const;
+  std::optional<TaskRow> row(const std::string& task) const;
+  Status write_row(const TaskRow& row, const Json& report) const;
   Status write_documents(const Evaluation& evaluation) const;
 
  private:

@@ -29,11 +29,11 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-bool is_error(const Row& row) {
+bool is_error(const TaskRow& row) {
   return row.failure_kind == kExternalError || row.failure_kind == kRunnerError;
 }
 
-std::string outcome(const Row& row) {
+std::string outcome(const TaskRow& row) {
   if (!row.passed) {
     const char* tag = is_error(row) ? "error" : "failure";
     return fmt::format("      <{} type=\"{}\" message=\"{}\">{}</{}>\n", tag,
@@ -50,7 +50,7 @@ std::string outcome(const Row& row) {
 std::string junit_xml(const Evaluation& evaluation) {
   int failures = 0, errors = 0;
   std::string cases;
-  for (const Row& row : evaluation.rows) {
+  for (const TaskRow& row : evaluation.rows) {
     const std::string inside = outcome(row);
     if (!inside.empty()) (!row.passed && is_error(row) ? errors : failures) += 1;
     cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",

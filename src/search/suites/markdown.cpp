@@ -114,7 +114,7 @@ std::string changes_list(const Evaluation& e) {
 
 std::string baselines_list(const Evaluation& e) {
   std::string text;
-  for (const Row& row : e.rows) {
+  for (const TaskRow& row : e.rows) {
     if (!row.baseline_failure.empty())
       text += fmt::format("- `{}` {}\n", row.kernel, cell(row.baseline_failure));
   }
@@ -125,7 +125,7 @@ std::string rows_table(const Evaluation& e) {
   std::string text =
       "## Tasks\n\n| task | shape | verdict | vs best | best baseline | vs compile | vs eager | "
       "time | floor / time | tried | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
-  for (const Row& row : e.rows) {
+  for (const TaskRow& row : e.rows) {
     const std::string verdict = !row.passed            ? "failed"
                                 : row.relation.empty() ? "passed"
                                                        : row.relation;
@@ -141,7 +141,7 @@ std::string rows_table(const Evaluation& e) {
 
 std::string failures_list(const Evaluation& e) {
   std::string text;
-  for (const Row& row : e.rows) {
+  for (const TaskRow& row : e.rows) {
     if (row.passed) continue;
     text += fmt::format("- `{}`: {} at {}: {}\n", row.kernel, row.failure_kind,
                         row.failed_stage.empty() ? "start" : row.failed_stage,
@@ -177,7 +177,7 @@ std::string summary_text(const Evaluation& e) {
   text += fmt::format("time        {}, median {} per task\n", duration_text(t.seconds),
                       duration_text(t.median_seconds));
   if (t.cost_usd.value_or(0) > 0) text += fmt::format("cost        ${:.2f}\n", *t.cost_usd);
-  for (const Row& row : e.rows) {
+  for (const TaskRow& row : e.rows) {
     if (row.passed) continue;
     text +=
         fmt::format("  failed {}: {}\n", row.kernel, short_text(row.failure_reason, kReasonBytes));

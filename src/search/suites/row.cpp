@@ -17,8 +17,8 @@ namespace kw::suites {
 
 namespace {
 
-using Member = std::variant<std::string Row::*, bool Row::*, int64_t Row::*, double Row::*,
-                            std::optional<double> Row::*, std::optional<bool> Row::*>;
+using Member = std::variant<std::string TaskRow::*, bool TaskRow::*, int64_t TaskRow::*, double TaskRow::*,
+                            std::optional<double> TaskRow::*, std::optional<bool> TaskRow::*>;
 
 struct Column {
   const char* name;
@@ -26,46 +26,46 @@ struct Column {
 };
 
 constexpr Column kColumns[] = {
-    {"kernel", &Row::kernel},
-    {"passed", &Row::passed},
-    {"run_id", &Row::run_id},
-    {"failed_stage", &Row::failed_stage},
-    {"failure_reason", &Row::failure_reason},
-    {"failure_kind", &Row::failure_kind},
-    {"speedup_vs_torch_compile", &Row::speedup_vs_torch_compile},
-    {"speedup_vs_reference", &Row::speedup_vs_reference},
-    {"below_target", &Row::below_target},
-    {"baseline_status", &Row::baseline_status},
-    {"artifacts_dir", &Row::artifacts_dir},
-    {"regression", &Row::regression},
-    {"provider", &Row::provider},
-    {"model_id", &Row::model_id},
-    {"relation", &Row::relation},
-    {"speedup", &Row::speedup},
-    {"speedup_low", &Row::speedup_low},
-    {"speedup_high", &Row::speedup_high},
-    {"best_baseline", &Row::best_baseline},
-    {"measured", &Row::measured},
-    {"time_us", &Row::time_us},
-    {"floor_us", &Row::floor_us},
-    {"of_floor", &Row::of_floor},
-    {"shape", &Row::shape},
-    {"device", &Row::device},
-    {"target", &Row::target},
-    {"design", &Row::design},
-    {"tried", &Row::tried},
-    {"rejected", &Row::rejected},
-    {"wall_seconds", &Row::wall_seconds},
-    {"cost_usd", &Row::cost_usd},
-    {"tokens_in", &Row::tokens_in},
-    {"tokens_out", &Row::tokens_out},
-    {"max_abs_err", &Row::max_abs_err},
-    {"max_rel_err", &Row::max_rel_err},
-    {"max_z", &Row::max_z},
-    {"certified", &Row::certified},
-    {"task_hash", &Row::task_hash},
-    {"finished", &Row::finished},
-    {"baseline_failure", &Row::baseline_failure},
+    {"kernel", &TaskRow::kernel},
+    {"passed", &TaskRow::passed},
+    {"run_id", &TaskRow::run_id},
+    {"failed_stage", &TaskRow::failed_stage},
+    {"failure_reason", &TaskRow::failure_reason},
+    {"failure_kind", &TaskRow::failure_kind},
+    {"speedup_vs_torch_compile", &TaskRow::speedup_vs_torch_compile},
+    {"speedup_vs_reference", &TaskRow::speedup_vs_reference},
+    {"below_target", &TaskRow::below_target},
+    {"baseline_status", &TaskRow::baseline_status},
+    {"artifacts_dir", &TaskRow::artifacts_dir},
+    {"regression", &TaskRow::regression},
+    {"provider", &TaskRow::provider},
+    {"model_id", &TaskRow::model_id},
+    {"relation", &TaskRow::relation},
+    {"speedup", &TaskRow::speedup},
+    {"speedup_low", &TaskRow::speedup_low},
+    {"speedup_high", &TaskRow::speedup_high},
+    {"best_baseline", &TaskRow::best_baseline},
+    {"measured", &TaskRow::measured},
+    {"time_us", &TaskRow::time_us},
+    {"floor_us", &TaskRow::floor_us},
+    {"of_floor", &TaskRow::of_floor},
+    {"shape", &TaskRow::shape},
+    {"device", &TaskRow::device},
+    {"target", &TaskRow::target},
+    {"design", &TaskRow::design},
+    {"tried", &TaskRow::tried},
+    {"rejected", &TaskRow::rejected},
+    {"wall_seconds", &TaskRow::wall_seconds},
+    {"cost_usd", &TaskRow::cost_usd},
+    {"tokens_in", &TaskRow::tokens_in},
+    {"tokens_out", &TaskRow::tokens_out},
+    {"max_abs_err", &TaskRow::max_abs_err},
+    {"max_rel_err", &TaskRow::max_rel_err},
+    {"max_z", &TaskRow::max_z},
+    {"certified", &TaskRow::certified},
+    {"task_hash", &TaskRow::task_hash},
+    {"finished", &TaskRow::finished},
+    {"baseline_failure", &TaskRow::baseline_failure},
 };
 
 std::string text_of(const std::string& value) { return value; }
@@ -132,9 +132,9 @@ std::vector<std::string> column_names() {
   return names;
 }
 
-std::string to_csv(const std::vector<Row>& rows) {
+std::string to_csv(const std::vector<TaskRow>& rows) {
   std::string text = csv_line(column_names());
-  for (const Row& row : rows) {
+  for (const TaskRow& row : rows) {
     std::vector<std::string> cells;
     for (const Column& column : kColumns) {
       cells.push_back(std::visit([&](auto member) { return text_of(row.*member); }, column.member));
@@ -144,20 +144,20 @@ std::string to_csv(const std::vector<Row>& rows) {
   return text;
 }
 
-Result<std::vector<Row>> rows_from_csv(std::string_view text) {
+Result<std::vector<TaskRow>> rows_from_csv(std::string_view text) {
   const std::vector<CsvRecord> records = KW_TRY(parse_csv(text));
   if (records.empty()) return input_error("there is no header line");
   const std::vector<std::string>& header = records.front().cells;
   if (std::ranges::find(header, "kernel") == header.end())
     return input_error("there is no column 'kernel'");
-  std::vector<Row> rows;
+  std::vector<TaskRow> rows;
   for (size_t i = 1; i < records.size(); ++i) {
     const CsvRecord& record = records[i];
     if (record.cells.size() != header.size()) {
       return input_error(fmt::format("line {}: {} cells under {} columns", record.line,
                                      record.cells.size(), header.size()));
     }
-    Row row;
+    TaskRow row;
     for (size_t c = 0; c < header.size(); ++c) {
       const Column* column = find_column(header[c]);
       if (column == nullptr) continue;
@@ -173,7 +173,7 @@ Result<std::vector<Row>> rows_from_csv(std::string_view text) {
   return rows;
 }
 
-Json to_json(const Row& row) {
+Json to_json(const TaskRow& row) {
   Json json = Json::object();
   for (const Column& column : kColumns) {
     json.set(column.name,
@@ -182,9 +182,9 @@ Json to_json(const Row& row) {
   return json;
 }
 
-Result<Row> row_from_json(const Json& json) {
+Result<TaskRow> row_from_json(const Json& json) {
   if (json["kernel"].as_string().empty()) return input_error("this is no row of an evaluation");
-  Row row;
+  TaskRow row;
   for (const Column& column : kColumns) {
     std::visit([&](auto member) { take(json[column.name], &(row.*member)); }, column.member);
   }

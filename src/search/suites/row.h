@@ -14,7 +14,7 @@
 namespace kw::suites {
 
 /// A number that is not set is unknown, which is not the same as 0.
-struct Row {
+struct TaskRow {
   std::string kernel;
   bool passed = false;
   std::string run_id, failed_stage, failure_reason;
@@ -48,13 +48,13 @@ inline constexpr const char* kRunnerError = "runner_error";      // caused by th
 /// The column names of results.csv, in order.
 std::vector<std::string> column_names();
 
-std::string to_csv(const std::vector<Row>& rows);
+std::string to_csv(const std::vector<TaskRow>& rows);
 /// Accepts any order of columns and ignores unknown ones, so tables of other programs can be read.
 /// The input Error names the line.
-Result<std::vector<Row>> rows_from_csv(std::string_view text);
+Result<std::vector<TaskRow>> rows_from_csv(std::string_view text);
 
-Json to_json(const Row& row);
+Json to_json(const TaskRow& row);
 /// Reads the JSON of to_json(). An Error when it is not a row.
-Result<Row> row_from_json(const Json& json);
+Result<TaskRow> row_from_json(const Json& json);
 
 }  // namespace kw::suites

@@ -7,8 +7,8 @@
 namespace kw::suites {
 namespace {
 
-Row full_row() {
-  Row row;
+TaskRow full_row() {
+  TaskRow row;
   row.kernel = "softmax, \"last\" dim";
   row.passed = true;
   row.run_id = "0a1b";
@@ -28,9 +28,9 @@ Row full_row() {
   return row;
 }
 
-void expect_same(const Row& a, const Row& b) { EXPECT_EQ(to_json(a).dump(), to_json(b).dump()); }
+void expect_same(const TaskRow& a, const TaskRow& b) { EXPECT_EQ(to_json(a).dump(), to_json(b).dump()); }
 
-TEST(Row, TheFirstColumnsAreThoseOthersKnow) {
+TEST(TaskRow, TheFirstColumnsAreThoseOthersKnow) {
   const std::vector<std::string> names = column_names();
   const std::vector<std::string> known = {"kernel",
                                           "passed",
@@ -50,9 +50,9 @@ TEST(Row, TheFirstColumnsAreThoseOthersKnow) {
   EXPECT_EQ(std::vector<std::string>(names.begin(), names.begin() + 14), known);
 }
 
-TEST(Row, SurvivesCsvAndJson) {
-  const Row row = full_row();
-  Row empty;
+TEST(TaskRow, SurvivesCsvAndJson) {
+  const TaskRow row = full_row();
+  TaskRow empty;
   empty.kernel = "empty";
   const auto rows = rows_from_csv(to_csv({row, empty}));
   ASSERT_TRUE(rows) << rows.error().message;
@@ -67,7 +67,7 @@ TEST(Row, SurvivesCsvAndJson) {
   expect_same(*back, row);
 }
 
-TEST(Row, ReadsTheTablesOfOthers) {
+TEST(TaskRow, ReadsTheTablesOfOthers) {
   const auto rows = rows_from_csv(
       "kernel,passed,speedup_vs_torch_compile,mood\r\nrelu,True,1.5,fine\r\nbad,False,,\r\n");
   ASSERT_TRUE(rows) << rows.error().message;
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"Behind", "kernel\n\"x\"y\n", "line 2: text behind a closing quote"}),
     [](const testing::TestParamInfo<Bad>& row) { return row.param.name; });
 
-TEST(Row, JsonOfSomethingElseIsRefused) {
+TEST(TaskRow, JsonOfSomethingElseIsRefused) {
   EXPECT_FALSE(row_from_json(Json::object().set("passed", true)));
   EXPECT_FALSE(row_from_json(Json(3)));
 }

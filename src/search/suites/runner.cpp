@@ -27,8 +27,8 @@ namespace kw::suites {
 
 namespace {
 
-Row failed_row(const char* kind, const std::string& reason) {
-  Row row;
+TaskRow failed_row(const char* kind, const std::string& reason) {
+  TaskRow row;
   row.failure_kind = kind;
   row.failed_stage = "runner";
   row.failure_reason = reason;
@@ -74,7 +74,7 @@ class Runner {
     if (task_formats::is_carried(request_.suite))
       KW_TRY(task_formats::write_carried(request_.suite, folder_.suites()));
     for (const task_formats::SuiteTask& task : suite_.tasks) {
-      std::optional<Row> row = folder_.row(task.name);
+      std::optional<TaskRow> row = folder_.row(task.name);
       if (row && row->task_hash == task.hash) rows_[task.name] = std::move(*row);
     }
     evaluation_.suite = request_.suite;
@@ -108,7 +108,7 @@ class Runner {
       const auto start = std::chrono::steady_clock::now();
       const TaskJob job{task, folder_.artifacts(task->name), worker,
                         [this, task](const std::string& text) {
-                          tell(RunnerEvent::Kind::Says, *task, text, nullptr);
+                          report_progress(RunnerEvent::Kind::Says, *task, text, nullptr);
                         }};
       TaskOutcome outcome = run_guarded(ports_.run, job);
       if (outcome.interrupted || (!outcome.row.passed && ports_.interrupted())) continue;
@@ -132,7 +132,7 @@ class Runner {
       if (!kept && request_.limit > 0 && started_ == request_.limit) return nullptr;
       if (!kept) ++started_;
       guard.unlock();
-      tell(kept ? RunnerEvent::Kind::Kept : RunnerEvent::Kind::Started, task, "",
+      report_progress(kept ? RunnerEvent::Kind::Kept : RunnerEvent::Kind::Started, task, "",
            kept ? &row->second : nullptr);
       if (!kept) return &task;
     }
@@ -146,7 +146,7 @@ class Runner {
       if (written) written = write_documents();
       if (!written && !problem_) problem_ = std::move(written).error();
     }
-    tell(RunnerEvent::Kind::Finished, task, "", &outcome.row);
+    report_progress(RunnerEvent::Kind::Finished, task, "", &outcome.row);
   }
 
   Status write_documents() {
@@ -160,8 +160,8 @@ class Runner {
     return folder_.write_documents(evaluation_);
   }
 
-  void tell(RunnerEvent::Kind kind, const task_formats::SuiteTask& task, const std::string& text,
-            const Row* row) {
+  void report_progress(RunnerEvent::Kind kind, const task_formats::SuiteTask& task, const std::string& text,
+            const TaskRow* row) {
     if (!ports_.watch) return;
     std::lock_guard guard(watch_mutex_);
     const auto at = std::ranges::find(selected_, task.name, &task_formats::SuiteTask::name);
@@ -174,10 +174,10 @@ class Runner {
   Folder folder_;
   task_formats::Suite suite_;
   std::vector<task_formats::SuiteTask> selected_;
-  std::vector<Row> before_;
+  std::vector<TaskRow> before_;
 
   std::mutex mutex_;  // guards the members below
-  std::map<std::string, Row> rows_;
+  std::map<std::string, TaskRow> rows_;
   size_t at_ = 0;
   int64_t started_ = 0;
   Evaluation evaluation_;
@@ -191,12 +191,12 @@ Result<Evaluation> run_suite(const RunnerRequest& request, const RunnerPorts& po
   return Runner(request, ports).run();
 }
 
-Result<std::vector<Row>> read_results(const std::string& path) {
+Result<std::vector<TaskRow>> read_results(const std::string& path) {
   const bool folder = os::is_directory(path);
   const std::string file = folder ? path + "/results.csv" : path;
   const std::string text = KW_TRY(folder ? os::read_inside(path, "results.csv", kMostResultBytes)
                                          : os::read_file(path, kMostResultBytes));
-  Result<std::vector<Row>> rows = rows_from_csv(text);
+  Result<std::vector<TaskRow>> rows = rows_from_csv(text);
   if (!rows) return std::move(rows).error().context("reading " + file);
   return rows;
 }

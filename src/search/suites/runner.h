@@ -31,7 +31,7 @@ struct RunnerRequest {
 
 /// The result of one task.
 struct TaskOutcome {
-  Row row;
+  TaskRow row;
   Json report;               // everything known, for the JSON of the task
   bool interrupted = false;  // then there is no row
 };
@@ -50,7 +50,7 @@ struct RunnerEvent {
   enum class Kind : uint8_t { Kept, Started, Says, Finished } kind = Kind::Started;
   size_t number = 0, count = 0;  // position among the selected tasks, from 1
   std::string task, text;
-  const Row* row = nullptr;  // of Kept and Finished
+  const TaskRow* row = nullptr;  // of Kept and Finished
 };
 
 struct RunnerPorts {
@@ -64,6 +64,6 @@ struct RunnerPorts {
 Result<Evaluation> run_suite(const RunnerRequest& request, const RunnerPorts& ports);
 
 /// The rows of DIR/results.csv, or of a file in that format.
-Result<std::vector<Row>> read_results(const std::string& path);
+Result<std::vector<TaskRow>> read_results(const std::string& path);
 
 }  // namespace kw::suites

@@ -72,10 +72,10 @@ class RunnerTest : public testing::Test {
     EXPECT_EQ(evaluation.error().blame, Blame::Input);
     return evaluation.error().message;
   }
-  std::vector<Row> csv() {
+  std::vector<TaskRow> csv() {
     const auto rows = read_results(request_.out);
     EXPECT_TRUE(rows) << rows.error().message;
-    return rows ? *rows : std::vector<Row>{};
+    return rows ? *rows : std::vector<TaskRow>{};
   }
 
   fs::path root_;

@@ -58,18 +58,18 @@ bool usable(const std::optional<double>& number) {
   return number && std::isfinite(*number) && *number > 0;
 }
 
-std::vector<double> collect(std::span<const Row> rows, std::optional<double> Row::*member,
+std::vector<double> collect(std::span<const TaskRow> rows, std::optional<double> TaskRow::*member,
                             bool measured) {
   std::vector<double> values;
-  for (const Row& row : rows) {
+  for (const TaskRow& row : rows) {
     if (row.passed && row.measured == measured && usable(row.*member))
       values.push_back(*(row.*member));
   }
   return values;
 }
 
-void add_speedups(std::span<const Row> rows, uint64_t seed, Totals* totals) {
-  const std::vector<double> speedups = collect(rows, &Row::speedup, true);
+void add_speedups(std::span<const TaskRow> rows, uint64_t seed, Totals* totals) {
+  const std::vector<double> speedups = collect(rows, &TaskRow::speedup, true);
   totals->compared = static_cast<int64_t>(speedups.size());
   totals->median = estimated(speedups, median, seed);
   totals->p25 = estimated(speedups, lower_quartile, seed);
@@ -80,7 +80,7 @@ void add_speedups(std::span<const Row> rows, uint64_t seed, Totals* totals) {
         rate_of(std::ranges::count_if(speedups, [&](double speedup) { return speedup > p; }), all);
   }
   if (speedups.size() < 2) return;
-  const auto best = std::ranges::max_element(rows, {}, [](const Row& row) {
+  const auto best = std::ranges::max_element(rows, {}, [](const TaskRow& row) {
     return row.passed && row.measured && usable(row.speedup) ? *row.speedup : 0;
   });
   std::vector<double> others = speedups;
@@ -88,20 +88,20 @@ void add_speedups(std::span<const Row> rows, uint64_t seed, Totals* totals) {
   totals->without_best = WithoutBest{best->kernel, *best->speedup, geometric_mean(others)};
 }
 
-void add_floor(std::span<const Row> rows, uint64_t seed, Totals* totals) {
-  const std::vector<double> shares = collect(rows, &Row::of_floor, true);
+void add_floor(std::span<const TaskRow> rows, uint64_t seed, Totals* totals) {
+  const std::vector<double> shares = collect(rows, &TaskRow::of_floor, true);
   totals->of_floor = estimated(shares, median, seed);
   if (!shares.empty()) totals->of_floor_p25 = lower_quartile(shares);
   totals->near_floor =
       rate_of(std::ranges::count_if(shares, [](double share) { return share >= kNearFloor; }),
               static_cast<int64_t>(shares.size()));
-  const std::vector<double> estimates = collect(rows, &Row::of_floor, false);
+  const std::vector<double> estimates = collect(rows, &TaskRow::of_floor, false);
   if (!estimates.empty()) totals->estimated_of_floor = median(estimates);
 }
 
-void add_costs(std::span<const Row> rows, Totals* totals) {
+void add_costs(std::span<const TaskRow> rows, Totals* totals) {
   std::vector<double> seconds;
-  for (const Row& row : rows) {
+  for (const TaskRow& row : rows) {
     seconds.push_back(row.wall_seconds);
     totals->seconds += row.wall_seconds;
     totals->tokens_in += row.tokens_in;
@@ -113,9 +113,9 @@ void add_costs(std::span<const Row> rows, Totals* totals) {
     totals->cost_per_passed = *totals->cost_usd / static_cast<double>(totals->passed.count);
 }
 
-void count_rows(std::span<const Row> rows, Totals* totals) {
+void count_rows(std::span<const TaskRow> rows, Totals* totals) {
   int64_t passed = 0;
-  for (const Row& row : rows) {
+  for (const TaskRow& row : rows) {
     totals->baseline_failed += row.baseline_status == "failed" ? 1 : 0;
     if (!row.passed) {
       ++totals->failures[row.failure_kind.empty() ? kStageFailure : row.failure_kind];
@@ -168,7 +168,7 @@ Rate rate_of(int64_t count, int64_t of) {
   return rate;
 }
 
-Totals totals_of(std::span<const Row> rows, uint64_t seed) {
+Totals totals_of(std::span<const TaskRow> rows, uint64_t seed) {
   Totals totals;
   count_rows(rows, &totals);
   add_speedups(rows, seed, &totals);

@@ -54,7 +54,7 @@ struct Totals {
 };
 
 /// Intervals come from resampling rows. The same rows and seed always give the same numbers.
-Totals totals_of(std::span<const Row> rows, uint64_t seed = 1);
+Totals totals_of(std::span<const TaskRow> rows, uint64_t seed = 1);
 
 Json to_json(const Totals& totals);
 

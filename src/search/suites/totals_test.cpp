@@ -7,8 +7,8 @@
 namespace kw::suites {
 namespace {
 
-Row timed(const std::string& kernel, double speedup, const std::string& relation) {
-  Row row;
+TaskRow timed(const std::string& kernel, double speedup, const std::string& relation) {
+  TaskRow row;
   row.kernel = kernel;
   row.passed = row.measured = true;
   row.speedup = speedup;
@@ -19,8 +19,8 @@ Row timed(const std::string& kernel, double speedup, const std::string& relation
   return row;
 }
 
-Row failed(const std::string& kernel, const char* kind) {
-  Row row;
+TaskRow failed(const std::string& kernel, const char* kind) {
+  TaskRow row;
   row.kernel = kernel;
   row.failure_kind = kind;
   row.wall_seconds = 4;
@@ -28,7 +28,7 @@ Row failed(const std::string& kernel, const char* kind) {
 }
 
 TEST(Totals, CountOverAllTasks) {
-  const std::vector<Row> rows = {timed("a", 1, "SAME"),         timed("b", 2, "FASTER"),
+  const std::vector<TaskRow> rows = {timed("a", 1, "SAME"),         timed("b", 2, "FASTER"),
                                  timed("c", 4, "FASTER"),       timed("d", 0.5, "SLOWER"),
                                  timed("e", 1.01, "AMBIGUOUS"), failed("f", kTaskError)};
   const Totals totals = totals_of(rows);
@@ -48,7 +48,7 @@ TEST(Totals, CountOverAllTasks) {
 }
 
 TEST(Totals, SpeedupsAreOrderedAndBracketed) {
-  const std::vector<Row> rows = {timed("a", 1, "SAME"), timed("b", 2, "FASTER"),
+  const std::vector<TaskRow> rows = {timed("a", 1, "SAME"), timed("b", 2, "FASTER"),
                                  timed("c", 4, "FASTER"), timed("d", 16, "FASTER")};
   const Totals totals = totals_of(rows);
   EXPECT_DOUBLE_EQ(totals.median->value, 3);
@@ -63,16 +63,16 @@ TEST(Totals, SpeedupsAreOrderedAndBracketed) {
 }
 
 TEST(Totals, AreTheSameEveryTime) {
-  std::vector<Row> rows;
+  std::vector<TaskRow> rows;
   for (int i = 1; i < 30; ++i) rows.push_back(timed(std::to_string(i), 0.9 + 0.01 * i, "FASTER"));
   EXPECT_EQ(to_json(totals_of(rows, 7)).dump(), to_json(totals_of(rows, 7)).dump());
   EXPECT_NE(totals_of(rows, 7).geomean->low, totals_of(rows, 8).geomean->low);
 }
 
 TEST(Totals, EstimatesAreNeverCountedAsMeasured) {
-  Row row = timed("a", 3, "");
+  TaskRow row = timed("a", 3, "");
   row.measured = false;
-  const Totals totals = totals_of(std::vector<Row>{row});
+  const Totals totals = totals_of(std::vector<TaskRow>{row});
   EXPECT_EQ(totals.compared, 0);
   EXPECT_FALSE(totals.geomean.has_value());
   EXPECT_FALSE(totals.of_floor.has_value());

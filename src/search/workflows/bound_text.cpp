@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 namespace kw::workflows {
 namespace {

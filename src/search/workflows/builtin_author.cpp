@@ -12,7 +12,7 @@
 #include "core/check.h"
 #include "core/text.h"
 #include "plan/codegen.h"
-#include "variants/shelf.h"
+#include "variants/variant_pool.h"
 #include "workflows/claims.h"
 #include "workflows/workshop.h"
 
@@ -36,7 +36,7 @@ class BuiltinAuthor : public optimize::Author {
 
   Status open();
   std::string name() const override { return "builtin"; }
-  Result<optimize::Written> write(const optimize::Assignment& assignment) override;
+  Result<optimize::BranchResult> write(const optimize::Assignment& assignment) override;
   std::string cannot_apply(const std::string& method, const std::string& parent) override;
 
  private:
@@ -45,7 +45,7 @@ class BuiltinAuthor : public optimize::Author {
     variants::Variant variant;
     ports::Outcome look;
   };
-  variants::Shelf shelf_with(const std::string& parent) const;
+  variants::VariantPool shelf_with(const std::string& parent) const;
   /// The variants that compile and run, the fastest first. `refused` gets the reason of one that
   /// does not.
   Result<std::vector<Looked>> looked_at(std::vector<variants::Variant> variants,
@@ -55,7 +55,7 @@ class BuiltinAuthor : public optimize::Author {
 
   TaskWorkshop& workshop_;
   Claims claims_;
-  variants::Shelf designs_;
+  variants::VariantPool designs_;
 };
 
 Status BuiltinAuthor::open() {
@@ -74,8 +74,8 @@ Status BuiltinAuthor::open() {
   return Done{};
 }
 
-variants::Shelf BuiltinAuthor::shelf_with(const std::string& parent) const {
-  variants::Shelf shelf = designs_;
+variants::VariantPool BuiltinAuthor::shelf_with(const std::string& parent) const {
+  variants::VariantPool shelf = designs_;
   shelf.add(kItself, parent);
   return shelf;
 }
@@ -126,10 +126,10 @@ std::vector<const BuiltinAuthor::Looked*> BuiltinAuthor::chosen(const std::vecto
   return out;
 }
 
-Result<optimize::Written> BuiltinAuthor::write(const optimize::Assignment& assignment) {
-  optimize::Written written;
-  const variants::Shelf shelf = shelf_with(assignment.parent);
-  variants::Wish wish{{}, assignment.inherited, workshop_.dims(), {}};
+Result<optimize::BranchResult> BuiltinAuthor::write(const optimize::Assignment& assignment) {
+  optimize::BranchResult written;
+  const variants::VariantPool shelf = shelf_with(assignment.parent);
+  variants::VariantRequest wish{{}, assignment.inherited, workshop_.dims(), {}};
   wish.known.insert(variants::identity(assignment.parent));
   for (const std::string& text : assignment.known) wish.known.insert(variants::identity(text));
   for (const std::string& method : assignment.methods) {

@@ -47,7 +47,7 @@ class SayingWorkshop : public TaskWorkshop {
   std::string target() const override { return "sm_90"; }
   std::string task_hash() const override { return ""; }
   std::string task_name() const override { return ""; }
-  bool measures() const override { return false; }
+  bool has_clock() const override { return false; }
   Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>&) override {
     return std::vector<ports::Outcome>{};
   }

@@ -171,7 +171,7 @@ void Synthesis::restore_archive() {
     if (!archive_.add(candidate)) continue;
     halving::Entry& entry = archive_.at(candidate.id);
     entry.estimate_us = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
-    entry.at_least = profile["at_least"].as_bool();
+    entry.is_lower_bound = profile["at_least"].as_bool();
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {
       const std::string reason = verdict["reason"].as_string();
@@ -208,7 +208,7 @@ Status Synthesis::restore_models(const Json& spec) {
   return Done{};
 }
 
-Result<SynthesisReport> Synthesis::go_on(const ContinueRequest& how) {
+Result<SynthesisReport> Synthesis::resume(const ContinueRequest& how) {
   run_.emplace(KW_TRY(store::Run::open(how.folder, store::Access::Write)));
   const store::RunInputs inputs = KW_TRY(run_->inputs());
   request_ = request_from_json(inputs.config);
@@ -257,7 +257,7 @@ Result<std::string> named_run(const std::string& out, const std::string& name) {
 
 Result<SynthesisReport> continue_run(const ContinueRequest& request,
                                      const SynthesisWatcher& watcher) {
-  return Synthesis(SynthesizeRequest{}, watcher).go_on(request);
+  return Synthesis(SynthesizeRequest{}, watcher).resume(request);
 }
 
 }  // namespace kw::workflows

@@ -25,7 +25,7 @@ namespace kw::workflows {
 
 namespace {
 
-using suites::Row;
+using suites::TaskRow;
 
 constexpr const char* kEager = "eager";
 
@@ -63,7 +63,7 @@ std::string baseline_status(const SynthesisReport& report) {
   return report.baselines.empty() || !report.measured ? "skipped" : "failed";
 }
 
-void add_speedups(const SynthesisReport& report, Row* row) {
+void add_speedups(const SynthesisReport& report, TaskRow* row) {
   for (const BaselineLine& line : report.baselines) {
     if (line.name == kEager && compared(line)) row->speedup_vs_reference = line.speedup;
   }
@@ -78,7 +78,7 @@ void add_speedups(const SynthesisReport& report, Row* row) {
   row->speedup_high = positive(best->high);
 }
 
-void add_document(const Json& document, Row* row) {
+void add_document(const Json& document, TaskRow* row) {
   const Json& inner = document["report"];
   row->cost_usd = number(inner["total_cost_usd"]);
   row->tokens_in = inner["total_llm_tokens_in"].as_int();
@@ -179,7 +179,7 @@ class Workers {
     const auto watcher = [&job](const SynthesisProgress& progress) {
       job.say(progress_text(progress));
     };
-    Result<SynthesisReport> report = go_on(request, watcher);
+    Result<SynthesisReport> report = resume(request, watcher);
     if (!report && !os::interrupted()) report = tools_.synthesize(request, watcher);
     if (!report) return {row_of(report.error()), {}, os::interrupted()};
     return {row_of(*report, request), report->document, report->interrupted};
@@ -188,10 +188,10 @@ class Workers {
  private:
   /// Continues the unfinished run of this task if the evaluation is resumed. An Error when there is
   /// none or it cannot continue.
-  Result<SynthesisReport> go_on(const SynthesizeRequest& request, const SynthesisWatcher& watcher) {
+  Result<SynthesisReport> resume(const SynthesizeRequest& request, const SynthesisWatcher& watcher) {
     // A stored run may name another program than the user, so runs with programs start again.
     const bool programs = request.models.model_id.starts_with("command:");
-    const bool may = resumes_ && tools_.go_on && !programs;
+    const bool may = resumes_ && tools_.resume && !programs;
     const std::string folder = may ? unfinished_run(request.out) : "";
     if (folder.empty()) return input_error("there is no run to go on with");
     ContinueRequest how;
@@ -201,7 +201,7 @@ class Workers {
     how.threads = request.threads;
     how.version = request.version;
     how.machine = request.machine;
-    return tools_.go_on(how, watcher);
+    return tools_.resume(how, watcher);
   }
 
   std::shared_ptr<timing::BenchMachine> machine(size_t worker) {
@@ -231,16 +231,16 @@ std::string progress_text(const SynthesisProgress& progress) {
   return text;
 }
 
-Row row_of(const Error& error) {
-  Row row;
+TaskRow row_of(const Error& error) {
+  TaskRow row;
   row.failure_kind = failure_kind(static_cast<int>(error.blame));
   row.failed_stage = "reference";
   row.failure_reason = error.message;
   return row;
 }
 
-Row row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
-  Row row;
+TaskRow row_of(const SynthesisReport& report, const SynthesizeRequest& request) {
+  TaskRow row;
   row.passed = report.passed;
   row.run_id = report.run_id;
   row.artifacts_dir = report.folder;
@@ -280,7 +280,7 @@ Result<std::optional<EvalCost>> eval_cost(const EvalRequest& request) {
   if (request.each.proposer == "builtin") return std::optional<EvalCost>{};
   const llm::Config config = KW_TRY(llm::load_config());
   const stages::ModelOptions& models = request.each.models;
-  const stages::Plan plan = KW_TRY(stages::make_plan(
+  const stages::ModelPlan plan = KW_TRY(stages::make_plan(
       {models.model_id, models.escalation_id, models.stage_models, models.retries, models.escalate},
       config));
   const task_formats::Suite suite =

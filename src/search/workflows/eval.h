@@ -23,7 +23,7 @@ struct EvalTools {
       synthesize;
   /// Continues an interrupted run when an evaluation is resumed. May be empty: then the task starts
   /// again.
-  std::function<Result<SynthesisReport>(const ContinueRequest&, const SynthesisWatcher&)> go_on;
+  std::function<Result<SynthesisReport>(const ContinueRequest&, const SynthesisWatcher&)> resume;
   /// What the tasks of one worker share. May be empty; returns null when there is none.
   std::function<std::shared_ptr<timing::BenchMachine>()> open_machine;
 };
@@ -48,9 +48,9 @@ Result<std::optional<EvalCost>> eval_cost(const EvalRequest& request);
 std::string cost_text(const EvalCost& cost);
 
 /// A job's report as a row. The runner adds name, hash and time.
-suites::Row row_of(const SynthesisReport& report, const SynthesizeRequest& request);
+suites::TaskRow row_of(const SynthesisReport& report, const SynthesizeRequest& request);
 /// The same for a job that could not start.
-suites::Row row_of(const Error& error);
+suites::TaskRow row_of(const Error& error);
 /// "41 tried, best 12.3 us, 96 % of the floor": progress of a job in one line.
 std::string progress_text(const SynthesisProgress& progress);
 

@@ -37,7 +37,7 @@ SynthesisReport timed_report() {
 }
 
 TEST(EvalRow, TakesTheBestBaseline) {
-  const suites::Row row = row_of(timed_report(), {});
+  const suites::TaskRow row = row_of(timed_report(), {});
   EXPECT_TRUE(row.passed);
   EXPECT_EQ(row.model_id, "builtin");
   EXPECT_EQ(row.best_baseline, "max-autotune-no-cudagraphs");
@@ -57,7 +57,7 @@ TEST(EvalRow, WithoutAClockNothingIsClaimed) {
   report.baselines.clear();
   report.speedup.reset();
   report.relation.clear();
-  const suites::Row row = row_of(report, {});
+  const suites::TaskRow row = row_of(report, {});
   EXPECT_EQ(row.baseline_status, "skipped");
   EXPECT_FALSE(row.speedup.has_value());
   EXPECT_FALSE(row.measured);
@@ -76,7 +76,7 @@ TEST_P(EvalFailure, IsToldApartByBlame) {
   report.failed_stage = "search";
   report.failure_reason = "why";
   if (GetParam().blame) report.error_blame = static_cast<int>(*GetParam().blame);
-  const suites::Row row = row_of(report, {});
+  const suites::TaskRow row = row_of(report, {});
   EXPECT_FALSE(row.passed);
   EXPECT_EQ(row.failure_kind, GetParam().want);
   EXPECT_EQ(row.failed_stage, "search");
@@ -148,7 +148,7 @@ TEST(EvalSuite, AResumedOneGoesOnWithTheRunThatWasCut) {
     report.interrupted = true;
     return report;
   };
-  tools.go_on = [&](const ContinueRequest& how, const SynthesisWatcher&) {
+  tools.resume = [&](const ContinueRequest& how, const SynthesisWatcher&) {
     resumed.push_back(how.folder);
     return Result<SynthesisReport>(timed_report());
   };
@@ -177,7 +177,7 @@ TEST(EvalSuite, ARunThatCannotGoOnIsBegunAnew) {
     report.interrupted = ++begun == 1;
     return report;
   };
-  tools.go_on = [&](const ContinueRequest&, const SynthesisWatcher&) -> Result<SynthesisReport> {
+  tools.resume = [&](const ContinueRequest&, const SynthesisWatcher&) -> Result<SynthesisReport> {
     ++asked;
     return input_error("the task is not what this run was started with");
   };

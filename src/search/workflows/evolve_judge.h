@@ -8,7 +8,7 @@
 #include "evolve/ports.h"
 #include "halving/archive.h"
 #include "judge/judge.h"
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 namespace kw::workflows {
 

@@ -30,17 +30,17 @@ constexpr size_t kMostEvidenceBytes = 4000, kMostDetailBytes = 6000;
 constexpr size_t kMostFailures = 6;  // shown in a prompt at most
 constexpr size_t kShortestId = 6;
 
-evolve::Trouble trouble_of(llm::FailureKind kind) {
+evolve::ModelFailure trouble_of(llm::FailureKind kind) {
   switch (kind) {
     case llm::FailureKind::Auth:
     case llm::FailureKind::Quota:
     case llm::FailureKind::NotFound:
     case llm::FailureKind::Unavailable:
-      return evolve::Trouble::Lasting;
+      return evolve::ModelFailure::Lasting;
     case llm::FailureKind::Budget:
-      return evolve::Trouble::Budget;
+      return evolve::ModelFailure::Budget;
     default:
-      return evolve::Trouble::Passing;
+      return evolve::ModelFailure::Passing;
   }
 }
 
@@ -84,12 +84,12 @@ EvolveProposer::~EvolveProposer() {
   }
 }
 
-Status EvolveProposer::begin(const evolve::Order& order, const evolve::Archive& archive) {
+Status EvolveProposer::begin(const evolve::ProposalRequest& order, const evolve::Archive& archive) {
   if (!order.arm.empty()) {
     talks_[order.number] = KW_TRY(ask(order, archive));
     return Done{};
   }
-  evolve::Offer offer;
+  evolve::Proposal offer;
   if (order.only_this) {
     offer.candidate = breeder_.tune(order, archive);
   } else {
@@ -147,7 +147,7 @@ std::string EvolveProposer::failures(const evolve::Archive& archive) const {
   return "What failed lately; do not repeat it:\n" + stages::data("data", join(lines, "\n"));
 }
 
-std::string EvolveProposer::told(const evolve::Order& order, const evolve::Archive& archive) const {
+std::string EvolveProposer::told(const evolve::ProposalRequest& order, const evolve::Archive& archive) const {
   std::string parents, context;
   for (size_t i = 0; i < order.parents.size(); ++i) {
     const evolve::Entry* entry = archive.find(order.parents[i]);
@@ -166,7 +166,7 @@ std::string EvolveProposer::told(const evolve::Order& order, const evolve::Archi
        {"failures", failures(archive)}});
 }
 
-Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::Order& order,
+Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::ProposalRequest& order,
                                                                   const evolve::Archive& archive) {
   KW_CHECK(talk_.has_value(), "models are asked only where there are some");
   const auto arm = std::ranges::find(talk_->arms, order.arm, &evolve::Arm::name);
@@ -192,7 +192,7 @@ Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::
   return talk;
 }
 
-evolve::Offer EvolveProposer::read(const evolve::Order& order, const Talk& talk,
+evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order, const Talk& talk,
                                    const llm::Reply& reply) {
   const std::string parent = order.parents.empty() ? "" : order.parents.front();
   const stages::FindParent find =
@@ -212,7 +212,7 @@ evolve::Offer EvolveProposer::read(const evolve::Order& order, const Talk& talk,
       return input_error("there is no module that blocks could change");
     return evolve::apply_blocks(source->second, reply.text);
   }();
-  evolve::Offer offer;
+  evolve::Proposal offer;
   if (!text) {
     offer.problem = text.error().message;
     unusable_.push_back(std::string(split_lines(offer.problem).front()));
@@ -229,8 +229,8 @@ evolve::Offer EvolveProposer::read(const evolve::Order& order, const Talk& talk,
   return offer;
 }
 
-Status EvolveProposer::note(const evolve::Order& order, const Talk& talk,
-                            const evolve::Offer& offer) {
+Status EvolveProposer::note(const evolve::ProposalRequest& order, const Talk& talk,
+                            const evolve::Proposal& offer) {
   stages::Attempt attempt;
   attempt.stage = kLabel;
   attempt.number = static_cast<int>(order.number + 1);
@@ -242,9 +242,9 @@ Status EvolveProposer::note(const evolve::Order& order, const Talk& talk,
   return talk_->journal->attempt(attempt);
 }
 
-Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
+Result<evolve::Proposal> EvolveProposer::finish(const evolve::ProposalRequest& order) {
   if (const auto bred = bred_.find(order.number); bred != bred_.end()) {
-    evolve::Offer offer = std::move(bred->second);
+    evolve::Proposal offer = std::move(bred->second);
     bred_.erase(bred);
     return offer;
   }
@@ -255,7 +255,7 @@ Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
   const llm::Outcome outcome = talk->answer.get();
   KW_TRY(talk_->journal->exchange(talk->request.label, talk->request, outcome));
   KW_TRY(os::check_interrupted());
-  evolve::Offer offer;
+  evolve::Proposal offer;
   if (outcome) {
     KW_TRY(talk_->journal->write(
         fmt::format("stage_evolve/{:04}/llm_response.md", order.number + 1), outcome->text + "\n"));
@@ -266,7 +266,7 @@ Result<evolve::Offer> EvolveProposer::finish(const evolve::Order& order) {
     if (!late) failure_ = outcome.failure();
     offer.problem =
         late ? "the time was up before there was an answer" : outcome.failure().error().message;
-    offer.trouble = late ? evolve::Trouble::None : trouble_of(outcome.failure().kind);
+    offer.trouble = late ? evolve::ModelFailure::None : trouble_of(outcome.failure().kind);
   }
   const llm::Config& config = talk_->session->client().config();
   offer.usd =

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "evolve/breeder.h"
 #include "evolve/ensemble.h"
+#include "evolve/mutator.h"
 #include "evolve/ports.h"
 #include "plan/codegen.h"
 #include "stages/model_journal.h"
@@ -41,7 +41,7 @@ class TaskDesigns : public evolve::Designs {
 struct EvolveTalk {
   stages::ModelSession* session = nullptr;
   stages::RunJournal* journal = nullptr;
-  stages::Brief brief;
+  stages::StageInput brief;
   std::vector<evolve::Arm> arms;
   std::string shapes;  // "" when shapes are not shown
   /// What limits a candidate, as text; empty when it is not shown.
@@ -51,13 +51,13 @@ struct EvolveTalk {
 class EvolveProposer : public evolve::Proposer {
  public:
   /// Without a talk no model is asked.
-  EvolveProposer(evolve::Breeder& breeder, std::optional<EvolveTalk> talk)
+  EvolveProposer(evolve::Mutator& breeder, std::optional<EvolveTalk> talk)
       : breeder_(breeder), talk_(std::move(talk)) {}
   /// Waits for models that still answer.
   ~EvolveProposer() override;
 
-  Status begin(const evolve::Order& order, const evolve::Archive& archive) override;
-  Result<evolve::Offer> finish(const evolve::Order& order) override;
+  Status begin(const evolve::ProposalRequest& order, const evolve::Archive& archive) override;
+  Result<evolve::Proposal> finish(const evolve::ProposalRequest& order) override;
   /// When an evolution ends early: waits for calls in progress and records their cost.
   Status settle();
   /// The last failure of a model.
@@ -74,16 +74,16 @@ class EvolveProposer : public evolve::Proposer {
     std::map<std::string, std::string> sources;  // by id; the modules that were shown
     std::future<llm::Outcome> answer;
   };
-  Result<std::unique_ptr<Talk>> ask(const evolve::Order& order, const evolve::Archive& archive);
-  std::string told(const evolve::Order& order, const evolve::Archive& archive) const;
+  Result<std::unique_ptr<Talk>> ask(const evolve::ProposalRequest& order, const evolve::Archive& archive);
+  std::string told(const evolve::ProposalRequest& order, const evolve::Archive& archive) const;
   std::string shown(const evolve::Entry& entry, const char* title) const;
   std::string failures(const evolve::Archive& archive) const;
-  evolve::Offer read(const evolve::Order& order, const Talk& talk, const llm::Reply& reply);
-  Status note(const evolve::Order& order, const Talk& talk, const evolve::Offer& offer);
+  evolve::Proposal read(const evolve::ProposalRequest& order, const Talk& talk, const llm::Reply& reply);
+  Status note(const evolve::ProposalRequest& order, const Talk& talk, const evolve::Proposal& offer);
 
-  evolve::Breeder& breeder_;
+  evolve::Mutator& breeder_;
   std::optional<EvolveTalk> talk_;
-  std::map<int64_t, evolve::Offer> bred_;
+  std::map<int64_t, evolve::Proposal> bred_;
   std::map<int64_t, std::unique_ptr<Talk>> talks_;
   std::optional<llm::Failure> failure_;
   std::vector<stages::Attempt> attempts_;

@@ -92,7 +92,7 @@ Result<std::optional<EvolveTalk>> Synthesis::evolve_talk() {
       return evolving_->explaining->explain(one);
     };
   progress_.notice = work_->session->terms();
-  tell(progress_.stage, progress_.detail);
+  report_progress(progress_.stage, progress_.detail);
   progress_.notice.clear();
   work_->terms_told = true;
   return std::optional(std::move(talk));
@@ -109,7 +109,7 @@ evolve::Settings Synthesis::evolve_settings() const {
   settings.authors = authors_of(work_ ? work_->proposer : "builtin");
   settings.mode = mode_of(asked.mode);
   settings.seed = order_seed_;
-  settings.measures = judge_->has_clock();
+  settings.has_clock = judge_->has_clock();
   settings.verifier = evolve_verifier().name();
   if (!work_) return settings;
   for (const std::string& arm : asked.ensemble)
@@ -128,7 +128,7 @@ Status Synthesis::open_evolution() {
   generate::Options options;
   options.target = KW_TRY(arch::find_target(tools_.verify.virtual_gpu->info().target));
   work.designs = KW_TRY(TaskDesigns::make(*task_, options));
-  work.breeder = std::make_unique<evolve::Breeder>(*work.designs, order_seed_);
+  work.breeder = std::make_unique<evolve::Mutator>(*work.designs, order_seed_);
   work.explaining = std::make_unique<ExplainingJudge>(
       *judge_, archive_, calibration_,
       std::vector<std::pair<std::string, std::string>>{{run_->folder(), "run"},
@@ -161,7 +161,7 @@ void Synthesis::watch_evolution(const evolve::State& state, const std::string& w
   progress_.measured = best != nullptr && best->seen.measured;
   const double floor = judge_->rank_floor_us();
   progress_.of_floor = best != nullptr && floor > 0 ? floor / best->seen.us : 0;
-  tell(progress_.stage, what);
+  report_progress(progress_.stage, what);
 }
 
 Status Synthesis::evolve() {

@@ -184,7 +184,7 @@ Status Synthesis::try_unseen() {
   for (size_t i = 0; i < shapes.size(); ++i) {
     task::Task at = *task_;
     at.benchmark_shapes = {shapes[i]};
-    tell("generalise", task::dims_text(shapes[i]));
+    report_progress("generalise", task::dims_text(shapes[i]));
     const auto looked = [&]() -> Result<BothTimes> {
       const std::unique_ptr<timing::Lanes> lanes = timing::Lanes::single(tools_);
       judge::JudgeRequest ask = judge_request();

@@ -33,7 +33,7 @@ struct EvolveWork {
   evolve::Settings settings;
   evolve::State state;
   std::unique_ptr<TaskDesigns> designs;
-  std::unique_ptr<evolve::Breeder> breeder;
+  std::unique_ptr<evolve::Mutator> breeder;
   std::unique_ptr<ExplainingJudge> explaining;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;

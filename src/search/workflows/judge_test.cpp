@@ -17,7 +17,7 @@
 #include "ports/audit_hash.h"
 #include "store/test_folder.h"
 #include "variants/builtin.h"
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 namespace kw::workflows {
 namespace {

@@ -46,14 +46,14 @@ class ModelAuthor : public optimize::Author {
 
   Status open(const std::string& folder);
   std::string name() const override { return "llm"; }
-  Result<optimize::Written> write(const optimize::Assignment& assignment) override;
+  Result<optimize::BranchResult> write(const optimize::Assignment& assignment) override;
   /// A model may try every method that a module can express; the planner checks that.
   std::string cannot_apply(const std::string&, const std::string&) override { return ""; }
 
  private:
   Status fill_brief(const std::string& parent);
   llm::Outcome ask(const llm::ModelId& id, const llm::Request& request);
-  void note_claims(const optimize::Assignment& assignment, optimize::Written& written) const;
+  void note_claims(const optimize::Assignment& assignment, optimize::BranchResult& written) const;
 
   TaskWorkshop& workshop_;
   stages::ModelOptions options_;
@@ -61,7 +61,7 @@ class ModelAuthor : public optimize::Author {
   std::optional<store::Run> run_;
   std::unique_ptr<stages::ModelSession> session_;
   std::unique_ptr<stages::RunJournal> journal_;
-  std::optional<stages::Brief> brief_;
+  std::optional<stages::StageInput> brief_;
 };
 
 Status ModelAuthor::open(const std::string& folder) {
@@ -87,7 +87,7 @@ Status ModelAuthor::open(const std::string& folder) {
 // The same for all assignments, so that providers can cache it.
 Status ModelAuthor::fill_brief(const std::string& parent) {
   const arch::Target target = KW_TRY(arch::find_target(workshop_.target()));
-  stages::Brief brief;
+  stages::StageInput brief;
   brief.name = workshop_.task().name;
   brief.reference = workshop_.task().source;
   brief.interface = interface_of(parent);
@@ -109,7 +109,7 @@ llm::Outcome ModelAuthor::ask(const llm::ModelId& id, const llm::Request& reques
 }
 
 void ModelAuthor::note_claims(const optimize::Assignment& assignment,
-                              optimize::Written& written) const {
+                              optimize::BranchResult& written) const {
   std::vector<std::string> claimed;
   for (const optimize::Branch& branch : written.branches) {
     const kernel::ParseOutcome parsed = kernel::parse(branch.text, "module.cu");
@@ -127,7 +127,7 @@ void ModelAuthor::note_claims(const optimize::Assignment& assignment,
   }
 }
 
-Result<optimize::Written> ModelAuthor::write(const optimize::Assignment& assignment) {
+Result<optimize::BranchResult> ModelAuthor::write(const optimize::Assignment& assignment) {
   if (!brief_) KW_TRY(fill_brief(assignment.parent));
   stages::BranchesRequest request;
   request.iteration = assignment.iteration;
@@ -145,7 +145,7 @@ Result<optimize::Written> ModelAuthor::write(const optimize::Assignment& assignm
       *journal_));
   KW_TRY(os::check_interrupted());
   if (outcome.provider) return outcome.provider->error().context("no branches were written");
-  optimize::Written written;
+  optimize::BranchResult written;
   const std::string model = session_->plan().model(stages::Stage::Performance).text();
   for (const std::string& text : outcome.modules) {
     if (std::ranges::find(assignment.known, text) == assignment.known.end())

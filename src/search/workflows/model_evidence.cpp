@@ -9,7 +9,7 @@
 #include "evidence/evidence.h"
 #include "profile/sass_text.h"
 #include "profile/trigger.h"
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 namespace kw::workflows {
 namespace {
@@ -61,7 +61,7 @@ std::string hardware_hint(const profile::MetricSet& metrics) {
   std::vector<std::string> words;
   for (const char* id : kTelling) {
     const profile::Known* known = metrics.find(id);
-    if (known == nullptr || known->source != profile::Source::Ncu) continue;
+    if (known == nullptr || known->source != profile::MetricSource::Ncu) continue;
     words.push_back(fmt::format("{} {}", catalog::find_metric(id)->title,
                                 profile::value_text(id, known->value)));
   }

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "review/read_bench.h"
+#include "review/reviewed_judge.h"
 #include "review/soft_verify.h"
 #include "stages/model_journal.h"
 #include "stages/model_session.h"
 #include "stages/spec.h"
 #include "stages/stages.h"
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 namespace kw::workflows {
 
@@ -31,7 +31,7 @@ struct ModelWork {
   std::optional<stages::KernelSpec> frozen;  // of the session that started the run
   std::vector<stages::Attempt> attempts;     // of the interview and of earlier sessions
   std::optional<llm::Failure> provider;      // that failed; no model is asked after it
-  std::optional<stages::Story> story;
+  std::optional<stages::StageHistory> story;
   std::string stage;        // in progress now
   std::string why_not;      // why the stages gave no kernel
   std::string why_no_talk;  // why no model was asked

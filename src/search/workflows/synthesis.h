@@ -43,7 +43,7 @@ class Synthesis {
   ~Synthesis();
 
   Result<SynthesisReport> run();
-  Result<SynthesisReport> go_on(const ContinueRequest& how);
+  Result<SynthesisReport> resume(const ContinueRequest& how);
 
  private:
   using Step = Status (Synthesis::*)();
@@ -72,9 +72,9 @@ class Synthesis {
   Status check_spec(const store::RunInputs& inputs);
   void restore_archive();
   Result<std::unique_ptr<halving::Proposer>> make_proposer();
-  halving::Options search_options(bool measures);
-  void watch(const halving::Standing& standing, const std::string& phase);
-  void tell(const std::string& stage, const std::string& detail);
+  halving::Options search_options(bool has_clock);
+  void watch(const halving::SearchProgress& standing, const std::string& phase);
+  void report_progress(const std::string& stage, const std::string& detail);
   Result<SynthesisReport> finish();
   double seconds() const;
   Json config_json() const;
@@ -89,8 +89,8 @@ class Synthesis {
                           std::vector<std::string>* inputs);
   Result<std::vector<std::string>> inputs_from_model(const std::string& problem);
   Status interview();
-  stages::Brief brief() const;
-  stages::Standing standing() const;
+  stages::StageInput brief() const;
+  stages::StageProgress standing() const;
   std::optional<record::Candidate> known_candidate(const std::string& id) const;
   Status open_readers();
   Status talk();

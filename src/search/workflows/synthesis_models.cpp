@@ -44,7 +44,7 @@ std::vector<std::string> measured_lines(const judge::Certificate& certificate,
                     "floor.",
                     certificate.bench.device.name, measurement->summary.median, dims,
                     100 * floor_us / measurement->summary.median));
-  } else if (certificate.cost && !entry.at_least) {
+  } else if (certificate.cost && !entry.is_lower_bound) {
     lines.push_back(
         fmt::format("Estimated by kernelwright for {}, never measured: {:.2f} us at {}.", rates_of,
                     certificate.cost->us, dims));
@@ -85,13 +85,13 @@ llm::Outcome Synthesis::ask_model(const llm::ModelId& id, const llm::Request& re
   if (!work_->terms_told) {
     work_->terms_told = true;
     progress_.notice = work_->session->terms();
-    tell(progress_.stage, progress_.detail);
+    report_progress(progress_.stage, progress_.detail);
     progress_.notice.clear();
   }
   llm::Watch watch;
   watch.on_text = [this, &id, bytes = size_t{0}](std::string_view text) mutable {
     bytes += text.size();
-    tell(progress_.stage, fmt::format("{} answers, {} bytes so far", id.text(), bytes));
+    report_progress(progress_.stage, fmt::format("{} answers, {} bytes so far", id.text(), bytes));
   };
   llm::Outcome outcome = work_->session->answer(id, request, watch);
   if (!outcome) work_->provider = outcome.failure();
@@ -167,8 +167,8 @@ Status Synthesis::interview() {
   return Done{};
 }
 
-stages::Brief Synthesis::brief() const {
-  stages::Brief brief;
+stages::StageInput Synthesis::brief() const {
+  stages::StageInput brief;
   brief.name = task_->name;
   brief.reference = reference_text_;
   brief.prompt = task_->prompt;
@@ -186,8 +186,8 @@ stages::Brief Synthesis::brief() const {
 }
 
 // The results of earlier sessions of this run.
-stages::Standing Synthesis::standing() const {
-  stages::Standing standing;
+stages::StageProgress Synthesis::standing() const {
+  stages::StageProgress standing;
   standing.attempts = work_->attempts;
   for (const halving::Entry* entry : archive_.ranked()) {
     if (entry->candidate.model.empty() || entry->candidate.stage == "polish") continue;
@@ -248,9 +248,9 @@ Status Synthesis::talk() {
     return ask_model(id, request);
   };
   ports.known = [this](const std::string& id) { return known_candidate(id); };
-  ports.tell = [this](const std::string& stage, const std::string& detail) {
+  ports.report_progress = [this](const std::string& stage, const std::string& detail) {
     work_->stage = stage;
-    tell(stage, detail);
+    report_progress(stage, detail);
   };
   work.stages =
       std::make_unique<stages::Stages>(work.session->plan(), brief(), std::move(ports), standing());
@@ -377,7 +377,7 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
   const std::vector<ports::Outcome> screened =
       KW_TRY(judge_->examine({winner.candidate, made}, ports::Depth::Screen));
   entry.estimate_us = screened[1].us;
-  entry.at_least = screened[1].is_lower_bound;
+  entry.is_lower_bound = screened[1].is_lower_bound;
   entry.refused = screened[1].refused;
   double before = screened[0].us, after = screened[1].us;
   bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was stopped
@@ -421,7 +421,7 @@ void Synthesis::polish_step() {
                    work_->stages != nullptr && !work_->provider &&
                    work_->session->plan().budget(stages::Stage::Polish) > 0;
   if (!can) return;
-  tell("polish", "");
+  report_progress("polish", "");
   const double begin = seconds();
   const judge::Certificate plain = *judge_->certificate();
   const Status done = guarded(&Synthesis::polish);

@@ -67,7 +67,7 @@ Json Synthesis::trace_json(const StageTrace& trace) const {
 Json Synthesis::models_json() const {
   if (!work_) return past_models_;
   Json json = Json::object(), by_stage = Json::object(), budgets = Json::object();
-  const stages::Plan& plan = work_->session->plan();
+  const stages::ModelPlan& plan = work_->session->plan();
   for (const stages::Stage stage : stages::kAllStages) {
     by_stage.set(stages::stage_name(stage), plan.model(stage).text());
     budgets.set(stages::stage_name(stage), plan.budget(stage));

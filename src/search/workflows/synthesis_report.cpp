@@ -104,7 +104,7 @@ void Synthesis::fill_performance() {
   } else {
     const halving::Entry& entry = archive_.at(*outcome_->winner);
     const std::optional<timing::Cost>& cost = judge_->certificate()->cost;
-    report_.us = entry.at_least || !cost ? 0 : cost->us;
+    report_.us = entry.is_lower_bound || !cost ? 0 : cost->us;
   }
   if (report_.us > 0) report_.of_floor = report_.floor_us / report_.us;
   for (const timing::TimedEntry& rival : bench.rivals) {
@@ -309,7 +309,7 @@ Json Synthesis::candidates_json() const {
     row.set("id", entry.candidate.id).set("design", entry.candidate.origin);
     if (!entry.candidate.model.empty()) row.set("model", entry.candidate.model);
     row.set("tunes", std::move(tunes)).set("estimate_us", or_null(entry.estimate_us));
-    row.set("estimate_is_lower_limit", entry.at_least);
+    row.set("estimate_is_lower_limit", entry.is_lower_bound);
     row.set("measured_us", or_null(entry.measured_us)).set("certified", entry.certified);
     list.push(row.set("refused", entry.alive() ? Json() : Json(entry.refused)));
   };

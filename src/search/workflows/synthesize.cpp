@@ -92,7 +92,7 @@ double Synthesis::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void Synthesis::tell(const std::string& stage, const std::string& detail) {
+void Synthesis::report_progress(const std::string& stage, const std::string& detail) {
   progress_.stage = stage;
   progress_.detail = detail;
   progress_.seconds = seconds();
@@ -110,7 +110,7 @@ Status Synthesis::guarded(Step method) {
 
 bool Synthesis::step(const char* name, Step method) {
   if (!report_.failed_stage.empty()) return false;
-  tell(name, "");
+  report_progress(name, "");
   const double begin = seconds();
   const Status done = guarded(method);
   traces_.push_back({name, 1, static_cast<bool>(done), seconds() - begin});
@@ -256,7 +256,7 @@ Status Synthesis::open_machine() {
   open.target = request_.target == "auto" ? "" : request_.target;
   open.compiler = request_.compiler;
   open.torch = !request_.baselines.empty();
-  open.notice = [this](const std::string& what) { tell("machine", what); };
+  open.notice = [this](const std::string& what) { report_progress("machine", what); };
   std::string not_timed;
   machine_ = KW_TRY(timing::fitting_machine(request_.machine, std::move(open), &not_timed));
   if (!not_timed.empty()) report_.notes.push_back(not_timed);
@@ -268,7 +268,7 @@ Status Synthesis::open_machine() {
   for (const std::string& note : lanes_->notes()) report_.notes.push_back(note);
   calibration_ = timing::reference_gpu();
   if (tools_.verify.gpu != nullptr) {
-    tell("machine", "calibrating " + tools_.verify.gpu->info().name);
+    report_progress("machine", "calibrating " + tools_.verify.gpu->info().name);
     const auto measured = timing::calibration_of(tools_.verify.gpu->info(), tools_.calibrate,
                                                  timing::Freshness::Kept);
     if (measured)
@@ -332,28 +332,28 @@ Result<std::unique_ptr<halving::Proposer>> Synthesis::make_proposer() {
   return made;
 }
 
-halving::Options Synthesis::search_options(bool measures) {
+halving::Options Synthesis::search_options(bool has_clock) {
   halving::Options options;
   const double begin = seconds();
   options.seconds = [this, begin] { return seconds() - begin; };
   options.floor_us = judge_->rank_floor_us();
   options.lane = 4 * lanes_->all().size();
-  options.batch = measures ? 2 * options.lane : 6;
+  options.batch = has_clock ? 2 * options.lane : 6;
   options.by_estimate = request_.verifiers;
   options.rules.push_back(halving::stop_at_goal(request_.goal));
   options.rules.push_back(halving::stop_after_seconds(request_.seconds));
-  const size_t most = request_.candidates > 0 ? request_.candidates : measures ? 0 : kGuesses;
+  const size_t most = request_.candidates > 0 ? request_.candidates : has_clock ? 0 : kGuesses;
   if (most > 0) options.rules.push_back(halving::stop_after_candidates(most));
   if (most > 0) options.batch = std::min(options.batch, most);
-  if (measures) options.rules.push_back(halving::stop_at_plateau(kPlateauLooks));
-  options.watch = [this](const halving::Standing& standing, halving::Phase phase) {
+  if (has_clock) options.rules.push_back(halving::stop_at_plateau(kPlateauLooks));
+  options.watch = [this](const halving::SearchProgress& standing, halving::Phase phase) {
     if (phase == halving::Phase::Certify && certifications_++ == 0) certify_begin_ = seconds();
     watch(standing, halving::phase_name(phase));
   };
   return options;
 }
 
-void Synthesis::watch(const halving::Standing& standing, const std::string& phase) {
+void Synthesis::watch(const halving::SearchProgress& standing, const std::string& phase) {
   progress_.tried = standing.tried;
   progress_.rejected = standing.refused;
   progress_.best_us = standing.best_us;
@@ -371,7 +371,7 @@ void Synthesis::watch(const halving::Standing& standing, const std::string& phas
     const Status kept = run_->checkpoint(state);
     if (!kept) report_.notes.push_back(kept.error().message);
   }
-  tell(phase, "");
+  report_progress(phase, "");
 }
 
 judge::JudgeRequest Synthesis::judge_request() const {
@@ -394,7 +394,7 @@ judge::JudgeRequest Synthesis::judge_request() const {
 Status Synthesis::make_judge() {
   judge_ = KW_TRY(
       judge::LocalJudge::make(judge_request(), *lanes_, *run_,
-                              [this](const std::string& what) { tell(progress_.stage, what); }));
+                              [this](const std::string& what) { report_progress(progress_.stage, what); }));
   return Done{};
 }
 

@@ -122,7 +122,7 @@ class EngineWorkshop : public TaskWorkshop {
   std::string target() const override;
   std::string task_hash() const override;
   std::string task_name() const override { return task_->name; }
-  bool measures() const override { return judge_->has_clock(); }
+  bool has_clock() const override { return judge_->has_clock(); }
   Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>& kernels) override;
   void expect(const std::vector<std::string>& kernels) override {
     judge_->expect(as_candidates(kernels));
@@ -136,7 +136,7 @@ class EngineWorkshop : public TaskWorkshop {
       const std::string& kernel) override;
 
  private:
-  void tell(const std::string& what) const;
+  void report_progress(const std::string& what) const;
   Status read_task();
   Status open_machine();
   Status open_judge();
@@ -162,12 +162,12 @@ class EngineWorkshop : public TaskWorkshop {
   std::vector<std::string> notes_;
 };
 
-void EngineWorkshop::tell(const std::string& what) const {
+void EngineWorkshop::report_progress(const std::string& what) const {
   if (progress_) progress_(what);
 }
 
 Status EngineWorkshop::open() {
-  tell("reading the reference");
+  report_progress("reading the reference");
   KW_TRY(read_task());
   KW_TRY(open_machine());
   return open_judge();
@@ -199,7 +199,7 @@ Status EngineWorkshop::open_machine() {
   lanes_ = timing::Lanes::single(tools_);  // compared kernels must run on the same GPU
   calibration_ = timing::reference_gpu();
   if (tools_.verify.gpu == nullptr) return Done{};
-  tell("calibrating " + tools_.verify.gpu->info().name);
+  report_progress("calibrating " + tools_.verify.gpu->info().name);
   const auto kept =
       timing::calibration_of(tools_.verify.gpu->info(), tools_.calibrate, timing::Freshness::Kept);
   calibrated_ = static_cast<bool>(kept);
@@ -328,7 +328,7 @@ Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates&
 Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
     const ports::Candidates& candidates) {
   std::vector<optimize::Raced> out;
-  if (measures()) {
+  if (has_clock()) {
     for (const judge::Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
     return out;
   }
@@ -360,7 +360,7 @@ Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std:
 }
 
 Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& kernel) {
-  if (!measures()) return std::optional<optimize::Noise>();
+  if (!has_clock()) return std::optional<optimize::Noise>();
   const std::vector<std::string> copies(kCopies, kernel);
   std::vector<double> differences, detectable;
   optimize::Noise noise;

@@ -9,7 +9,7 @@
 
 #include "host_recording/recorder/state.h"
 
-using kw::recorder::Dims;
+using kw::recorder::LaunchDims;
 using kw::recorder::fail;
 using kw::recorder::refuse;
 using kw::recorder::state;
@@ -19,7 +19,7 @@ namespace kw::recorder {
 namespace {
 
 struct Configuration {
-  Dims grid{1, 1, 1}, block{1, 1, 1};
+  LaunchDims grid{1, 1, 1}, block{1, 1, 1};
   size_t shared = 0;
   void* stream = nullptr;
 };
@@ -29,11 +29,11 @@ std::vector<Configuration>& pending() {
 }
 
 struct Extras {
-  Dims cluster{1, 1, 1};
+  LaunchDims cluster{1, 1, 1};
   bool cooperative = false;
 };
 
-std::string text(const Dims& dims) {
+std::string text(const LaunchDims& dims) {
   return " " + std::to_string(dims.x) + " " + std::to_string(dims.y) + " " + std::to_string(dims.z);
 }
 
@@ -42,7 +42,7 @@ int64_t attribute(int which) {
   return at == state().attributes.end() ? 0 : at->second;
 }
 
-bool good_geometry(const Kernel& kernel, const Configuration& how) {
+bool good_geometry(const RecordedKernel& kernel, const Configuration& how) {
   const uint64_t threads = uint64_t{how.block.x} * how.block.y * how.block.z;
   const bool grid = how.grid.x > 0 && how.grid.y > 0 && how.grid.z > 0 &&
                     how.grid.x <= 2147483647u && how.grid.y <= 65535 && how.grid.z <= 65535;
@@ -56,7 +56,7 @@ bool good_geometry(const Kernel& kernel, const Configuration& how) {
 int launch(const void* function, const Configuration& how, void** args, const Extras& extras) {
   const auto at = state().functions.find(function);
   if (at == state().functions.end()) return fail(kInvalidFunction);
-  const Kernel& kernel = *at->second;
+  const RecordedKernel& kernel = *at->second;
   if (!good_geometry(kernel, how)) {
     write_line("failed " + std::to_string(kInvalidConfiguration) + " " + kernel.entry);
     return fail(kInvalidConfiguration);
@@ -77,11 +77,11 @@ struct LaunchAttribute {
   union {
     char room[64];
     int cooperative;
-    Dims cluster;
+    LaunchDims cluster;
   } value;
 };
 struct LaunchConfig {
-  Dims grid, block;
+  LaunchDims grid, block;
   size_t shared;
   void* stream;
   LaunchAttribute* attributes;
@@ -129,12 +129,12 @@ KW_RECORDED void __cudaRegisterManagedVar(void**, void**, char*, const char*, in
                                           int) {
   refuse("managed memory");
 }
-KW_RECORDED unsigned __cudaPushCallConfiguration(Dims grid, Dims block, size_t shared,
+KW_RECORDED unsigned __cudaPushCallConfiguration(LaunchDims grid, LaunchDims block, size_t shared,
                                                  void* stream) {
   kw::recorder::pending().push_back({grid, block, shared, stream});
   return 0;
 }
-KW_RECORDED int __cudaPopCallConfiguration(Dims* grid, Dims* block, size_t* shared, void* stream) {
+KW_RECORDED int __cudaPopCallConfiguration(LaunchDims* grid, LaunchDims* block, size_t* shared, void* stream) {
   auto& pending = kw::recorder::pending();
   if (pending.empty()) return fail(kw::recorder::kInvalidConfiguration);
   *grid = pending.back().grid;
@@ -155,23 +155,23 @@ KW_RECORDED int cudaGetFuncBySymbol(void** handle, const void* function) {
   return __cudaGetKernel(handle, function);
 }
 
-KW_RECORDED int cudaLaunchKernel(const void* function, Dims grid, Dims block, void** args,
+KW_RECORDED int cudaLaunchKernel(const void* function, LaunchDims grid, LaunchDims block, void** args,
                                  size_t shared, void* stream) {
   return kw::recorder::launch(function, {grid, block, shared, stream}, args, {});
 }
-KW_RECORDED int cudaLaunchKernel_ptsz(const void* function, Dims grid, Dims block, void** args,
+KW_RECORDED int cudaLaunchKernel_ptsz(const void* function, LaunchDims grid, LaunchDims block, void** args,
                                       size_t shared, void* stream) {
   return cudaLaunchKernel(function, grid, block, args, shared, stream);
 }
-KW_RECORDED int __cudaLaunchKernel(void* handle, Dims grid, Dims block, void** args, size_t shared,
+KW_RECORDED int __cudaLaunchKernel(void* handle, LaunchDims grid, LaunchDims block, void** args, size_t shared,
                                    void* stream) {
   return cudaLaunchKernel(handle, grid, block, args, shared, stream);
 }
-KW_RECORDED int __cudaLaunchKernel_ptsz(void* handle, Dims grid, Dims block, void** args,
+KW_RECORDED int __cudaLaunchKernel_ptsz(void* handle, LaunchDims grid, LaunchDims block, void** args,
                                         size_t shared, void* stream) {
   return cudaLaunchKernel(handle, grid, block, args, shared, stream);
 }
-KW_RECORDED int cudaLaunchCooperativeKernel(const void* function, Dims grid, Dims block,
+KW_RECORDED int cudaLaunchCooperativeKernel(const void* function, LaunchDims grid, LaunchDims block,
                                             void** args, size_t shared, void* stream) {
   return kw::recorder::launch(function, {grid, block, shared, stream}, args, {{1, 1, 1}, true});
 }

@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kMostEvents = 20000;
 constexpr size_t kMostText = size_t{64} << 20;
 
-Kernel read_kernel(const char* entry, const long* numbers, int count) {
-  Kernel kernel;
+RecordedKernel read_kernel(const char* entry, const long* numbers, int count) {
+  RecordedKernel kernel;
   kernel.entry = entry;
   kernel.registers = static_cast<int>(numbers[0]);
   kernel.static_shared = static_cast<int>(numbers[1]);
@@ -144,7 +144,7 @@ KW_RECORDED int64_t kw_record_attribute(int which) {
 KW_RECORDED int64_t kw_record_function(const void* function, int what) {
   const auto at = state().functions.find(function);
   if (at == state().functions.end()) return -1;
-  const kw::recorder::Kernel& kernel = *at->second;
+  const kw::recorder::RecordedKernel& kernel = *at->second;
   const int64_t values[] = {kernel.registers, kernel.static_shared, kernel.local_bytes,
                             kernel.max_threads};
   return what >= 0 && what < 4 ? values[what] : -1;

@@ -12,7 +12,7 @@
 namespace kw::recorder {
 
 /// CUDA's result codes.
-enum Code : int {
+enum DeviceCode : int {
   kSuccess = 0,
   kInvalidValue = 1,
   kNoMemory = 2,
@@ -25,29 +25,29 @@ enum Code : int {
   kNotSupported = 801,
 };
 
-struct Dims {
+struct LaunchDims {
   unsigned x, y, z;
 };
 
-struct Kernel {
+struct RecordedKernel {
   std::string entry;
   std::vector<size_t> params;
   int registers = 0, static_shared = 0, local_bytes = 0, max_threads = 0;
 };
 
-struct Range {
+struct AddressRange {
   uint64_t bytes = 0;
 };
 
 struct State {
   // Known before any code runs.
-  std::map<std::string, Kernel> kernels;
+  std::map<std::string, RecordedKernel> kernels;
   std::map<std::string, std::string> aliases;  // a library's names for kernels
   std::map<int, int64_t> attributes;           // by CUDA's numbers, and our own below 0
   uint64_t memory_bytes = 0;
 
   // Registered by the program.
-  std::map<const void*, Kernel*> functions;
+  std::map<const void*, RecordedKernel*> functions;
   struct Variable {
     std::string name;
     uint64_t bytes = 0;
@@ -57,7 +57,7 @@ struct State {
   // Recorded while it runs.
   std::string text;          // the recording since it was last taken
   std::string* out = &text;  // or the text of a graph that is being captured
-  std::map<uint64_t, Range> device, host;
+  std::map<uint64_t, AddressRange> device, host;
   uint64_t next = 0, used = 0;
   uint64_t noise = 1;  // seed of the values that reads return
   int64_t events = 0;

@@ -5,7 +5,7 @@
 // first. Generating a module for each request would cover more methods, but needs an author. The
 // cost: each request checks all assignments, up to 4096 per module, and sees at most 64 variants of
 // each.
-#include "variants/shelf.h"
+#include "variants/variant_pool.h"
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ bool is_plan_line(std::string_view line, std::string_view word) {
 /// Adds the names in an expression and in the `let` values it uses.
 void names_in(const kernel::Module& module, const kernel::Expr& expr, std::set<std::string>& out) {
   for (const kernel::ExprNode& node : expr.nodes) {
-    if (node.op != kernel::Op::Name || !out.insert(node.name).second) continue;
+    if (node.op != kernel::ExprOp::Name || !out.insert(node.name).second) continue;
     if (const kernel::LetDecl* let = module.find_let(node.name)) names_in(module, let->value, out);
   }
 }
@@ -124,7 +124,7 @@ std::string identity(const std::string& text) {
   return hash_hex(plain);
 }
 
-void Shelf::add(const std::string& origin, const std::string& text) {
+void VariantPool::add(const std::string& origin, const std::string& text) {
   kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
   if (!parsed.module) return;
   Shelved one{origin, std::move(*parsed.module), {}, {}};
@@ -134,7 +134,7 @@ void Shelf::add(const std::string& origin, const std::string& text) {
 }
 
 // Whether the block size differs from the best guess and no `method` line claims that already.
-bool Shelf::resizes(const Shelved& one, const Tunes& tunes) {
+bool VariantPool::resizes(const Shelved& one, const Tunes& tunes) {
   const auto claims = [](const kernel::MethodDecl& method) { return method.id == kLaunchConfig; };
   if (std::ranges::any_of(one.module.methods, claims)) return false;
   return std::ranges::any_of(one.shape_tunes, [&](const std::string& name) {
@@ -142,7 +142,7 @@ bool Shelf::resizes(const Shelved& one, const Tunes& tunes) {
   });
 }
 
-Shelf::Fit Shelf::fit(const Shelved& one, const Tunes& tunes, const Wish& wish) {
+VariantPool::Fit VariantPool::fit(const Shelved& one, const Tunes& tunes, const VariantRequest& wish) {
   const std::vector<std::string> has = claimed(one.module, tunes, wish.dims);
   const auto offered = [&](const std::string& id) {
     return among(has, id) || (id == kLaunchConfig && resizes(one, tunes));
@@ -158,8 +158,8 @@ Shelf::Fit Shelf::fit(const Shelved& one, const Tunes& tunes, const Wish& wish) 
   return fit;
 }
 
-bool Shelf::offers(const std::string& method, const Tunes& dims) const {
-  const Wish wish{{method}, {}, dims, {}};
+bool VariantPool::offers(const std::string& method, const Tunes& dims) const {
+  const VariantRequest wish{{method}, {}, dims, {}};
   return std::ranges::any_of(modules_, [&](const Shelved& one) {
     return std::ranges::any_of(one.assignments, [&](const Tunes& tunes) {
       return !fit(one, tunes, wish).covered.empty();
@@ -167,7 +167,7 @@ bool Shelf::offers(const std::string& method, const Tunes& dims) const {
   });
 }
 
-Variant Shelf::made(const Shelved& one, const Tunes& tunes, Fit fit) {
+Variant VariantPool::made(const Shelved& one, const Tunes& tunes, Fit fit) {
   Variant variant{one.origin, kernel::with_tunes(one.module.text, tunes), tunes,
                   std::move(fit.covered), std::move(fit.lost)};
   if (among(variant.covered, kLaunchConfig) && resizes(one, tunes)) {
@@ -176,7 +176,7 @@ Variant Shelf::made(const Shelved& one, const Tunes& tunes, Fit fit) {
   return variant;
 }
 
-std::vector<Variant> Shelf::fitting(const Shelved& one, const Fit& best, const Wish& wish) {
+std::vector<Variant> VariantPool::fitting(const Shelved& one, const Fit& best, const VariantRequest& wish) {
   std::vector<const Tunes*> fits;
   for (const Tunes& tunes : one.assignments) {
     const Fit here = fit(one, tunes, wish);
@@ -204,7 +204,7 @@ std::vector<Variant> Shelf::fitting(const Shelved& one, const Fit& best, const W
   return out;
 }
 
-std::vector<Variant> Shelf::variants(const Wish& wish, size_t most) const {
+std::vector<Variant> VariantPool::variants(const VariantRequest& wish, size_t most) const {
   std::vector<Fit> fits;
   for (const Shelved& one : modules_) {
     for (const Tunes& tunes : one.assignments) {

@@ -1,4 +1,4 @@
-#include "review/ballot.h"
+#include "review/review_session.h"
 
 #include <fmt/core.h>
 
@@ -29,23 +29,23 @@ std::string prompt_id(const std::string& instructions) {
   return hash_hex(instructions).substr(0, 12);
 }
 
-Ballot::Ballot(BallotPorts ports, AskOptions options, int in_flight)
+ReviewSession::ReviewSession(BallotPorts ports, AskOptions options, int in_flight)
     : ports_(std::move(ports)), options_(options), in_flight_(std::max(1, in_flight)) {}
 
-void Ballot::restore(const Json& event) {
+void ReviewSession::restore(const Json& event) {
   if (event["event"].as_string() != "vote") return;
   votes_[vote_key(event["prompt"].as_string(), event["model"].as_string(),
                   event["entry"].as_string())] = vote_from_json(event["vote"]);
 }
 
-bool Ballot::must_stop() const {
+bool ReviewSession::must_stop() const {
   const std::lock_guard lock(mutex_);
   return !stopped_.empty() || os::interrupted();
 }
 
-Status Ballot::take(const Job& job, const Specialist& specialist, Asked asked) {
+Status ReviewSession::take(const Job& job, const Specialist& specialist, Asked asked) {
   const std::lock_guard lock(mutex_);
-  if (asked.failure && !of_the_question(*asked.failure) && asked.vote.call == Call::None) {
+  if (asked.failure && !of_the_question(*asked.failure) && asked.vote.call == ReviewCall::None) {
     if (stopped_.empty()) {
       stopped_ = asked.failure->error().message;
       failure_ = asked.failure;
@@ -60,7 +60,7 @@ Status Ballot::take(const Job& job, const Specialist& specialist, Asked asked) {
   return Done{};
 }
 
-Status Ballot::run(const Specialist& specialist, const std::vector<Job>& jobs) {
+Status ReviewSession::run(const Specialist& specialist, const std::vector<Job>& jobs) {
   std::atomic<size_t> next = 0, done = 0;
   std::optional<Error> error;
   const auto work = [&] {
@@ -86,11 +86,11 @@ Status Ballot::run(const Specialist& specialist, const std::vector<Job>& jobs) {
   return Done{};
 }
 
-Result<std::optional<Score>> Ballot::score(const Specialist& specialist,
-                                           const std::vector<const Entry*>& entries) {
+Result<std::optional<Score>> ReviewSession::score(const Specialist& specialist,
+                                           const std::vector<const CorpusEntry*>& entries) {
   const std::string prompt = prompt_id(specialist.instructions);
   std::vector<Job> all, open;
-  for (const Entry* entry : entries) {
+  for (const CorpusEntry* entry : entries) {
     all.push_back({vote_key(prompt, specialist.model.text(), entry->id), entry});
     if (!votes_.contains(all.back().key)) open.push_back(all.back());
   }
@@ -104,9 +104,9 @@ Result<std::optional<Score>> Ballot::score(const Specialist& specialist,
     score.usd += vote.usd.value_or(0);
     score.unpriced += vote.usd ? 0 : 1;
     score.seconds += vote.seconds;
-    if (vote.call == Call::None && score.first_silence.empty())
+    if (vote.call == ReviewCall::None && score.first_silence.empty())
       score.first_silence = vote.abstained;
-    if (vote.call != (right ? Call::Right : Call::Wrong))
+    if (vote.call != (right ? ReviewCall::Right : ReviewCall::Wrong))
       score.mistakes.push_back({job.entry, vote});
   }
   return std::optional(std::move(score));

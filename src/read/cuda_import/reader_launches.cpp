@@ -8,20 +8,20 @@
 
 #include <algorithm>
 
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 
 namespace kw::cuda_import {
 
 namespace {
 
-using Kind = Value::Kind;
+using Kind = HostValue::Kind;
 
 constexpr size_t kMostLaunches = 400;
 
 }  // namespace
 
 // kernel<<<grid, block[, shared[, stream]]>>>(arguments), called at the '<<<'.
-void Follower::launch(const Value& kernel, const cuda_source::Token& where) {
+void HostCodeReader::launch(const HostValue& kernel, const cuda_source::Token& where) {
   const size_t open = ++at_;
   size_t close = open;
   const auto closes = [&](size_t i) {
@@ -52,7 +52,7 @@ void Follower::launch(const Value& kernel, const cuda_source::Token& where) {
   launch.grid = extents(0, "this launch's grid");
   launch.block = extents(1, "this launch's block");
   if (configuration.size() > 2) launch.shared = extents(2, "its shared memory").x;
-  std::vector<Value> values;
+  std::vector<HostValue> values;
   std::vector<cuda_source::Token> places;
   for (const Range& one : arguments) {
     values.push_back(evaluate(one));
@@ -62,7 +62,7 @@ void Follower::launch(const Value& kernel, const cuda_source::Token& where) {
 }
 
 // cudaLaunchKernel(kernel, grid, block, void** arguments, shared, stream)
-void Follower::launch_by_call(const std::vector<Range>& arguments, bool cooperative,
+void HostCodeReader::launch_by_call(const std::vector<Range>& arguments, bool cooperative,
                               const cuda_source::Token& where) {
   if (arguments.size() < 4) return problem(where, "too few arguments of a launch", "");
   RecordedLaunch launch;
@@ -71,19 +71,19 @@ void Follower::launch_by_call(const std::vector<Range>& arguments, bool cooperat
   launch.block = extents_of(evaluate(arguments[2]), where, "this launch's block");
   if (arguments.size() > 4)
     launch.shared = extents_of(evaluate(arguments[4]), where, "its shared memory").x;
-  const Value list = evaluate(arguments[3]);
+  const HostValue list = evaluate(arguments[3]);
   if (!list.is(Kind::List))
     return problem(where, "the arguments of this launch are no list that can be followed",
                    "write 'void* args[] = {&a, &b};' in the same function");
-  std::vector<Value> values;
-  for (const Value& one : list.items)
+  std::vector<HostValue> values;
+  for (const HostValue& one : list.items)
     values.push_back(one.is(Kind::Address) ? target_of(one) : one);
   record(evaluate(arguments[0]), std::move(launch), values,
          std::vector<cuda_source::Token>(values.size(), where), where);
 }
 
-void Follower::record(const Value& kernel, RecordedLaunch launch,
-                      const std::vector<Value>& arguments,
+void HostCodeReader::record(const HostValue& kernel, RecordedLaunch launch,
+                      const std::vector<HostValue>& arguments,
                       const std::vector<cuda_source::Token>& places,
                       const cuda_source::Token& where) {
   if (!kernel.is(Kind::Kernel)) {
@@ -120,8 +120,8 @@ void Follower::record(const Value& kernel, RecordedLaunch launch,
 }
 
 // For a template, scale<<<…>>>(x, …) means scale<float>; parameters with a default are left out.
-std::string Follower::deduced(const Item& kernel, const std::vector<CParameter>& parameters,
-                              const std::vector<Value>& arguments) const {
+std::string HostCodeReader::deduced(const Item& kernel, const std::vector<CParameter>& parameters,
+                              const std::vector<HostValue>& arguments) const {
   std::string text;
   for (const std::string& name : kernel.template_parameters) {
     std::string found;
@@ -136,7 +136,7 @@ std::string Follower::deduced(const Item& kernel, const std::vector<CParameter>&
   return "<" + text + ">";
 }
 
-bool Follower::kernel_argument(const Value& value, const CParameter* parameter,
+bool HostCodeReader::kernel_argument(const HostValue& value, const CParameter* parameter,
                                const cuda_source::Token& where, const std::string& what,
                                RecordedLaunch& launch) {
   KernelArgument out;
@@ -183,10 +183,10 @@ bool Follower::kernel_argument(const Value& value, const CParameter* parameter,
   return true;
 }
 
-void Follower::allocate(const std::vector<Range>& arguments, const cuda_source::Token& where) {
+void HostCodeReader::allocate(const std::vector<Range>& arguments, const cuda_source::Token& where) {
   if (arguments.size() < 2) return problem(where, "too few arguments", "");
-  const Value address = evaluate(arguments[0]);
-  const Value bytes =
+  const HostValue address = evaluate(arguments[0]);
+  const HostValue bytes =
       converted(evaluate(arguments[1]), CType{"long", tensor::DType::Int64, 8}, where);
   if (!address.is(Kind::Address) || address.slot >= slots_.size())
     return problem(where, "memory is allocated for no variable", "pass '&pointer'");
@@ -212,10 +212,10 @@ void Follower::allocate(const std::vector<Range>& arguments, const cuda_source::
   out_.path.scratch.push_back(std::move(scratch));
 }
 
-void Follower::set_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
+void HostCodeReader::set_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
   if (arguments.size() < 3) return problem(where, "too few arguments", "");
-  const Value target = evaluate(arguments[0]), value = evaluate(arguments[1]);
-  const Value bytes =
+  const HostValue target = evaluate(arguments[0]), value = evaluate(arguments[1]);
+  const HostValue bytes =
       converted(evaluate(arguments[2]), CType{"long", tensor::DType::Int64, 8}, where);
   if (!target.is(Kind::Pointer) || target.text.empty())
     return problem(target, "cudaMemset does not get a buffer", where);
@@ -237,10 +237,10 @@ void Follower::set_memory(const std::vector<Range>& arguments, const cuda_source
   bytes_launch(kSetBytes, {to, byte}, bytes.term, where);
 }
 
-void Follower::copy_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
+void HostCodeReader::copy_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
   if (arguments.size() < 4) return problem(where, "too few arguments", "");
-  const Value to = evaluate(arguments[0]), from = evaluate(arguments[1]);
-  const Value bytes =
+  const HostValue to = evaluate(arguments[0]), from = evaluate(arguments[1]);
+  const HostValue bytes =
       converted(evaluate(arguments[2]), CType{"long", tensor::DType::Int64, 8}, where);
   const std::string kind = evaluate(arguments[3]).text;
   if (kind != "cudaMemcpyDeviceToDevice" || !to.is(Kind::Pointer) || !from.is(Kind::Pointer) ||
@@ -255,7 +255,7 @@ void Follower::copy_memory(const std::vector<Range>& arguments, const cuda_sourc
   bytes_launch(kCopyBytes, {target, source}, bytes.term, where);
 }
 
-void Follower::bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
+void HostCodeReader::bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
                             const TermRef& bytes, const cuda_source::Token& where) {
   RecordedLaunch launch = bytes_launch_of(kernel, arguments, bytes);
   launch.line = where.line;
@@ -264,8 +264,8 @@ void Follower::bytes_launch(const char* kernel, const std::vector<KernelArgument
   out_.path.launches.push_back(std::move(launch));
 }
 
-void Follower::note_use(const Value& pointer, bool writes) {
-  for (const Value& one : pointer.items) note_use(one, writes);
+void HostCodeReader::note_use(const HostValue& pointer, bool writes) {
+  for (const HostValue& one : pointer.items) note_use(one, writes);
   if (!pointer.items.empty()) return;
   out_.used.insert(pointer.text);
   if (writes) out_.written.insert(pointer.text);

@@ -1,4 +1,4 @@
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 #include <gtest/gtest.h>
 
@@ -141,11 +141,11 @@ TEST(CodeHint, SaysWhatIsThereAndWhatIsOtherThanInTheBest) {
 
 TEST(HardwareHint, TellsOnlyWhatHardwareCounted) {
   profile::MetricSet metrics;
-  metrics.set("bank_conflict_pct", 40, profile::Source::Vgpu, "counted");
+  metrics.set("bank_conflict_pct", 40, profile::MetricSource::Vgpu, "counted");
   EXPECT_EQ(hardware_hint(metrics), "");
-  metrics.set("sm_throughput_pct", 20, profile::Source::Ncu, "column");
-  metrics.set("stall_long_scoreboard_pct", 61, profile::Source::Ncu, "column");
-  metrics.set("stall_barrier_pct", 2, profile::Source::Ncu, "column");
+  metrics.set("sm_throughput_pct", 20, profile::MetricSource::Ncu, "column");
+  metrics.set("stall_long_scoreboard_pct", 61, profile::MetricSource::Ncu, "column");
+  metrics.set("stall_barrier_pct", 2, profile::MetricSource::Ncu, "column");
   const std::string text = hardware_hint(metrics);
   EXPECT_TRUE(says(text, "busiest unit of the SMs, of its peak 20.0 %")) << text;
   EXPECT_TRUE(says(text, "warps wait most for: long scoreboard 61 %\n")) << text;

@@ -24,12 +24,12 @@ struct Followed {
   std::vector<std::string> notes;
 };
 
-class Follower {
+class HostCodeReader {
  public:
-  Follower(const Source& source, std::vector<bool> decisions);
+  HostCodeReader(const HostSource& source, std::vector<bool> decisions);
 
   /// `arguments` are parallel to the launcher's parameters.
-  Followed run(const Item& launcher, const std::vector<Value>& arguments);
+  Followed run(const Item& launcher, const std::vector<HostValue>& arguments);
 
  private:
   enum class Flow : uint8_t { Next, Break, Continue, Return };
@@ -37,7 +37,7 @@ class Follower {
     size_t first = 0, last = 0;
   };
   struct Slot {
-    Value value;
+    HostValue value;
     std::string name;
     CType type;
   };
@@ -45,17 +45,17 @@ class Follower {
 
   // follow.cpp: names, scopes and problems
   void problem(const cuda_source::Token& where, std::string message, std::string hint = "");
-  void problem(const Value& unknown, const std::string& what, const cuda_source::Token& where);
+  void problem(const HostValue& unknown, const std::string& what, const cuda_source::Token& where);
   const cuda_source::Token& token(size_t at) const;
   bool next_is(std::string_view text) const { return at_ < end_ && token(at_).is(text); }
   bool take(std::string_view text);
   size_t find_variable(const std::string& name);
-  size_t declare(const std::string& name, const CType& type, Value value);
-  void assign(size_t slot, int member, Value value, const cuda_source::Token& where);
+  size_t declare(const std::string& name, const CType& type, HostValue value);
+  void assign(size_t slot, int member, HostValue value, const cuda_source::Token& where);
   bool find_global(const std::string& name);
   void read_enumerators();
   const Item* find_item(const std::string& name, Item::Kind kind) const;
-  bool decide(const Value& value, const cuda_source::Token& where);
+  bool decide(const HostValue& value, const cuda_source::Token& where);
   size_t code_of(size_t first, size_t last);
 
   // follow_statements.cpp
@@ -70,7 +70,7 @@ class Follower {
   Flow switch_statement(size_t start);
   Flow return_statement(size_t stop);
   Flow run_loop(Range condition, Range step, size_t body, bool check_first);
-  Value condition(Range range);
+  HostValue condition(Range range);
   bool declaration(size_t stop);
   void declarator(const CType& base, size_t stop);
   bool looks_like_declaration(size_t stop) const;
@@ -84,44 +84,44 @@ class Follower {
                 const cuda_source::Token& where);
 
   // follow_expressions.cpp
-  Value evaluate(Range range);
-  Value expression();
-  Value ternary();
-  Value binary(int level);
-  Value unary();
-  Value postfix();
-  Value primary();
-  Value parenthesised();
-  Value lambda();
-  Value size_of();
-  Value named_cast();
-  Value name();
-  Value member_of(Value object, const std::string& member, const cuda_source::Token& where);
-  Value step(Value value, const std::string& op, bool before, const cuda_source::Token& where);
+  HostValue evaluate(Range range);
+  HostValue expression();
+  HostValue ternary();
+  HostValue binary(int level);
+  HostValue unary();
+  HostValue postfix();
+  HostValue primary();
+  HostValue parenthesised();
+  HostValue lambda();
+  HostValue size_of();
+  HostValue named_cast();
+  HostValue name();
+  HostValue member_of(HostValue object, const std::string& member, const cuda_source::Token& where);
+  HostValue step(HostValue value, const std::string& op, bool before, const cuda_source::Token& where);
   std::string binary_operator(size_t* length) const;
-  Extents extents_of(const Value& value, const cuda_source::Token& where, const char* what);
+  Extents extents_of(const HostValue& value, const cuda_source::Token& where, const char* what);
   std::string template_text(Range range);
 
   // follow_calls.cpp
-  Value call(const std::string& name, Range templates, bool has_templates,
+  HostValue call(const std::string& name, Range templates, bool has_templates,
              const cuda_source::Token& where);
-  Value runtime_call(const std::string& name, const std::vector<Range>& arguments,
+  HostValue runtime_call(const std::string& name, const std::vector<Range>& arguments,
                      const cuda_source::Token& where, bool* known);
-  Value library_call(const std::string& name, const std::vector<Range>& arguments,
+  HostValue library_call(const std::string& name, const std::vector<Range>& arguments,
                      const cuda_source::Token& where, bool* known);
-  Value call_item(const Item& item, Range templates, bool has_templates,
+  HostValue call_item(const Item& item, Range templates, bool has_templates,
                   const std::vector<Range>& arguments, const cuda_source::Token& where);
-  Value call_lambda(const Value& function, const std::vector<Range>& arguments,
+  HostValue call_lambda(const HostValue& function, const std::vector<Range>& arguments,
                     const cuda_source::Token& where);
-  Value run_body(size_t code, Range body, const cuda_source::Token& where);
-  void launch(const Value& kernel, const cuda_source::Token& where);
+  HostValue run_body(size_t code, Range body, const cuda_source::Token& where);
+  void launch(const HostValue& kernel, const cuda_source::Token& where);
   void launch_by_call(const std::vector<Range>& arguments, bool cooperative,
                       const cuda_source::Token& where);
-  void record(const Value& kernel, RecordedLaunch launch, const std::vector<Value>& arguments,
+  void record(const HostValue& kernel, RecordedLaunch launch, const std::vector<HostValue>& arguments,
               const std::vector<cuda_source::Token>& places, const cuda_source::Token& where);
   std::string deduced(const Item& kernel, const std::vector<CParameter>& parameters,
-                      const std::vector<Value>& arguments) const;
-  bool kernel_argument(const Value& value, const CParameter* parameter,
+                      const std::vector<HostValue>& arguments) const;
+  bool kernel_argument(const HostValue& value, const CParameter* parameter,
                        const cuda_source::Token& where, const std::string& what,
                        RecordedLaunch& launch);
   void allocate(const std::vector<Range>& arguments, const cuda_source::Token& where);
@@ -129,11 +129,11 @@ class Follower {
   void copy_memory(const std::vector<Range>& arguments, const cuda_source::Token& where);
   void bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
                     const TermRef& bytes, const cuda_source::Token& where);
-  void note_use(const Value& pointer, bool writes);
-  void set_by_address(const Value& address, Value value, const cuda_source::Token& where);
-  Value target_of(const Value& address) const;
+  void note_use(const HostValue& pointer, bool writes);
+  void set_by_address(const HostValue& address, HostValue value, const cuda_source::Token& where);
+  HostValue target_of(const HostValue& address) const;
 
-  const Source& source_;
+  const HostSource& source_;
   Followed out_;
   std::deque<std::vector<cuda_source::Token>> codes_;
   std::map<std::pair<size_t, size_t>, size_t> code_numbers_;
@@ -142,9 +142,9 @@ class Follower {
   std::vector<Scope> scopes_;
   size_t frame_ = 1;  // first scope of the running function; 0 is the file's
   TypeNames types_;
-  std::map<std::string, Value> enumerators_;
+  std::map<std::string, HostValue> enumerators_;
   std::set<std::string> evaluating_;
-  Value result_;
+  HostValue result_;
   size_t steps_ = 0, taken_ = 0;
   int depth_ = 0, calls_ = 0, repeat_ = -1;
   bool broken_ = false;

@@ -10,12 +10,12 @@
 namespace kw::mcp {
 
 /// Only the thread that starts the others may use it.
-class Crew {
+class ThreadGroup {
  public:
-  Crew() = default;
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  ThreadGroup() = default;
+  ~ThreadGroup();
+  ThreadGroup(const ThreadGroup&) = delete;
+  ThreadGroup& operator=(const ThreadGroup&) = delete;
 
   void start(std::function<void()> work);
   /// The number of threads at work.

@@ -4,7 +4,7 @@
 // nonsense only abstains, because a run must not depend on reviewers. After a lasting failure, or
 // three modules without any answer, the panel asks no more, so a dead provider does not delay every
 // module. The cost: the reference and the module are sent three times.
-#include "review/panel.h"
+#include "review/reviewers.h"
 
 #include <fmt/core.h>
 
@@ -39,7 +39,7 @@ void read_answer(const llm::Reply& reply, int64_t lines, Vote& vote) {
   Result<Vote> parsed = problem.empty() ? parse_vote(vote.field, reply.text, lines)
                                         : Result<Vote>(input_error(problem));
   if (!parsed) {
-    vote.call = Call::None;
+    vote.call = ReviewCall::None;
     vote.confidence = 0;
     vote.reasons.clear();
     vote.abstained = parsed.error().message;
@@ -103,7 +103,7 @@ Asked ask(const Specialist& specialist, const Case& one, const AskOptions& optio
     return asked;
   }
   read_answer(*reply, lines, asked.vote);
-  if (!options.reflect || asked.vote.call == Call::None) return asked;
+  if (!options.reflect || asked.vote.call == ReviewCall::None) return asked;
   request.messages.push_back(llm::assistant_message(*reply));
   request.messages.push_back(llm::user_message(stages::prompt("verify_reflect")));
   request.label += " again";
@@ -141,18 +141,18 @@ Result<std::map<Field, std::string>> load_instructions(const std::string& folder
   return all;
 }
 
-Panel::Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price)
+Reviewers::Reviewers(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price)
     : specialists_(std::move(specialists)),
       options_(options),
       policy_(policy),
       price_(std::move(price)) {}
 
-std::string Panel::silenced() const {
+std::string Reviewers::silenced() const {
   const std::lock_guard lock(mutex_);
   return silenced_;
 }
 
-Opinion Panel::look(const Case& one, const stages::Answer& answer) {
+Opinion Reviewers::look(const Case& one, const stages::Answer& answer) {
   std::vector<Asked> asked(specialists_.size());
   const std::string silenced_before = silenced();
   {
@@ -173,7 +173,7 @@ Opinion Panel::look(const Case& one, const stages::Answer& answer) {
   return aggregate(std::move(votes), policy_);
 }
 
-void Panel::note_failures(const std::vector<Asked>& asked) {
+void Reviewers::note_failures(const std::vector<Asked>& asked) {
   const std::lock_guard lock(mutex_);
   bool all = !asked.empty();
   for (const Asked& each : asked) {

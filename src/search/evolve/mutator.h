@@ -30,15 +30,15 @@ class Designs {
   virtual Result<std::string> text(const std::string& name, bool switches) = 0;
 };
 
-class Breeder {
+class Mutator {
  public:
-  Breeder(Designs& designs, uint64_t seed) : designs_(designs), seed_(seed) {}
+  Mutator(Designs& designs, uint64_t seed) : designs_(designs), seed_(seed) {}
 
   /// Not set when no new candidate is left. If the operator gives none, others are tried; the
   /// candidate's `stage` names the operator used.
-  Result<std::optional<record::Candidate>> breed(const Order& order, const Archive& archive);
+  Result<std::optional<record::Candidate>> breed(const ProposalRequest& order, const Archive& archive);
   /// Changes only the parent's tunables; not set when all values were tried.
-  std::optional<record::Candidate> tune(const Order& order, const Archive& archive);
+  std::optional<record::Candidate> tune(const ProposalRequest& order, const Archive& archive);
 
   /// Designs without a usable module, and why.
   const std::vector<std::string>& problems() const { return problems_; }
@@ -75,7 +75,7 @@ class Breeder {
   Result<Candidates> crossed(const Entry& one, const Entry& other, Random& random);
   Candidates simplified(const Entry& parent, Random& random);
   Result<std::optional<record::Candidate>> anything(Random& random, const Archive& archive);
-  Result<Candidates> by(Operator op, const Order& order, const Archive& archive, Random& random);
+  Result<Candidates> by(Operator op, const ProposalRequest& order, const Archive& archive, Random& random);
   std::optional<record::Candidate> first_new(const Candidates& list, const Archive& archive) const;
   record::Candidate offered(record::Candidate found, Operator used, const Archive& archive);
 

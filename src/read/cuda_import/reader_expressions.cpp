@@ -12,14 +12,14 @@
 #include <tuple>
 
 #include "core/text.h"
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 
 namespace kw::cuda_import {
 
 namespace {
 
 using cuda_source::SourceKind;
-using Kind = Value::Kind;
+using Kind = HostValue::Kind;
 
 constexpr int kMostLevels = 120;
 
@@ -43,7 +43,7 @@ const std::set<std::string> kCasts = {"static_cast", "reinterpret_cast", "const_
                                       "dynamic_cast"};
 const std::set<std::string> kAssignments = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<="};
 
-Value literal(const cuda_source::Token& token) {
+HostValue literal(const cuda_source::Token& token) {
   std::string text = replace_all(token.text, "'", "");
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const bool binary = text.starts_with("0b") || text.starts_with("0B");
@@ -58,7 +58,7 @@ Value literal(const cuda_source::Token& token) {
   if (real) {
     if (text.ends_with(".")) text += "0";
     if (text.starts_with(".")) text = "0" + text;
-    Value out;
+    HostValue out;
     out.kind = Kind::Real;
     const auto value = parse_double(text);
     if (!value) return unknown_value("'" + token.text + "' is no number", token);
@@ -81,11 +81,11 @@ Value literal(const cuda_source::Token& token) {
 
 }  // namespace
 
-Value Follower::evaluate(Range range) {
+HostValue HostCodeReader::evaluate(Range range) {
   const auto saved = std::pair(at_, end_);
   at_ = range.first;
   end_ = std::min(range.last, codes_[code_].size());
-  Value out;
+  HostValue out;
   if (at_ < end_) {
     out = expression();
     while (take(",")) out = expression();
@@ -96,14 +96,14 @@ Value Follower::evaluate(Range range) {
   return out;
 }
 
-Value Follower::expression() {
+HostValue HostCodeReader::expression() {
   const cuda_source::Token where = token(at_);
   if (++steps_ > 200000 || depth_ > kMostLevels) {
     at_ = end_;
     return unknown_value("an expression that is nested too deeply", where);
   }
   ++depth_;
-  Value left = ternary();
+  HostValue left = ternary();
   std::string op = at_ < end_ ? token(at_).text : "";
   const bool shifts = op == ">" && at_ + 2 < end_ && token(at_ + 1).is(">") &&
                       token(at_ + 1).joined && token(at_ + 2).is("=") && token(at_ + 2).joined;
@@ -111,9 +111,9 @@ Value Follower::expression() {
   if (at_ < end_ && (kAssignments.count(op) > 0 || shifts)) {
     const cuda_source::Token sign = token(at_);
     at_ += shifts ? 3 : 1;
-    Value right = expression();
+    HostValue right = expression();
     if (op != "=") right = combine(op.substr(0, op.size() - 1), left, right, sign);
-    const bool known = left.slot != Value::kNoSlot && !left.is(Kind::Address);
+    const bool known = left.slot != HostValue::kNoSlot && !left.is(Kind::Address);
     if (known) assign(left.slot, left.member, right, sign);
     left = std::move(right);
   }
@@ -121,15 +121,15 @@ Value Follower::expression() {
   return left;
 }
 
-Value Follower::ternary() {
-  Value value = binary(1);
+HostValue HostCodeReader::ternary() {
+  HostValue value = binary(1);
   if (!next_is("?")) return value;
   const cuda_source::Token where = token(at_++);
   const TermRef condition = condition_of(value);
   if (condition && condition->constant() == std::nullopt) {
-    Value yes = expression();
+    HostValue yes = expression();
     take(":");
-    Value no = expression();
+    HostValue no = expression();
     if (yes.is(Kind::Integer) && no.is(Kind::Integer)) {
       const TermRef which =
           condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
@@ -139,13 +139,13 @@ Value Follower::ternary() {
     return decide(value, where) ? yes : no;
   }
   const bool holds = decide(value, where);
-  Value yes = expression();
+  HostValue yes = expression();
   take(":");
-  Value no = expression();
+  HostValue no = expression();
   return holds ? yes : no;
 }
 
-std::string Follower::binary_operator(size_t* length) const {
+std::string HostCodeReader::binary_operator(size_t* length) const {
   *length = 1;
   if (at_ >= end_) return "";
   const cuda_source::Token& first = token(at_);
@@ -162,8 +162,8 @@ std::string Follower::binary_operator(size_t* length) const {
   return ">=";
 }
 
-Value Follower::binary(int least) {
-  Value left = unary();
+HostValue HostCodeReader::binary(int least) {
+  HostValue left = unary();
   while (true) {
     size_t length = 1;
     const std::string op = binary_operator(&length);
@@ -171,22 +171,22 @@ Value Follower::binary(int least) {
     if (level == 0 || level < least) return left;
     const cuda_source::Token where = token(at_);
     at_ += length;
-    const Value right = binary(level + 1);
+    const HostValue right = binary(level + 1);
     const bool streams = (op == "<<" || op == ">>") && !left.is(Kind::Integer);
-    left = streams ? Value{} : combine(op, left, right, where);
+    left = streams ? HostValue{} : combine(op, left, right, where);
   }
 }
 
-Value Follower::step(Value value, const std::string& op, bool before,
+HostValue HostCodeReader::step(HostValue value, const std::string& op, bool before,
                      const cuda_source::Token& where) {
-  if (value.slot == Value::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
+  if (value.slot == HostValue::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
   const size_t slot = value.slot;
-  Value next = combine(op.substr(1), value, integer_value(number(1)), where);
+  HostValue next = combine(op.substr(1), value, integer_value(number(1)), where);
   assign(slot, value.member, next, where);
   return before ? next : value;
 }
 
-Value Follower::unary() {
+HostValue HostCodeReader::unary() {
   const cuda_source::Token where = token(at_);
   if (depth_ > kMostLevels) {
     at_ = end_;
@@ -197,7 +197,7 @@ Value Follower::unary() {
   if (kPrefixes.count(where.text) == 0) return postfix();
   ++at_;
   ++depth_;
-  Value value = unary();
+  HostValue value = unary();
   --depth_;
   if (value.is(Kind::Unknown) && !where.is("&")) return value;
   if (where.is("+")) return value;
@@ -208,9 +208,9 @@ Value Follower::unary() {
     return term ? integer_value(negated(term)) : unknown_value("'!' of no condition", where);
   }
   if (where.is("&")) {
-    Value out;
+    HostValue out;
     if (value.is(Kind::Kernel)) return value;
-    if (value.slot == Value::kNoSlot) return unknown_value("the address of no variable", where);
+    if (value.slot == HostValue::kNoSlot) return unknown_value("the address of no variable", where);
     out.kind = Kind::Address;
     out.slot = value.slot;
     return out;
@@ -221,8 +221,8 @@ Value Follower::unary() {
   return unknown_value("'" + where.text + "' of this", where);
 }
 
-Value Follower::postfix() {
-  Value value = primary();
+HostValue HostCodeReader::postfix() {
+  HostValue value = primary();
   while (at_ < end_) {
     const cuda_source::Token where = token(at_);
     if (where.is(".") || where.is("->")) {
@@ -256,14 +256,14 @@ Value Follower::postfix() {
   return value;
 }
 
-Value Follower::member_of(Value object, const std::string& member,
+HostValue HostCodeReader::member_of(HostValue object, const std::string& member,
                           const cuda_source::Token& where) {
   if (object.is(Kind::Address)) object = target_of(object);
   if (object.is(Kind::Extents)) {
     const int number_of = member == "x" ? 0 : member == "y" ? 1 : member == "z" ? 2 : -1;
     if (number_of < 0) return unknown_value("a dim3 has no '" + member + "'", where);
     const Extents& all = object.extents;
-    Value out = integer_value(number_of == 0 ? all.x : number_of == 1 ? all.y : all.z);
+    HostValue out = integer_value(number_of == 0 ? all.x : number_of == 1 ? all.y : all.z);
     out.slot = object.slot;
     out.member = number_of;
     return out;
@@ -284,7 +284,7 @@ Value Follower::member_of(Value object, const std::string& member,
   return unknown_value(fmt::format("'.{}' of a host object", member), where);
 }
 
-Value Follower::parenthesised() {
+HostValue HostCodeReader::parenthesised() {
   const size_t open = at_;
   const size_t close = cuda_source::behind_bracket(codes_[code_], open, end_);
   size_t at = open + 1;
@@ -294,7 +294,7 @@ Value Follower::parenthesised() {
   const bool operand =
       close < end_ && (token(close).kind != SourceKind::Punctuator || token(close).is("(") ||
                        token(close).is("&") || token(close).is("-") || token(close).is("!"));
-  if (plausible && operand && find_variable(type->base) == Value::kNoSlot) {
+  if (plausible && operand && find_variable(type->base) == HostValue::kNoSlot) {
     const cuda_source::Token where = token(open);
     at_ = close;
     return converted(unary(), *type, where);
@@ -303,8 +303,8 @@ Value Follower::parenthesised() {
   return evaluate({open + 1, close - 1});
 }
 
-Value Follower::lambda() {
-  Value out;
+HostValue HostCodeReader::lambda() {
+  HostValue out;
   out.kind = Kind::Function;
   out.code = code_;
   at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
@@ -322,7 +322,7 @@ Value Follower::lambda() {
   return out;
 }
 
-Value Follower::size_of() {
+HostValue HostCodeReader::size_of() {
   const cuda_source::Token where = token(at_ - 1);
   const bool bare = !next_is("(");
   const size_t close =
@@ -331,9 +331,9 @@ Value Follower::size_of() {
   size_t at = bare ? at_ : at_ + 1;
   const bool pointee = token(at).is("*");
   if (pointee) ++at;
-  const size_t slot = token(at).identifier() ? find_variable(token(at).text) : Value::kNoSlot;
+  const size_t slot = token(at).identifier() ? find_variable(token(at).text) : HostValue::kNoSlot;
   std::optional<CType> type;
-  if (slot != Value::kNoSlot) {
+  if (slot != HostValue::kNoSlot) {
     type = slots_[slot].type;
     if (pointee) --type->pointers;
     ++at;
@@ -347,7 +347,7 @@ Value Follower::size_of() {
   return unknown_value("the size of a type that is not known here", where);
 }
 
-Value Follower::named_cast() {
+HostValue HostCodeReader::named_cast() {
   const cuda_source::Token where = token(at_);
   size_t at = at_ + 1;
   const size_t close = cuda_source::behind_angles(codes_[code_], at, end_);
@@ -362,7 +362,7 @@ Value Follower::named_cast() {
   return converted(evaluate({close + 1, end - 1}), *type, where);
 }
 
-Value Follower::primary() {
+HostValue HostCodeReader::primary() {
   const cuda_source::Token where = token(at_);
   if (at_ >= end_) return unknown_value("an expression that ends too early", where);
   if (where.kind == SourceKind::Number) {
@@ -371,7 +371,7 @@ Value Follower::primary() {
   }
   if (where.kind == SourceKind::String || where.kind == SourceKind::Character) {
     while (at_ < end_ && token(at_).kind == where.kind) ++at_;
-    Value out;
+    HostValue out;
     out.kind = Kind::Text;
     return out;
   }
@@ -379,7 +379,7 @@ Value Follower::primary() {
   if (where.is("[")) return lambda();
   if (where.is("{")) {
     const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
-    Value out;
+    HostValue out;
     out.kind = Kind::List;
     for (const Range& one : split({at_ + 1, end - 1})) out.items.push_back(evaluate(one));
     at_ = end;
@@ -399,7 +399,7 @@ Value Follower::primary() {
   return name();
 }
 
-Value Follower::name() {
+HostValue HostCodeReader::name() {
   const cuda_source::Token where = token(at_);
   std::string name = token(at_++).text;
   if (name == "unsigned" || name == "long" || name == "signed") {
@@ -411,7 +411,7 @@ Value Follower::name() {
   }
   Range templates;
   bool has_templates = false;
-  if (next_is("<") && find_variable(name) == Value::kNoSlot) {
+  if (next_is("<") && find_variable(name) == HostValue::kNoSlot) {
     const size_t end = cuda_source::behind_angles(codes_[code_], at_, end_);
     const bool is_kernel = find_item(name, Item::Kind::Kernel) != nullptr;
     const bool followed = end < end_ && (token(end).is("(") || token(end).is("<<<") ||
@@ -426,21 +426,21 @@ Value Follower::name() {
       }
     }
   }
-  const size_t slot = has_templates ? Value::kNoSlot : find_variable(name);
-  if (slot != Value::kNoSlot) {
-    Value value = slots_[slot].value;
+  const size_t slot = has_templates ? HostValue::kNoSlot : find_variable(name);
+  if (slot != HostValue::kNoSlot) {
+    HostValue value = slots_[slot].value;
     if (!value.is(Kind::Address)) value.slot = slot;
     return value;
   }
   if (const Item* item = find_item(name, Item::Kind::Kernel)) {
-    Value out;
+    HostValue out;
     out.kind = Kind::Kernel;
     out.text = item->name + (has_templates ? "<" + template_text(templates) + ">" : "");
     return out;
   }
   if (next_is("(") || next_is("{")) return call(name, templates, has_templates, where);
   if (name == "true" || name == "false") return integer_value(number(name == "true"));
-  Value out;
+  HostValue out;
   if (name == "nullptr" || name == "NULL") {
     out.kind = Kind::Pointer;
     return out;
@@ -457,14 +457,14 @@ Value Follower::name() {
   return unknown_value(fmt::format("'{}' is not known here", name), where);
 }
 
-std::string Follower::template_text(Range range) {
+std::string HostCodeReader::template_text(Range range) {
   std::vector<std::string> arguments;
   for (const Range& one : split(range)) {
     std::string text;
     for (size_t i = one.first; i < one.last; ++i) {
       const cuda_source::Token& part = token(i);
-      const size_t slot = part.identifier() ? find_variable(part.text) : Value::kNoSlot;
-      const bool constant = slot != Value::kNoSlot && slots_[slot].value.is(Kind::Integer) &&
+      const size_t slot = part.identifier() ? find_variable(part.text) : HostValue::kNoSlot;
+      const bool constant = slot != HostValue::kNoSlot && slots_[slot].value.is(Kind::Integer) &&
                             slots_[slot].value.term->constant();
       const auto alias = types_.find(part.text);
       const bool words = !text.empty() && part.identifier() && (isalnum(text.back()) != 0);
@@ -483,14 +483,14 @@ std::string Follower::template_text(Range range) {
   return join(arguments, ", ");
 }
 
-Extents Follower::extents_of(const Value& value, const cuda_source::Token& where,
+Extents HostCodeReader::extents_of(const HostValue& value, const cuda_source::Token& where,
                              const char* what) {
   if (value.is(Kind::Extents)) return value.extents;
-  std::vector<Value> items = value.is(Kind::List) ? value.items : std::vector<Value>{value};
+  std::vector<HostValue> items = value.is(Kind::List) ? value.items : std::vector<HostValue>{value};
   Extents out;
   const CType integer = {"int", tensor::DType::Int32, 4};
   for (size_t i = 0; i < items.size() && i < 3; ++i) {
-    const Value one = converted(items[i], integer, where);
+    const HostValue one = converted(items[i], integer, where);
     if (!one.is(Kind::Integer)) {
       problem(one, fmt::format("{} cannot be said", what), where);
       continue;

@@ -13,7 +13,7 @@
 namespace kw::variants {
 
 /// What a variant should use.
-struct Wish {
+struct VariantRequest {
   std::vector<std::string> methods;     // at least one must be used
   std::vector<std::string> inherited;   // should still be used
   std::map<std::string, int64_t> dims;  // of the shape that counts, by the task's names
@@ -33,7 +33,7 @@ struct Variant {
 /// `tune` lines and the `method` lines make no difference.
 std::string identity(const std::string& text);
 
-class Shelf {
+class VariantPool {
  public:
   /// A text that does not parse as a module is ignored.
   void add(const std::string& origin, const std::string& text);
@@ -44,7 +44,7 @@ class Shelf {
   /// At most `most` variants, all covering and losing the same methods. They miss as few requested
   /// and inherited methods as possible and cover at least one requested method. From every module
   /// in turn, nearest to its best guess first.
-  std::vector<Variant> variants(const Wish& wish, size_t most) const;
+  std::vector<Variant> variants(const VariantRequest& wish, size_t most) const;
 
  private:
   struct Shelved {
@@ -59,8 +59,8 @@ class Shelf {
     std::vector<std::string> covered, lost;
   };
   static bool resizes(const Shelved& one, const std::map<std::string, int64_t>& tunes);
-  static Fit fit(const Shelved& one, const std::map<std::string, int64_t>& tunes, const Wish& wish);
-  static std::vector<Variant> fitting(const Shelved& one, const Fit& best, const Wish& wish);
+  static Fit fit(const Shelved& one, const std::map<std::string, int64_t>& tunes, const VariantRequest& wish);
+  static std::vector<Variant> fitting(const Shelved& one, const Fit& best, const VariantRequest& wish);
   static Variant made(const Shelved& one, const std::map<std::string, int64_t>& tunes, Fit fit);
 
   std::vector<Shelved> modules_;

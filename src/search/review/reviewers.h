@@ -58,9 +58,9 @@ inline constexpr size_t kMostInstructionBytes = 12'000;
 /// "verify_memory.txt".
 std::string instruction_file(Field field);
 
-class Panel {
+class Reviewers {
  public:
-  Panel(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price);
+  Reviewers(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price);
 
   /// Asks all specialists in parallel; calls `answer` from several threads at once. A lasting
   /// failure (no money, no key, unknown model) silences the panel. So do three modules in a row for

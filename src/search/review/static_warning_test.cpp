@@ -1,4 +1,4 @@
-#include "review/suspicion.h"
+#include "review/static_warning.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct BodyCase {
 class Bodies : public testing::TestWithParam<BodyCase> {};
 
 TEST_P(Bodies, AreSuspectedForTheirSums) {
-  const std::vector<Suspicion> found = suspicions(module_of(GetParam().body));
+  const std::vector<StaticWarning> found = suspicions(module_of(GetParam().body));
   EXPECT_EQ(!found.empty(), GetParam().suspicious) << (found.empty() ? "" : found[0].what);
 }
 
@@ -84,16 +84,16 @@ TEST(Suspicions, SurviveMangledModules) {
 TEST(Suspicions, NeverReachNothing) {
   EXPECT_EQ(suspicion_score({}), 1);
   EXPECT_LT(suspicion_score({{}}), 1);
-  EXPECT_GT(suspicion_score(std::vector<Suspicion>(50)), 0);
+  EXPECT_GT(suspicion_score(std::vector<StaticWarning>(50)), 0);
 }
 
 TEST(Suspicions, AreRareAmongRightModules) {
   Confusion numerics;
   std::string slandered;
-  for (const Entry& entry : shipped_corpus().entries) {
-    const std::vector<Suspicion> found = suspicions(entry.module);
+  for (const CorpusEntry& entry : shipped_corpus().entries) {
+    const std::vector<StaticWarning> found = suspicions(entry.module);
     const bool right = entry.right;
-    numerics.add(right, entry.defensive(), found.empty() ? Call::Right : Call::Wrong);
+    numerics.add(right, entry.defensive(), found.empty() ? ReviewCall::Right : ReviewCall::Wrong);
     if (right && !found.empty())
       slandered += fmt::format("{} line {}: {}\n", entry.id, found[0].line, found[0].what);
   }

@@ -13,7 +13,7 @@
 #include "core/result.h"
 #include "review/corpus.h"
 #include "review/metrics.h"
-#include "review/panel.h"
+#include "review/reviewers.h"
 
 namespace kw::review {
 
@@ -23,7 +23,7 @@ struct Score {
   double usd = 0, seconds = 0;
   int64_t unpriced = 0;
   struct Mistake {
-    const Entry* entry = nullptr;
+    const CorpusEntry* entry = nullptr;
     Vote vote;
   };
   std::vector<Mistake> mistakes;  // votes that differ from the judge's label
@@ -40,16 +40,16 @@ struct BallotPorts {
   std::function<void(size_t done, size_t all)> watch = {};  // may be empty
 };
 
-class Ballot {
+class ReviewSession {
  public:
-  Ballot(BallotPorts ports, AskOptions options, int in_flight);
+  ReviewSession(BallotPorts ports, AskOptions options, int in_flight);
 
   /// Adds a vote of an earlier session; ignores other events.
   void restore(const Json& event);
   /// Asks for the missing votes and scores all entries. Not set when it had to stop; stopped() then
   /// has the reason. Errors are the machine's.
   Result<std::optional<Score>> score(const Specialist& specialist,
-                                     const std::vector<const Entry*>& entries);
+                                     const std::vector<const CorpusEntry*>& entries);
   const std::string& stopped() const { return stopped_; }
   /// The failure of a model that stopped it; not set for other reasons.
   const std::optional<llm::Failure>& failure() const { return failure_; }
@@ -59,7 +59,7 @@ class Ballot {
  private:
   struct Job {
     std::string key;
-    const Entry* entry = nullptr;
+    const CorpusEntry* entry = nullptr;
   };
   Status run(const Specialist& specialist, const std::vector<Job>& jobs);
   Status take(const Job& job, const Specialist& specialist, Asked asked);

@@ -5,7 +5,7 @@
 // search ends only when everything was tried. A proposer with state of its own would find new
 // candidates faster, but could not be resumed from the journal. The cost: candidates are listed
 // again for each order, up to 4096 per module.
-#include "evolve/breeder.h"
+#include "evolve/mutator.h"
 
 #include <algorithm>
 
@@ -64,7 +64,7 @@ std::string bare_design(const std::string& origin) {
 
 Designs::~Designs() = default;
 
-const Breeder::Space& Breeder::space_of_text(const std::string& text) {
+const Mutator::Space& Mutator::space_of_text(const std::string& text) {
   std::unique_ptr<Space>& space = spaces_[text];
   if (space != nullptr) return *space;
   space = std::make_unique<Space>();
@@ -78,7 +78,7 @@ const Breeder::Space& Breeder::space_of_text(const std::string& text) {
 }
 
 // A bug in code generation disables this design only.
-Result<const Breeder::Space*> Breeder::space_of_design(const std::string& name, bool switches) {
+Result<const Mutator::Space*> Mutator::space_of_design(const std::string& name, bool switches) {
   const std::string key = name + (switches ? kSwitches : "");
   auto known = texts_.find(key);
   if (known == texts_.end()) {
@@ -101,7 +101,7 @@ Result<const Breeder::Space*> Breeder::space_of_design(const std::string& name, 
   return space.values.empty() ? nullptr : &space;
 }
 
-std::optional<Breeder::Home> Breeder::home(const Entry& entry) {
+std::optional<Mutator::Home> Mutator::home(const Entry& entry) {
   const Space& space = space_of_text(entry.candidate.text);
   if (space.values.empty()) return std::nullopt;
   Home home{&space, entry.candidate.origin, space.values.front()};
@@ -111,12 +111,12 @@ std::optional<Breeder::Home> Breeder::home(const Entry& entry) {
   return home;
 }
 
-record::Candidate Breeder::made(const Space& space, const std::string& origin, const Values& values,
+record::Candidate Mutator::made(const Space& space, const std::string& origin, const Values& values,
                                 std::vector<std::string> parents) {
   return record::make_candidate(space.text, values, "builtin", origin, std::move(parents));
 }
 
-Breeder::Values Breeder::carried(const Space& space, const Values& from) {
+Mutator::Values Mutator::carried(const Space& space, const Values& from) {
   Values values = space.values.front();
   for (auto& [name, value] : values) {
     const auto has = from.find(name);
@@ -129,7 +129,7 @@ Breeder::Values Breeder::carried(const Space& space, const Values& from) {
 }
 
 // Generates designs only until one gives a new candidate.
-Result<Breeder::Candidates> Breeder::guesses(const Archive& archive) {
+Result<Mutator::Candidates> Mutator::guesses(const Archive& archive) {
   Candidates list;
   for (const std::string& name : designs_.names()) {
     const Space* space = KW_TRY(space_of_design(name, false));
@@ -141,7 +141,7 @@ Result<Breeder::Candidates> Breeder::guesses(const Archive& archive) {
 }
 
 // Changes one tunable, nearest values first; in a quarter of the cases up to two at once.
-Breeder::Candidates Breeder::tuned(const Entry& parent, Random& random) {
+Mutator::Candidates Mutator::tuned(const Entry& parent, Random& random) {
   const std::optional<Home> at = home(parent);
   if (!at) return {};
   const bool leap = random.below(4) == 0;
@@ -170,7 +170,7 @@ Breeder::Candidates Breeder::tuned(const Entry& parent, Random& random) {
 }
 
 // Other choices for one kernel and more switches first, then all designs.
-Result<Breeder::Candidates> Breeder::rescheduled(const Entry& parent, Random& random) {
+Result<Mutator::Candidates> Mutator::rescheduled(const Entry& parent, Random& random) {
   const auto choices = choices_of(bare_design(parent.candidate.origin));
   const bool ours = !choices.empty() && parent.candidate.model.empty();
   std::vector<std::pair<std::string, bool>> wanted;  // name, and whether with switches
@@ -205,7 +205,7 @@ Result<Breeder::Candidates> Breeder::rescheduled(const Entry& parent, Random& ra
 }
 
 // Takes schedules and tunables from one parent or the other at random.
-Result<Breeder::Candidates> Breeder::crossed(const Entry& one, const Entry& other, Random& random) {
+Result<Mutator::Candidates> Mutator::crossed(const Entry& one, const Entry& other, Random& random) {
   const std::optional<Home> ours = home(one), theirs = home(other);
   if (!ours || !theirs) return Candidates{};
   std::vector<std::pair<const Space*, std::string>> bodies;
@@ -237,7 +237,7 @@ Result<Breeder::Candidates> Breeder::crossed(const Entry& one, const Entry& othe
 }
 
 // Without one of its methods, or with one tunable at its smallest value.
-Breeder::Candidates Breeder::simplified(const Entry& parent, Random& random) {
+Mutator::Candidates Mutator::simplified(const Entry& parent, Random& random) {
   const std::optional<Home> at = home(parent);
   if (!at) return {};
   std::vector<Values> plainer;
@@ -263,7 +263,7 @@ Breeder::Candidates Breeder::simplified(const Entry& parent, Random& random) {
 }
 
 // Any untried assignment, in a random order.
-Result<std::optional<record::Candidate>> Breeder::anything(Random& random, const Archive& archive) {
+Result<std::optional<record::Candidate>> Mutator::anything(Random& random, const Archive& archive) {
   std::vector<std::pair<const Space*, std::string>> spaces;
   for (const std::string& name : designs_.names()) {
     const Space* space = KW_TRY(space_of_design(name, false));
@@ -286,7 +286,7 @@ Result<std::optional<record::Candidate>> Breeder::anything(Random& random, const
   return std::optional<record::Candidate>();
 }
 
-std::optional<record::Candidate> Breeder::first_new(const Candidates& list,
+std::optional<record::Candidate> Mutator::first_new(const Candidates& list,
                                                     const Archive& archive) const {
   for (const record::Candidate& one : list) {
     if (!archive.contains(one.id) && offered_.count(one.id) == 0) return one;
@@ -294,7 +294,7 @@ std::optional<record::Candidate> Breeder::first_new(const Candidates& list,
   return std::nullopt;
 }
 
-Result<Breeder::Candidates> Breeder::by(Operator op, const Order& order, const Archive& archive,
+Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& order, const Archive& archive,
                                         Random& random) {
   if (op == Operator::Guess) return guesses(archive);
   const Entry* parent =
@@ -318,7 +318,7 @@ Result<Breeder::Candidates> Breeder::by(Operator op, const Order& order, const A
   return crossed(*parent, *other, random);
 }
 
-Result<std::optional<record::Candidate>> Breeder::breed(const Order& order,
+Result<std::optional<record::Candidate>> Mutator::breed(const ProposalRequest& order,
                                                         const Archive& archive) {
   Random random(hash64(std::to_string(order.number), seed_));
   std::vector<Operator> tries = {order.op};
@@ -342,7 +342,7 @@ Result<std::optional<record::Candidate>> Breeder::breed(const Order& order,
 
 // A model's text stays marked as the model's when its tunables change: only the judge can accept
 // it.
-record::Candidate Breeder::offered(record::Candidate found, Operator used, const Archive& archive) {
+record::Candidate Mutator::offered(record::Candidate found, Operator used, const Archive& archive) {
   found.stage = operator_name(used);
   for (const Entry& entry : archive.entries()) {
     if (!entry.candidate.model.empty() && entry.candidate.text == found.text)
@@ -352,7 +352,7 @@ record::Candidate Breeder::offered(record::Candidate found, Operator used, const
   return found;
 }
 
-std::optional<record::Candidate> Breeder::tune(const Order& order, const Archive& archive) {
+std::optional<record::Candidate> Mutator::tune(const ProposalRequest& order, const Archive& archive) {
   Random random(hash64(std::to_string(order.number), seed_));
   const Entry* parent = order.parents.empty() ? nullptr : archive.find(order.parents.front());
   if (parent == nullptr) return std::nullopt;

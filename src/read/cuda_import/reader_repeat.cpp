@@ -3,23 +3,23 @@
 
 #include <algorithm>
 
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 
 namespace kw::cuda_import {
 
 namespace {
 
-using Kind = Value::Kind;
+using Kind = HostValue::Kind;
 
-bool same_value(const Value& a, const Value& b) {
+bool same_value(const HostValue& a, const HostValue& b) {
   return a.kind == b.kind && a.text == b.text && a.term == b.term && a.real == b.real &&
          a.extents.x == b.extents.x && a.extents.y == b.extents.y && a.extents.z == b.extents.z;
 }
 
 /// a if `parity` is 0, b if it is 1.
-Value either(const TermRef& parity, const Value& a, const Value& b) {
+HostValue either(const TermRef& parity, const HostValue& a, const HostValue& b) {
   if (const auto known = parity->constant()) return *known == 0 ? a : b;
-  Value out = a;
+  HostValue out = a;
   out.text = fmt::format("pick({}, {}, {})", parity->text(), a.text, b.text);
   out.items = {a, b};
   return out;
@@ -28,7 +28,7 @@ Value either(const TermRef& parity, const Value& a, const Value& b) {
 }  // namespace
 
 // for (int i = A; i < B; ++i)
-bool Follower::counts_up(Range condition, Range step) const {
+bool HostCodeReader::counts_up(Range condition, Range step) const {
   const Scope& scope = scopes_.back();
   if (scope.size() != 1 || condition.last < condition.first + 3) return false;
   const std::string& name = scope.begin()->first;
@@ -40,12 +40,12 @@ bool Follower::counts_up(Range condition, Range step) const {
   return stepped == "++" + name || stepped == name + "++" || stepped == name + "+=1";
 }
 
-bool Follower::repeat_loop(Range condition, Range step, size_t body) {
+bool HostCodeReader::repeat_loop(Range condition, Range step, size_t body) {
   if (!counts_up(condition, step)) return false;
   const auto [name, slot] = *scopes_.back().begin();
   const bool inclusive = token(condition.first + 1).is("<=");
-  const Value begin = slots_[slot].value;
-  const Value end = evaluate({condition.first + 2, condition.last});
+  const HostValue begin = slots_[slot].value;
+  const HostValue end = evaluate({condition.first + 2, condition.last});
   if (!begin.is(Kind::Integer) || !end.is(Kind::Integer)) return false;
   if (begin.term->constant() && end.term->constant()) return false;  // unrolled instead
   const cuda_source::Token where = token(condition.first);
@@ -64,7 +64,7 @@ bool Follower::repeat_loop(Range condition, Range step, size_t body) {
 }
 
 // One iteration represents all. Only two pointers may be swapped in it; iterations then alternate.
-void Follower::run_turn(const TermRef& begin, const TermRef& end, const std::string& name,
+void HostCodeReader::run_turn(const TermRef& begin, const TermRef& end, const std::string& name,
                         size_t body, const cuda_source::Token& where) {
   const std::deque<Slot> before = slots_;
   const size_t launches = out_.path.launches.size();
@@ -76,7 +76,7 @@ void Follower::run_turn(const TermRef& begin, const TermRef& end, const std::str
   }
   if (changed.empty() || broken_) return;
   const auto swapped = [&](size_t i, size_t j) {
-    const Value &now = slots_[i].value, &other = before[j].value;
+    const HostValue &now = slots_[i].value, &other = before[j].value;
     return now.is(Kind::Pointer) && !now.text.empty() && now.text == other.text &&
            now.items.empty();
   };
@@ -91,7 +91,7 @@ void Follower::run_turn(const TermRef& begin, const TermRef& end, const std::str
   const auto parity = [&](const TermRef& turn) {
     return make_term(TermOp::Remainder, {make_term(TermOp::Subtract, {turn, begin}), number(2)});
   };
-  const Value a = before[changed[0]].value, b = before[changed[1]].value;
+  const HostValue a = before[changed[0]].value, b = before[changed[1]].value;
   out_.path.launches.resize(launches);
   slots_[changed[0]].value = either(parity(named(name)), a, b);
   slots_[changed[1]].value = either(parity(named(name)), b, a);

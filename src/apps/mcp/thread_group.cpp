@@ -1,12 +1,12 @@
-#include "mcp/crew.h"
+#include "mcp/thread_group.h"
 
 #include <utility>
 
 namespace kw::mcp {
 
-Crew::~Crew() { join(); }
+ThreadGroup::~ThreadGroup() { join(); }
 
-void Crew::dismiss() {
+void ThreadGroup::dismiss() {
   for (auto it = members_.begin(); it != members_.end();) {
     if (!*it->done) {
       ++it;
@@ -17,7 +17,7 @@ void Crew::dismiss() {
   }
 }
 
-void Crew::start(std::function<void()> work) {
+void ThreadGroup::start(std::function<void()> work) {
   dismiss();
   auto done = std::make_shared<std::atomic<bool>>(false);
   std::thread thread([work = std::move(work), done] {
@@ -27,12 +27,12 @@ void Crew::start(std::function<void()> work) {
   members_.push_back({std::move(thread), done});
 }
 
-size_t Crew::size() {
+size_t ThreadGroup::size() {
   dismiss();
   return members_.size();
 }
 
-void Crew::join() {
+void ThreadGroup::join() {
   for (Member& member : members_) member.thread.join();
   members_.clear();
 }

@@ -1,4 +1,4 @@
-#include "clib/seat.h"
+#include "clib/shared_context.h"
 
 #include <fmt/core.h>
 
@@ -16,8 +16,8 @@ std::mutex& seats_mutex() {
 }
 
 // Never destroyed: at the end of the process the driver may be unloaded before us.
-std::map<int, Seat*>& seats() {
-  static auto* all = new std::map<int, Seat*>();
+std::map<int, SharedContext*>& seats() {
+  static auto* all = new std::map<int, SharedContext*>();
   return *all;
 }
 
@@ -41,13 +41,13 @@ class KeepCurrent {
 
 }  // namespace
 
-struct Seat::Images {
+struct SharedContext::Images {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<cuda::LoadedImage>> by_hash;
 };
 
-Result<std::unique_ptr<Seat>> Seat::open(int ordinal) {
-  std::unique_ptr<Seat> seat(new Seat());
+Result<std::unique_ptr<SharedContext>> SharedContext::open(int ordinal) {
+  std::unique_ptr<SharedContext> seat(new SharedContext());
   seat->ordinal_ = ordinal;
   seat->driver_ = KW_TRY(cuda::Driver::open());
   const KeepCurrent keep(seat->driver_->api());
@@ -56,19 +56,19 @@ Result<std::unique_ptr<Seat>> Seat::open(int ordinal) {
   return seat;
 }
 
-Result<Seat*> Seat::of(int ordinal) {
+Result<SharedContext*> SharedContext::of(int ordinal) {
   const std::lock_guard lock(seats_mutex());
   const auto found = seats().find(ordinal);
   if (found != seats().end()) return found->second;
-  std::unique_ptr<Seat> seat = KW_TRY(open(ordinal));
+  std::unique_ptr<SharedContext> seat = KW_TRY(open(ordinal));
   return seats()[ordinal] = seat.release();
 }
 
-Result<cuda::LoadedImage*> Seat::image(const ports::Compiled& compiled) {
+Result<cuda::LoadedImage*> SharedContext::image(const ports::Compiled& compiled) {
   const std::lock_guard lock(images_->mutex);
   auto& image = images_->by_hash[hash_hex(compiled.image)];
   if (image == nullptr) {
-    const Seated here(*this);
+    const WithContext here(*this);
     auto loaded = cuda::LoadedImage::load(*context_, compiled.kind, compiled.image);
     if (!loaded) {
       images_->by_hash.erase(hash_hex(compiled.image));
@@ -79,7 +79,7 @@ Result<cuda::LoadedImage*> Seat::image(const ports::Compiled& compiled) {
   return image.get();
 }
 
-Seated::Seated(const Seat& seat) : api_(seat.context().api()) {
+WithContext::WithContext(const SharedContext& seat) : api_(seat.context().api()) {
   const cuda::CuContext context = seat.context().handle();
   if (api_.context_push != nullptr && api_.context_pop != nullptr) {
     pushed_ = api_.context_push(context) == cuda::kSuccess;
@@ -88,7 +88,7 @@ Seated::Seated(const Seat& seat) : api_(seat.context().api()) {
   }
 }
 
-Seated::~Seated() {
+WithContext::~WithContext() {
   cuda::CuContext popped = nullptr;
   if (pushed_) api_.context_pop(&popped);
 }

@@ -1,4 +1,4 @@
-#include "variants/shelf.h"
+#include "variants/variant_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ const std::string kEvenPlan =
     "//! method memory.vectorized_access when VEC > 1 && N % VEC == 0, off VEC=1\n"
     "//! method memory.split_k_parallel_reduce\n";
 
-Shelf full_shelf() {
-  Shelf shelf;
+VariantPool full_shelf() {
+  VariantPool shelf;
   shelf.add("wide", shelved_text(kWidePlan));
   shelf.add("even", shelved_text(kEvenPlan));
   shelf.add("itself", shelved_text(kPlainPlan));
@@ -48,7 +48,7 @@ class ShelfWish : public testing::TestWithParam<WishCase> {};
 
 TEST_P(ShelfWish, IsMetAsFarAsAnyModuleCan) {
   const WishCase& one = GetParam();
-  const Shelf shelf = full_shelf();
+  const VariantPool shelf = full_shelf();
   EXPECT_EQ(shelf.size(), 3u) << "what is no module is left out";
   const auto variants = shelf.variants({one.methods, one.inherited, {{"N", one.n}}, {}}, 64);
   ASSERT_EQ(variants.empty(), one.covered.empty());
@@ -121,19 +121,19 @@ INSTANTIATE_TEST_SUITE_P(
                     WishCase{"nobody_has_it", {"compute.tensor_core"}, {}, 64, {}, {}, {}}),
     [](const auto& one) { return one.param.name; });
 
-TEST(Shelf, OffersWhatSomeValuesClaim) {
-  const Shelf shelf = full_shelf();
+TEST(VariantPool, OffersWhatSomeValuesClaim) {
+  const VariantPool shelf = full_shelf();
   EXPECT_TRUE(shelf.offers("memory.ldg_cache_modifier_hint", {{"N", 1}})) << "not by default";
   EXPECT_TRUE(shelf.offers("compute.launch_config", {}));
   EXPECT_FALSE(shelf.offers("memory.async_copy", {}));
-  Shelf rigid;
+  VariantPool rigid;
   rigid.add("rigid", shelved_text("//! tune THREADS in 256\n"));
   EXPECT_FALSE(rigid.offers("compute.launch_config", {})) << "there is nothing to choose";
 }
 
-TEST(Shelf, TheBestGuessComesFirstAndWhatIsKnownNever) {
-  const Shelf shelf = full_shelf();
-  Wish wish{{"memory.vectorized_access"}, {}, {{"N", 64}}, {}};
+TEST(VariantPool, TheBestGuessComesFirstAndWhatIsKnownNever) {
+  const VariantPool shelf = full_shelf();
+  VariantRequest wish{{"memory.vectorized_access"}, {}, {{"N", 64}}, {}};
   const auto all = shelf.variants(wish, 64);
   ASSERT_GT(all.size(), 4u);
   EXPECT_EQ(all[0].origin, "wide");
@@ -153,7 +153,7 @@ TEST(Shelf, TheBestGuessComesFirstAndWhatIsKnownNever) {
   EXPECT_EQ(shelf.variants(wish, 2).size(), 2u);
 }
 
-TEST(Shelf, IdentityIsWhatAModuleDoesByDefault) {
+TEST(VariantPool, IdentityIsWhatAModuleDoesByDefault) {
   const std::string text = shelved_text(kWidePlan);
   const std::string moved = kernel::with_tunes(text, {{"THREADS", 512}});
   EXPECT_NE(identity(text), identity(moved));
@@ -165,8 +165,8 @@ TEST(Shelf, IdentityIsWhatAModuleDoesByDefault) {
 }
 
 // A resized module names its former block size, so that the choice can be undone.
-TEST(Shelf, AResizedModuleCanBeSwitchedBack) {
-  Shelf shelf;
+TEST(VariantPool, AResizedModuleCanBeSwitchedBack) {
+  VariantPool shelf;
   shelf.add("itself", shelved_text(kPlainPlan));
   const auto variants = shelf.variants({{"compute.launch_config"}, {}, {}, {}}, 4);
   ASSERT_EQ(variants.size(), 1u);

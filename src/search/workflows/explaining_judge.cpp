@@ -5,7 +5,7 @@
 // replaced, because prompts leave it. Comments of the module are removed from excerpts. Sending the
 // raw reports was the alternative; they are too long for a prompt. The verdict itself is the inner
 // judge's, unchanged.
-#include "workflows/model_bench.h"
+#include "workflows/explaining_judge.h"
 
 #include <fmt/core.h>
 
@@ -159,7 +159,7 @@ Result<ports::Outcome> ExplainingJudge::estimate(const record::Candidate& candid
   halving::Entry& known = entry(candidate);
   known.refused = out.refused;
   known.estimate_us = out.us;
-  known.at_least = out.is_lower_bound;
+  known.is_lower_bound = out.is_lower_bound;
   return out;
 }
 
@@ -175,7 +175,7 @@ Result<ports::Outcome> ExplainingJudge::time(const record::Candidate& candidate)
   const halving::Entry& known = archive_.at(candidate.id);
   out.us = known.us();
   out.measured = known.measured_us > 0;
-  out.is_lower_bound = known.at_least;
+  out.is_lower_bound = known.is_lower_bound;
   out.detail = out.passed() ? explain(candidate) : anonymous(out.refused);
   return out;
 }

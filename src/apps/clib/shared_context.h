@@ -14,10 +14,10 @@
 
 namespace kw::clib {
 
-class Seat {
+class SharedContext {
  public:
   /// The one of this device, made at first use. Environment Error without such a device.
-  static Result<Seat*> of(int ordinal);
+  static Result<SharedContext*> of(int ordinal);
 
   const cuda::Context& context() const { return *context_; }
   int ordinal() const { return ordinal_; }
@@ -27,8 +27,8 @@ class Seat {
  private:
   struct Images;
 
-  Seat() = default;
-  static Result<std::unique_ptr<Seat>> open(int ordinal);
+  SharedContext() = default;
+  static Result<std::unique_ptr<SharedContext>> open(int ordinal);
 
   int ordinal_ = 0;
   std::unique_ptr<cuda::Driver> driver_;
@@ -37,12 +37,12 @@ class Seat {
 };
 
 /// Makes the context current for this thread; restores the caller's context at the end.
-class Seated {
+class WithContext {
  public:
-  explicit Seated(const Seat& seat);
-  ~Seated();
-  Seated(const Seated&) = delete;
-  Seated& operator=(const Seated&) = delete;
+  explicit WithContext(const SharedContext& seat);
+  ~WithContext();
+  WithContext(const WithContext&) = delete;
+  WithContext& operator=(const WithContext&) = delete;
 
  private:
   const cuda::Api& api_;

@@ -8,14 +8,14 @@
 
 namespace kw::review {
 
-struct Suspicion {
+struct StaticWarning {
   int line = 0;
   std::string what;
 };
 
-std::vector<Suspicion> suspicions(const std::string& module_text);
+std::vector<StaticWarning> suspicions(const std::string& module_text);
 
 /// 1 without suspicions, lower with each one, never 0.
-double suspicion_score(const std::vector<Suspicion>& all);
+double suspicion_score(const std::vector<StaticWarning>& all);
 
 }  // namespace kw::review

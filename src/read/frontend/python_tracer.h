@@ -30,12 +30,12 @@ class Call;
 
 struct ModuleRow;
 
-class Evaluator {
+class PythonTracer {
  public:
-  Evaluator(std::shared_ptr<const Source> source, Settings settings);
-  ~Evaluator();
-  Evaluator(const Evaluator&) = delete;
-  Evaluator& operator=(const Evaluator&) = delete;
+  PythonTracer(std::shared_ptr<const Source> source, TraceSettings settings);
+  ~PythonTracer();
+  PythonTracer(const PythonTracer&) = delete;
+  PythonTracer& operator=(const PythonTracer&) = delete;
 
   /// Runs the file's own statements. A name whose value failed is an Error only when it is used.
   Status run_module();
@@ -221,7 +221,7 @@ class Evaluator {
   Error located(const Json& node, Error error);
 
   std::shared_ptr<const Source> source_;  // shared: functions point into its tree
-  Settings settings_;
+  TraceSettings settings_;
   graph::Builder graph_;
   std::shared_ptr<Scope> globals_;
   std::map<std::string, std::shared_ptr<Scope>> libraries_;  // by file (written.h)

@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 
 namespace kw::cuda_import {
 
@@ -23,7 +23,7 @@ const std::set<std::string> kSkipped = {"static_assert", "assert", "delete", "ty
 
 }  // namespace
 
-std::vector<Follower::Range> Follower::split(Range range, std::string_view separator) const {
+std::vector<HostCodeReader::Range> HostCodeReader::split(Range range, std::string_view separator) const {
   std::vector<Range> out;
   const std::vector<cuda_source::Token>& code = codes_[code_];
   const size_t last = std::min(range.last, code.size());
@@ -46,7 +46,7 @@ std::vector<Follower::Range> Follower::split(Range range, std::string_view separ
   return out;
 }
 
-size_t Follower::behind_statement(size_t at, int depth) const {
+size_t HostCodeReader::behind_statement(size_t at, int depth) const {
   const std::vector<cuda_source::Token>& code = codes_[code_];
   const size_t last = end_;
   if (at >= last) return last;
@@ -78,7 +78,7 @@ size_t Follower::behind_statement(size_t at, int depth) const {
   return last;
 }
 
-Follower::Flow Follower::block(Range range) {
+HostCodeReader::Flow HostCodeReader::block(Range range) {
   const auto saved = std::pair(at_, end_);
   scopes_.emplace_back();
   at_ = range.first;
@@ -90,7 +90,7 @@ Follower::Flow Follower::block(Range range) {
   return flow;
 }
 
-Follower::Flow Follower::statement() {
+HostCodeReader::Flow HostCodeReader::statement() {
   const size_t start = at_, stop = behind_statement(start);
   const cuda_source::Token first = token(start);
   if (++steps_ > kMostSteps || depth_ > kMostNested) {
@@ -138,7 +138,7 @@ Follower::Flow Follower::statement() {
   return flow;
 }
 
-Value Follower::condition(Range range) {
+HostValue HostCodeReader::condition(Range range) {
   const std::vector<Range> parts = split(range, ";");
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
     at_ = parts[i].first;
@@ -152,15 +152,15 @@ Value Follower::condition(Range range) {
   return evaluate(last);
 }
 
-Follower::Flow Follower::if_statement(size_t start) {
+HostCodeReader::Flow HostCodeReader::if_statement(size_t start) {
   size_t open = start + 1;
   if (token(open).is("constexpr")) ++open;
   const size_t close = cuda_source::behind_bracket(codes_[code_], open, end_);
   scopes_.emplace_back();
-  const Value value = condition({open + 1, close - 1});
+  const HostValue value = condition({open + 1, close - 1});
   const size_t behind = behind_statement(close);
   const bool has_else = behind < end_ && token(behind).is("else");
-  const size_t other = has_else ? behind + 1 : Value::kNoSlot;
+  const size_t other = has_else ? behind + 1 : HostValue::kNoSlot;
   const TermRef term = condition_of(value);
   Flow flow = Flow::Next;
   const bool merged = term && !term->constant() && merge_branches(term, close, other);
@@ -174,8 +174,8 @@ Follower::Flow Follower::if_statement(size_t start) {
 }
 
 /// Follows one branch; returns whether it only changed numbers.
-bool Follower::quiet_branch(size_t body) {
-  if (body == Value::kNoSlot) return true;
+bool HostCodeReader::quiet_branch(size_t body) {
+  if (body == HostValue::kNoSlot) return true;
   const auto size = [this] {
     const auto zeroed = std::ranges::count(out_.path.scratch, true, &RecordedScratch::zero);
     return std::tuple(zeroed, out_.path.launches.size(), out_.path.scratch.size(),
@@ -190,7 +190,7 @@ bool Follower::quiet_branch(size_t body) {
 
 // if (n > 1024) threads = 512; does not need its own launch group: the number becomes a pick.
 // Restores the state and returns false if a branch does more.
-bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
+bool HostCodeReader::merge_branches(const TermRef& condition, size_t yes, size_t no) {
   const Followed saved_out = out_;
   const std::deque<Slot> saved_slots = slots_;
   const std::vector<Scope> saved_scopes = scopes_;
@@ -203,7 +203,7 @@ bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
   scopes_ = saved_scopes;
   fine = fine && quiet_branch(no);
   for (size_t i = 0; fine && i < saved_slots.size(); ++i) {
-    const Value &a = after[i].value, &b = slots_[i].value;
+    const HostValue &a = after[i].value, &b = slots_[i].value;
     const auto same = [](const TermRef& x, const TermRef& y) {
       return x == y || (x && y && x->text() == y->text());
     };
@@ -214,7 +214,7 @@ bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
         same(a.denominator, b.denominator) && a.real == b.real &&
         same_extents(a.extents, b.extents))
       continue;
-    fine = a.is(Value::Kind::Integer) && b.is(Value::Kind::Integer);
+    fine = a.is(HostValue::Kind::Integer) && b.is(HostValue::Kind::Integer);
     if (!fine) break;
     const TermRef picked = make_term(TermOp::Pick, {which, b.term, a.term});
     fine = picked->size <= kMaxTermSize;
@@ -228,7 +228,7 @@ bool Follower::merge_branches(const TermRef& condition, size_t yes, size_t no) {
   return false;
 }
 
-Follower::Flow Follower::for_statement(size_t start, size_t stop) {
+HostCodeReader::Flow HostCodeReader::for_statement(size_t start, size_t stop) {
   const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
   const std::vector<Range> parts = split({start + 2, close - 1}, ";");
   if (parts.size() != 3) {
@@ -248,24 +248,24 @@ Follower::Flow Follower::for_statement(size_t start, size_t stop) {
   return flow;
 }
 
-Follower::Flow Follower::while_statement(size_t start, size_t) {
+HostCodeReader::Flow HostCodeReader::while_statement(size_t start, size_t) {
   const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
   return run_loop({start + 2, close - 1}, {}, close, true);
 }
 
-Follower::Flow Follower::do_statement(size_t start) {
+HostCodeReader::Flow HostCodeReader::do_statement(size_t start) {
   const size_t close = behind_statement(start + 1);
   if (!token(close).is("while")) return Flow::Next;
   const size_t end = cuda_source::behind_bracket(codes_[code_], close + 1, end_);
   return run_loop({close + 2, end - 1}, {}, start + 1, false);
 }
 
-Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool check_first) {
+HostCodeReader::Flow HostCodeReader::run_loop(Range condition, Range step, size_t body, bool check_first) {
   const cuda_source::Token where = token(condition.first);
   for (int turn = 0; !broken_ && !out_.path.refused; ++turn) {
     if (turn > 0 || check_first) {
       const bool forever = condition.first >= condition.last;
-      const Value value = forever ? integer_value(number(1)) : evaluate(condition);
+      const HostValue value = forever ? integer_value(number(1)) : evaluate(condition);
       const TermRef term = condition_of(value);
       if (!term || !term->constant()) {
         problem(where,
@@ -292,9 +292,9 @@ Follower::Flow Follower::run_loop(Range condition, Range step, size_t body, bool
   return Flow::Next;
 }
 
-Follower::Flow Follower::switch_statement(size_t start) {
+HostCodeReader::Flow HostCodeReader::switch_statement(size_t start) {
   const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
-  const Value value = evaluate({start + 2, close - 1});
+  const HostValue value = evaluate({start + 2, close - 1});
   const size_t stop = behind_statement(start);
   size_t chosen = stop;
   size_t fallback = stop;
@@ -306,7 +306,7 @@ Follower::Flow Follower::switch_statement(size_t start) {
     } else if (token(i).is("case")) {
       size_t colon = i + 1;
       while (colon < stop && !token(colon).is(":")) ++colon;
-      const Value label = evaluate({i + 1, colon});
+      const HostValue label = evaluate({i + 1, colon});
       if (decide(combine("==", value, label, token(i)), token(i))) chosen = colon + 1;
       i = colon;
     }
@@ -331,14 +331,14 @@ Follower::Flow Follower::switch_statement(size_t start) {
   return flow == Flow::Break ? Flow::Next : flow;
 }
 
-Follower::Flow Follower::return_statement(size_t stop) {
+HostCodeReader::Flow HostCodeReader::return_statement(size_t stop) {
   ++at_;
-  result_ = at_ + 1 < stop ? evaluate({at_, stop - 1}) : Value{};
-  result_.slot = Value::kNoSlot;
+  result_ = at_ + 1 < stop ? evaluate({at_, stop - 1}) : HostValue{};
+  result_.slot = HostValue::kNoSlot;
   return Flow::Return;
 }
 
-bool Follower::looks_like_declaration(size_t stop) const {
+bool HostCodeReader::looks_like_declaration(size_t stop) const {
   size_t at = at_;
   const size_t last = std::min(stop, codes_[code_].size());
   const auto type = read_type(codes_[code_], at, last, types_);
@@ -347,7 +347,7 @@ bool Follower::looks_like_declaration(size_t stop) const {
   return at + 1 >= last || kBehind.count(token(at + 1).text) > 0;
 }
 
-bool Follower::declaration(size_t stop) {
+bool HostCodeReader::declaration(size_t stop) {
   const size_t start = at_;
   if (token(at_).is("using")) {
     size_t at = at_ + 3;
@@ -371,15 +371,15 @@ bool Follower::declaration(size_t stop) {
   return true;
 }
 
-void Follower::declarator(const CType& type, size_t stop) {
+void HostCodeReader::declarator(const CType& type, size_t stop) {
   const cuda_source::Token name = token(at_++);
-  Value value;
+  HostValue value;
   if (type.base == "dim3") {
-    value.kind = Value::Kind::Extents;
+    value.kind = HostValue::Kind::Extents;
   } else if (type.pointers > 0) {
-    value.kind = Value::Kind::Pointer;
+    value.kind = HostValue::Kind::Pointer;
   } else if (type.base == "cudaError_t" || type.base == "cudaError") {
-    value.kind = Value::Kind::Status;
+    value.kind = HostValue::Kind::Status;
   } else if (type.dtype) {
     value = unknown_value(fmt::format("'{}' has no value yet", name.text), name);
   }
@@ -393,8 +393,8 @@ void Follower::declarator(const CType& type, size_t stop) {
   if (assigns) {
     value = evaluate({at_ + 1, stop});
   } else if (braces && type.base == "dim3") {
-    Value list;
-    list.kind = Value::Kind::List;
+    HostValue list;
+    list.kind = HostValue::Kind::List;
     for (const Range& one :
          split({at_ + 1, cuda_source::behind_bracket(codes_[code_], at_, stop) - 1}))
       list.items.push_back(evaluate(one));
@@ -403,16 +403,16 @@ void Follower::declarator(const CType& type, size_t stop) {
     const Range inner = {at_ + 1, cuda_source::behind_bracket(codes_[code_], at_, stop) - 1};
     if (inner.first < inner.last) value = evaluate(inner);
   }
-  if (type.base == "dim3" && !value.is(Value::Kind::Unknown)) {
+  if (type.base == "dim3" && !value.is(HostValue::Kind::Unknown)) {
     value.extents = extents_of(value, name, "this dim3");
-    value.kind = Value::Kind::Extents;
+    value.kind = HostValue::Kind::Extents;
   }
-  if (!is_array && value.is(Value::Kind::List) && value.items.size() == 1) {
-    const Value only = value.items.front();
+  if (!is_array && value.is(HostValue::Kind::List) && value.items.size() == 1) {
+    const HostValue only = value.items.front();
     value = only;
   }
   value = converted(value, is_array ? CType{} : type, name);
-  value.slot = value.is(Value::Kind::Address) ? value.slot : Value::kNoSlot;
+  value.slot = value.is(HostValue::Kind::Address) ? value.slot : HostValue::kNoSlot;
   value.member = -1;
   declare(name.text, is_array ? CType{} : type, std::move(value));
 }

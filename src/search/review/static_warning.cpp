@@ -1,4 +1,4 @@
-#include "review/suspicion.h"
+#include "review/static_warning.h"
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ size_t closing_bracket(const std::vector<CodeToken>& tokens, size_t open) {
 }
 
 /// Finds values that are rounded to half while they are accumulated.
-void look_at_rounding(const std::vector<CodeToken>& tokens, std::vector<Suspicion>& out) {
+void look_at_rounding(const std::vector<CodeToken>& tokens, std::vector<StaticWarning>& out) {
   for (size_t i = 0; i + 3 < tokens.size(); ++i) {
     if (tokens[i].text == "__half2float" && tokens[i + 2].text == "__float2half")
       out.push_back({tokens[i].line, "rounded to half and back"});
@@ -86,7 +86,7 @@ bool is_summed(const std::vector<CodeToken>& tokens, size_t begin, size_t end,
 }
 
 /// Finds sums of exponentials whose argument has no subtraction: they overflow for large values.
-void look_at_exponentials(const std::vector<CodeToken>& tokens, std::vector<Suspicion>& out) {
+void look_at_exponentials(const std::vector<CodeToken>& tokens, std::vector<StaticWarning>& out) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!kExponentials.contains(tokens[i].text) || tokens[i + 1].text != "(") continue;
     const size_t close = closing_bracket(tokens, i + 1);
@@ -110,15 +110,15 @@ void look_at_exponentials(const std::vector<CodeToken>& tokens, std::vector<Susp
 
 }  // namespace
 
-std::vector<Suspicion> suspicions(const std::string& module_text) {
+std::vector<StaticWarning> suspicions(const std::string& module_text) {
   const std::vector<CodeToken> tokens = code_tokens(module_text);
-  std::vector<Suspicion> all;
+  std::vector<StaticWarning> all;
   look_at_rounding(tokens, all);
   look_at_exponentials(tokens, all);
   return all;
 }
 
-double suspicion_score(const std::vector<Suspicion>& all) {
+double suspicion_score(const std::vector<StaticWarning>& all) {
   return std::max(kLeast, std::pow(kFactor, static_cast<double>(all.size())));
 }
 

@@ -1,4 +1,4 @@
-#include "review/read_bench.h"
+#include "review/reviewed_judge.h"
 
 #include <gtest/gtest.h>
 

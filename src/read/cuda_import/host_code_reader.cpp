@@ -4,7 +4,7 @@
 // run the other. The alternative, recording a real run, shows one shape only (host_recording does
 // that). The cost: the number of decisions per path is limited, and unknown code is refused. This
 // file has the names, scopes and decisions; the other follow_*.cpp files have the language.
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 
 #include <fmt/core.h>
 
@@ -19,7 +19,7 @@ constexpr size_t kMostDecisions = 12;
 
 }  // namespace
 
-Follower::Follower(const Source& source, std::vector<bool> decisions)
+HostCodeReader::HostCodeReader(const HostSource& source, std::vector<bool> decisions)
     : source_(source), types_(source.types) {
   out_.decisions = std::move(decisions);
   codes_.emplace_back();
@@ -27,7 +27,7 @@ Follower::Follower(const Source& source, std::vector<bool> decisions)
   read_enumerators();
 }
 
-Followed Follower::run(const Item& launcher, const std::vector<Value>& arguments) {
+Followed HostCodeReader::run(const Item& launcher, const std::vector<HostValue>& arguments) {
   const std::vector<CParameter> parameters = source_.parameters(launcher);
   for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i)
     declare(parameters[i].name, parameters[i].type, arguments[i]);
@@ -37,7 +37,7 @@ Followed Follower::run(const Item& launcher, const std::vector<Value>& arguments
   return std::move(out_);
 }
 
-void Follower::problem(const cuda_source::Token& where, std::string message, std::string hint) {
+void HostCodeReader::problem(const cuda_source::Token& where, std::string message, std::string hint) {
   const int length = static_cast<int>(std::max<size_t>(1, where.end - where.begin));
   for (const cuda_source::Diagnostic& known : out_.problems) {
     if (known.line == where.line && known.message == message) return;
@@ -45,33 +45,33 @@ void Follower::problem(const cuda_source::Token& where, std::string message, std
   out_.problems.push_back({where.line, where.column, length, std::move(message), std::move(hint)});
 }
 
-void Follower::problem(const Value& unknown, const std::string& what,
+void HostCodeReader::problem(const HostValue& unknown, const std::string& what,
                        const cuda_source::Token& where) {
   cuda_source::Token place = where;
-  if (unknown.is(Value::Kind::Unknown) && unknown.line > 0) {
+  if (unknown.is(HostValue::Kind::Unknown) && unknown.line > 0) {
     place.line = unknown.line;
     place.column = unknown.column;
     place.begin = place.end = 0;
   }
   const std::string why =
-      unknown.is(Value::Kind::Unknown) ? unknown.text : "something that is no number here";
+      unknown.is(HostValue::Kind::Unknown) ? unknown.text : "something that is no number here";
   problem(place, fmt::format("{}: {}", what, why),
           "plans hold integer expressions of the parameters; see docs/import.md");
 }
 
-const cuda_source::Token& Follower::token(size_t at) const {
+const cuda_source::Token& HostCodeReader::token(size_t at) const {
   static const cuda_source::Token kEnd;
   const std::vector<cuda_source::Token>& code = codes_[code_];
   return at < code.size() ? code[at] : kEnd;
 }
 
-bool Follower::take(std::string_view text) {
+bool HostCodeReader::take(std::string_view text) {
   if (!next_is(text)) return false;
   ++at_;
   return true;
 }
 
-size_t Follower::code_of(size_t first, size_t last) {
+size_t HostCodeReader::code_of(size_t first, size_t last) {
   const auto known = code_numbers_.find({first, last});
   if (known != code_numbers_.end()) return known->second;
   std::optional<std::vector<cuda_source::Token>> expanded =
@@ -93,30 +93,30 @@ size_t Follower::code_of(size_t first, size_t last) {
   return code_numbers_[{first, last}] = codes_.size() - 1;
 }
 
-size_t Follower::find_variable(const std::string& name) {
+size_t HostCodeReader::find_variable(const std::string& name) {
   for (size_t i = scopes_.size(); i > frame_; --i) {
     const auto at = scopes_[i - 1].find(name);
     if (at != scopes_[i - 1].end()) return at->second;
   }
   const auto global = scopes_[0].find(name);
   if (global != scopes_[0].end()) return global->second;
-  if (!find_global(name)) return Value::kNoSlot;
+  if (!find_global(name)) return HostValue::kNoSlot;
   return scopes_[0].at(name);
 }
 
-size_t Follower::declare(const std::string& name, const CType& type, Value value) {
+size_t HostCodeReader::declare(const std::string& name, const CType& type, HostValue value) {
   slots_.push_back({std::move(value), name, type});
   if (type.pointers > 0) slots_.back().value.type = type;
   scopes_.back()[name] = slots_.size() - 1;
   return slots_.size() - 1;
 }
 
-void Follower::assign(size_t slot, int member, Value value, const cuda_source::Token& where) {
+void HostCodeReader::assign(size_t slot, int member, HostValue value, const cuda_source::Token& where) {
   if (slot >= slots_.size()) return;
   Slot& target = slots_[slot];
-  if (member >= 0 && target.value.is(Value::Kind::Extents)) {
+  if (member >= 0 && target.value.is(HostValue::Kind::Extents)) {
     value = converted(value, CType{"int", tensor::DType::Int32, 4}, where);
-    if (!value.is(Value::Kind::Integer)) {
+    if (!value.is(HostValue::Kind::Integer)) {
       problem(value, fmt::format("'{}' gets a value that cannot be followed", target.name), where);
       return;
     }
@@ -125,13 +125,13 @@ void Follower::assign(size_t slot, int member, Value value, const cuda_source::T
     return;
   }
   value = converted(value, target.type, where);
-  if (!value.is(Value::Kind::Address)) value.slot = Value::kNoSlot;
+  if (!value.is(HostValue::Kind::Address)) value.slot = HostValue::kNoSlot;
   value.member = -1;
   if (target.type.pointers > 0) value.type = target.type;
   target.value = std::move(value);
 }
 
-bool Follower::find_global(const std::string& name) {
+bool HostCodeReader::find_global(const std::string& name) {
   if (const auto at = enumerators_.find(name); at != enumerators_.end()) {
     slots_.push_back({at->second, name, {}});
     scopes_[0][name] = slots_.size() - 1;
@@ -151,9 +151,9 @@ bool Follower::find_global(const std::string& name) {
     slot.value = evaluate({0, codes_[code].size()});
     std::tie(code_, at_, end_) = saved;
     slot.value = converted(slot.value, slot.type, source_.tokens[item->first]);
-    slot.value.slot = Value::kNoSlot;
+    slot.value.slot = HostValue::kNoSlot;
   } else if (slot.type.pointers > 0) {
-    slot.value.kind = Value::Kind::Pointer;
+    slot.value.kind = HostValue::Kind::Pointer;
   }
   if (slot.type.pointers > 0) slot.value.type = slot.type;
   evaluating_.erase(name);
@@ -162,7 +162,7 @@ bool Follower::find_global(const std::string& name) {
   return true;
 }
 
-void Follower::read_enumerators() {
+void HostCodeReader::read_enumerators() {
   for (const Item& item : source_.outline.items) {
     if (item.kind != Item::Kind::Type || !source_.tokens[item.first].is("enum")) continue;
     size_t at = item.first;
@@ -174,8 +174,8 @@ void Follower::read_enumerators() {
     for (const Range& one : split({0, codes_[code_].size()})) {
       if (one.first >= one.last || !token(one.first).identifier()) continue;
       if (one.last > one.first + 2) {
-        const Value value = evaluate({one.first + 2, one.last});
-        if (!value.is(Value::Kind::Integer)) break;
+        const HostValue value = evaluate({one.first + 2, one.last});
+        if (!value.is(HostValue::Kind::Integer)) break;
         next = value.term;
       }
       enumerators_[token(one.first).text] = integer_value(next);
@@ -185,7 +185,7 @@ void Follower::read_enumerators() {
   code_ = 0;
 }
 
-const Item* Follower::find_item(const std::string& name, Item::Kind kind) const {
+const Item* HostCodeReader::find_item(const std::string& name, Item::Kind kind) const {
   for (const Item& item : source_.outline.items) {
     if (item.kind == kind && (item.name == name || last_name(item.name) == last_name(name)))
       return &item;
@@ -193,7 +193,7 @@ const Item* Follower::find_item(const std::string& name, Item::Kind kind) const 
   return nullptr;
 }
 
-bool Follower::decide(const Value& value, const cuda_source::Token& where) {
+bool HostCodeReader::decide(const HostValue& value, const cuda_source::Token& where) {
   const TermRef term = condition_of(value);
   if (!term) {
     problem(value, "a condition cannot be followed", where);

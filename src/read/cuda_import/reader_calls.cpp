@@ -10,13 +10,13 @@
 #include <tuple>
 
 #include "core/text.h"
-#include "cuda_import/follow.h"
+#include "cuda_import/host_code_reader.h"
 
 namespace kw::cuda_import {
 
 namespace {
 
-using Kind = Value::Kind;
+using Kind = HostValue::Kind;
 
 constexpr int kMostCalls = 24;
 
@@ -50,8 +50,8 @@ const std::set<std::string> kHarmless = {"printf",       "fprintf",    "puts",  
                                          "std::fprintf", "std::printf"};
 const std::set<std::string> kEnds = {"exit", "abort", "std::exit", "std::abort", "std::terminate"};
 
-Value status() {
-  Value out;
+HostValue status() {
+  HostValue out;
   out.kind = Kind::Status;
   return out;
 }
@@ -66,17 +66,17 @@ std::string library_of(const std::string& name) {
 
 }  // namespace
 
-Value Follower::call(const std::string& name, Range templates, bool has_templates,
+HostValue HostCodeReader::call(const std::string& name, Range templates, bool has_templates,
                      const cuda_source::Token& where) {
   const bool braces = next_is("{");
   const size_t open = at_, close = cuda_source::behind_bracket(codes_[code_], at_, end_);
   const std::vector<Range> arguments = split({open + 1, close - 1});
   at_ = close;
   if (name == "dim3") {
-    Value list;
+    HostValue list;
     list.kind = Kind::List;
     for (const Range& one : arguments) list.items.push_back(evaluate(one));
-    Value out;
+    HostValue out;
     out.extents = extents_of(list, where, "this dim3");
     out.kind = Kind::Extents;
     return out;
@@ -96,7 +96,7 @@ Value Follower::call(const std::string& name, Range templates, bool has_template
     return converted(evaluate(arguments[0]), wide ? integer : built_in, where);
   }
   bool known = true;
-  Value out = runtime_call(name, arguments, where, &known);
+  HostValue out = runtime_call(name, arguments, where, &known);
   if (known) return out;
   out = library_call(name, arguments, where, &known);
   if (known) return out;
@@ -110,7 +110,7 @@ Value Follower::call(const std::string& name, Range templates, bool has_template
   return unknown_value(fmt::format("the result of '{}'", name), where);
 }
 
-Value Follower::library_call(const std::string& name, const std::vector<Range>& arguments,
+HostValue HostCodeReader::library_call(const std::string& name, const std::vector<Range>& arguments,
                              const cuda_source::Token& where, bool* known) {
   *known = true;
   const std::string base = last_name(name);
@@ -121,7 +121,7 @@ Value Follower::library_call(const std::string& name, const std::vector<Range>& 
   if (kHarmless.count(name) || name.starts_with("std::chrono") || base == "getenv") return {};
   if (name == "std::move" && arguments.size() == 1) return evaluate(arguments[0]);
   if (base == "swap" && arguments.size() == 2) {
-    const Value a = evaluate(arguments[0]), b = evaluate(arguments[1]);
+    const HostValue a = evaluate(arguments[0]), b = evaluate(arguments[1]);
     assign(a.slot, -1, b, where);
     assign(b.slot, -1, a, where);
     return {};
@@ -131,7 +131,7 @@ Value Follower::library_call(const std::string& name, const std::vector<Range>& 
     return rounded(evaluate(arguments[0]), kUp.count(base) > 0, where);
   const bool smaller = base == "min", larger = base == "max";
   if ((smaller || larger) && arguments.size() == 2) {
-    const Value a = evaluate(arguments[0]), b = evaluate(arguments[1]);
+    const HostValue a = evaluate(arguments[0]), b = evaluate(arguments[1]);
     if (a.is(Kind::Integer) && b.is(Kind::Integer))
       return integer_value(make_term(smaller ? TermOp::Min : TermOp::Max, {a.term, b.term}));
     return unknown_value("min and max of things that are no integers here", where);
@@ -144,14 +144,14 @@ Value Follower::library_call(const std::string& name, const std::vector<Range>& 
   return {};
 }
 
-Value Follower::target_of(const Value& address) const {
+HostValue HostCodeReader::target_of(const HostValue& address) const {
   if (address.slot >= slots_.size()) return {};
-  Value out = slots_[address.slot].value;
+  HostValue out = slots_[address.slot].value;
   if (!out.is(Kind::Address)) out.slot = address.slot;
   return out;
 }
 
-void Follower::set_by_address(const Value& address, Value value, const cuda_source::Token& where) {
+void HostCodeReader::set_by_address(const HostValue& address, HostValue value, const cuda_source::Token& where) {
   if (!address.is(Kind::Address)) {
     problem(where, "a runtime call writes to no variable", "");
     return;
@@ -159,11 +159,11 @@ void Follower::set_by_address(const Value& address, Value value, const cuda_sour
   assign(address.slot, -1, std::move(value), where);
 }
 
-Value Follower::runtime_call(const std::string& name, const std::vector<Range>& arguments,
+HostValue HostCodeReader::runtime_call(const std::string& name, const std::vector<Range>& arguments,
                              const cuda_source::Token& where, bool* known) {
   *known = true;
   const auto argument = [&](size_t i) {
-    return i < arguments.size() ? evaluate(arguments[i]) : Value{};
+    return i < arguments.size() ? evaluate(arguments[i]) : HostValue{};
   };
   if (kDropped.count(name) || name.starts_with("cudaEvent")) return status();
   if (name == "cudaMalloc" || name == "cudaMallocAsync" || name == "cudaMallocManaged") {
@@ -175,7 +175,7 @@ Value Follower::runtime_call(const std::string& name, const std::vector<Range>& 
   } else if (name == "cudaGetDevice") {
     set_by_address(argument(0), integer_value(number(0)), where);
   } else if (name == "cudaGetDeviceProperties") {
-    Value properties;
+    HostValue properties;
     properties.kind = Kind::Properties;
     set_by_address(argument(0), properties, where);
   } else if (name == "cudaDeviceGetAttribute") {
@@ -190,7 +190,7 @@ Value Follower::runtime_call(const std::string& name, const std::vector<Range>& 
                        : unknown_value(fmt::format("plans do not know '{}'", what), where),
                    where);
   } else if (name == "cudaOccupancyMaxActiveBlocksPerMultiprocessor") {
-    const Value kernel = argument(1);
+    const HostValue kernel = argument(1);
     set_by_address(argument(0),
                    kernel.is(Kind::Kernel) ? integer_value(blocks_per_sm(kernel.text))
                                            : unknown_value("the occupancy of no kernel", where),
@@ -203,7 +203,7 @@ Value Follower::runtime_call(const std::string& name, const std::vector<Range>& 
   return status();
 }
 
-Value Follower::run_body(size_t code, Range body, const cuda_source::Token& where) {
+HostValue HostCodeReader::run_body(size_t code, Range body, const cuda_source::Token& where) {
   if (++calls_ > kMostCalls) {
     problem(where, "functions call each other too deeply", "");
     broken_ = true;
@@ -222,19 +222,19 @@ Value Follower::run_body(size_t code, Range body, const cuda_source::Token& wher
   return std::move(result_);
 }
 
-Value Follower::call_item(const Item& item, Range templates, bool has_templates,
+HostValue HostCodeReader::call_item(const Item& item, Range templates, bool has_templates,
                           const std::vector<Range>& arguments, const cuda_source::Token& where) {
   const std::vector<CParameter> parameters = source_.parameters(item);
   const TypeNames saved_types = types_;
   Scope scope;
-  const auto bind = [&](const std::string& name, const CType& type, Value value) {
+  const auto bind = [&](const std::string& name, const CType& type, HostValue value) {
     if (type.reference && value.slot < slots_.size() && value.member < 0 &&
         !value.is(Kind::Address)) {
       scope[name] = value.slot;
       return;
     }
     value = converted(value, type, where);
-    if (!value.is(Kind::Address)) value.slot = Value::kNoSlot;
+    if (!value.is(Kind::Address)) value.slot = HostValue::kNoSlot;
     slots_.push_back({std::move(value), name, type});
     scope[name] = slots_.size() - 1;
   };
@@ -249,7 +249,7 @@ Value Follower::call_item(const Item& item, Range templates, bool has_templates,
       bind(item.template_parameters[i], {}, evaluate(given[i]));
   }
   for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
-    Value value = evaluate(arguments[i]);
+    HostValue value = evaluate(arguments[i]);
     const std::string& base = parameters[i].type.base;
     const bool open =
         std::ranges::find(item.template_parameters, base) != item.template_parameters.end() &&
@@ -266,27 +266,27 @@ Value Follower::call_item(const Item& item, Range templates, bool has_templates,
   frame_ = scopes_.size();
   scopes_.push_back(std::move(scope));
   const size_t code = code_of(item.body_first, item.body_last);
-  Value out = run_body(code, {}, where);
+  HostValue out = run_body(code, {}, where);
   scopes_.pop_back();
   frame_ = saved_frame;
   types_ = saved_types;
   return out;
 }
 
-Value Follower::call_lambda(const Value& function, const std::vector<Range>& arguments,
+HostValue HostCodeReader::call_lambda(const HostValue& function, const std::vector<Range>& arguments,
                             const cuda_source::Token& where) {
   const std::vector<CParameter> parameters =
       read_parameters(codes_[function.code], function.first, function.last, types_);
-  std::vector<Value> values;
+  std::vector<HostValue> values;
   for (const Range& one : arguments) values.push_back(evaluate(one));
   scopes_.emplace_back();
   for (size_t i = 0; i < parameters.size() && i < values.size(); ++i) {
-    if (!values[i].is(Kind::Address)) values[i].slot = Value::kNoSlot;
+    if (!values[i].is(Kind::Address)) values[i].slot = HostValue::kNoSlot;
     declare(parameters[i].name, parameters[i].type, values[i]);
   }
-  Value out = function.body_first < function.body_last
+  HostValue out = function.body_first < function.body_last
                   ? run_body(function.code, {function.body_first, function.body_last}, where)
-                  : Value{};
+                  : HostValue{};
   scopes_.pop_back();
   return out;
 }
