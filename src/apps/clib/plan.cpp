@@ -78,7 +78,8 @@ Status settle_empty(kernel::Program& program) {
 class CudaPlan : public LaunchPlan {
  public:
   CudaPlan(kernel::Program program, SharedContext& seat)
-      : LaunchPlan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}), seat_(seat) {}
+      : LaunchPlan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}),
+        seat_(seat) {}
 
   Status prepare(const ports::Compiled& compiled) {
     cuda::LoadedImage* image = KW_TRY(seat_.image(compiled));
@@ -208,8 +209,8 @@ Status LaunchPlan::check(std::span<const kw_tensor* const> tensors, bool needs_s
   return Done{};
 }
 
-Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
-                                             int ordinal) {
+Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program,
+                                                   const ports::Compiled& image, int ordinal) {
   KW_TRY(settle_empty(program));
   SharedContext* seat = KW_TRY(SharedContext::of(ordinal));
   auto plan = std::make_unique<CudaPlan>(std::move(program), *seat);
@@ -218,8 +219,8 @@ Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program, cons
 }
 
 Result<std::unique_ptr<LaunchPlan>> make_virtual_plan(kernel::Program program,
-                                                const ports::Compiled& image,
-                                                std::shared_ptr<ports::Device> device) {
+                                                      const ports::Compiled& image,
+                                                      std::shared_ptr<ports::Device> device) {
   KW_TRY(settle_empty(program));
   auto plan = std::make_unique<VirtualPlan>(std::move(program), std::move(device));
   KW_TRY(plan->prepare(image));

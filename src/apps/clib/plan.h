@@ -41,11 +41,11 @@ class LaunchPlan {
 };
 
 /// On the GPU with this number, in the context that the CUDA runtime uses.
-Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program, const ports::Compiled& image,
-                                             int ordinal);
+Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program,
+                                                   const ports::Compiled& image, int ordinal);
 /// On the virtual GPU, with every access checked.
 Result<std::unique_ptr<LaunchPlan>> make_virtual_plan(kernel::Program program,
-                                                const ports::Compiled& image,
-                                                std::shared_ptr<ports::Device> device);
+                                                      const ports::Compiled& image,
+                                                      std::shared_ptr<ports::Device> device);
 
 }  // namespace kw::clib

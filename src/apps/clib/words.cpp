@@ -47,7 +47,8 @@ Result<std::vector<std::string>> values_of(const std::string& key, const Json& v
 
 }  // namespace
 
-Result<std::vector<std::string>> command_line_of(const options::Command& command, const Json& options) {
+Result<std::vector<std::string>> command_line_of(const options::Command& command,
+                                                 const Json& options) {
   if (!options.is_object() && !options.is_null())
     return input_error("the options are no JSON object");
   std::vector<std::string> words;

@@ -13,6 +13,7 @@ namespace kw::clib {
 
 /// The words after the command's name. Input Errors: not an object, or a value that is not text, a
 /// number or a list of them.
-Result<std::vector<std::string>> command_line_of(const options::Command& command, const Json& options);
+Result<std::vector<std::string>> command_line_of(const options::Command& command,
+                                                 const Json& options);
 
 }  // namespace kw::clib

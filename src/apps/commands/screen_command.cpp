@@ -11,20 +11,22 @@ namespace kw::commands {
 
 namespace {
 
-using verification::ScreenScope;
 using verification::Screened;
+using verification::ScreenScope;
 
-constexpr ScreenScope kOrder[] = {ScreenScope::InScope, ScreenScope::NeedsReview, ScreenScope::OutOfScope};
+constexpr ScreenScope kOrder[] = {ScreenScope::InScope, ScreenScope::NeedsReview,
+                                  ScreenScope::OutOfScope};
 
 int64_t count(const std::vector<Screened>& all, ScreenScope scope) {
   return std::ranges::count(all, scope, &Screened::scope);
 }
 
-std::string group_text(const std::vector<Screened>& all, ScreenScope scope, const report::Style& style) {
+std::string group_text(const std::vector<Screened>& all, ScreenScope scope,
+                       const report::Style& style) {
   if (count(all, scope) == 0) return "";
   const report::Paint paint_as = scope == ScreenScope::InScope       ? report::Paint::Good
                                  : scope == ScreenScope::NeedsReview ? report::Paint::Warning
-                                                               : report::Paint::Error;
+                                                                     : report::Paint::Error;
   std::string text = fmt::format(
       "{} ({})\n", paint(style, paint_as, verification::scope_name(scope)), count(all, scope));
   for (const Screened& one : all) {

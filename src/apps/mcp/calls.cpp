@@ -22,7 +22,7 @@ namespace {
 using Moment = std::chrono::steady_clock::time_point;
 
 constexpr double kLook = 0.1;  // seconds between two checks whether the client is still there
-constexpr double kBetweenWords = 0.1;  // least seconds between two progress notifications
+constexpr double kBetweenWords = 0.1;            // least seconds between two progress notifications
 constexpr double kMostExact = 9007199254740992;  // above, not every whole number is a double
 constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
 
@@ -125,7 +125,8 @@ std::optional<RpcReply> Server::call_tool(const RpcRequest& request) {
   if (tool == settings_.tools.end()) return no_tool(name, settings_.tools);
   Json arguments = request.params["arguments"];
   if (arguments.is_null()) arguments = Json::object();
-  if (!arguments.is_object()) return RpcError{kInvalidParams, "\"arguments\" must be an object", {}};
+  if (!arguments.is_object())
+    return RpcError{kInvalidParams, "\"arguments\" must be an object", {}};
   arguments = with_whole_numbers(arguments);
   const std::vector<std::string> problems = schema_problems(input_schema(**tool), arguments);
   if (!problems.empty()) return for_revision(tool_error(join(problems, "\n")), request.revision);

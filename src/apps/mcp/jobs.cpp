@@ -21,7 +21,8 @@ constexpr size_t kMostOpen = 64;       // queued or running
 constexpr size_t kMostEnded = 256;     // whose results are kept
 constexpr size_t kMostNotes = 64;      // of one job
 constexpr size_t kLongestWords = 500;  // of one progress line
-constexpr ResourceClass kLanes[] = {ResourceClass::Quick, ResourceClass::Quick, ResourceClass::Cpu, ResourceClass::Cpu, ResourceClass::Gpu};
+constexpr ResourceClass kLanes[] = {ResourceClass::Quick, ResourceClass::Quick, ResourceClass::Cpu,
+                                    ResourceClass::Cpu, ResourceClass::Gpu};
 
 bool ended(JobState state) { return state != JobState::Queued && state != JobState::Running; }
 
@@ -180,7 +181,8 @@ std::vector<JobSnapshot> Jobs::all() const {
   return seen;
 }
 
-std::optional<JobSnapshot> Jobs::wait(const std::string& handle, uint64_t said, double seconds) const {
+std::optional<JobSnapshot> Jobs::wait(const std::string& handle, uint64_t said,
+                                      double seconds) const {
   std::unique_lock lock(mutex_);
   const auto it = jobs_.find(handle);
   if (it == jobs_.end()) return std::nullopt;

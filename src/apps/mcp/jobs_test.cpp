@@ -96,7 +96,8 @@ TEST(Jobs, ACrashIsAnErrorOfTheTool) {
 }
 
 TEST(Jobs, OneAtATimeOnTheGpuTwoOnTheCpu) {
-  for (const auto& [lane, most] : {std::pair{ResourceClass::Gpu, 1}, std::pair{ResourceClass::Cpu, 2}}) {
+  for (const auto& [lane, most] :
+       {std::pair{ResourceClass::Gpu, 1}, std::pair{ResourceClass::Cpu, 2}}) {
     FakeCommands fake;
     Jobs jobs(fake.runner());
     std::vector<std::string> handles;

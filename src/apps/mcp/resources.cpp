@@ -208,7 +208,7 @@ RpcReply Resources::read(const std::string& uri, int not_found) const {
   if (!text) {
     const bool missing = text.error().blame == Blame::Input;
     return RpcError{missing ? not_found : static_cast<int>(kInternalError), text.error().message,
-                 data};
+                    data};
   }
   Json content = Json::object().set("uri", uri).set("mimeType", type).set("text", *text);
   return Json::object().set("contents", Json::array().push(std::move(content)));

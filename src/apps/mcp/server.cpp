@@ -226,7 +226,7 @@ std::optional<RpcReply> Server::fill_prompt(const RpcRequest& request) {
 }
 
 std::optional<RpcReply> Server::dispatch(Session& session, const Message& message, Sink& sink,
-                                      ClientCall& call) {
+                                         ClientCall& call) {
   if (message.method == "initialize") return initialize(session, message.params);
   const Revision* revision = session.revision();
   const Json& meta = message.params["_meta"];

@@ -54,7 +54,8 @@ class Server {
   struct MethodRow;
   static const MethodRow* find_method(const std::string& name);
 
-  std::optional<RpcReply> dispatch(Session& session, const Message& message, Sink& sink, ClientCall& call);
+  std::optional<RpcReply> dispatch(Session& session, const Message& message, Sink& sink,
+                                   ClientCall& call);
   RpcReply initialize(Session& session, const Json& params);
   std::optional<RpcReply> ping(const RpcRequest& request);
   std::optional<RpcReply> discover(const RpcRequest& request);

@@ -28,7 +28,7 @@ ToolArgument argument_of(const std::string& command, std::string name) {
 }  // namespace
 
 std::vector<ToolArgument> arguments(const std::string& command, std::vector<ToolArgument> own,
-                                const std::string& options, std::vector<ToolArgument> waiting) {
+                                    const std::string& options, std::vector<ToolArgument> waiting) {
   for (const std::string& name : split(options, ' '))
     if (!name.empty()) own.push_back(argument_of(command, name));
   for (ToolArgument& argument : waiting) own.push_back(std::move(argument));

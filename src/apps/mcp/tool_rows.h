@@ -16,19 +16,21 @@ std::vector<AgentTool> run_tools();
 /// A tool's own arguments, then options of its command by their names for agents ('!': required),
 /// then those for waiting.
 std::vector<ToolArgument> arguments(const std::string& command, std::vector<ToolArgument> own,
-                                const std::string& options, std::vector<ToolArgument> waiting = {});
+                                    const std::string& options,
+                                    std::vector<ToolArgument> waiting = {});
 
-const inline ToolArgument kBackground{"background", Kind::Waiting, "",
-                                  "give a job handle at once; ask job_status and job_result later"};
+const inline ToolArgument kBackground{
+    "background", Kind::Waiting, "",
+    "give a job handle at once; ask job_status and job_result later"};
 const inline ToolArgument kWaitSeconds{"wait_seconds",
-                                   Kind::Waiting,
-                                   "",
-                                   "give a job handle if it takes longer than this",
-                                   false,
-                                   "",
-                                   0,
-                                   86400};
+                                       Kind::Waiting,
+                                       "",
+                                       "give a job handle if it takes longer than this",
+                                       false,
+                                       "",
+                                       0,
+                                       86400};
 const inline ToolArgument kFull{"full", Kind::Waiting, "",
-                            "leave nothing out of the result: raw samples, counters by line"};
+                                "leave nothing out of the result: raw samples, counters by line"};
 
 }  // namespace kw::mcp

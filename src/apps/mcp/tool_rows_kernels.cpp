@@ -10,9 +10,11 @@ namespace {
 
 using K = Kind;
 const ToolArgument kModule{"module", K::Module, "",
-                       "the kernel module: CUDA device code with '//!' launch-plan lines", true};
+                           "the kernel module: CUDA device code with '//!' launch-plan lines",
+                           true};
 const ToolArgument kReference{"reference", K::Reference, "",
-                          "a Python file with a PyTorch function or model, or a task folder", true};
+                              "a Python file with a PyTorch function or model, or a task folder",
+                              true};
 constexpr const char* kDescribeWords[] = {"describe"};
 constexpr Member kDescribeMembers[] = {
     {"task", "object",

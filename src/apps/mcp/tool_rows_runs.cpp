@@ -10,16 +10,17 @@ namespace kw::mcp {
 namespace {
 
 using K = Kind;
-const ToolArgument kRun{"run", K::Run, "", "a run's id, the beginning of it, 'latest', or its folder"};
+const ToolArgument kRun{"run", K::Run, "",
+                        "a run's id, the beginning of it, 'latest', or its folder"};
 const ToolArgument kThisRun{"run", K::Run, "",
-                        "a run's id, the beginning of it, 'latest', or its folder", true};
+                            "a run's id, the beginning of it, 'latest', or its folder", true};
 const ToolArgument kReferenceWord{
     "reference", K::Reference, "",
     "what it must compute: a Python file with a PyTorch function or model, or a task folder", true};
 const ToolArgument kJob{"job", K::Id, "", "the handle; default: all jobs of this server"};
 const ToolArgument kThisJob{"job", K::Id, "", "the handle", true};
 const ToolArgument kWait{"wait_seconds", K::Waiting, "", "wait for its end at most so long",
-                     false,          "",         0,  86400};
+                         false,          "",         0,  86400};
 const std::vector<ToolArgument> kLasting = {kBackground, kWaitSeconds};
 const std::vector<ToolArgument> kLastingFull = {kBackground, kWaitSeconds, kFull};
 constexpr const char* kSetupOptions =
@@ -99,8 +100,8 @@ std::vector<AgentTool> run_tools() {
        "again.",
        kResumeWords,
        arguments("resume", {kThisRun}, "reference time candidates out device", kLastingFull),
-       kRunReport, ResourceClass::Gpu, true, true, "the run's folder is kept: call resume_run again",
-       "samples"},
+       kRunReport, ResourceClass::Gpu, true, true,
+       "the run's folder is kept: call resume_run again", "samples"},
       {"inspect_run", "Look at a run",
        "What a synthesis run holds: result, candidates, why the others were stopped.",
        kInspectWords, arguments("inspect", {kRun}, "candidate limit out", {kFull}), kInspectMembers,
@@ -108,8 +109,9 @@ std::vector<AgentTool> run_tools() {
       {"optimize_setup", "Begin to optimise a kernel",
        "Makes a run folder for an existing kernel: verifies and times the baseline, freezes it and "
        "the reference, calibrates noise. Then optimize_open.",
-       kSetupWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, ResourceClass::Gpu,
-       true, true, "call optimize_setup again: a folder that was half made is not used"},
+       kSetupWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers,
+       ResourceClass::Gpu, true, true,
+       "call optimize_setup again: a folder that was half made is not used"},
       {"optimize_open", "Open an iteration",
        "Profiles the best kernel so far and writes roofline.json, the metrics and a template of "
        "analysis.md into the iteration's folder. Then write methods.json and branches/b1/kernel.cu "
@@ -120,24 +122,26 @@ std::vector<AgentTool> run_tools() {
       {"optimize_close", "Close an iteration",
        "Checks methods.json, verifies and races the branches, ablates each method, looks for it in "
        "machine code and classifies it. Says what to repair when every branch failed.",
-       kCloseWords, arguments("optimize", {}, "run_dir! iter", kLasting), kStepMembers, ResourceClass::Gpu,
-       true, true, "the folder says where it stands: call optimize_close again"},
+       kCloseWords, arguments("optimize", {}, "run_dir! iter", kLasting), kStepMembers,
+       ResourceClass::Gpu, true, true,
+       "the folder says where it stands: call optimize_close again"},
       {"optimize_finalize", "End an optimisation",
        "Writes summary.md: headline, timeline, drift, methods by class.", kFinalizeWords,
-       arguments("optimize", {}, "run_dir!", kLasting), kStepMembers, ResourceClass::Gpu, true, true,
-       "call optimize_finalize again"},
+       arguments("optimize", {}, "run_dir!", kLasting), kStepMembers, ResourceClass::Gpu, true,
+       true, "call optimize_finalize again"},
       {"optimize_validate", "May these methods be tried?",
        "Checks methods.json of the open iteration before anything is compiled, and says everything "
        "that speaks against it at once.",
-       kValidateWords, arguments("optimize", {}, "run_dir! iter"), kValidateMembers, ResourceClass::Quick},
+       kValidateWords, arguments("optimize", {}, "run_dir! iter"), kValidateMembers,
+       ResourceClass::Quick},
       {"optimize_state", "Where an optimisation stands",
        "Phase, iteration, best kernel, methods by class, and what to do next. Changes nothing.",
        kStateWords, arguments("optimize", {}, "run_dir!"), kStepMembers, ResourceClass::Quick},
       {"optimize_auto", "Optimise a kernel without a model",
        "The whole loop with branches that the engine writes itself: designs of code generation and "
        "tunables. Minutes; use background. Say what it could not apply.",
-       kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, ResourceClass::Gpu,
-       true, true,
+       kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers,
+       ResourceClass::Gpu, true, true,
        "the run's folder is kept: go on with optimize_open, or 'kernelwright optimize --run-dir "
        "DIR'"},
       {"job_status",

@@ -3,8 +3,8 @@
 // are refused, texts and lists are bounded. A module or reference may be given as a path or as
 // text, in two properties.
 // "anyOf" would express that one of the two is required, but several model vendors reject it here.
-// So the description says it and command_line_of() checks it. The cost: this mistake is found after the
-// schema check.
+// So the description says it and command_line_of() checks it. The cost: this mistake is found after
+// the schema check.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>

@@ -39,8 +39,7 @@ using Bf16 = Format<8, 7, 0x7f7f, 0x7f80, 0x7fff>;
 using Tf32 = Format<8, 10, 0x3fbff, 0x3fc00, 0x3ffff>;  // the upper 19 bits of a binary32
 using E4m3 = Format<4, 3, 0x7e, 0x7f, 0x7f>;
 using E5m2 = Format<5, 2, 0x7b, 0x7c, 0x7f>;
-using E2m1 =
-    Format<2, 1, 0x7, 0x7, 0x7>;  // no infinity, no NaN: both become the largest value
+using E2m1 = Format<2, 1, 0x7, 0x7, 0x7>;  // no infinity, no NaN: both become the largest value
 
 inline namespace KW_NUMERIC_LEVEL {
 

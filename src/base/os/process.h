@@ -28,10 +28,9 @@ struct ProcessLimits {
   double timeout_seconds = 60;
   uint64_t memory_bytes = 0;         // address space; 0 = unlimited
   uint64_t output_bytes = 64 << 20;  // output beyond this is cut off, and the result says so
-  const Allowed* allowed =
-      nullptr;  // files it may touch (os/landlock.h), if Linux can enforce it
-  bool confined = false;  // it runs text we did not write, as ChildOptions::allowed does
-  std::function<bool()> stop = {};  // called often; true ends it as Ctrl-C does
+  const Allowed* allowed = nullptr;  // files it may touch (os/landlock.h), if Linux can enforce it
+  bool confined = false;             // it runs text we did not write, as ChildOptions::allowed does
+  std::function<bool()> stop = {};   // called often; true ends it as Ctrl-C does
   bool end_when_cut = false;  // too much standard output ends it; otherwise the rest is dropped
   Environment environment = Environment::WithoutKeys;
 };

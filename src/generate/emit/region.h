@@ -29,9 +29,9 @@ struct Region {
   std::string name;                       // name of the kernel
   std::vector<Store> stores;              // at least one
   std::map<graph::NodeId, Buffer> loads;  // never one of `stores`
-  std::set<std::string> in_place;  // also read; each element before it is written
-  std::set<std::string> taken;     // names that variables must not have
-  std::string suffix;              // suffix of tunables and lets: "" or "_2"
+  std::set<std::string> in_place;         // also read; each element before it is written
+  std::set<std::string> taken;            // names that variables must not have
+  std::string suffix;                     // suffix of tunables and lets: "" or "_2"
 
   const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
   const graph::Node& root(size_t i = 0) const { return node(stores[i].node); }

@@ -89,7 +89,7 @@ Product::Product(const Region& region, NodeId node, bool strip) : region_(region
   result_ = view_of("_", "mn", parts_above(region, id_, shape.size() - 2),
                     parts_above(region, id_, shape.size() - 1), true);
   for (const AxisRun* own : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
-                         &right_.view.column, &result_.row, &result_.column}) {
+                             &right_.view.column, &result_.row, &result_.column}) {
     for (const auto& [name, extent] : ranges_of(own->domain)) {
       ranges_.insert_or_assign(name, extent);
     }
@@ -217,7 +217,7 @@ void Product::join(AxisRun& run, const std::vector<Dim>& used) const {
 void Product::prepare(Emitter& e) const {
   e.ranges = ranges_;
   for (const AxisRun* run : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
-                         &right_.view.column, &result_.row, &result_.column}) {
+                             &right_.view.column, &result_.row, &result_.column}) {
     e.rename.insert(run->axes.rename.begin(), run->axes.rename.end());
     for (const std::string& axis : run->ranged) e.set_level(axis + "_many", 0);
   }

@@ -55,8 +55,9 @@ double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace
          kStart * static_cast<double>(full + 1) + bytes / all / kL2Bytes + kLaunch;
 }
 
-std::vector<Cut> cuts_of(const ProductExtents& product, bool split, const std::vector<int64_t>& heights,
-                         const std::vector<int64_t>& widths, const Pace& pace, int64_t sms) {
+std::vector<Cut> cuts_of(const ProductExtents& product, bool split,
+                         const std::vector<int64_t>& heights, const std::vector<int64_t>& widths,
+                         const Pace& pace, int64_t sms) {
   std::vector<Cut> cuts;
   for (const int64_t height : heights) {
     for (const int64_t width : widths) {

@@ -42,7 +42,8 @@ inline constexpr int64_t kResidentSums = 32768;
 double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace, int64_t sms);
 
 /// All cuts into tiles of these heights and widths, the fastest first.
-std::vector<Cut> cuts_of(const ProductExtents& product, bool split, const std::vector<int64_t>& heights,
-                         const std::vector<int64_t>& widths, const Pace& pace, int64_t sms);
+std::vector<Cut> cuts_of(const ProductExtents& product, bool split,
+                         const std::vector<int64_t>& heights, const std::vector<int64_t>& widths,
+                         const Pace& pace, int64_t sms);
 
 }  // namespace kw::generate

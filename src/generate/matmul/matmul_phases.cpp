@@ -198,7 +198,7 @@ bool Product::take_phases() {
 
 bool Product::take_runs_apart() {
   for (AxisRun* run : {&left_.view.row, &left_.view.column, &right_.view.row, &right_.view.column,
-                   &result_.row, &result_.column}) {
+                       &result_.row, &result_.column}) {
     run->axes = separate_axes(*run);
   }
   return result_.row.axes.axes.size() > 1 && same_axes(left_.view.row, result_.row) &&

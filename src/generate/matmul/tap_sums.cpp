@@ -190,7 +190,8 @@ class TapSums {
     w.line("total = reduce_lanes<32>(total, Add());");
     w.line("if (threadIdx.x % 32 > 0) return;");
     w.line(fmt::format("const Index mi = i / {0}, ni = i % {0}, batch = 0;", n));
-    for (const AxisRun* run : {&product_.batch(), &product_.result().row, &product_.result().column}) {
+    for (const AxisRun* run :
+         {&product_.batch(), &product_.result().row, &product_.result().column}) {
       run->write(e, w);
     }
     w.raw(text);

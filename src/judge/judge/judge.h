@@ -208,7 +208,7 @@ class LocalJudge : public ports::Judge {
   store::Run& run_;
   single_run::Progress progress_;
   std::vector<std::unique_ptr<Site>> sites_;  // the ranked shapes
-  task::Task searched_;  // the task at the timed shapes; certifying uses all
+  task::Task searched_;                       // the task at the timed shapes; certifying uses all
   uint64_t seed_ = 0;
   ports::Compiler* inner_ = nullptr;               // used by ahead_
   std::unique_ptr<machine::AheadCompiler> ahead_;  // kernels of candidates, one by one

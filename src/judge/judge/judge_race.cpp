@@ -71,7 +71,7 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
   for (int worker = 0; worker < options.workers; ++worker) {
     KW_TRY(os::check_interrupted());
     report_progress(fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1,
-                     options.workers));
+                                options.workers));
     if (options.workers > 1 && lane.tools.renew) lane.tools.renew();
     clock::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);
     measure.protocol.seed = seed_ + 7919 * ++races_;

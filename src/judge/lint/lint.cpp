@@ -93,8 +93,8 @@ std::string family_for(const task::Task& task, int turn) {
 namespace {
 
 Result<std::vector<LintCase>> draw(const task::Task& task, ports::Oracle& oracle,
-                               const LintOptions& options, const ports::TruthOptions& truth,
-                               const Deadline& deadline, Report* report) {
+                                   const LintOptions& options, const ports::TruthOptions& truth,
+                                   const Deadline& deadline, Report* report) {
   gate::ShapeLimits limits;
   limits.work = limits.large_work = options.work;
   limits.most_work = kMostTimes * options.work;

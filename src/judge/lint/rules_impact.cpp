@@ -105,7 +105,8 @@ std::string op_text(const graph::Node& node) {
                                                     : fmt::format("'{}' ({})", node.origin, name);
 }
 
-void judge_choice(const graph::Node& node, const Choice& choice, const LintCase& at, Findings* out) {
+void judge_choice(const graph::Node& node, const Choice& choice, const LintCase& at,
+                  Findings* out) {
   if (choice.elements == 0) return;
   const double first = choice.gave_first / choice.elements;
   const double second = choice.gave_second / choice.elements;
@@ -128,7 +129,8 @@ void judge_choice(const graph::Node& node, const Choice& choice, const LintCase&
 /// Returns the largest share of outputs that a new value of one input changes, all others fixed.
 /// Not set when the input has only one value. A small input may have no effect by chance (a bias
 /// before a relu), so small shares are tried again.
-Result<std::optional<double>> largest_share(LintContext& context, const LintCase& at, size_t input) {
+Result<std::optional<double>> largest_share(LintContext& context, const LintCase& at,
+                                            size_t input) {
   const Sample& sample = at.samples[0];
   std::optional<double> largest;
   for (int turn = 0; turn < kTurns; ++turn) {

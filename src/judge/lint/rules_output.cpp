@@ -49,7 +49,9 @@ Moments moments_of(const LintCase& at, size_t output) {
   return all;
 }
 
-size_t outputs_of(const LintCase& at) { return at.samples.empty() ? 0 : at.samples[0].truths.size(); }
+size_t outputs_of(const LintCase& at) {
+  return at.samples.empty() ? 0 : at.samples[0].truths.size();
+}
 
 const std::string& name_of(const LintCase& at, size_t output) {
   return at.samples[0].truths[output].name;

@@ -97,7 +97,8 @@ std::set<Trivial> trivial_ops(const graph::Graph& graph) {
 }
 
 /// Reports an op only if it is trivial at every benchmark shape; one small shape is not a fault.
-void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const LintCase& at, Findings* out) {
+void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const LintCase& at,
+                    Findings* out) {
   if (by_shape.empty()) return;
   for (const Trivial& one : by_shape.front()) {
     if (!std::ranges::all_of(by_shape, [&](const auto& ops) { return ops.count(one) > 0; }))

@@ -92,7 +92,8 @@ MetricSet metrics_of_counters(const record::LaunchCounters& counters) {
   w.flag("uses_barrier", v.barriers > 0, "barriers");
   w.flag("uses_tensor_core", v.flops_tensor > 0, "flops_tensor");
   metrics.set("grid_blocks", number(counters.blocks), MetricSource::Static, "the launch");
-  metrics.set("block_threads", number(counters.threads_per_block), MetricSource::Static, "the launch");
+  metrics.set("block_threads", number(counters.threads_per_block), MetricSource::Static,
+              "the launch");
   metrics.derive();
   return metrics;
 }

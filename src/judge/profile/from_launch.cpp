@@ -45,7 +45,8 @@ void add_call_facts(MetricSet& metrics, const CallFacts& facts) {
     if (const Known* bytes = metrics.find(measured))
       metrics.set(id, bytes->value / least, bytes->source, measured);
     else if (counted_bytes >= 0)
-      metrics.set(id, counted_bytes / least, MetricSource::Vgpu, "sectors, as if nothing were cached");
+      metrics.set(id, counted_bytes / least, MetricSource::Vgpu,
+                  "sectors, as if nothing were cached");
   };
   const auto sectors = [&](const char* id) {
     const auto count = metrics.get(id);

@@ -53,7 +53,7 @@ struct TimedEntry {
   std::vector<double> host_us;                  // torch: time on the host
   std::optional<clock::Comparison> comparison;  // of the candidate with this one
   std::string problem;                          // why it was not timed; "": it was
-  std::optional<std::string> wrong;  // torch: the judge on its outputs; "": right
+  std::optional<std::string> wrong;             // torch: the judge on its outputs; "": right
 };
 
 struct BenchSeconds {

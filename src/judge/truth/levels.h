@@ -11,31 +11,31 @@ inline constexpr int kGemmRows = 6;
 template <class T>
 inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
 
-#define KW_ORACLE_DECLARE_LEVEL(level)                                                       \
-  namespace level {                                                                          \
-  /* smooth functions of one float */                                                        \
-  void run_unary(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out);            \
-  /* + - * /, maximum and minimum of two floats; false: another op */                        \
-  bool run_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,      \
-                  VectorLanes& out);                                                               \
-  /* adds the op's own rounding to errors in `out` */                                        \
-  void add_rounding(const PointSpec& spec, int count, VectorLanes& out);                           \
-  /* parts of reductions */                                                                  \
-  double sum(const double* x, int count);                                                    \
-  double sum_magnitudes(const double* x, int count);                                         \
-  double sum_squares(const double* x, int count);                                            \
-  float sum_float(const double* x, int count);                                               \
-  double largest(const double* x, double sign, int count);                                   \
-  double largest_end(const double* x, double sign, const double* e, double side, int count); \
-  bool has_nan(const double* x, int count);                                                  \
-  void add_columns(const double* x, int count, double* sums);                                \
-  void add_column_magnitudes(const double* x, int count, double* sums);                      \
-  void add_column_squares(const double* x, int count, double* sums);                         \
-  void add_columns_float(const double* x, int count, float* sums);                           \
-  void store_bounds(const double* bounds, int count, float* to);                             \
-  /* c += a * b */                                                                           \
-  void gemm_double(int64_t depth, const double* a, const double* b, double* c);              \
-  void gemm_float(int64_t depth, const float* a, const float* b, float* c);                  \
+#define KW_ORACLE_DECLARE_LEVEL(level)                                                            \
+  namespace level {                                                                               \
+  /* smooth functions of one float */                                                             \
+  void run_unary(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out);      \
+  /* + - * /, maximum and minimum of two floats; false: another op */                             \
+  bool run_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, \
+                  VectorLanes& out);                                                              \
+  /* adds the op's own rounding to errors in `out` */                                             \
+  void add_rounding(const PointSpec& spec, int count, VectorLanes& out);                          \
+  /* parts of reductions */                                                                       \
+  double sum(const double* x, int count);                                                         \
+  double sum_magnitudes(const double* x, int count);                                              \
+  double sum_squares(const double* x, int count);                                                 \
+  float sum_float(const double* x, int count);                                                    \
+  double largest(const double* x, double sign, int count);                                        \
+  double largest_end(const double* x, double sign, const double* e, double side, int count);      \
+  bool has_nan(const double* x, int count);                                                       \
+  void add_columns(const double* x, int count, double* sums);                                     \
+  void add_column_magnitudes(const double* x, int count, double* sums);                           \
+  void add_column_squares(const double* x, int count, double* sums);                              \
+  void add_columns_float(const double* x, int count, float* sums);                                \
+  void store_bounds(const double* bounds, int count, float* to);                                  \
+  /* c += a * b */                                                                                \
+  void gemm_double(int64_t depth, const double* a, const double* b, double* c);                   \
+  void gemm_float(int64_t depth, const float* a, const float* b, float* c);                       \
   }
 KW_ORACLE_DECLARE_LEVEL(v2)
 #ifdef KW_ONE_SIMD_LEVEL  // sanitizer builds: other levels compile too slowly

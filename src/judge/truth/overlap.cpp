@@ -136,7 +136,8 @@ class Overlap {
     write(part, sums);
   }
 
-  void add(const VectorLanes& x, const View& target, int64_t start, int count, OverlapSums& sums) const {
+  void add(const VectorLanes& x, const View& target, int64_t start, int count,
+           OverlapSums& sums) const {
     if (x.jumps && !sums.jumps) {
       const size_t n = std::max({sums.t.size(), sums.i.size(), sums.narrow.size()});
       sums.lo.assign(n, 0);

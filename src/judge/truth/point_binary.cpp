@@ -24,8 +24,8 @@ inline double magnitude(double x) {
   return m <= kLargest ? m : 0;
 }
 
-void sums(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, double sign, int count,
-          VectorLanes& out) {
+void sums(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, double sign,
+          int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k) out.t[k] = x.lanes->t[k] + sign * z.lanes->t[k];
   const bool cancels = spec.same && sign < 0;
   const auto add = [&](const double* ex, const double* ez, double* e) {
@@ -35,7 +35,8 @@ void sums(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, d
   if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
 }
 
-void products(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void products(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+              VectorLanes& out) {
   const double* tx = x.lanes->t;
   const double* tz = z.lanes->t;
   for (int k = 0; k < count; ++k) out.t[k] = tx[k] * tz[k];
@@ -70,7 +71,8 @@ double worst_quotient(double x, double ex, double z, double ez, double y, double
   return most;
 }
 
-void quotients(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void quotients(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+               VectorLanes& out) {
   const double* tx = x.lanes->t;
   const double* tz = z.lanes->t;
   for (int k = 0; k < count; ++k) out.t[k] = tx[k] / tz[k];
@@ -102,8 +104,8 @@ void quotients(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand&
 
 // The larger of two values (for the smaller: of the negated values). With errors, the result lies
 // between the larger of both lower ends and the larger of both upper ends.
-void choices(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, double sign, bool nan_wins,
-             int count, VectorLanes& out) {
+void choices(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, double sign,
+             bool nan_wins, int count, VectorLanes& out) {
   const double* tx = x.lanes->t;
   const double* tz = z.lanes->t;
   const auto seen = [&](double v) { return nan_wins || v == v ? sign * v : -kInfinity; };
@@ -139,7 +141,8 @@ void choices(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z
 
 }  // namespace
 
-bool run_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+bool run_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                VectorLanes& out) {
   switch (spec.op) {
     case Op::Add:
       sums(spec, x, z, 1, count, out);

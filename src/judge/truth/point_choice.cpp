@@ -35,8 +35,8 @@ void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOpe
   }
 }
 
-void compare_integers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
-                      VectorLanes& out) {
+void compare_integers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z,
+                      int count, VectorLanes& out) {
   for (int k = 0; k < count; ++k)
     out.i[k] = compare(spec.op, x.lanes->i[k], z.lanes->i[k], spec.from) ? 1 : 0;
 }
@@ -53,7 +53,8 @@ void classify(const PointSpec& spec, const ChunkOperand& x, int count, VectorLan
   }
 }
 
-void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
+void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                   VectorLanes& out) {
   if (in.size() == 1) {
     for (int k = 0; k < count; ++k) out.i[k] = apply(spec.op, in[0].lanes->i[k], spec.to);
     return;

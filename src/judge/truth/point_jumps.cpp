@@ -91,7 +91,8 @@ void widen(double other, double y, int k, VectorLanes& out) {
   if (other > y) out.hi[k] = std::max(out.hi[k], other - y);
 }
 
-void carry_choice(std::span<const ChunkOperand> in, const PointSpec& spec, int k, VectorLanes& out) {
+void carry_choice(std::span<const ChunkOperand> in, const PointSpec& spec, int k,
+                  VectorLanes& out) {
   const bool first = in[0].lanes->i[k] != 0;
   const ChunkOperand &chosen = first ? in[1] : in[2], &other = first ? in[2] : in[1];
   out.lo[k] = low_jump(chosen, k);
@@ -231,7 +232,8 @@ void carry_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k, V
 
 }  // namespace
 
-void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
+void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                 VectorLanes& out) {
   open_jumps(count, out);
   // A result far from the truth also has a larger rounding error.
   const double rounding =

@@ -126,7 +126,8 @@ double pow_error(double x, double z, double y, double ex, double ez, double over
          swing([&](double v) { return std::pow(x, v); }, z, y, ez, overflow);
 }
 
-void powers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void powers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+            VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = tz == 2 ? tx * tx : std::pow(tx, tz);
@@ -143,7 +144,8 @@ void powers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z,
 }
 
 // The remainder of x / z: near a multiple of z the result may differ by z.
-void remainders(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void remainders(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(spec.op, tx, tz);
@@ -167,7 +169,8 @@ void remainders(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand
   }
 }
 
-void copy_signs(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void copy_signs(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
     const double y = out.t[k] = std::copysign(x.lanes->t[k], z.lanes->t[k]);
     if (spec.tracks.a) out.a[k] = a_of(x)[k];
@@ -180,7 +183,8 @@ void copy_signs(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand
 }
 
 // Smooth in both arguments, except that atan2 jumps at the negative x axis.
-void by_trying(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void by_trying(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+               VectorLanes& out) {
   const Op op = spec.op;
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
@@ -202,7 +206,8 @@ void by_trying(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand&
 
 }  // namespace
 
-void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out) {
+void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                 VectorLanes& out) {
   switch (spec.op) {
     case Op::Pow:
       return powers(spec, x, z, count, out);

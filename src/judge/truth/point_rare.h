@@ -11,23 +11,26 @@ namespace kw::truth {
 void step(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Pow, Atan2, Fmod, Remainder, Copysign, Hypot.
-void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, VectorLanes& out);
+void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
+                 VectorLanes& out);
 
 void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
                     VectorLanes& out);
-void compare_integers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
-                      VectorLanes& out);
+void compare_integers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z,
+                      int count, VectorLanes& out);
 
 /// IsNan, IsInf, Not of floats.
 void classify(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out);
 
-void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
+void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                   VectorLanes& out);
 
 /// Where.
 void choose(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
 /// Widens lo and hi of the result to include the results at the operands' jumps.
-void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
+void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                 VectorLanes& out);
 
 /// Returns the largest distance of a float operand from its value: 4 a + h.
 double reach_of(const ChunkOperand& x, int k);

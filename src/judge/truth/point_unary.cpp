@@ -52,7 +52,8 @@ void try_ends(const PointSpec& spec, const ChunkOperand& x, int k, VectorLanes& 
 
 /// `slope` returns |f'(x)| from x and y.
 template <class F, class D>
-void run_function(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out, F f, D slope) {
+void run_function(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out, F f,
+                  D slope) {
   values(x, count, out, f);
   if (!spec.tracks.a && !spec.tracks.h) return;
   const double* a = a_of(x);

@@ -48,7 +48,8 @@ void cast_to_float(const PointSpec& spec, const ChunkOperand& x, int count, Vect
   if (spec.tracks.h) missed(spec.to, ports::unit_roundoff(spec.to), out.h);
 }
 
-void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
+void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                  VectorLanes& out) {
   switch (spec.op) {
     case Op::Cast:
       return cast_to_float(spec, in[0], count, out);
@@ -67,7 +68,8 @@ void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int c
     rare_binary(spec, in[0], in[1], count, out);
 }
 
-void integer_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
+void integer_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                    VectorLanes& out) {
   const bool floats = !in[0].tracks.integer;
   if (is_comparison(spec.op))
     return floats ? compare_floats(spec, in[0], in[1], count, out)
@@ -100,7 +102,8 @@ void settle(const PointSpec& spec, int count, VectorLanes& out) {
 const double* a_of(const ChunkOperand& x) { return x.tracks.a ? x.lanes->a : kZeros; }
 const double* h_of(const ChunkOperand& x) { return x.tracks.h ? x.lanes->h : kZeros; }
 
-void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out) {
+void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+               VectorLanes& out) {
   out.jumps = false;
   if (spec.tracks.integer) {
     integer_result(spec, in, count, out);

@@ -37,7 +37,8 @@ struct ChunkOperand {
 };
 
 /// Computes the first `count` elements of `out`, which must not be one of the operands.
-void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
+void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+               VectorLanes& out);
 
 /// Returns the errors that the result of a pointwise op has, given those of its operands.
 Tracks point_tracks(graph::Op op, tensor::DType from, tensor::DType to, std::span<const Tracks> in);

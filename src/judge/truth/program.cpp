@@ -200,7 +200,7 @@ class Emitter {
 }  // namespace
 
 TruthProgram make_program(const Sources& sources, NodeId node, const std::vector<int>& order,
-                     bool fresh) {
+                          bool fresh) {
   return Emitter(sources, order).run(node, fresh);
 }
 

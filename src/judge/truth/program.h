@@ -51,7 +51,7 @@ struct TruthProgram {
 /// Returns a program for the node's value, with its dims permuted by `order` (empty: unchanged). A
 /// whole node is only loaded, unless `fresh`.
 TruthProgram make_program(const Sources& sources, graph::NodeId node, const std::vector<int>& order,
-                     bool fresh);
+                          bool fresh);
 
 /// Returns the number of positions after which the result repeats; the program's count if it does
 /// not.

@@ -16,8 +16,7 @@ class RandomGraph {
   using DType = tensor::DType;
   using Family = tensor::Family;
 
-  /// Plain: only pointwise ops and reductions. Sliding: these and windows, folds, pools and
-  /// products.
+  /// Plain: pointwise ops and reductions. Sliding: windows, folds, pools and products as well.
   enum class Mix { All, Plain, Sliding };
 
   explicit RandomGraph(uint32_t seed, Mix mix = Mix::All) : random_(seed), mix_(mix) {

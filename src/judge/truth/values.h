@@ -71,7 +71,8 @@ bool is_integer(tensor::DType type);  // true for bool too
 int64_t wrapped(tensor::DType type, int64_t value);
 
 /// Load and store chunks of tensors through coalesced views, from row-major position `start`.
-void load(const tensor::HostTensor& from, const View& view, int64_t start, int count, VectorLanes& to);
+void load(const tensor::HostTensor& from, const View& view, int64_t start, int count,
+          VectorLanes& to);
 void load(const Tensor& from, const View& view, int64_t start, int count, VectorLanes& to);
 /// Load single elements at any addresses.
 void load_at(const tensor::HostTensor& from, const int64_t* addresses, int count, VectorLanes& to);

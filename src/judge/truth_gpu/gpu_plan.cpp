@@ -1,16 +1,13 @@
-// The problem: a truth needs the value, its errors and its jumps of every element, with the
-// interpreter's rules. The planner takes the interpreter's own plan and programs and writes one
-// kernel per whole node. Reductions of few results are split into parts and merged by a second
-// kernel, to fill the device. Graphs that sum half rounding errors get a second pass, which rounds
-// only half types and widens h. The alternative, one generic kernel that interprets programs on the
-// device, would be slower per element. The cost is one compile per graph and shape. Ops without
-// device code are an Error; the interpreter then computes the truth.
+// Problem: every element of a truth needs its value, errors and jumps by the interpreter's rules.
+// Choice: the interpreter's own plan becomes one kernel per whole node. Reductions of few results are
+// split and merged by a second kernel. Graphs that sum half rounding errors get a second pass.
+// Alternative: one kernel that interprets programs on the device; it is slower per element.
+// Cost: one compile per graph and shape. Ops without device code are left to the interpreter.
 #include "truth_gpu/gpu_plan.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "ports/bound.h"
 #include "truth/output.h"

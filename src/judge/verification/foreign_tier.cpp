@@ -313,7 +313,8 @@ class Recorder {
 
   /// Records all shapes in one process. If it ends at one shape, a new process continues after that
   /// shape.
-  Result<std::vector<host_recording::CaseRecord>> capture(host_recording::CaptiveJob job, uint64_t base) {
+  Result<std::vector<host_recording::CaseRecord>> capture(host_recording::CaptiveJob job,
+                                                          uint64_t base) {
     std::vector<host_recording::CaseRecord> all;
     const std::vector<host_recording::Case> cases = std::move(job.cases);
     job.base = base;

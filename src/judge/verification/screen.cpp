@@ -92,7 +92,8 @@ Result<Screened> screen_one(const task_formats::SuiteTask& file,
   screened.detail = own.error().message;
   screened.reason = first_line(own.error().message);
   if (own.error().message.find(frontend::kSyntaxMark) != std::string::npos) {
-    screened.scope = ScreenScope::NeedsReview;  // a newer Python may read it, or the user may fix it
+    screened.scope =
+        ScreenScope::NeedsReview;  // a newer Python may read it, or the user may fix it
     return screened;
   }
   if (!mendable(own.error().message)) return screened;

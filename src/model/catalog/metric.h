@@ -27,7 +27,7 @@ struct Metric {
   std::vector<std::string> ncu;     // columns of the raw page, preferred first
   std::vector<std::string> labels;  // names on the details page, newer and older
   std::vector<std::string> vgpu;    // counters of the virtual GPU that it is computed from
-  bool counted = true;  // counted while the kernel runs; false: known from the launch
+  bool counted = true;              // counted while the kernel runs; false: known from the launch
 };
 
 /// All canonical metrics in the order of the file.

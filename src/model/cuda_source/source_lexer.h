@@ -18,9 +18,8 @@ struct SourceToken {
   std::string text;           // splices removed; the digraphs %: and %:%: spelled # and ##
   size_t begin = 0, end = 0;  // bytes of the original text
   int line = 1, column = 1;
-  bool first_on_line =
-      false;  // first token of its logical line, so a directive may start here
-  bool alone_before = false;  // only blanks before it on its physical line
+  bool first_on_line = false;  // first token of its logical line, so a directive may start here
+  bool alone_before = false;   // only blanks before it on its physical line
 };
 
 /// One preprocessing directive: its tokens from '#' to the end of its logical line, without

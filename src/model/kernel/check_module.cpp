@@ -167,7 +167,8 @@ class ModuleChecker {
   void check_off_switches(const MethodDecl& method, const Scope& off) {
     if (!method.when || off.values.empty()) return;
     for (const ExprNode& node : method.when->nodes) {
-      if (node.op == ExprOp::Has || (node.op == ExprOp::Name && off.values.count(node.name) == 0)) return;
+      if (node.op == ExprOp::Has || (node.op == ExprOp::Name && off.values.count(node.name) == 0))
+        return;
     }
     const Result<int64_t> still_on = evaluate(*method.when, off);
     if (!still_on || *still_on == 0) return;
@@ -216,8 +217,8 @@ class ModuleChecker {
       const int next = module_.groups[index + 1].line;
       const bool broken = !group.when && index > 0;
       const bool always =
-          !group.when || (group.when->nodes.size() == 1 && group.when->root().op == ExprOp::Number &&
-                          group.when->root().value != 0);
+          !group.when || (group.when->nodes.size() == 1 &&
+                          group.when->root().op == ExprOp::Number && group.when->root().value != 0);
       if (always && !broken && !group.launches.empty()) {
         report(next, 1, 1,
                fmt::format(

@@ -16,8 +16,7 @@ struct Draft {
   Module module;
   std::vector<cuda_source::Diagnostic> diagnostics;
   std::map<std::string, std::string> declared;  // name -> "input in line 3"
-  std::set<std::string>
-      broken_names;  // occur in lines that could not be read: not reported again
+  std::set<std::string> broken_names;  // occur in lines that could not be read: not reported again
   bool has_task = false;
   int open_repeat = -1;  // index into the last group's repeats
 };

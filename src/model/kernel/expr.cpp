@@ -175,8 +175,8 @@ Result<int64_t> evaluate(const Expr& expr, const Scope& scope) {
 }
 
 Result<int64_t> evaluate_name(const std::string& name, const Scope& scope, int line) {
-  return evaluate(Expr{name, line, 1, {{ExprOp::Name, 0, name, {}, 1, static_cast<int>(name.size())}}},
-                  scope);
+  return evaluate(
+      Expr{name, line, 1, {{ExprOp::Name, 0, name, {}, 1, static_cast<int>(name.size())}}}, scope);
 }
 
 std::string values_of(const Expr& expr, const Scope& scope) {
@@ -193,7 +193,8 @@ std::string values_of(const Expr& expr, const Scope& scope) {
     if (n.op == ExprOp::Has && seen.insert("has " + n.name).second) {
       shown = fmt::format("has({}) = {}", n.name, scope.absent.count(n.name) == 0 ? 1 : 0);
     }
-    if (n.op == ExprOp::BlocksPerSm && scope.blocks_per_sm && seen.insert("blocks " + n.name).second) {
+    if (n.op == ExprOp::BlocksPerSm && scope.blocks_per_sm &&
+        seen.insert("blocks " + n.name).second) {
       const Result<int64_t> blocks = scope.blocks_per_sm(n.name);
       if (blocks) shown = fmt::format("blocks_per_sm({}) = {}", n.name, *blocks);
     }

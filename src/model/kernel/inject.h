@@ -12,8 +12,7 @@
 namespace kw::kernel {
 
 struct InjectionPoint {
-  size_t offset =
-      0;  // after the last include (and the #endif of its conditional)
+  size_t offset = 0;         // after the last include (and the #endif of its conditional)
   int line = 1;              // line number at that offset
   bool has_include = false;  // false: the point is the start of the text
 };

@@ -20,9 +20,9 @@ struct CompileRequest {
   ImageKind image = ImageKind::Ptx;
   std::vector<std::pair<std::string, int64_t>> defines;  // tunables, injected after the includes
   std::vector<std::string> kernels;  // name expressions to instantiate: "rms_norm<256, 2>"
-  std::vector<std::string> include_folders;              // in addition to the compiler's own
+  std::vector<std::string> include_folders;  // in addition to the compiler's own
   double timeout_seconds = 60;
-  bool apart = false;       // may compile kernels one by one; then a cubin may be a pack
+  bool apart = false;  // may compile kernels one by one; then a cubin may be a pack
 };
 
 /// The request for the kernels of a selection.
@@ -67,9 +67,9 @@ struct Compiled {
 struct CompileFailed {
   std::string compiler;
   std::vector<CompileMessage> messages;
-  std::string log;          // complete, as printed
+  std::string log;  // complete, as printed
   bool timed_out = false;
-  bool crashed = false;     // the compiler crashed or ran out of memory on this source
+  bool crashed = false;  // the compiler crashed or ran out of memory on this source
 };
 
 /// The compiler message to show first.

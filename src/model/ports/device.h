@@ -24,9 +24,9 @@ struct DeviceInfo {
   int sms = 0;
   int64_t l2_bytes = 0, shared_per_block_optin = 0, memory_bytes = 0;
   int sm_clock_mhz = 0, memory_clock_mhz = 0;  // 0: unknown
-  double dram_gbps = 0;     // the most that memory clock and width allow; 0: unknown
+  double dram_gbps = 0;  // the most that memory clock and width allow; 0: unknown
   std::string uuid, driver;
-  ImageKind image = ImageKind::Ptx;            // the kind that load() takes
+  ImageKind image = ImageKind::Ptx;  // the kind that load() takes
 };
 
 struct RunOptions {
@@ -36,9 +36,9 @@ struct RunOptions {
   uint64_t schedule_seed = 0;   // 0: natural order
   uint64_t max_warp_instructions = 0;  // 0: a large default
   double timeout_seconds = 60;
-  int misalign_bytes = 0;       // moves every buffer by this (a multiple of its alignment)
-  bool copy_outputs = true;     // real GPU: false leaves RunOutcome::buffers empty, but not hashes
-  uint64_t hash_seed = 0;       // real GPU: seed of RunOutcome::hashes
+  int misalign_bytes = 0;    // moves every buffer by this (a multiple of its alignment)
+  bool copy_outputs = true;  // real GPU: false leaves RunOutcome::buffers empty, but not hashes
+  uint64_t hash_seed = 0;    // real GPU: seed of RunOutcome::hashes
 };
 
 enum class RunStatus : uint8_t {
@@ -59,7 +59,7 @@ struct RunOutcome {
   std::vector<uint64_t> hashes;               // real GPU: audit_hash per buffer; 0 if not returned
   std::vector<record::Finding> findings;
   std::vector<record::LaunchCounters> counters;  // per launch, when requested
-  std::string printed;                        // output of the kernels' printf
+  std::string printed;                           // output of the kernels' printf
   double seconds = 0;                         // wall time of the run itself
 };
 

@@ -40,11 +40,10 @@ struct Truth {
   tensor::Large<int64_t> integers;  // exact, if dtype is an integer or bool; otherwise empty
   tensor::Large<float> a;           // error of the fp32 path; empty when all zero
   tensor::Large<float> h;           // error of half and fp8 roundings; empty when all zero
-  tensor::Large<float>
-      jump;  // distance to the other side of a near discontinuity; empty when none
+  tensor::Large<float> jump;  // distance to the other side of a near discontinuity; empty when none
   tensor::Large<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
                                       // does not, or the other way round; empty when none
-  bool exact = false;                 // only exact ops were used: equal bits are required
+  bool exact = false;  // only exact ops were used: equal bits are required
   std::optional<Scores> scores;
 };
 

@@ -35,10 +35,10 @@ struct Operand {
     Immediate,  // bits: integers sign-extended; 0f… as 32 float bits; 0d… and decimals as double
     Special,    // special
     Symbol,     // address of a variable or function as a value: symbol + offset
-    Address,    // [reg + offset], [symbol + offset] or [offset]; elements: coordinates of [reg, {…}]
-    Vector,     // {a, b, …}; elements
-    Label,      // branch target: label index
-    Discard,    // _
+    Address,  // [reg + offset], [symbol + offset] or [offset]; elements: coordinates of [reg, {…}]
+    Vector,   // {a, b, …}; elements
+    Label,    // branch target: label index
+    Discard,  // _
   };
   enum class ImmediateKind : uint8_t { Integer, Float32, Float64 };
   Kind kind = Kind::Immediate;
@@ -96,7 +96,7 @@ struct Variable {
   Space space = Space::Global;
   Type type = Type::None;
   int align = 1;
-  int64_t bytes = 0;      // total size; 0 with is_extern for `extern .shared x[]`
+  int64_t bytes = 0;  // total size; 0 with is_extern for `extern .shared x[]`
   bool is_extern = false;
   std::vector<uint8_t> init;  // the given bytes; the rest up to `bytes` is zero
   struct Patch {          // an address inside the initialiser

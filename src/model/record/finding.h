@@ -13,33 +13,33 @@
 namespace kw::record {
 
 enum class FindingKind : uint8_t {
-  OutOfBoundsGlobal,     // outside its buffer
-  WriteToInput,          // a store into a read-only buffer
-  Misaligned,            // address not a multiple of the access width
+  OutOfBoundsGlobal,  // outside its buffer
+  WriteToInput,       // a store into a read-only buffer
+  Misaligned,         // address not a multiple of the access width
   NullPointer,
-  InvalidAddress,        // points into no buffer
-  OutOfBoundsShared,     // between shared variables or past the dynamic size
+  InvalidAddress,     // points into no buffer
+  OutOfBoundsShared,  // between shared variables or past the dynamic size
   OutOfBoundsLocal,
-  UninitialisedUse,      // undefined data stored to an output, branched on, or used as an address
+  UninitialisedUse,  // undefined data stored to an output, branched on, or used as an address
   OutputNotWritten,
-  ScratchNotRestored,    // "= 0 kept" scratch is not zero after the call
-  SharedRace,            // two threads, one word, no barrier between them
-  MissingSyncwarp,       // the same inside one warp: the code assumes lock-step
+  ScratchNotRestored,  // "= 0 kept" scratch is not zero after the call
+  SharedRace,          // two threads, one word, no barrier between them
+  MissingSyncwarp,     // the same inside one warp: the code assumes lock-step
   GlobalRaceInBlock,
   GlobalRaceBetweenBlocks,
-  DivergentBarrier,      // some threads of the block never reach it, or wait at another one
-  BarrierMisuse,         // count not a warp multiple, wrong count, bad id
-  BadCollectiveMask,     // names exited or absent lanes, or not the calling lane
-  CollectiveDeadlock,    // lanes of one mask wait at different instructions
-  InactiveLaneRead,      // shuffle from a lane that does not take part
-  InstructionBudget,     // ran far longer than a finite kernel of this size should
-  Deadlock,              // every resident block waits for an event that no resident block causes
-  Trap,                  // trap, assert, __trap
+  DivergentBarrier,    // some threads of the block never reach it, or wait at another one
+  BarrierMisuse,       // count not a warp multiple, wrong count, bad id
+  BadCollectiveMask,   // names exited or absent lanes, or not the calling lane
+  CollectiveDeadlock,  // lanes of one mask wait at different instructions
+  InactiveLaneRead,    // shuffle from a lane that does not take part
+  InstructionBudget,   // ran far longer than a finite kernel of this size should
+  Deadlock,            // every resident block waits for an event that no resident block causes
+  Trap,                // trap, assert, __trap
   UnsupportedInstruction,
-  LaunchError,           // a launch that no device would accept
-  OrderDependence,       // the result depends on the order in which blocks and warps run
+  LaunchError,      // a launch that no device would accept
+  OrderDependence,  // the result depends on the order in which blocks and warps run
   WriteToConstant,
-  StateAcrossCalls,      // a module-level __device__ variable was changed
+  StateAcrossCalls,  // a module-level __device__ variable was changed
 };
 
 /// "out-of-bounds-global", …: stable names for JSON and tests.
@@ -71,11 +71,11 @@ struct Finding {
   int launch = 0;        // index into Program::launches
   Place at;
   ThreadId who;
-  std::string buffer;    // buffer or shared variable, if there is one
-  int64_t element = -1;  // index in elements of that buffer; -1: none
+  std::string buffer;             // buffer or shared variable, if there is one
+  int64_t element = -1;           // index in elements of that buffer; -1: none
   std::optional<Place> other_at;  // the other access of a race or mismatch
   std::optional<ThreadId> other;
-  int64_t count = 1;     // number of occurrences (same kind, same instruction)
+  int64_t count = 1;  // number of occurrences (same kind, same instruction)
 };
 
 Json to_json(const Finding& finding);

@@ -16,8 +16,8 @@ struct TimingSamples {
   double host_us = 0;                // launch to completion, measured on the host; 0: not measured
   double span_us = 0;                // one call by the profiling library; 0: not requested
   int64_t discarded = 0;             // discarded samples: clock too low, or launches not hidden
-  bool clocks_low = false;  // the clock stayed below 3/4 of its default: discarding ended
-  int sm_clock_mhz = 0;     // lowest reading during sampling; 0: unknown
+  bool clocks_low = false;           // the clock stayed below 3/4 of its default: discarding ended
+  int sm_clock_mhz = 0;              // lowest reading during sampling; 0: unknown
   int temperature_c = 0;    // read after the last sample
   int power_w = 0;          // read after the last sample
 };

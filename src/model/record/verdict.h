@@ -40,8 +40,7 @@ struct Worst {
   double got = 0, want = 0, bound = 0;
   double z = 0;     // |got - want| / bound
   double ulps = 0;  // of the output type
-  std::string
-      why;  // "" or what z cannot express: "NaN where the truth is finite"
+  std::string why;  // "" or what z cannot express: "NaN where the truth is finite"
 };
 
 /// The error of a candidate against the truth, over one cell or all cells.

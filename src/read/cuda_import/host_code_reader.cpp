@@ -37,7 +37,8 @@ Followed HostCodeReader::run(const Item& launcher, const std::vector<HostValue>&
   return std::move(out_);
 }
 
-void HostCodeReader::problem(const cuda_source::Token& where, std::string message, std::string hint) {
+void HostCodeReader::problem(const cuda_source::Token& where, std::string message,
+                             std::string hint) {
   const int length = static_cast<int>(std::max<size_t>(1, where.end - where.begin));
   for (const cuda_source::Diagnostic& known : out_.problems) {
     if (known.line == where.line && known.message == message) return;
@@ -46,7 +47,7 @@ void HostCodeReader::problem(const cuda_source::Token& where, std::string messag
 }
 
 void HostCodeReader::problem(const HostValue& unknown, const std::string& what,
-                       const cuda_source::Token& where) {
+                             const cuda_source::Token& where) {
   cuda_source::Token place = where;
   if (unknown.is(HostValue::Kind::Unknown) && unknown.line > 0) {
     place.line = unknown.line;
@@ -111,7 +112,8 @@ size_t HostCodeReader::declare(const std::string& name, const CType& type, HostV
   return slots_.size() - 1;
 }
 
-void HostCodeReader::assign(size_t slot, int member, HostValue value, const cuda_source::Token& where) {
+void HostCodeReader::assign(size_t slot, int member, HostValue value,
+                            const cuda_source::Token& where) {
   if (slot >= slots_.size()) return;
   Slot& target = slots_[slot];
   if (member >= 0 && target.value.is(HostValue::Kind::Extents)) {

@@ -97,27 +97,29 @@ class HostCodeReader {
   HostValue named_cast();
   HostValue name();
   HostValue member_of(HostValue object, const std::string& member, const cuda_source::Token& where);
-  HostValue step(HostValue value, const std::string& op, bool before, const cuda_source::Token& where);
+  HostValue step(HostValue value, const std::string& op, bool before,
+                 const cuda_source::Token& where);
   std::string binary_operator(size_t* length) const;
   Extents extents_of(const HostValue& value, const cuda_source::Token& where, const char* what);
   std::string template_text(Range range);
 
   // follow_calls.cpp
   HostValue call(const std::string& name, Range templates, bool has_templates,
-             const cuda_source::Token& where);
+                 const cuda_source::Token& where);
   HostValue runtime_call(const std::string& name, const std::vector<Range>& arguments,
-                     const cuda_source::Token& where, bool* known);
+                         const cuda_source::Token& where, bool* known);
   HostValue library_call(const std::string& name, const std::vector<Range>& arguments,
-                     const cuda_source::Token& where, bool* known);
+                         const cuda_source::Token& where, bool* known);
   HostValue call_item(const Item& item, Range templates, bool has_templates,
-                  const std::vector<Range>& arguments, const cuda_source::Token& where);
+                      const std::vector<Range>& arguments, const cuda_source::Token& where);
   HostValue call_lambda(const HostValue& function, const std::vector<Range>& arguments,
-                    const cuda_source::Token& where);
+                        const cuda_source::Token& where);
   HostValue run_body(size_t code, Range body, const cuda_source::Token& where);
   void launch(const HostValue& kernel, const cuda_source::Token& where);
   void launch_by_call(const std::vector<Range>& arguments, bool cooperative,
                       const cuda_source::Token& where);
-  void record(const HostValue& kernel, RecordedLaunch launch, const std::vector<HostValue>& arguments,
+  void record(const HostValue& kernel, RecordedLaunch launch,
+              const std::vector<HostValue>& arguments,
               const std::vector<cuda_source::Token>& places, const cuda_source::Token& where);
   std::string deduced(const Item& kernel, const std::vector<CParameter>& parameters,
                       const std::vector<HostValue>& arguments) const;

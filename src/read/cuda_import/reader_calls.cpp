@@ -67,7 +67,7 @@ std::string library_of(const std::string& name) {
 }  // namespace
 
 HostValue HostCodeReader::call(const std::string& name, Range templates, bool has_templates,
-                     const cuda_source::Token& where) {
+                               const cuda_source::Token& where) {
   const bool braces = next_is("{");
   const size_t open = at_, close = cuda_source::behind_bracket(codes_[code_], at_, end_);
   const std::vector<Range> arguments = split({open + 1, close - 1});
@@ -111,7 +111,7 @@ HostValue HostCodeReader::call(const std::string& name, Range templates, bool ha
 }
 
 HostValue HostCodeReader::library_call(const std::string& name, const std::vector<Range>& arguments,
-                             const cuda_source::Token& where, bool* known) {
+                                       const cuda_source::Token& where, bool* known) {
   *known = true;
   const std::string base = last_name(name);
   if (kEnds.count(name)) {
@@ -151,7 +151,8 @@ HostValue HostCodeReader::target_of(const HostValue& address) const {
   return out;
 }
 
-void HostCodeReader::set_by_address(const HostValue& address, HostValue value, const cuda_source::Token& where) {
+void HostCodeReader::set_by_address(const HostValue& address, HostValue value,
+                                    const cuda_source::Token& where) {
   if (!address.is(Kind::Address)) {
     problem(where, "a runtime call writes to no variable", "");
     return;
@@ -160,7 +161,7 @@ void HostCodeReader::set_by_address(const HostValue& address, HostValue value, c
 }
 
 HostValue HostCodeReader::runtime_call(const std::string& name, const std::vector<Range>& arguments,
-                             const cuda_source::Token& where, bool* known) {
+                                       const cuda_source::Token& where, bool* known) {
   *known = true;
   const auto argument = [&](size_t i) {
     return i < arguments.size() ? evaluate(arguments[i]) : HostValue{};
@@ -223,7 +224,8 @@ HostValue HostCodeReader::run_body(size_t code, Range body, const cuda_source::T
 }
 
 HostValue HostCodeReader::call_item(const Item& item, Range templates, bool has_templates,
-                          const std::vector<Range>& arguments, const cuda_source::Token& where) {
+                                    const std::vector<Range>& arguments,
+                                    const cuda_source::Token& where) {
   const std::vector<CParameter> parameters = source_.parameters(item);
   const TypeNames saved_types = types_;
   Scope scope;
@@ -273,8 +275,9 @@ HostValue HostCodeReader::call_item(const Item& item, Range templates, bool has_
   return out;
 }
 
-HostValue HostCodeReader::call_lambda(const HostValue& function, const std::vector<Range>& arguments,
-                            const cuda_source::Token& where) {
+HostValue HostCodeReader::call_lambda(const HostValue& function,
+                                      const std::vector<Range>& arguments,
+                                      const cuda_source::Token& where) {
   const std::vector<CParameter> parameters =
       read_parameters(codes_[function.code], function.first, function.last, types_);
   std::vector<HostValue> values;
@@ -285,8 +288,8 @@ HostValue HostCodeReader::call_lambda(const HostValue& function, const std::vect
     declare(parameters[i].name, parameters[i].type, values[i]);
   }
   HostValue out = function.body_first < function.body_last
-                  ? run_body(function.code, {function.body_first, function.body_last}, where)
-                  : HostValue{};
+                      ? run_body(function.code, {function.body_first, function.body_last}, where)
+                      : HostValue{};
   scopes_.pop_back();
   return out;
 }

@@ -178,7 +178,7 @@ HostValue HostCodeReader::binary(int least) {
 }
 
 HostValue HostCodeReader::step(HostValue value, const std::string& op, bool before,
-                     const cuda_source::Token& where) {
+                               const cuda_source::Token& where) {
   if (value.slot == HostValue::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
   const size_t slot = value.slot;
   HostValue next = combine(op.substr(1), value, integer_value(number(1)), where);
@@ -257,7 +257,7 @@ HostValue HostCodeReader::postfix() {
 }
 
 HostValue HostCodeReader::member_of(HostValue object, const std::string& member,
-                          const cuda_source::Token& where) {
+                                    const cuda_source::Token& where) {
   if (object.is(Kind::Address)) object = target_of(object);
   if (object.is(Kind::Extents)) {
     const int number_of = member == "x" ? 0 : member == "y" ? 1 : member == "z" ? 2 : -1;
@@ -484,7 +484,7 @@ std::string HostCodeReader::template_text(Range range) {
 }
 
 Extents HostCodeReader::extents_of(const HostValue& value, const cuda_source::Token& where,
-                             const char* what) {
+                                   const char* what) {
   if (value.is(Kind::Extents)) return value.extents;
   std::vector<HostValue> items = value.is(Kind::List) ? value.items : std::vector<HostValue>{value};
   Extents out;

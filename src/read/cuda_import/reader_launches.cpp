@@ -63,7 +63,7 @@ void HostCodeReader::launch(const HostValue& kernel, const cuda_source::Token& w
 
 // cudaLaunchKernel(kernel, grid, block, void** arguments, shared, stream)
 void HostCodeReader::launch_by_call(const std::vector<Range>& arguments, bool cooperative,
-                              const cuda_source::Token& where) {
+                                    const cuda_source::Token& where) {
   if (arguments.size() < 4) return problem(where, "too few arguments of a launch", "");
   RecordedLaunch launch;
   launch.cooperative = cooperative;
@@ -83,9 +83,9 @@ void HostCodeReader::launch_by_call(const std::vector<Range>& arguments, bool co
 }
 
 void HostCodeReader::record(const HostValue& kernel, RecordedLaunch launch,
-                      const std::vector<HostValue>& arguments,
-                      const std::vector<cuda_source::Token>& places,
-                      const cuda_source::Token& where) {
+                            const std::vector<HostValue>& arguments,
+                            const std::vector<cuda_source::Token>& places,
+                            const cuda_source::Token& where) {
   if (!kernel.is(Kind::Kernel)) {
     problem(kernel, "what is launched here is no kernel of this file", where);
     return;
@@ -121,7 +121,7 @@ void HostCodeReader::record(const HostValue& kernel, RecordedLaunch launch,
 
 // For a template, scale<<<…>>>(x, …) means scale<float>; parameters with a default are left out.
 std::string HostCodeReader::deduced(const Item& kernel, const std::vector<CParameter>& parameters,
-                              const std::vector<HostValue>& arguments) const {
+                                    const std::vector<HostValue>& arguments) const {
   std::string text;
   for (const std::string& name : kernel.template_parameters) {
     std::string found;
@@ -137,8 +137,8 @@ std::string HostCodeReader::deduced(const Item& kernel, const std::vector<CParam
 }
 
 bool HostCodeReader::kernel_argument(const HostValue& value, const CParameter* parameter,
-                               const cuda_source::Token& where, const std::string& what,
-                               RecordedLaunch& launch) {
+                                     const cuda_source::Token& where, const std::string& what,
+                                     RecordedLaunch& launch) {
   KernelArgument out;
   const bool floating = parameter != nullptr && parameter->type.pointers == 0 &&
                         parameter->type.dtype && tensor::is_float(*parameter->type.dtype);
@@ -183,7 +183,8 @@ bool HostCodeReader::kernel_argument(const HostValue& value, const CParameter* p
   return true;
 }
 
-void HostCodeReader::allocate(const std::vector<Range>& arguments, const cuda_source::Token& where) {
+void HostCodeReader::allocate(const std::vector<Range>& arguments,
+                              const cuda_source::Token& where) {
   if (arguments.size() < 2) return problem(where, "too few arguments", "");
   const HostValue address = evaluate(arguments[0]);
   const HostValue bytes =
@@ -212,7 +213,8 @@ void HostCodeReader::allocate(const std::vector<Range>& arguments, const cuda_so
   out_.path.scratch.push_back(std::move(scratch));
 }
 
-void HostCodeReader::set_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
+void HostCodeReader::set_memory(const std::vector<Range>& arguments,
+                                const cuda_source::Token& where) {
   if (arguments.size() < 3) return problem(where, "too few arguments", "");
   const HostValue target = evaluate(arguments[0]), value = evaluate(arguments[1]);
   const HostValue bytes =
@@ -237,7 +239,8 @@ void HostCodeReader::set_memory(const std::vector<Range>& arguments, const cuda_
   bytes_launch(kSetBytes, {to, byte}, bytes.term, where);
 }
 
-void HostCodeReader::copy_memory(const std::vector<Range>& arguments, const cuda_source::Token& where) {
+void HostCodeReader::copy_memory(const std::vector<Range>& arguments,
+                                 const cuda_source::Token& where) {
   if (arguments.size() < 4) return problem(where, "too few arguments", "");
   const HostValue to = evaluate(arguments[0]), from = evaluate(arguments[1]);
   const HostValue bytes =
@@ -256,7 +259,7 @@ void HostCodeReader::copy_memory(const std::vector<Range>& arguments, const cuda
 }
 
 void HostCodeReader::bytes_launch(const char* kernel, const std::vector<KernelArgument>& arguments,
-                            const TermRef& bytes, const cuda_source::Token& where) {
+                                  const TermRef& bytes, const cuda_source::Token& where) {
   RecordedLaunch launch = bytes_launch_of(kernel, arguments, bytes);
   launch.line = where.line;
   launch.column = where.column;

@@ -65,7 +65,7 @@ bool HostCodeReader::repeat_loop(Range condition, Range step, size_t body) {
 
 // One iteration represents all. Only two pointers may be swapped in it; iterations then alternate.
 void HostCodeReader::run_turn(const TermRef& begin, const TermRef& end, const std::string& name,
-                        size_t body, const cuda_source::Token& where) {
+                              size_t body, const cuda_source::Token& where) {
   const std::deque<Slot> before = slots_;
   const size_t launches = out_.path.launches.size();
   at_ = body;

@@ -23,7 +23,8 @@ const std::set<std::string> kSkipped = {"static_assert", "assert", "delete", "ty
 
 }  // namespace
 
-std::vector<HostCodeReader::Range> HostCodeReader::split(Range range, std::string_view separator) const {
+std::vector<HostCodeReader::Range> HostCodeReader::split(Range range,
+                                                         std::string_view separator) const {
   std::vector<Range> out;
   const std::vector<cuda_source::Token>& code = codes_[code_];
   const size_t last = std::min(range.last, code.size());
@@ -260,7 +261,8 @@ HostCodeReader::Flow HostCodeReader::do_statement(size_t start) {
   return run_loop({close + 2, end - 1}, {}, start + 1, false);
 }
 
-HostCodeReader::Flow HostCodeReader::run_loop(Range condition, Range step, size_t body, bool check_first) {
+HostCodeReader::Flow HostCodeReader::run_loop(Range condition, Range step, size_t body,
+                                              bool check_first) {
   const cuda_source::Token where = token(condition.first);
   for (int turn = 0; !broken_ && !out_.path.refused; ++turn) {
     if (turn > 0 || check_first) {

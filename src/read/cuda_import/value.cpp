@@ -43,7 +43,7 @@ std::optional<int64_t> fold_bits(const std::string& op, int64_t a, int64_t b) {
 }
 
 HostValue combine_integers(const std::string& op, const TermRef& a, const TermRef& b,
-                       const cuda_source::Token& where) {
+                           const cuda_source::Token& where) {
   for (const OpName& row : kArithmetic) {
     if (op == row.text) return integer_value(make_term(row.op, {a, b}));
   }
@@ -101,7 +101,8 @@ std::optional<HostValue> as_ratio(const HostValue& value) {
   return std::nullopt;
 }
 
-HostValue combine_reals(const std::string& op, double a, double b, const cuda_source::Token& where) {
+HostValue combine_reals(const std::string& op, double a, double b,
+                        const cuda_source::Token& where) {
   if (op == "+") return real_value(a + b);
   if (op == "-") return real_value(a - b);
   if (op == "*") return real_value(a * b);
@@ -116,7 +117,7 @@ HostValue combine_reals(const std::string& op, double a, double b, const cuda_so
 }
 
 HostValue combine_ratios(const std::string& op, const HostValue& a, const HostValue& b,
-                     const cuda_source::Token& where) {
+                         const cuda_source::Token& where) {
   const auto times = [](const TermRef& x, const TermRef& y) {
     return make_term(TermOp::Multiply, {x, y});
   };
@@ -147,7 +148,7 @@ HostValue unknown_value(std::string why, const cuda_source::Token& where) {
 }
 
 HostValue combine(const std::string& op, const HostValue& a, const HostValue& b,
-              const cuda_source::Token& where) {
+                  const cuda_source::Token& where) {
   if (a.is(Kind::Unknown)) return a;
   if (b.is(Kind::Unknown)) return b;
   if (a.is(Kind::Integer) && b.is(Kind::Integer)) {

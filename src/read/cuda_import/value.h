@@ -36,8 +36,8 @@ struct HostValue {
   CType type;        // of the pointee, with its stars
   Extents extents;
   std::vector<HostValue> items;  // List
-  size_t slot = kNoSlot;     // its place if it can be assigned to; Address: the target
-  int member = -1;           // member of Extents
+  size_t slot = kNoSlot;         // its place if it can be assigned to; Address: the target
+  int member = -1;               // member of Extents
   size_t first = 0, last = 0, body_first = 0, body_last = 0;  // Function: ranges of tokens
   size_t code = 0;                                            // Function: the text of these tokens
   int line = 0, column = 0;                                   // Unknown: place in the file
@@ -50,7 +50,7 @@ HostValue integer_value(TermRef term);
 HostValue unknown_value(std::string why, const cuda_source::Token& where);
 /// `a op b` with the result C++ computes: "+", "<", "&&", …
 HostValue combine(const std::string& op, const HostValue& a, const HostValue& b,
-              const cuda_source::Token& where);
+                  const cuda_source::Token& where);
 /// The value as a condition; null if it cannot be expressed.
 TermRef condition_of(const HostValue& value);
 /// ceil and floor.

@@ -180,7 +180,8 @@ Result<Found> find_entry(PythonTracer& evaluator, const std::string& wanted) {
 
 namespace {
 
-Result<GivenInput> given_input(PythonTracer& evaluator, const std::string& name, const Value& value) {
+Result<GivenInput> given_input(PythonTracer& evaluator, const std::string& name,
+                               const Value& value) {
   GivenInput given;
   given.name = name;
   if (const auto* tensor = value.get<Tensor>()) {

@@ -129,7 +129,7 @@ Status PythonTracer::bind(const Function& function, Arguments& arguments, Scope&
 }
 
 Result<Value> PythonTracer::call_function(const Function& function, Arguments arguments,
-                                       const Value& self) {
+                                          const Value& self) {
   if (frames_.size() >= static_cast<size_t>(kMaxCallDepth)) {
     fatal_ = true;
     return input_error(

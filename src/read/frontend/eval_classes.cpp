@@ -191,7 +191,7 @@ Result<Value> PythonTracer::make_super(Arguments arguments) {
 }
 
 Result<std::optional<Value>> PythonTracer::object_attribute(const std::shared_ptr<Object>& object,
-                                                         const std::string& name) {
+                                                            const std::string& name) {
   const bool is_super = object->cls->name == "super" && object->attributes.count("__self__");
   const Value self = is_super ? object->attributes["__self__"] : Value(object);
   if (!is_super) {
@@ -269,7 +269,8 @@ Result<std::optional<Value>> PythonTracer::attribute(const Value& value, const s
   return std::optional<Value>();
 }
 
-Status PythonTracer::set_attribute(const Value& object, const std::string& name, const Value& value) {
+Status PythonTracer::set_attribute(const Value& object, const std::string& name,
+                                   const Value& value) {
   if (const auto* target = object.get<std::shared_ptr<Object>>()) {
     if (name == "training") (*target)->training = KW_TRY(truth_of(value));
     (*target)->set(name, value);

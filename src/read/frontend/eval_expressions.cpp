@@ -247,7 +247,7 @@ Result<Value> PythonTracer::eval_dict(const Json& node) {
 }
 
 Status PythonTracer::comprehend(const Json& node, size_t level,
-                             std::vector<std::pair<Value, Value>>& out) {
+                                std::vector<std::pair<Value, Value>>& out) {
   const Json::Array& generators = node["generators"].items();
   if (level == generators.size()) {
     if (out.size() >= kMaxItems)
@@ -296,7 +296,9 @@ Result<Value> PythonTracer::eval_comprehension(const Json& node) {
   return make_list(std::move(items));
 }
 
-Result<Value> PythonTracer::eval_lambda(const Json& node) { return make_function(node, "<lambda>"); }
+Result<Value> PythonTracer::eval_lambda(const Json& node) {
+  return make_function(node, "<lambda>");
+}
 
 Result<Value> PythonTracer::eval_text(const Json& node) {
   if (node["_"].as_string() == "FormattedValue") {

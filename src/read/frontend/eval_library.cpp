@@ -38,7 +38,7 @@ Result<std::optional<Value>> PythonTracer::written(const std::string& name) {
 }
 
 Result<Value> PythonTracer::copy_module(const std::shared_ptr<Object>& object,
-                                     std::map<const void*, Value>& known) {
+                                        std::map<const void*, Value>& known) {
   if (const auto done = known.find(object.get()); done != known.end()) return done->second;
   auto copied = std::make_shared<Object>(*object);
   objects_.push_back(copied);

@@ -244,7 +244,7 @@ Status PythonTracer::fill_container(Object& object, const std::string& kind, Arg
 }
 
 Status PythonTracer::assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
-                                     const Value& value) {
+                                        const Value& value) {
   const auto* key = index.get<std::string>();
   if (object->holding == Holding::Keys && key) {
     object->set(*key, value);
@@ -288,7 +288,7 @@ Result<Value> PythonTracer::make_library_module(const std::string& name, Argumen
 }
 
 Result<Value> PythonTracer::run_library_module(const Object& module, const std::string& name,
-                                            Arguments arguments) {
+                                               Arguments arguments) {
   const ModuleRow* row = find_module(name);
   if (name == "Sequential") {
     if (arguments.positional.size() != 1) return input_error("Sequential takes one input");
@@ -330,7 +330,8 @@ Result<Value> PythonTracer::run_library_module(const Object& module, const std::
   return call_row(function, std::move(arguments));
 }
 
-Result<Value> PythonTracer::call_object(const std::shared_ptr<Object>& object, Arguments arguments) {
+Result<Value> PythonTracer::call_object(const std::shared_ptr<Object>& object,
+                                        Arguments arguments) {
   const std::shared_ptr<Object> kept = object;
   const bool module = kept->cls->kind == ClassKind::Module;
   for (const Value& hook : std::vector<Value>(kept->before)) {
@@ -360,7 +361,7 @@ Result<Value> PythonTracer::call_object(const std::shared_ptr<Object>& object, A
 }
 
 Result<Value> PythonTracer::convert_module(const std::shared_ptr<Object>& object,
-                                        tensor::DType dtype) {
+                                           tensor::DType dtype) {
   std::map<const void*, Tensor> known_cells;  // tied weights stay tied
   for (const auto& [path, module] : modules_of(object)) {
     for (auto& [name, value] : module->attributes) {
@@ -389,7 +390,8 @@ Result<Value> PythonTracer::convert_module(const std::shared_ptr<Object>& object
   return Value(object);
 }
 
-Result<Value> PythonTracer::init_module(const std::shared_ptr<Object>& object, Arguments arguments) {
+Result<Value> PythonTracer::init_module(const std::shared_ptr<Object>& object,
+                                        Arguments arguments) {
   const std::string library = library_base(*object->cls);
   if (library.empty()) return Value();
   if (is_module_container(library)) {
@@ -403,7 +405,7 @@ Result<Value> PythonTracer::init_module(const std::shared_ptr<Object>& object, A
 }
 
 Result<Value> PythonTracer::list_state(const std::shared_ptr<Object>& object,
-                                    const std::string& name) {
+                                       const std::string& name) {
   std::vector<Value> result;
   const bool named = name.starts_with("named_");
   const auto add = [&](const std::string& path, Value value) {
@@ -442,7 +444,7 @@ std::optional<tensor::DType> dtype_of_method(const std::string& name, const Argu
 }  // namespace
 
 Result<Value> PythonTracer::module_method(const std::shared_ptr<Object>& object,
-                                       const std::string& name, Arguments arguments) {
+                                          const std::string& name, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "__init__") return init_module(object, std::move(arguments));
   // Only torch.nn's own forward gets here: a forward of the file is found as an attribute.
@@ -481,8 +483,8 @@ Result<Value> PythonTracer::module_method(const std::shared_ptr<Object>& object,
 }
 
 Result<Value> PythonTracer::container_method(const std::shared_ptr<Object>& object,
-                                          const std::string& name,
-                                          const std::vector<Value>& given) {
+                                             const std::string& name,
+                                             const std::vector<Value>& given) {
   const bool listed = object->holding == Holding::Modules || object->holding == Holding::Parameters;
   if (listed && (name == "append" || name == "extend") && given.size() == 1) {
     std::vector<Value> added = {given[0]};

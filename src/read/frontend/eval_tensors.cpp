@@ -156,7 +156,8 @@ Status PythonTracer::check_size(const Value& result) {
 }
 
 // Gives every tensor of a result a cell: its own, or one that shares the first argument's memory.
-Value PythonTracer::adopt(const std::string& name, const Arguments& arguments, const Value& result) {
+Value PythonTracer::adopt(const std::string& name, const Arguments& arguments,
+                          const Value& result) {
   if (const std::vector<Value>* items = items_of(result)) {
     std::vector<Value> adopted;
     for (const Value& item : *items) adopted.push_back(adopt(name, arguments, item));
@@ -258,7 +259,7 @@ Status PythonTracer::store(const Tensor& target, NodeId value, bool convert) {
 }
 
 Result<Value> PythonTracer::call_in_place(const Tensor& self, const std::string& name,
-                                       Arguments arguments) {
+                                          Arguments arguments) {
   if (is_parameter(self) && randomness_ == Randomness::Weight) {
     const bool one = (name == "fill_" || name == "copy_") && !arguments.positional.empty();
     note_fill(self, name == "zero_" ? 0
@@ -347,7 +348,7 @@ Result<Value> pick(graph::Builder& graph, const Value& all, const Arguments& arg
 }  // namespace
 
 Result<Value> PythonTracer::plain_method(const Tensor& self, const std::string& name,
-                                      const Arguments& arguments) {
+                                         const Arguments& arguments) {
   const NodeId id = KW_TRY(node_of(self));
   const graph::Shape shape = graph_[id].shape;
   const tensor::DType dtype = graph_[id].dtype;
@@ -371,7 +372,7 @@ Result<Value> PythonTracer::plain_method(const Tensor& self, const std::string& 
 }
 
 Result<Value> PythonTracer::call_tensor_method(const Tensor& self, const std::string& name,
-                                            Arguments arguments) {
+                                               Arguments arguments) {
   const auto refused = refused_methods().find(name);
   if (refused != refused_methods().end()) {
     const std::optional<Value> constant = KW_TRY(constant_of(self));
@@ -397,7 +398,7 @@ Result<Value> PythonTracer::call_tensor_method(const Tensor& self, const std::st
 }
 
 Result<std::optional<Value>> PythonTracer::tensor_attribute(const Tensor& tensor,
-                                                         const std::string& name) {
+                                                            const std::string& name) {
   const NodeId id = KW_TRY(node_of(tensor));
   const int rank = graph_.rank(id);
   if (name == "shape") return std::optional(shape_value(graph_[id].shape));

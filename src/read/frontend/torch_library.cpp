@@ -140,7 +140,7 @@ std::optional<double> PythonTracer::fill_of(const std::string& name, const Argum
 }
 
 Result<std::optional<Value>> PythonTracer::call_setting(const std::string& name,
-                                                     const Arguments& arguments) {
+                                                        const Arguments& arguments) {
   const Value given = arguments.positional.empty() ? Value() : arguments.positional[0];
   if (name == "torch.set_default_dtype") {
     const auto* dtype = given.get<DTypeValue>();
@@ -193,7 +193,7 @@ Result<std::optional<Value>> PythonTracer::call_setting(const std::string& name,
 
 // functools, dataclasses, collections, typing, copy, itertools, operator.
 Result<std::optional<Value>> PythonTracer::call_standard(const std::string& name,
-                                                      Arguments arguments) {
+                                                         Arguments arguments) {
   std::vector<Value>& given = arguments.positional;
   if (name == "dataclasses.dataclass") {
     if (given.empty()) return std::optional(Value(Library{name}));
@@ -268,7 +268,8 @@ Result<std::optional<Value>> PythonTracer::call_standard(const std::string& name
   return std::optional<Value>();
 }
 
-Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name, Arguments& arguments) {
+Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name,
+                                                      Arguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "torch.finfo" || name == "torch.iinfo") {
     Value info = KW_TRY(number_limits(name, arguments));

@@ -12,7 +12,7 @@ struct SearchOptions {
   std::string root =
       {};  // for tests: put in front of every absolute path that is not from the environment
   bool ask_python = true;  // as the last step
-  bool programs = true;  // false: search nvcc, ptxas and clang only when there is no NVRTC
+  bool programs = true;    // false: search nvcc, ptxas and clang only when there is no NVRTC
 };
 
 struct FoundNvrtc {

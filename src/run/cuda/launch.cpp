@@ -98,7 +98,8 @@ Went opt_in_shared(const Context& context, LoadedFunction& function, const Launc
   return Done{};
 }
 
-Went check_cooperative(const Context& context, const LoadedFunction& function, const Launch& launch) {
+Went check_cooperative(const Context& context, const LoadedFunction& function,
+                       const Launch& launch) {
   if (!launch.cooperative) return Done{};
   if (!context.can_cooperate()) return refuse(launch, "this device has no cooperative launches");
   int per_sm = 0;

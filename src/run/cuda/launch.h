@@ -15,8 +15,8 @@ namespace kw::cuda {
 Went prepare_launch(const Context& context, LoadedFunction& function, const kernel::Launch& launch);
 
 /// Queues the launch on the context's stream. `addresses` is parallel to the program's buffers.
-Went enqueue_launch(const Context& context, const LoadedFunction& function, const kernel::Launch& launch,
-                    const std::vector<CuDevicePtr>& addresses);
+Went enqueue_launch(const Context& context, const LoadedFunction& function,
+                    const kernel::Launch& launch, const std::vector<CuDevicePtr>& addresses);
 /// The same on the caller's stream, which must be of the same context.
 Went enqueue_launch_on(CuStream stream, const Context& context, const LoadedFunction& function,
                        const kernel::Launch& launch, const std::vector<CuDevicePtr>& addresses);

@@ -24,10 +24,9 @@
 namespace kw::gpu {
 
 struct GpuOptions {
-  double lock_timeout_seconds =
-      600;                 // how long to wait until another process releases this GPU
-  Notice notice;           // called when we wait for the GPU
-  uint64_t kept_part = 4;  // kept inputs take at most 1/kept_part of the device's memory
+  double lock_timeout_seconds = 600;  // how long to wait until another process releases this GPU
+  Notice notice;                      // called when we wait for the GPU
+  uint64_t kept_part = 4;             // kept inputs take at most 1/kept_part of the device's memory
 };
 
 /// Safe to use from several threads; calls are served one after another.

@@ -71,7 +71,7 @@ struct Reply {
   ports::TimeOutcome time;                  // Time; copied calls without buffers
   std::vector<std::vector<int32_t>> slots;  // Time: the place in outputs of each copied call
   std::string calibration;                  // Calibrate, as JSON
-  std::vector<InputKey> lost;  // inputs it does not keep: nothing was run, send them
+  std::vector<InputKey> lost;               // inputs it does not keep: nothing was run, send them
 };
 
 std::string encode(const Request& request);

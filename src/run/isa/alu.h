@@ -35,9 +35,9 @@ enum class TaintRule : uint8_t {
   BitAnd,    // a defined 0 hides the other operand's undefined bit
   BitOr,     // a defined 1 hides the other operand's undefined bit
   BitXor,    // bitwise union
-  Shift,   // the same AluFn on the shadow bits, with the real last source (amount, selector) if
-           // that is defined, otherwise AnyToAll
-  Select,  // selp/slct: as the chosen source if the selector (last source) is defined
+  Shift,     // the same AluFn on the shadow bits, with the real last source (amount, selector) if
+             // that is defined, otherwise AnyToAll
+  Select,    // selp/slct: as the chosen source if the selector (last source) is defined
 };
 
 enum class AluClass : uint8_t {

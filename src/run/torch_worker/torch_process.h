@@ -62,7 +62,7 @@ class TorchProcess {
   std::optional<os::ScratchFolder> scratch_;  // the only folder it can write
   std::unique_ptr<os::Child> child_;
   std::optional<std::string> reference_;  // path and text of the reference that it has executed
-  std::string program_;                  // the file that the reference loads: exported_program()
+  std::string program_;                   // the file that the reference loads: exported_program()
   std::unique_ptr<Sent> greeting_sent_;  // to a child that has not answered yet
   Json greeting_;
   std::string marker_;

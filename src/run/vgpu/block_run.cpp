@@ -42,8 +42,9 @@ bool ready(const Warp& w) {
 
 // The group that ran last.
 const LaneGroup& latest_group(const Warp& w) {
-  return *std::max_element(w.groups, w.groups + w.group_count,
-                           [](const LaneGroup& a, const LaneGroup& b) { return a.last_run < b.last_run; });
+  return *std::max_element(
+      w.groups, w.groups + w.group_count,
+      [](const LaneGroup& a, const LaneGroup& b) { return a.last_run < b.last_run; });
 }
 
 bool looks_at_memory(Op op) {

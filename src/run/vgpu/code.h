@@ -159,7 +159,7 @@ struct Code {
   std::vector<WindowVariable> shared;  // static variables in address order
   uint32_t shared_static_bytes = 0;    // without guards, as the hardware counts
   int64_t constant_bytes = 0;          // all .const variables of the module
-  uint32_t shared_static_end = 0;  // with guards, aligned: start of the dynamic part
+  uint32_t shared_static_end = 0;      // with guards, aligned: start of the dynamic part
   std::vector<WindowVariable> local;
   uint32_t local_bytes = 0;
   uint32_t stack_start = 0;  // start of the stack of recursive functions' local variables; 0: none

@@ -35,8 +35,8 @@ uint64_t wide_value(const Warp& w, uint32_t slot) {
 /// The layout of a matrix in memory, from the 64-bit descriptor that the ISA defines.
 struct Place {
   uint32_t start, leading, stride;  // bytes
-  uint32_t swizzle;  // units per line that are permuted from line to line; 1: none
-  bool turned;       // k advances from line to line
+  uint32_t swizzle;                 // units per line that are permuted from line to line; 1: none
+  bool turned;                      // k advances from line to line
 };
 
 Place place_of(uint64_t descriptor, bool turned) {

@@ -80,8 +80,8 @@ KW_LANE bool read_units(MemoryRegion& region, uint64_t unit, uint32_t units, int
   return true;
 }
 
-KW_LANE bool write_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane, int lane,
-                         const GlobalOrder& o) {
+KW_LANE bool write_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane,
+                         int lane, const GlobalOrder& o) {
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
   uint64_t* w = region.writes + unit;
   const uint64_t* r = region.reads != nullptr ? region.reads + unit : nullptr;
@@ -98,8 +98,8 @@ KW_LANE bool write_units(MemoryRegion& region, uint64_t unit, uint32_t units, in
 }
 
 template <bool kStore>
-KW_LANE bool stamp_units(MemoryRegion& region, uint64_t offset, uint32_t bytes, int total_log2, int lane,
-                         const GlobalOrder& o) {
+KW_LANE bool stamp_units(MemoryRegion& region, uint64_t offset, uint32_t bytes, int total_log2,
+                         int lane, const GlobalOrder& o) {
   const uint64_t unit = offset >> region.unit_log2;
   const uint32_t units = bytes >> region.unit_log2;
   const int per_lane = total_log2 - region.unit_log2;

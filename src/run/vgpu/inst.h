@@ -69,7 +69,7 @@ struct Inst {
   Op op = Op::Nop;
   uint8_t sub = 0;  // meaning depends on op
   uint16_t flags = 0;
-  uint32_t guard = 0;  // offset of the guard's mask; offset 0 holds a mask that is always true
+  uint32_t guard = 0;       // offset of the guard's mask; offset 0 holds a mask that is always true
   uint32_t guard_flip = 0;  // ~0 for @!p
   uint32_t target = 0;      // branch target, or index into the side table of this op
   isa::AluFn fn = nullptr;

@@ -7,8 +7,8 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint64_t kMaxBlocks = 0xffffffff;      // block numbers have 32 bits
-constexpr uint64_t kMaxLocalBytes = 512 * 1024;  // per thread, on every architecture
+constexpr uint64_t kMaxBlocks = 0xffffffff;       // block numbers have 32 bits
+constexpr uint64_t kMaxLocalBytes = 512 * 1024;   // per thread, on every architecture
 constexpr int64_t kMaxConstantBytes = 64 * 1024;  // as ptxas limits it
 
 std::string dims(const kernel::Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }

@@ -118,7 +118,8 @@ void publish(Machine& m, const MemOp& op) {
   ResidentBlock& block = running(m);
   if (op.order == Order::Release || op.order == Order::AcquireRelease) fence(m, op.scope);
   block.released_time = std::max(block.released_time, block.fence_time);
-  if (op.scope == MemoryScope::Block || block.device_fence_time <= block.device_released_time) return;
+  if (op.scope == MemoryScope::Block || block.device_fence_time <= block.device_released_time)
+    return;
   block.device_released_time = block.device_fence_time;
   BlockSync& sync = m.syncs[static_cast<uint32_t>(block.linear)];
   if (sync.releases.size() >= kMaxReleases) join_releases(sync.releases);

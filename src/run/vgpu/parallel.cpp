@@ -56,8 +56,8 @@ constexpr uint64_t kMergeUnits = 4096;  // merged together, so that the arrays s
 
 /// Merges the stamps of units [begin, end) of a region. Returns false when two threads used a unit
 /// and at least one wrote it: only a serial run can decide whether that is a race.
-bool merge_units(MemoryRegion& region, const std::vector<const MemoryRegion*>& parts, uint64_t fresh,
-                 uint64_t begin, uint64_t end) {
+bool merge_units(MemoryRegion& region, const std::vector<const MemoryRegion*>& parts,
+                 uint64_t fresh, uint64_t begin, uint64_t end) {
   uint8_t writers[kMergeUnits] = {};
   uint8_t readers[kMergeUnits] = {};  // other than the writer itself
   uint8_t conflict = 0;

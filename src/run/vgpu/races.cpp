@@ -135,7 +135,8 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
   const Conflict c{
       {segment_info.block, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
   const bool same_block = segment_info.block == m.block->linear;
-  const bool too_narrow = a.scope == MemoryScope::Block || (!read && (stamp & st::kBlockScope) != 0);
+  const bool too_narrow =
+      a.scope == MemoryScope::Block || (!read && (stamp & st::kBlockScope) != 0);
   const bool suspicion = m.launch.code->has_sync && !too_narrow &&
                          (m.memory.row(region).saw_strong || published(m, st::segment(stamp)));
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);

@@ -130,7 +130,8 @@ void end_taint_if_clean(const Machine& m, Warp& w) {
     w.tainted = false;
 }
 
-void undefined_global_bits(const MemoryRegion& region, uint64_t offset, uint32_t bytes, std::byte* bits) {
+void undefined_global_bits(const MemoryRegion& region, uint64_t offset, uint32_t bytes,
+                           std::byte* bits) {
   for (uint32_t i = 0; i < bytes; ++i) {
     const uint64_t stamp =
         region.writes != nullptr ? region.writes[(offset + i) >> region.unit_log2] : 0;

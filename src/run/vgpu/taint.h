@@ -29,7 +29,8 @@ void undefine_registers(Machine& m, Warp& w, uint32_t pc, const std::vector<Save
 /// Sets whether a register that the tainted warp writes is undefined.
 void mark_register(Warp& w, const SavedSlot& slot, uint32_t mask, bool undefined);
 
-void undefined_global_bits(const MemoryRegion& region, uint64_t offset, uint32_t bytes, std::byte* bits);
+void undefined_global_bits(const MemoryRegion& region, uint64_t offset, uint32_t bytes,
+                           std::byte* bits);
 void undefined_shared_bits(const Block& block, uint32_t offset, uint32_t bytes, std::byte* bits);
 /// To be called after a store, when its stamps are made. `bits` marks its undefined bits; null:
 /// none.

@@ -97,7 +97,7 @@ Entry* Archive::find(const std::string& id) {
 }
 
 void Archive::add_screening(const std::string& id, ports::Outcome seen, double score,
-                  std::optional<CodeFingerprint> print) {
+                            std::optional<CodeFingerprint> print) {
   Entry* entry = find(id);
   KW_CHECK(entry != nullptr, "what was seen was added before");
   entry->seen = std::move(seen);

@@ -32,8 +32,8 @@ Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen);
 
 struct Entry {
   record::Candidate candidate;
-  ProposalRequest order;          // that the candidate answers
-  ports::Outcome seen;  // `code` is dropped: the print is enough
+  ProposalRequest order;  // that the candidate answers
+  ports::Outcome seen;    // `code` is dropped: the print is enough
   Niche niche;
   std::optional<CodeFingerprint> print;
   double novelty = 1;    // distance to the nearest earlier candidate
@@ -63,7 +63,8 @@ class Archive {
   const std::vector<Entry>& entries() const { return entries_; }
 
   /// Records what a verifier saw: niche, print, novelty, and whether the same code is known.
-  void add_screening(const std::string& id, ports::Outcome seen, double score, std::optional<CodeFingerprint> print);
+  void add_screening(const std::string& id, ports::Outcome seen, double score,
+                     std::optional<CodeFingerprint> print);
   /// Records the opinion of a reviewer.
   void read(const std::string& id, double score, const std::string& refused,
             const std::string& detail);

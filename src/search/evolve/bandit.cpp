@@ -134,8 +134,8 @@ void Bandit::pay(ArmRecord& arm, std::optional<double> usd) {
     ++arm.unpriced;
 }
 
-void Bandit::failed(const std::string& arm, ModelFailure trouble, const std::string& why, int64_t now,
-                    std::optional<double> usd) {
+void Bandit::failed(const std::string& arm, ModelFailure trouble, const std::string& why,
+                    int64_t now, std::optional<double> usd) {
   ArmRecord* record = find(arm);
   if (record == nullptr) return;
   record->in_flight = std::max<int64_t>(0, record->in_flight - 1);

@@ -157,7 +157,9 @@ Json summary(const Settings& settings, const State& state, const std::string& st
   json.set("seed", settings.seed).set("verifier", settings.verifier);
   json.set("generations_done", state.generation()).set("proposals_made", state.retired());
   json.set("stopped", stopped).set("sessions", state.sessions());
-  json.set("measured", settings.has_clock).set("usd", state.usd()).set("unpriced", state.unpriced());
+  json.set("measured", settings.has_clock)
+      .set("usd", state.usd())
+      .set("unpriced", state.unpriced());
   json.set("first", state.first().empty() ? Json() : Json(state.first()));
   json.set("counts", counts_json(state.archive())).set("niches", niches_json(state.archive()));
   Json arms = Json::array(), operators = Json::array(), curve = Json::array();

@@ -158,14 +158,14 @@ Status Evolution::look(const std::string& id) {
   const Vote vote = KW_TRY(ports_.verifier->vote(entry->candidate));
   KW_TRY(note(State::seen_event(id, vote)));
   report_progress(vote.seen.refused.empty() ? "looked at " + entry->candidate.origin
-                                 : "refused: " + vote.seen.refused);
+                                            : "refused: " + vote.seen.refused);
   return Done{};
 }
 
 Status Evolution::retire() {
   const ProposalRequest order = state_.in_flight().front();
   report_progress(fmt::format("order {}: {}{}", order.number + 1, operator_name(order.op),
-                   order.arm.empty() ? "" : " by " + order.arm));
+                              order.arm.empty() ? "" : " by " + order.arm));
   Proposal offer = KW_TRY(ports_.proposer->finish(order));
   if (offer.candidate && state_.archive().contains(offer.candidate->id)) {
     offer.problem = "it was tried before: " + offer.candidate->id;

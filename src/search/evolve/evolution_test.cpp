@@ -284,7 +284,9 @@ TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
   EXPECT_EQ(begun.front().op, Operator::Translate);
-  const auto count = [&](Operator op) { return std::ranges::count(begun, op, &ProposalRequest::op); };
+  const auto count = [&](Operator op) {
+    return std::ranges::count(begun, op, &ProposalRequest::op);
+  };
   EXPECT_GT(count(Operator::Repair), 0);
   EXPECT_GT(count(Operator::Diff) + count(Operator::Rewrite), 0);
   EXPECT_EQ(count(Operator::Guess), 0);

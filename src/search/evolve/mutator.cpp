@@ -294,8 +294,8 @@ std::optional<record::Candidate> Mutator::first_new(const Candidates& list,
   return std::nullopt;
 }
 
-Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& order, const Archive& archive,
-                                        Random& random) {
+Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& order,
+                                        const Archive& archive, Random& random) {
   if (op == Operator::Guess) return guesses(archive);
   const Entry* parent =
       order.parents.empty() ? archive.best() : archive.find(order.parents.front());
@@ -352,7 +352,8 @@ record::Candidate Mutator::offered(record::Candidate found, Operator used, const
   return found;
 }
 
-std::optional<record::Candidate> Mutator::tune(const ProposalRequest& order, const Archive& archive) {
+std::optional<record::Candidate> Mutator::tune(const ProposalRequest& order,
+                                               const Archive& archive) {
   Random random(hash64(std::to_string(order.number), seed_));
   const Entry* parent = order.parents.empty() ? nullptr : archive.find(order.parents.front());
   if (parent == nullptr) return std::nullopt;

@@ -36,7 +36,8 @@ class Mutator {
 
   /// Not set when no new candidate is left. If the operator gives none, others are tried; the
   /// candidate's `stage` names the operator used.
-  Result<std::optional<record::Candidate>> breed(const ProposalRequest& order, const Archive& archive);
+  Result<std::optional<record::Candidate>> breed(const ProposalRequest& order,
+                                                 const Archive& archive);
   /// Changes only the parent's tunables; not set when all values were tried.
   std::optional<record::Candidate> tune(const ProposalRequest& order, const Archive& archive);
 
@@ -75,7 +76,8 @@ class Mutator {
   Result<Candidates> crossed(const Entry& one, const Entry& other, Random& random);
   Candidates simplified(const Entry& parent, Random& random);
   Result<std::optional<record::Candidate>> anything(Random& random, const Archive& archive);
-  Result<Candidates> by(Operator op, const ProposalRequest& order, const Archive& archive, Random& random);
+  Result<Candidates> by(Operator op, const ProposalRequest& order, const Archive& archive,
+                        Random& random);
   std::optional<record::Candidate> first_new(const Candidates& list, const Archive& archive) const;
   record::Candidate offered(record::Candidate found, Operator used, const Archive& archive);
 

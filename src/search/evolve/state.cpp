@@ -247,7 +247,7 @@ void State::seen(const Json& event) {
   const Entry* best = archive_.best();
   const double before = best == nullptr ? 0 : best->seen.us;
   archive_.add_screening(id, seen_from(event["seen"]), event["score"].as_double(1),
-               print_from_hex(event["seen"]["print"].as_string()));
+                         print_from_hex(event["seen"]["print"].as_string()));
   if (event["reading"].as_bool()) unread_.push_back(id);
   const Entry& entry = *archive_.find(id);
   if (!has_clock_ && entry.ranked()) reward(entry, before);

@@ -29,7 +29,7 @@ struct Settings {
   Mode mode = Mode::Auto;
   uint64_t seed = 0;
   std::vector<std::string> arms;  // names; empty without models
-  bool has_clock = false;          // the judge has a clock
+  bool has_clock = false;         // the judge has a clock
   std::string verifier = "mechanical";
 
   bool asks_models() const { return authors != Authors::Builtin; }

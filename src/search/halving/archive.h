@@ -14,9 +14,9 @@ namespace kw::halving {
 /// One candidate and its results so far.
 struct Entry {
   record::Candidate candidate;
-  double estimate_us = 0;  // estimated by the cost model; 0: not screened
-  bool is_lower_bound = false;   // the estimate is only a lower limit: the counting was cut off
-  double measured_us = 0;  // by the clock, after the gate; 0: not measured
+  double estimate_us = 0;       // estimated by the cost model; 0: not screened
+  bool is_lower_bound = false;  // the estimate is only a lower limit: the counting was cut off
+  double measured_us = 0;       // by the clock, after the gate; 0: not measured
   bool certified = false;
   std::string refused;  // why the judge refused it; "": not refused
 

@@ -30,7 +30,8 @@ struct Options {
   double floor_us = 0;
   StopRules rules;
   std::function<double()> seconds;                         // since the search began
-  std::function<void(const SearchProgress&, Phase)> watch = {};  // called after every step; may be empty
+  std::function<void(const SearchProgress&, Phase)> watch =
+      {};  // called after every step; may be empty
 };
 
 struct SearchResult {

@@ -99,7 +99,8 @@ Json tools_json(const Request& request) {
 /// and calls made without thinking, cannot fulfil this.
 bool calls_without_thinking(const Request& request) {
   for (auto turn = request.messages.rbegin(); turn != request.messages.rend(); ++turn) {
-    if (turn->role == MessageRole::Assistant) return !turn->calls.empty() && turn->opaque.wire != kName;
+    if (turn->role == MessageRole::Assistant)
+      return !turn->calls.empty() && turn->opaque.wire != kName;
   }
   return false;
 }

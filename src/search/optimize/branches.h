@@ -30,6 +30,7 @@ Status check_raced(const Folder& folder);
 std::optional<size_t> fastest(const std::vector<Raced>& raced);
 
 /// Whether a champion counts as better than its parent.
-bool improves(const State& state, const BestKernel& champion, const std::optional<double>& parent_us);
+bool improves(const State& state, const BestKernel& champion,
+              const std::optional<double>& parent_us);
 
 }  // namespace kw::optimize

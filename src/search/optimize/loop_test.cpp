@@ -32,7 +32,8 @@ class Loop : public TestRun {
     return outcome ? std::move(outcome).value() : Outcome();
   }
 
-  BranchResult written(const std::vector<std::string>& lines, const std::string& claims = "") const {
+  BranchResult written(const std::vector<std::string>& lines,
+                       const std::string& claims = "") const {
     std::vector<std::string> all = baseline_;
     all.insert(all.end(), lines.begin(), lines.end());
     return {{{fake_kernel(all, claims), "a try"}}, {"all"}, {}};

@@ -45,7 +45,7 @@ std::string weaker_clause(const catalog::Expression& condition, const profile::M
 }  // namespace
 
 MethodHistory seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
-                          const profile::MetricSet& without) {
+                               const profile::MetricSet& without) {
   MethodHistory seen;
   seen.method = method.id;
   seen.by = "counters";

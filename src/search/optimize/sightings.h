@@ -23,7 +23,7 @@ struct MethodHistory {
 
 /// The condition that triggers a method must be weaker with the method than without it.
 MethodHistory seen_by_counters(const catalog::Method& method, const profile::MetricSet& with,
-                          const profile::MetricSet& without);
+                               const profile::MetricSet& without);
 
 Json to_json(const MethodHistory& sighting);
 MethodHistory sighting_of(const Json& json);

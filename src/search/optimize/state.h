@@ -76,7 +76,7 @@ struct State {
   std::optional<Noise> noise;
   Kept baseline, best;
   std::optional<Ratio> headline;              // baseline over best, raced together at the end
-  std::optional<BestKernel> champion;           // from Raced to Checked
+  std::optional<BestKernel> champion;         // from Raced to Checked
   std::map<std::string, std::string> stamps;  // name -> hash of a file that later steps depend on
   std::vector<std::string> overridden;        // refusals of the gate that the user overrode
   std::vector<Ban> bans;

@@ -53,8 +53,8 @@ std::string environment(const State& state) {
   std::string text = "## Environment\n\n";
   text += fmt::format("- target: {}\n", state.target);
   text += state.has_clock ? "- times: measured\n"
-                         : "- times: **estimated**; there was no clock, so no method can count as "
-                           "effective\n";
+                          : "- times: **estimated**; there was no clock, so no method can count as "
+                            "effective\n";
   if (state.noise)
     text += fmt::format("- clock: noise {:.2f} %, least visible difference {:.2f} % ({} pairs)\n",
                         state.noise->noise_pct, state.noise->mde_pct, state.noise->pairs);

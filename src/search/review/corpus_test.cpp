@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(All, FieldSplit, testing::ValuesIn(kFields),
                          [](const auto& test) { return std::string(field_name(test.param)); });
 
 CorpusEntry small(const std::string& id, const std::string& task, bool right,
-            const char* stage = "vgpu") {
+                  const char* stage = "vgpu") {
   return {id, task,  "def f(x): ...",    "//! kernelwright 1\n", "bug",
           "", right, right ? "" : stage, right ? "" : "reason"};
 }
@@ -85,8 +85,9 @@ TEST(SmallCorpus, IsRefusedInWords) {
 }
 
 TEST(Labels, AreOfOneField) {
-  const CorpusEntry text = small("a", "t", false, "compile"), memory = small("b", "t", false, "vgpu"),
-              value = small("c", "t", false, "numerics"), good = small("d", "t", true);
+  const CorpusEntry text = small("a", "t", false, "compile"),
+                    memory = small("b", "t", false, "vgpu"),
+                    value = small("c", "t", false, "numerics"), good = small("d", "t", true);
   EXPECT_EQ(label(text, Field::Compile), false);
   EXPECT_EQ(label(text, Field::Memory), std::nullopt);
   EXPECT_EQ(label(memory, Field::Compile), true);

@@ -87,7 +87,7 @@ Status ReviewSession::run(const Specialist& specialist, const std::vector<Job>& 
 }
 
 Result<std::optional<Score>> ReviewSession::score(const Specialist& specialist,
-                                           const std::vector<const CorpusEntry*>& entries) {
+                                                  const std::vector<const CorpusEntry*>& entries) {
   const std::string prompt = prompt_id(specialist.instructions);
   std::vector<Job> all, open;
   for (const CorpusEntry* entry : entries) {

@@ -141,7 +141,8 @@ Result<std::map<Field, std::string>> load_instructions(const std::string& folder
   return all;
 }
 
-Reviewers::Reviewers(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price)
+Reviewers::Reviewers(std::vector<Specialist> specialists, AskOptions options, Policy policy,
+                     Price price)
     : specialists_(std::move(specialists)),
       options_(options),
       policy_(policy),

@@ -16,7 +16,8 @@ using Entries = std::vector<const CorpusEntry*>;
 
 /// Sorts by a hash of the id and the seed, independent of the other entries.
 void shuffle(Entries& entries, uint64_t seed) {
-  std::ranges::stable_sort(entries, {}, [seed](const CorpusEntry* one) { return hash64(one->id, seed); });
+  std::ranges::stable_sort(entries, {},
+                           [seed](const CorpusEntry* one) { return hash64(one->id, seed); });
 }
 
 /// Tasks with right and wrong entries come first: every part needs both.
@@ -67,8 +68,8 @@ Entries sample(const Entries& entries, Field field, uint64_t seed, size_t most) 
 }
 
 Status check_classes(const Entries& entries, Field field, const char* where) {
-  const auto wrong =
-      std::ranges::count_if(entries, [field](const CorpusEntry* one) { return !*label(*one, field); });
+  const auto wrong = std::ranges::count_if(
+      entries, [field](const CorpusEntry* one) { return !*label(*one, field); });
   const auto right = static_cast<std::ptrdiff_t>(entries.size()) - wrong;
   if (right > 0 && wrong > 0) return Done{};
   return input_error(fmt::format(

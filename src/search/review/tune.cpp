@@ -125,7 +125,8 @@ class Tuner {
     return {settings_.field, prompt.text, model};
   }
 
-  Result<std::optional<Score>> score(const Prompt& prompt, const std::vector<const CorpusEntry*>& entries,
+  Result<std::optional<Score>> score(const Prompt& prompt,
+                                     const std::vector<const CorpusEntry*>& entries,
                                      const llm::ModelId& model) {
     std::optional<Score> score = KW_TRY(ballot_.score(specialist(prompt, model), entries));
     if (score && counted_.insert(prompt.id() + model.text() + entries.front()->id).second)
@@ -176,8 +177,9 @@ class Tuner {
   Score unread_score() const {
     Score score;
     for (const CorpusEntry* entry : split_.held_out)
-      score.confusion.add(label(*entry, settings_.field).value_or(true), entry->defensive(),
-                          suspicions(entry->module).empty() ? ReviewCall::Right : ReviewCall::Wrong);
+      score.confusion.add(
+          label(*entry, settings_.field).value_or(true), entry->defensive(),
+          suspicions(entry->module).empty() ? ReviewCall::Right : ReviewCall::Wrong);
     return score;
   }
 

@@ -43,7 +43,8 @@ std::string user_answers(const InterviewRequest& request,
 
 class Talk {
  public:
-  Talk(const ModelPlan& plan, const InterviewRequest& request, const Answer& answer, Journal& journal)
+  Talk(const ModelPlan& plan, const InterviewRequest& request, const Answer& answer,
+       Journal& journal)
       : plan_(plan),
         request_(request),
         answer_(answer),

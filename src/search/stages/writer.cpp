@@ -110,8 +110,9 @@ Result<std::optional<llm::Reply>> Writer::ask(const TryRequest& request, int rou
     KW_TRY(ports_.journal->write(request.folder + "/prompt_to_llm.md",
                                  conversation_.messages().back().text + "\n"));
   if (ports_.report_progress)
-    ports_.report_progress(stage_name(request.stage),
-                fmt::format("asking {}, attempt {}", model(request).text(), request.number));
+    ports_.report_progress(
+        stage_name(request.stage),
+        fmt::format("asking {}, attempt {}", model(request).text(), request.number));
   const llm::Outcome outcome = ports_.answer(model(request), sent);
   KW_TRY(ports_.journal->exchange(sent.label, sent, outcome));
   if (!outcome) {
@@ -136,7 +137,8 @@ Status Writer::run_calls(const TryRequest& request, const llm::Reply& reply, int
                          fmt::format("not run: at most {} calls in one answer", kMostCalls), true});
       continue;
     }
-    if (ports_.report_progress) ports_.report_progress(stage_name(request.stage), "tool " + call.name);
+    if (ports_.report_progress)
+      ports_.report_progress(stage_name(request.stage), "tool " + call.name);
     ToolAnswer answer = KW_TRY(run_tool(call, context));
     if (!answer.candidate.empty()) looked_at_ = current_ = answer.candidate;
     record += fmt::format("\n## result of {}\n\n{}\n", call.name, answer.result.content);

@@ -90,7 +90,8 @@ double noise_band(const TaskRow& before, const TaskRow& after) {
   return std::max(kLeastBand, std::sqrt(a * a + b * b));
 }
 
-std::vector<Change> changes_between(std::span<const TaskRow> before, std::span<const TaskRow> after) {
+std::vector<Change> changes_between(std::span<const TaskRow> before,
+                                    std::span<const TaskRow> after) {
   std::vector<Change> changes;
   for (const TaskRow& row : after) {
     const auto was = std::ranges::find(before, row.kernel, &TaskRow::kernel);

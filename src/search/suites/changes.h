@@ -34,7 +34,8 @@ struct Change {
 };
 
 /// In the order of `after`, then those that are missing there.
-std::vector<Change> changes_between(std::span<const TaskRow> before, std::span<const TaskRow> after);
+std::vector<Change> changes_between(std::span<const TaskRow> before,
+                                    std::span<const TaskRow> after);
 
 /// Relative: from the intervals of both rows if known, and never below a minimum.
 double noise_band(const TaskRow& before, const TaskRow& after);

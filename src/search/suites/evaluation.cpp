@@ -16,7 +16,8 @@ void settle(const std::vector<TaskRow>& before, Evaluation* evaluation) {
   evaluation->changes = changes_between(before, evaluation->rows);
   for (const Change& change : evaluation->changes) {
     if (!change.regression()) continue;
-    std::ranges::find(evaluation->rows, change.kernel, &TaskRow::kernel)->regression = change.text();
+    std::ranges::find(evaluation->rows, change.kernel, &TaskRow::kernel)->regression =
+        change.text();
   }
 }
 

@@ -17,8 +17,9 @@ namespace kw::suites {
 
 namespace {
 
-using Member = std::variant<std::string TaskRow::*, bool TaskRow::*, int64_t TaskRow::*, double TaskRow::*,
-                            std::optional<double> TaskRow::*, std::optional<bool> TaskRow::*>;
+using Member =
+    std::variant<std::string TaskRow::*, bool TaskRow::*, int64_t TaskRow::*, double TaskRow::*,
+                 std::optional<double> TaskRow::*, std::optional<bool> TaskRow::*>;
 
 struct Column {
   const char* name;

@@ -28,7 +28,9 @@ TaskRow full_row() {
   return row;
 }
 
-void expect_same(const TaskRow& a, const TaskRow& b) { EXPECT_EQ(to_json(a).dump(), to_json(b).dump()); }
+void expect_same(const TaskRow& a, const TaskRow& b) {
+  EXPECT_EQ(to_json(a).dump(), to_json(b).dump());
+}
 
 TEST(TaskRow, TheFirstColumnsAreThoseOthersKnow) {
   const std::vector<std::string> names = column_names();

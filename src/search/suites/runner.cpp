@@ -133,7 +133,7 @@ class Runner {
       if (!kept) ++started_;
       guard.unlock();
       report_progress(kept ? RunnerEvent::Kind::Kept : RunnerEvent::Kind::Started, task, "",
-           kept ? &row->second : nullptr);
+                      kept ? &row->second : nullptr);
       if (!kept) return &task;
     }
   }
@@ -160,8 +160,8 @@ class Runner {
     return folder_.write_documents(evaluation_);
   }
 
-  void report_progress(RunnerEvent::Kind kind, const task_formats::SuiteTask& task, const std::string& text,
-            const TaskRow* row) {
+  void report_progress(RunnerEvent::Kind kind, const task_formats::SuiteTask& task,
+                       const std::string& text, const TaskRow* row) {
     if (!ports_.watch) return;
     std::lock_guard guard(watch_mutex_);
     const auto at = std::ranges::find(selected_, task.name, &task_formats::SuiteTask::name);

@@ -29,8 +29,8 @@ TaskRow failed(const std::string& kernel, const char* kind) {
 
 TEST(Totals, CountOverAllTasks) {
   const std::vector<TaskRow> rows = {timed("a", 1, "SAME"),         timed("b", 2, "FASTER"),
-                                 timed("c", 4, "FASTER"),       timed("d", 0.5, "SLOWER"),
-                                 timed("e", 1.01, "AMBIGUOUS"), failed("f", kTaskError)};
+                                     timed("c", 4, "FASTER"),       timed("d", 0.5, "SLOWER"),
+                                     timed("e", 1.01, "AMBIGUOUS"), failed("f", kTaskError)};
   const Totals totals = totals_of(rows);
   EXPECT_EQ(totals.passed.count, 5);
   EXPECT_EQ(totals.passed.of, 6);
@@ -49,7 +49,7 @@ TEST(Totals, CountOverAllTasks) {
 
 TEST(Totals, SpeedupsAreOrderedAndBracketed) {
   const std::vector<TaskRow> rows = {timed("a", 1, "SAME"), timed("b", 2, "FASTER"),
-                                 timed("c", 4, "FASTER"), timed("d", 16, "FASTER")};
+                                     timed("c", 4, "FASTER"), timed("d", 16, "FASTER")};
   const Totals totals = totals_of(rows);
   EXPECT_DOUBLE_EQ(totals.median->value, 3);
   EXPECT_DOUBLE_EQ(totals.p25->value, 1.75);

@@ -142,7 +142,8 @@ bool VariantPool::resizes(const Shelved& one, const Tunes& tunes) {
   });
 }
 
-VariantPool::Fit VariantPool::fit(const Shelved& one, const Tunes& tunes, const VariantRequest& wish) {
+VariantPool::Fit VariantPool::fit(const Shelved& one, const Tunes& tunes,
+                                  const VariantRequest& wish) {
   const std::vector<std::string> has = claimed(one.module, tunes, wish.dims);
   const auto offered = [&](const std::string& id) {
     return among(has, id) || (id == kLaunchConfig && resizes(one, tunes));
@@ -176,7 +177,8 @@ Variant VariantPool::made(const Shelved& one, const Tunes& tunes, Fit fit) {
   return variant;
 }
 
-std::vector<Variant> VariantPool::fitting(const Shelved& one, const Fit& best, const VariantRequest& wish) {
+std::vector<Variant> VariantPool::fitting(const Shelved& one, const Fit& best,
+                                          const VariantRequest& wish) {
   std::vector<const Tunes*> fits;
   for (const Tunes& tunes : one.assignments) {
     const Fit here = fit(one, tunes, wish);

@@ -59,8 +59,10 @@ class VariantPool {
     std::vector<std::string> covered, lost;
   };
   static bool resizes(const Shelved& one, const std::map<std::string, int64_t>& tunes);
-  static Fit fit(const Shelved& one, const std::map<std::string, int64_t>& tunes, const VariantRequest& wish);
-  static std::vector<Variant> fitting(const Shelved& one, const Fit& best, const VariantRequest& wish);
+  static Fit fit(const Shelved& one, const std::map<std::string, int64_t>& tunes,
+                 const VariantRequest& wish);
+  static std::vector<Variant> fitting(const Shelved& one, const Fit& best,
+                                      const VariantRequest& wish);
   static Variant made(const Shelved& one, const std::map<std::string, int64_t>& tunes, Fit fit);
 
   std::vector<Shelved> modules_;

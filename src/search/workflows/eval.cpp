@@ -188,7 +188,8 @@ class Workers {
  private:
   /// Continues the unfinished run of this task if the evaluation is resumed. An Error when there is
   /// none or it cannot continue.
-  Result<SynthesisReport> resume(const SynthesizeRequest& request, const SynthesisWatcher& watcher) {
+  Result<SynthesisReport> resume(const SynthesizeRequest& request,
+                                 const SynthesisWatcher& watcher) {
     // A stored run may name another program than the user, so runs with programs start again.
     const bool programs = request.models.model_id.starts_with("command:");
     const bool may = resumes_ && tools_.resume && !programs;

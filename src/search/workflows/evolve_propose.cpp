@@ -147,7 +147,8 @@ std::string EvolveProposer::failures(const evolve::Archive& archive) const {
   return "What failed lately; do not repeat it:\n" + stages::data("data", join(lines, "\n"));
 }
 
-std::string EvolveProposer::told(const evolve::ProposalRequest& order, const evolve::Archive& archive) const {
+std::string EvolveProposer::told(const evolve::ProposalRequest& order,
+                                 const evolve::Archive& archive) const {
   std::string parents, context;
   for (size_t i = 0; i < order.parents.size(); ++i) {
     const evolve::Entry* entry = archive.find(order.parents[i]);
@@ -166,8 +167,8 @@ std::string EvolveProposer::told(const evolve::ProposalRequest& order, const evo
        {"failures", failures(archive)}});
 }
 
-Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::ProposalRequest& order,
-                                                                  const evolve::Archive& archive) {
+Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(
+    const evolve::ProposalRequest& order, const evolve::Archive& archive) {
   KW_CHECK(talk_.has_value(), "models are asked only where there are some");
   const auto arm = std::ranges::find(talk_->arms, order.arm, &evolve::Arm::name);
   KW_CHECK(arm != talk_->arms.end(), "orders name arms of the ensemble");
@@ -193,7 +194,7 @@ Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(const evolve::
 }
 
 evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order, const Talk& talk,
-                                   const llm::Reply& reply) {
+                                      const llm::Reply& reply) {
   const std::string parent = order.parents.empty() ? "" : order.parents.front();
   const stages::FindParent find =
       [&](const std::string& id) -> std::optional<std::pair<std::string, std::string>> {

@@ -74,12 +74,15 @@ class EvolveProposer : public evolve::Proposer {
     std::map<std::string, std::string> sources;  // by id; the modules that were shown
     std::future<llm::Outcome> answer;
   };
-  Result<std::unique_ptr<Talk>> ask(const evolve::ProposalRequest& order, const evolve::Archive& archive);
+  Result<std::unique_ptr<Talk>> ask(const evolve::ProposalRequest& order,
+                                    const evolve::Archive& archive);
   std::string told(const evolve::ProposalRequest& order, const evolve::Archive& archive) const;
   std::string shown(const evolve::Entry& entry, const char* title) const;
   std::string failures(const evolve::Archive& archive) const;
-  evolve::Proposal read(const evolve::ProposalRequest& order, const Talk& talk, const llm::Reply& reply);
-  Status note(const evolve::ProposalRequest& order, const Talk& talk, const evolve::Proposal& offer);
+  evolve::Proposal read(const evolve::ProposalRequest& order, const Talk& talk,
+                        const llm::Reply& reply);
+  Status note(const evolve::ProposalRequest& order, const Talk& talk,
+              const evolve::Proposal& offer);
 
   evolve::Mutator& breeder_;
   std::optional<EvolveTalk> talk_;

@@ -20,7 +20,7 @@
 namespace kw::workflows {
 namespace {
 
-constexpr size_t kTuned = 8;  // tunable values tried for models' modules, without a clock
+constexpr size_t kTuned = 8;         // tunable values tried for models' modules, without a clock
 constexpr size_t kTunedModules = 3;  // modules of models that are tuned
 constexpr size_t kTunePlateau = 16;  // measured without a better one
 constexpr double kTuneShare = 0.5;   // of the search time

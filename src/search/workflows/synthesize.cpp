@@ -392,9 +392,9 @@ judge::JudgeRequest Synthesis::judge_request() const {
 }
 
 Status Synthesis::make_judge() {
-  judge_ = KW_TRY(
-      judge::LocalJudge::make(judge_request(), *lanes_, *run_,
-                              [this](const std::string& what) { report_progress(progress_.stage, what); }));
+  judge_ = KW_TRY(judge::LocalJudge::make(
+      judge_request(), *lanes_, *run_,
+      [this](const std::string& what) { report_progress(progress_.stage, what); }));
   return Done{};
 }
 

@@ -46,7 +46,7 @@ struct SynthesizeRequest {
   int threads = 0;
   std::string version;                            // of this program, for the record
   std::shared_ptr<timing::BenchMachine> machine;  // shared by many tasks; null: opened here
-  std::optional<EvolveRequest> evolve;  // candidates in generations; 0 seconds: no limit
+  std::optional<EvolveRequest> evolve;            // candidates in generations; 0 seconds: no limit
   // Checks before the hardware runs a kernel; an evolution has its own.
   bool verifiers = true;              // estimates order what hardware runs
   review::SoftVerifyOptions readers;  // reviewers of models' modules

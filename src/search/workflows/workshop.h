@@ -26,8 +26,7 @@ struct WorkshopRequest {
   std::string precision;         // "tf32", "flush", "deterministic", separated by commas
   std::optional<uint64_t> seed;  // repeats the inputs
   std::string cross_check = "auto";
-  std::string
-      folder;  // stores all results; reopened if it exists; "": a temporary one
+  std::string folder;             // stores all results; reopened if it exists; "": a temporary one
   double timeout_seconds = 60;    // for each compile and each run
   double patience_seconds = 600;  // time to wait for a GPU that another process uses
   int threads = 0;

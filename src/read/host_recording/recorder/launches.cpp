@@ -9,8 +9,8 @@
 
 #include "host_recording/recorder/state.h"
 
-using kw::recorder::LaunchDims;
 using kw::recorder::fail;
+using kw::recorder::LaunchDims;
 using kw::recorder::refuse;
 using kw::recorder::state;
 using kw::recorder::write_line;
@@ -134,7 +134,8 @@ KW_RECORDED unsigned __cudaPushCallConfiguration(LaunchDims grid, LaunchDims blo
   kw::recorder::pending().push_back({grid, block, shared, stream});
   return 0;
 }
-KW_RECORDED int __cudaPopCallConfiguration(LaunchDims* grid, LaunchDims* block, size_t* shared, void* stream) {
+KW_RECORDED int __cudaPopCallConfiguration(LaunchDims* grid, LaunchDims* block, size_t* shared,
+                                           void* stream) {
   auto& pending = kw::recorder::pending();
   if (pending.empty()) return fail(kw::recorder::kInvalidConfiguration);
   *grid = pending.back().grid;
@@ -155,20 +156,20 @@ KW_RECORDED int cudaGetFuncBySymbol(void** handle, const void* function) {
   return __cudaGetKernel(handle, function);
 }
 
-KW_RECORDED int cudaLaunchKernel(const void* function, LaunchDims grid, LaunchDims block, void** args,
-                                 size_t shared, void* stream) {
+KW_RECORDED int cudaLaunchKernel(const void* function, LaunchDims grid, LaunchDims block,
+                                 void** args, size_t shared, void* stream) {
   return kw::recorder::launch(function, {grid, block, shared, stream}, args, {});
 }
-KW_RECORDED int cudaLaunchKernel_ptsz(const void* function, LaunchDims grid, LaunchDims block, void** args,
-                                      size_t shared, void* stream) {
+KW_RECORDED int cudaLaunchKernel_ptsz(const void* function, LaunchDims grid, LaunchDims block,
+                                      void** args, size_t shared, void* stream) {
   return cudaLaunchKernel(function, grid, block, args, shared, stream);
 }
-KW_RECORDED int __cudaLaunchKernel(void* handle, LaunchDims grid, LaunchDims block, void** args, size_t shared,
-                                   void* stream) {
+KW_RECORDED int __cudaLaunchKernel(void* handle, LaunchDims grid, LaunchDims block, void** args,
+                                   size_t shared, void* stream) {
   return cudaLaunchKernel(handle, grid, block, args, shared, stream);
 }
-KW_RECORDED int __cudaLaunchKernel_ptsz(void* handle, LaunchDims grid, LaunchDims block, void** args,
-                                        size_t shared, void* stream) {
+KW_RECORDED int __cudaLaunchKernel_ptsz(void* handle, LaunchDims grid, LaunchDims block,
+                                        void** args, size_t shared, void* stream) {
   return cudaLaunchKernel(handle, grid, block, args, shared, stream);
 }
 KW_RECORDED int cudaLaunchCooperativeKernel(const void* function, LaunchDims grid, LaunchDims block,
