@@ -44,7 +44,7 @@ class FusedAttention {
     const std::string body = write_body();
     kernel_.device(attention_steps(region_.name, dtype_, attention_.causal().has_value(),
                                    attention_.nodes().empty_is_zero));
-    const Function function = kernel_.function(
+    const DeviceFunction function = kernel_.function(
         e_, kernel_.result() + ": a warp keeps some queries' results while keys pass by.",
         region_.name,
         "typename Index, int kHead, int kTall, int kN, int kQVec, int kKVec, int kVVec, int kOVec",
@@ -374,7 +374,7 @@ class FusedAttention {
     return all;
   }
 
-  void add_variants(const Function& function) {
+  void add_variants(const DeviceFunction& function) {
     const std::string head_size =
         kernel_.let("HEAD", fmt::format("16 * ceil_div(max(1, {}, {}), 16)",
                                         attention_.depth().text(), attention_.width().text()));

@@ -38,7 +38,7 @@ class PlainAttention {
     const std::string body = write_body();
     kernel.need({"exact_power_of_two", "pack_place"});
     kernel.device((kernel.has_variants() ? "\n" : "") + plain_attention_steps(kernel_name_));
-    const Function function = kernel.function(
+    const DeviceFunction function = kernel.function(
         e_, kernel.result() + ": a block keeps some queries' results while keys pass by.",
         kernel_name_, "typename Index, int kM, int kF, int kVec", "kM * kF / 64", body);
     add_launches(kernel, function);
@@ -259,7 +259,7 @@ class PlainAttention {
     w.raw(result_);
   }
 
-  void add_launches(KernelBuilder& kernel, const Function& function) const {
+  void add_launches(KernelBuilder& kernel, const DeviceFunction& function) const {
     const std::string width = attention_.width().text();
     const int64_t blocks = attention_.batches().value() * ((attention_.rows().value() + 127) / 128);
     const bool few = blocks < 2 * context_.target.default_sms || attention_.rows().value() <= 64;

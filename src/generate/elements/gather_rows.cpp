@@ -40,7 +40,7 @@ class GatherRows {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    const Function function = kernel_.function(
+    const DeviceFunction function = kernel_.function(
         e_,
         fmt::format("{}: {} threads look a row up and copy it.", kernel_.result(), name("LANES")),
         region_.name, "typename Index, int kVec", name("THREADS"), body);
@@ -140,7 +140,7 @@ class GatherRows {
           fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = std::min<int64_t>(16 / narrowest, 8);

@@ -81,8 +81,9 @@ class Generic {
     }
     w.raw(e_.at(0).text());
     w.raw(values);
-    const Function function = kernel_.function(e_, kernel_.result() + ": one thread per element.",
-                                               region_.name, "typename Index", threads, w.text());
+    const DeviceFunction function =
+        kernel_.function(e_, kernel_.result() + ": one thread per element.", region_.name,
+                         "typename Index", threads, w.text());
     kernel_.tune("THREADS", {128, 256, 64});
     const bool empty = total.is_constant() && total.value() == 0;
     const std::string grid = fmt::format("ceil_div({}, {})", total.text(), threads);

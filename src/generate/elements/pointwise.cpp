@@ -75,8 +75,8 @@ class Pointwise {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    const Function function = kernel_.function(e_, summary(), region_.name,
-                                               "typename Index, int kVec", tune("THREADS"), body);
+    const DeviceFunction function = kernel_.function(
+        e_, summary(), region_.name, "typename Index, int kVec", tune("THREADS"), body);
     kernel_.need({"load_pack", "store_pack"});
     add_plan(function);
     return kernel_.take();
@@ -233,7 +233,7 @@ class Pointwise {
                        tune("UNROLL"), loops_ ? ",\nand the grid walks over all of them." : ".");
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     int widest = 1, narrowest = 16;
     const auto size = [&](tensor::DType dtype) {
       widest = std::max(widest, tensor::dtype_size(dtype));

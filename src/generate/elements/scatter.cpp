@@ -42,7 +42,7 @@ class Scatter {
   /// The same with a copy of the results in every block.
   Kernel emit_by_block() {
     write();
-    const Function gather = write_gather();
+    const DeviceFunction gather = write_gather();
     const std::string threads = kernel_.tune("THREADS", {512, 256, 1024});
     const std::string blocks = kernel_.tune("BLOCKS", {4, 2, 8, 0});
     kernel_.switch_method("latency.atomic_optimize", "SHARED");
@@ -69,7 +69,7 @@ class Scatter {
   void write() {
     kernel_.scratch(scratch(), scratch_dtype(), count_text(node_.shape), "= 0");
     kernel_.method("memory.coalesced_access");
-    const Function spread = write_spread(), finish = write_finish();
+    const DeviceFunction spread = write_spread(), finish = write_finish();
     const auto grid = [](const Shape& shape) {
       return fmt::format("ceil_div({}, {})", count_text(shape), kThreads);
     };
@@ -141,7 +141,7 @@ class Scatter {
     return e.close();
   }
 
-  Function write_spread() {
+  DeviceFunction write_spread() {
     const Domain domain = make_domain(sources(), "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -158,7 +158,7 @@ class Scatter {
         {{fmt::format("{}* found", register_type(scratch_dtype())), scratch()}});
   }
 
-  Function write_gather() {
+  DeviceFunction write_gather() {
     const Domain domain = make_domain(sources(), "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
@@ -199,7 +199,7 @@ class Scatter {
                             {{fmt::format("{}* sums", type), scratch()}});
   }
 
-  Function write_finish() {
+  DeviceFunction write_finish() {
     const Domain domain = make_domain(region_.stores[0].to.shape, "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);

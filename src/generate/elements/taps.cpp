@@ -432,8 +432,8 @@ std::optional<Whole> wide_for(const Region& region) {
   return std::nullopt;
 }
 
-Function write_taps(KernelBuilder& kernel, Taps& taps, const std::string& name, const char* what,
-                    int64_t columns, int64_t rows) {
+DeviceFunction write_taps(KernelBuilder& kernel, Taps& taps, const std::string& name,
+                          const char* what, int64_t columns, int64_t rows) {
   const std::string threads = kernel.name("THREADS"), body = taps.body(threads);
   return kernel.function(taps.emitter(),
                          fmt::format("{}: every thread computes {}.", kernel.result(),
@@ -477,7 +477,7 @@ bool taps_preferred(const Region& region, const TargetContext& context) {
 }
 
 /// Launches one thread for each part that `taps` computes.
-std::vector<Launch> launch_taps(const Function& function, const Taps& taps,
+std::vector<Launch> launch_taps(const DeviceFunction& function, const Taps& taps,
                                 const std::string& index, const std::string& threads) {
   return {function.launch(index, fmt::format("ceil_div({}, {})", taps.count(), threads), threads)};
 }
@@ -490,8 +490,8 @@ void add_wide(KernelBuilder& kernel, const Region& region, const Whole& size) {
       kernel.tune("COLUMNS", many ? Values{size.columns, 1} : Values{1, size.columns});
   const std::string on = fmt::format("{} == {}", columns, size.columns);
   kernel.method("memory.vectorized_access", on, columns + "=1");
-  const Function function = write_taps(kernel, wide, region.name + "_wide", "{} columns of {} rows",
-                                       size.columns, size.rows);
+  const DeviceFunction function = write_taps(kernel, wide, region.name + "_wide",
+                                             "{} columns of {} rows", size.columns, size.rows);
   kernel.variant({on, wide.condition(), fits_int(region)},
                  launch_taps(function, wide, "int", kernel.name("THREADS")));
 }
@@ -504,14 +504,14 @@ Kernel taps_emit(const Region& region, const TargetContext& context) {
   if (const auto size = wide_for(region)) add_wide(kernel, region, *size);
   if (rows > 1) {
     Taps several(region, rows);
-    const Function function =
+    const DeviceFunction function =
         write_taps(kernel, several, region.name, "{1} rows of a column", 1, rows);
     kernel.method("compute.ilp_unroll_register_tile");
     kernel.variant({fits_int(region), several.condition()},
                    launch_taps(function, several, "int", threads));
   }
   Taps one(region, 1);
-  const Function function = write_taps(
+  const DeviceFunction function = write_taps(
       kernel, one, rows > 1 ? region.name + "_single" : region.name, "one element", 1, 1);
   kernel.each_index([&](const Instance& instance) {
     return launch_taps(function, one, instance.index, threads);

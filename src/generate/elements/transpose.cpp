@@ -111,7 +111,7 @@ class Transpose {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    const Function function =
+    const DeviceFunction function =
         kernel_.function(e_, kernel_.result() + ": square tiles turned in shared memory.",
                          region_.name, "typename Index, int kVec", "32 * " + name("TALL"), body);
     kernel_.need({"load_pack", "store_pack"});
@@ -146,7 +146,7 @@ class Transpose {
     return packs_in_.loads().empty() || size >= 4 ? 1 : 4 / size;
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     const int64_t most = vec();
     if (most > 1) kernel_.vectors({most, 1});
     kernel_.tune("TALL", {8, 4, 16});

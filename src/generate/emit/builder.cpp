@@ -82,8 +82,8 @@ KernelSignature signature_of(const Emitter& e, const std::string& name,
 
 }  // namespace
 
-Launch Function::launch(const std::string& templates, const std::string& grid,
-                        const std::string& block, const std::string& shared) const {
+Launch DeviceFunction::launch(const std::string& templates, const std::string& grid,
+                              const std::string& block, const std::string& shared) const {
   return {fmt::format("{}<{}>", name, templates), grid, block, shared, args};
 }
 
@@ -143,9 +143,10 @@ void KernelBuilder::need(const std::vector<std::string>& functions) {
   kernel_.functions.insert(functions.begin(), functions.end());
 }
 
-Function KernelBuilder::function(const Emitter& e, const std::string& what, const std::string& name,
-                                 const std::string& templates, const std::string& bounds,
-                                 const std::string& body, const Parameters& more) {
+DeviceFunction KernelBuilder::function(const Emitter& e, const std::string& what,
+                                       const std::string& name, const std::string& templates,
+                                       const std::string& bounds, const std::string& body,
+                                       const Parameters& more) {
   const KernelSignature signature = signature_of(e, name, templates, bounds, more);
   std::string& source = kernel_.source;
   if (!source.empty() && !source.ends_with("\n\n")) source += "\n";

@@ -16,7 +16,7 @@
 namespace kw::generate {
 
 /// A finished __global__ function: its name, and the arguments of every launch.
-struct Function {
+struct DeviceFunction {
   std::string name;
   std::vector<std::string> args;
 
@@ -83,9 +83,9 @@ class KernelBuilder {
   std::set<std::string>& functions() { return kernel_.functions; }
   /// Adds a __global__ function whose parameters are what the emitter used, then `more`. `what` is
   /// its comment; `bounds` is "THREADS" or "".
-  Function function(const Emitter& e, const std::string& what, const std::string& name,
-                    const std::string& templates, const std::string& bounds,
-                    const std::string& body, const Parameters& more = {});
+  DeviceFunction function(const Emitter& e, const std::string& what, const std::string& name,
+                          const std::string& templates, const std::string& bounds,
+                          const std::string& body, const Parameters& more = {});
 
   /// Adds launches that are correct if all conditions hold; the fastest must be added first.
   void variant(const std::vector<std::string>& when, std::vector<Launch> launches);

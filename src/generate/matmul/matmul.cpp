@@ -67,7 +67,7 @@ class Tiled {
     write_values();
     const std::string body = write_body();
     kernel_.device(multiply_text());
-    const Function function =
+    const DeviceFunction function =
         kernel_.function(e_, summary(), region_.name, "typename Index, int kLeftVec, int kRightVec",
                          bounds(), body, share_.parameters());
     kernel_.need({"Pack"});
@@ -274,7 +274,7 @@ class Tiled {
                                                    : ", its rows of one phase");
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     add_sizes();
     kernel_.method("memory.tiling_smem");
     add_switches();

@@ -169,7 +169,7 @@ void TileShare::write_finish(KernelBuilder& kernel) {
       region_.name + "_finish", "typename Index", "256", body, parameters("const "));
 }
 
-std::vector<Launch> TileShare::launches(const Function& product, const std::string& index,
+std::vector<Launch> TileShare::launches(const DeviceFunction& product, const std::string& index,
                                         const std::string& packs,
                                         const std::string& threads) const {
   const std::string types = index + ", " + packs;

@@ -51,7 +51,7 @@ class TileShare {
   /// Writes the function that adds the parts, if there are any.
   void write_finish(KernelBuilder& kernel);
   /// The launch of the product, and of the function that adds parts.
-  std::vector<Launch> launches(const Function& product, const std::string& index,
+  std::vector<Launch> launches(const DeviceFunction& product, const std::string& index,
                                const std::string& packs, const std::string& threads) const;
 
  private:
@@ -68,7 +68,7 @@ class TileShare {
   bool split_;
   tensor::DType dtype_;
   std::string step_;
-  std::optional<Function> finish_;
+  std::optional<DeviceFunction> finish_;
 };
 
 }  // namespace kw::generate

@@ -41,7 +41,7 @@ class TensorCores {
   Kernel emit() {
     write_values();
     const std::string body = write_body();
-    const Function function = kernel_.function(
+    const DeviceFunction function = kernel_.function(
         e_, kernel_.result() + ": a block computes a tile of the product on tensor cores.",
         region_.name, "typename Index, int kLeftVec, int kRightVec", bounds(), body,
         share_.parameters());
@@ -314,7 +314,7 @@ class TensorCores {
     w.line("__syncwarp();");
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     using Values = std::vector<int64_t>;
     kTiles.add_tunes(kernel_, cut_);
     share_.add_plan(kernel_);

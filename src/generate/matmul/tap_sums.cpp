@@ -50,7 +50,7 @@ class TapSums {
         e_(region, 1) {}
 
   Kernel emit() {
-    const Function sums = write_sums(), finish = write_finish();
+    const DeviceFunction sums = write_sums(), finish = write_finish();
     add_plan(sums, finish);
     return kernel_.finish();
   }
@@ -93,7 +93,7 @@ class TapSums {
     k_.axes = joined(k_.domain, trial.used_indices(), names);
   }
 
-  Function write_sums() {
+  DeviceFunction write_sums() {
     join_terms();
     prepare(e_);
     e_.open(row_variables(), 0, 0);
@@ -165,7 +165,7 @@ class TapSums {
     }
   }
 
-  Function write_finish() {
+  DeviceFunction write_finish() {
     Emitter e(region_, 1);
     product_.prepare(e);
     std::vector<std::string> variables = product_.batch().variables();
@@ -202,7 +202,7 @@ class TapSums {
         {{"Index chunks", name("CHUNKS")}, {"const float* __restrict__ sums", sums()}});
   }
 
-  void add_plan(const Function& add, const Function& finish) {
+  void add_plan(const DeviceFunction& add, const DeviceFunction& finish) {
     const std::string k = product_.k().text();
     const std::string m = as_factor(product_.m()), n = as_factor(product_.n());
     const std::string rows = fmt::format("{} * {}", m, as_factor(channels_));

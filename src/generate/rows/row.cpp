@@ -64,8 +64,8 @@ class RowSchedule {
   std::string tune(const char* name) const { return kernel_.name(name); }
   std::string team() const { return tune(team_ == Team::Block ? "THREADS" : "LANES"); }
 
-  Function write(RowKernel& row, const std::string& name, const std::string& templates,
-                 const char* how) {
+  DeviceFunction write(RowKernel& row, const std::string& name, const std::string& templates,
+                       const char* how) {
     const std::string body = row.body();
     kernel_.need({"load_pack"});
     return kernel_.function(
@@ -205,8 +205,8 @@ class RowSchedule {
   Team team_;
   RowPlan plan_;
   const Packs* packs_ = nullptr;
-  Function fast_, slow_;
-  std::optional<Function> online_;
+  DeviceFunction fast_, slow_;
+  std::optional<DeviceFunction> online_;
   Dim inner_{1};
 };
 

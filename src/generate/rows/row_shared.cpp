@@ -27,8 +27,9 @@ class SharedRows {
     RowKernel kept(region_, plan_, Team::Block, false, &trial.seen());
     kept.keep_in_shared();
     RowKernel again(region_, plan_, Team::Block, false, nullptr);
-    const Function kept_function = write(kept, region_.name, "kept in shared memory");
-    const Function long_function = write(again, region_.name + "_long", "read again in every pass");
+    const DeviceFunction kept_function = write(kept, region_.name, "kept in shared memory");
+    const DeviceFunction long_function =
+        write(again, region_.name + "_long", "read again in every pass");
     add_knobs(kept);
     add_variants(kept, kept_function, long_function);
     return kernel_.take();
@@ -37,7 +38,7 @@ class SharedRows {
  private:
   std::string tune(const char* name) const { return kernel_.name(name); }
 
-  Function write(RowKernel& row, const std::string& name, const char* how) {
+  DeviceFunction write(RowKernel& row, const std::string& name, const char* how) {
     const std::string body = row.body();
     kernel_.need({"load_pack"});
     return kernel_.function(
@@ -63,7 +64,7 @@ class SharedRows {
     kernel_.let("ROW_BYTES", join(bytes, " + "));
   }
 
-  void add_variants(const RowKernel& row, const Function& kept, const Function& again) {
+  void add_variants(const RowKernel& row, const DeviceFunction& kept, const DeviceFunction& again) {
     const std::string vec = tune("VEC"), threads = tune("THREADS"), bytes = tune("ROW_BYTES");
     const std::string grid = fmt::format("min({}, 2147483647)", plan_.row_count().text());
     std::vector<std::string> aligned = row.packs().conditions(vec);

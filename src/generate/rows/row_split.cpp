@@ -40,7 +40,7 @@ class SplitRows {
  private:
   std::string tune(const char* name) const { return kernel_.name(name); }
 
-  Function write_pass(const RowPlan& plan, size_t pass, const char* kind) {
+  DeviceFunction write_pass(const RowPlan& plan, size_t pass, const char* kind) {
     RowKernel row(region_, plan, Team::Split, false, nullptr);
     row.only_pass(pass);
     const std::string body = row.body();
@@ -85,9 +85,9 @@ class SplitRows {
   void add_variants() {
     const std::string rows = plan_.row_count().text(), vec = tune("VEC");
     const std::string parts = fmt::format("{} * {}", as_factor(plan_.row_count()), tune("PARTS"));
-    const auto launches = [&](const std::vector<Function>& steps, const std::string& types) {
+    const auto launches = [&](const std::vector<DeviceFunction>& steps, const std::string& types) {
       std::vector<Launch> all;
-      for (const Function& step : steps) {
+      for (const DeviceFunction& step : steps) {
         const bool whole = &step == &steps.back() && plan_.full_stores.empty();
         all.push_back(step.launch(types, whole ? rows : parts, tune("THREADS")));
       }
@@ -110,7 +110,7 @@ class SplitRows {
   KernelBuilder kernel_;
   RowPlan plan_;
   std::optional<RowPlan> online_;
-  std::vector<Function> steps_, online_steps_;
+  std::vector<DeviceFunction> steps_, online_steps_;
   std::vector<std::string> aligned_;
   int64_t narrowest_ = 32;
   Dim inner_{1};

@@ -177,7 +177,7 @@ class StackSchedule {
   void add_variants() {
     const std::string vec = tune("VEC"), threads = tune("THREADS");
     const std::string layers = tune("LAYERS"), on = tune("REGISTERS") + " == 1";
-    const Function &once = steps_[0], &again = steps_[1];
+    const DeviceFunction &once = steps_[0], &again = steps_[1];
     const std::string items = kernel_.items(
         "LAYERS",
         fmt::format("ceil_div({}, {} / {})", plan_.column_count().text(), threads, tune("WIDTH")));
@@ -206,7 +206,7 @@ class StackSchedule {
     }
     const auto launches = [&](const std::string& index, const std::string& packed) {
       std::vector<Launch> all;
-      for (const Function& step : steps_) {
+      for (const DeviceFunction& step : steps_) {
         const bool few = &step == &steps_.back() && plan_.full_stores.empty();
         all.push_back(step.launch(index + ", " + packed,
                                   tiles(packed) + (few ? "" : ", " + tune("PARTS")),
@@ -224,7 +224,7 @@ class StackSchedule {
   KernelBuilder kernel_;
   bool split_;
   RowPlan plan_, again_;  // for columns in registers; for columns that passes read again
-  std::vector<Function> steps_;
+  std::vector<DeviceFunction> steps_;
   std::vector<std::string> aligned_;
   int64_t narrowest_ = 16;
   size_t loads_ = 0;

@@ -78,7 +78,7 @@ class RowArg {
     if (split) more = found("");
     if (split) more.insert(more.begin(), {"Index part_length", name("PART")});
     kernel_.device(joining_.definitions(kernel_.functions()));
-    std::vector<Function> functions = {kernel_.function(
+    std::vector<DeviceFunction> functions = {kernel_.function(
         e_, summary(), region_.name, "typename Index, int kVec", name("THREADS"), body, more)};
     kernel_.need({"load_pack"});
     if (split) {
@@ -258,7 +258,7 @@ class RowArg {
     return fmt::format("{}: {}.", kernel_.result(), who);
   }
 
-  void add_plan(const std::vector<Function>& functions) {
+  void add_plan(const std::vector<DeviceFunction>& functions) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
@@ -289,7 +289,7 @@ class RowArg {
                          [&](const Instance& instance) { return launches(functions, instance); });
   }
 
-  std::vector<Launch> launches(const std::vector<Function>& functions,
+  std::vector<Launch> launches(const std::vector<DeviceFunction>& functions,
                                const Instance& instance) const {
     const std::string rows = loop_.rows().text(), threads = name("THREADS");
     if (group_ == Searchers::Split) {
@@ -305,7 +305,7 @@ class RowArg {
   }
 
   /// The second launch: a warp per row combines the results of the parts.
-  Function write_finish(KernelBuilder& kernel) {
+  DeviceFunction write_finish(KernelBuilder& kernel) {
     e_.open(loop_.row_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
     write_results();

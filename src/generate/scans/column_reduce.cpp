@@ -118,9 +118,9 @@ class ColumnReduce {
     for (const State& state : states_) {
       kernel_.device(state.joining.definitions(kernel_.functions(), Joining::Lanes::One) + "\n");
     }
-    std::vector<Function> functions = {kernel_.function(e_, summary(), region_.name,
-                                                        "typename Index, int kVec",
-                                                        "32 * " + name("STACK"), body, partials())};
+    std::vector<DeviceFunction> functions = {
+        kernel_.function(e_, summary(), region_.name, "typename Index, int kVec",
+                         "32 * " + name("STACK"), body, partials())};
     kernel_.need({"load_pack"});
     if (split_) functions.push_back(ColumnReduce(region_, context_, true).write_finish(kernel_));
     add_plan(functions);
@@ -345,7 +345,7 @@ class ColumnReduce {
                        split_ ? " of a chunk" : "");
   }
 
-  void add_plan(const std::vector<Function>& functions) {
+  void add_plan(const std::vector<DeviceFunction>& functions) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
@@ -384,7 +384,7 @@ class ColumnReduce {
   }
 
   /// The second launch: a thread combines the results of all chunks for its result.
-  Function write_finish(KernelBuilder& kernel) {
+  DeviceFunction write_finish(KernelBuilder& kernel) {
     e_.open(loop_.outer_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
     write_results();

@@ -63,7 +63,7 @@ class RowScan {
     kernel_.device(joining_.definitions(kernel_.functions()));
     if (split) kernel_.device(before_text());
     if (chain) kernel_.device(chain_text(joining_, region_.name));
-    const Function function = kernel_.function(
+    const DeviceFunction function = kernel_.function(
         e_, summary(), region_.name,
         split ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
         tune("THREADS"), body, more);
@@ -359,7 +359,7 @@ class RowScan {
                        who, tune("UNROLL"));
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     const int64_t narrowest = packs_.narrowest();
     const bool packed = vector_store_ && !packs_.loads().empty();
     const int64_t vec = packed ? std::min<int64_t>(16 / narrowest, 8) : 1;
@@ -419,7 +419,7 @@ class RowScan {
     kernel_.method("memory.kernel_fusion");
   }
 
-  std::vector<Launch> launches(const Function& function, const Instance& instance) const {
+  std::vector<Launch> launches(const DeviceFunction& function, const Instance& instance) const {
     const std::string threads = tune("THREADS"), rows = loop_.rows().text();
     if (group_ == Scanners::Split) {
       const std::string grid = fmt::format("{} * {}", as_factor(loop_.rows()), tune("PARTS"));

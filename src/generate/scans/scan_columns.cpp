@@ -59,7 +59,7 @@ class ColumnScan {
     const Joining::Lanes lanes = ordered_ ? Joining::Lanes::One : Joining::Lanes::Many;
     kernel_.device(joining_.definitions(kernel_.functions(), lanes));
     if (!ordered_) kernel_.device(meet_text());
-    const Function function = kernel_.function(
+    const DeviceFunction function = kernel_.function(
         e_, summary(), region_.name,
         split_ ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
         name("WIDTH") + " * " + name("STACK"), body, more);
@@ -354,7 +354,7 @@ class ColumnScan {
 
   bool packed() const { return vector_store_ && !packs_.loads().empty(); }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
     int64_t vec = packed() ? std::min<int64_t>(16 / narrowest, 8) : 1;
@@ -397,7 +397,7 @@ class ColumnScan {
     kernel_.method("memory.split_k_parallel_reduce");
   }
 
-  std::vector<Launch> launches(const Function& function, const Instance& instance) const {
+  std::vector<Launch> launches(const DeviceFunction& function, const Instance& instance) const {
     const std::string block = name("WIDTH") + " * " + name("STACK");
     const std::string grid = tiles(instance.vec);
     if (!split_) return {function.launch(instance.types(), grid, block)};

@@ -41,9 +41,9 @@ class Sort {
   void add_to(KernelBuilder& kernel) {
     kernel.device(key_function(region_, selection_, false) + "\n" + item_text());
     add_lets(kernel);
-    const Function tile = write_tile(kernel);
+    const DeviceFunction tile = write_tile(kernel);
     write_merge(kernel);
-    const Function results = write_results(kernel);
+    const DeviceFunction results = write_results(kernel);
     add_variants(kernel, tile, results);
   }
 
@@ -103,7 +103,7 @@ class Sort {
   }
 
   /// Sorts kSize elements. Writes the results if that is the whole row, otherwise the sorted run.
-  Function write_tile(KernelBuilder& kernel) {
+  DeviceFunction write_tile(KernelBuilder& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable("column"));
     e.open(loop_.row_variables(), 0, 0);
@@ -209,7 +209,7 @@ class Sort {
     kernel.device(w.text());
   }
 
-  Function write_results(KernelBuilder& kernel) {
+  DeviceFunction write_results(KernelBuilder& kernel) {
     Emitter e = emitter(region_);
     e.rename = loop_.rename(variable(loop_.along().empty() ? "column" : loop_.along()));
     e.open(loop_.row_variables(), 0, 0);
@@ -241,7 +241,8 @@ class Sort {
                        kMergeThreads);
   }
 
-  void add_variants(KernelBuilder& kernel, const Function& tile, const Function& results) const {
+  void add_variants(KernelBuilder& kernel, const DeviceFunction& tile,
+                    const DeviceFunction& results) const {
     kernel.variant({fmt::format("{} <= {}", length(), capacity()), fits_int(region_)},
                    {tile.launch(fmt::format("int, {}, true", name("SORT_SIZE")),
                                 loop_.rows().text(), name("SORT_THREADS"))});
@@ -249,12 +250,12 @@ class Sort {
         [&](const Instance& instance) { return merged(instance.index, tile, results); });
   }
 
-  std::vector<Launch> merged(const std::string& index, const Function& tile,
-                             const Function& results) const {
+  std::vector<Launch> merged(const std::string& index, const DeviceFunction& tile,
+                             const DeviceFunction& results) const {
     const std::string rows = as_factor(loop_.rows()), pass = name("pass");
     const std::string elements = fmt::format("{} * {}", rows, length());
     const std::string threads = std::to_string(kMergeThreads);
-    const Function merge = {
+    const DeviceFunction merge = {
         region_.name + "_merge",
         {fmt::format("pick({} % 2, {}, {})", pass, buffer("items"), buffer("merged")),
          fmt::format("pick({} % 2, {}, {})", pass, buffer("merged"), buffer("items")), elements,

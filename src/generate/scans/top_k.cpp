@@ -49,7 +49,7 @@ class TopK {
     write_values();
     const std::string body = write_body();
     kernel_.device(key_function(region_, selection_, true) + "\n" + limit_text());
-    const Function function =
+    const DeviceFunction function =
         kernel_.function(e_, kernel_.result() + ": a warp finds the best of a row.", region_.name,
                          "typename Index, int kVec, int kSteps", name("THREADS"), body);
     kernel_.need({"load_pack"});
@@ -234,7 +234,7 @@ class TopK {
     w.line("__syncwarp();");
   }
 
-  void add_plan(const Function& function) {
+  void add_plan(const DeviceFunction& function) {
     const int64_t narrowest = packs_.narrowest(4);
     const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
     kernel_.tune("THREADS", {128, 64, 256});

@@ -56,7 +56,7 @@ Result<torch_worker::TorchArgument> torch_argument(const frontend::Argument& arg
 }
 
 /// Sets which outputs are written in place, as the trace found.
-void set_written(const frontend::Entry& entry, const frontend::Trace& trace,
+void set_written(const frontend::TraceEntry& entry, const frontend::Trace& trace,
                  torch_worker::TorchCall* call) {
   std::set<std::string> names(trace.write_only.begin(), trace.write_only.end());
   names.insert(trace.written.begin(), trace.written.end());
@@ -146,7 +146,7 @@ Result<torch_worker::TorchCall> torch_call(const task::Task& task, const task::D
   }
   const auto* python = dynamic_cast<const frontend::PythonReference*>(task.reference.get());
   if (python == nullptr) return environment_error("the reference of this task is no Python");
-  const frontend::Entry& entry = python->entry();
+  const frontend::TraceEntry& entry = python->entry();
   const frontend::Trace trace = KW_TRY(frontend::trace_entry(entry, dims));
   torch_worker::TorchCall call;
   call.source.path = entry.source->path;

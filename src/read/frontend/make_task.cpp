@@ -120,7 +120,7 @@ task::TensorSpec input_spec(const Argument& argument, const TensorArgument& tens
   return spec;
 }
 
-void add_inputs(task::Task& task, const Entry& entry, const Trace& trace) {
+void add_inputs(task::Task& task, const TraceEntry& entry, const Trace& trace) {
   const std::map<std::string, graph::Dim> below = index_bounds(trace.graph);
   for (const Argument& argument : entry.arguments) {
     const auto& dropped = trace.write_only;
@@ -143,14 +143,14 @@ void add_inputs(task::Task& task, const Entry& entry, const Trace& trace) {
   for (task::TensorSpec& spec : task.inputs) settle_legal(spec, trace, below);
 }
 
-bool names_known(const Entry& entry, const task::Dims& dims) {
+bool names_known(const TraceEntry& entry, const task::Dims& dims) {
   const std::set<std::string> names = names_of(entry.arguments);
   return std::all_of(names.begin(), names.end(),
                      [&](const std::string& name) { return dims.count(name) > 0; });
 }
 
 /// Replaces a dim by its value in all shapes.
-void write_out(Entry& entry, const std::string& dim, int64_t value) {
+void write_out(TraceEntry& entry, const std::string& dim, int64_t value) {
   for (Argument& argument : entry.arguments) {
     auto* tensor = std::get_if<TensorArgument>(&argument.value);
     if (!tensor) continue;
@@ -172,7 +172,7 @@ std::set<std::string> window_sizes(const graph::Graph& graph) {
 
 /// The bounds of integer inputs that are written as numbers. An extent of that size may be the one
 /// that the integers index.
-std::set<int64_t> written_bounds(const Entry& entry) {
+std::set<int64_t> written_bounds(const TraceEntry& entry) {
   std::set<int64_t> bounds;
   for (const Argument& argument : entry.arguments) {
     const auto* tensor = std::get_if<TensorArgument>(&argument.value);
@@ -185,7 +185,7 @@ std::set<int64_t> written_bounds(const Entry& entry) {
 /// Gives names to extents written as numbers, if the reference also traces with other values. Then
 /// other shapes can be derived. Equal numbers become the same dim.
 void name_extents(TaskDraft& draft) {
-  Entry named = draft.entry;
+  TraceEntry named = draft.entry;
   std::map<int64_t, std::string> names;
   // Names from --dims are not taken: they may be the names that are given here.
   std::set<std::string> taken = names_of(named.arguments);
@@ -244,7 +244,8 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
 
 /// The cost of evaluating the reference. Not set if it fails at these dims, or if its tensors
 /// differ from the task's.
-std::optional<double> flops_at(const task::Task& task, const Entry& entry, const task::Dims& dims) {
+std::optional<double> flops_at(const task::Task& task, const TraceEntry& entry,
+                               const task::Dims& dims) {
   const auto trace = trace_entry(entry, dims);
   if (!trace || !task.difference(trace->graph).empty()) return std::nullopt;
   return graph::cost_of(trace->graph).flops;
@@ -258,7 +259,7 @@ int64_t half_of(int64_t extent) {
 
 /// Volumes times channels are much work even if every extent is small. All dims are halved
 /// together, which keeps their relations. If that fails, they are halved one by one.
-task::Dims lightened(const task::Task& task, const Entry& entry, task::Dims dims) {
+task::Dims lightened(const task::Task& task, const TraceEntry& entry, task::Dims dims) {
   std::optional<double> flops = flops_at(task, entry, dims);
   bool smaller = true;
   const auto take = [&](const task::Dims& other) {
@@ -284,7 +285,7 @@ task::Dims lightened(const task::Task& task, const Entry& entry, task::Dims dims
 }
 
 /// The smallest of a few shapes at which the reference still traces and has the task's tensors.
-task::Dims small_shape(const task::Task& task, const Entry& entry, const task::Dims& dims) {
+task::Dims small_shape(const task::Task& task, const TraceEntry& entry, const task::Dims& dims) {
   for (const int64_t largest : {64, 128, 256, 512}) {
     for (const bool distinct : {true, false}) {
       const task::Dims small = shrunk(dims, largest, distinct);

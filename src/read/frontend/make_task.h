@@ -13,7 +13,7 @@
 namespace kw::frontend {
 
 struct TaskDraft {
-  Entry entry;
+  TraceEntry entry;
   std::string format;  // as in Task::format
   task::Dims given;    // values from the user
   task::Dims file;     // ints at file level

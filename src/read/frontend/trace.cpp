@@ -49,7 +49,7 @@ Status check_bytes(const std::string& name, tensor::DType dtype, const graph::Sh
 
 class Tracer {
  public:
-  Tracer(const Entry& entry, const task::Dims& dims, bool every_int)
+  Tracer(const TraceEntry& entry, const task::Dims& dims, bool every_int)
       : entry_(entry), dims_(dims), evaluator_(entry.source, {dims, every_int}) {}
 
   Result<Trace> run();
@@ -75,7 +75,7 @@ class Tracer {
   void name_weights(Trace& trace, const graph::Graph& graph, const std::vector<bool>& needed,
                     std::vector<std::pair<NodeId, std::string>>& inputs);
 
-  const Entry& entry_;
+  const TraceEntry& entry_;
   task::Dims dims_;
   PythonTracer evaluator_;
   Value callee_;
@@ -425,18 +425,18 @@ graph::Graph in_order_of_use(const graph::Graph& graph) {
 
 }  // namespace
 
-bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first) {
+bool repeats_itself(const TraceEntry& entry, const task::Dims& dims, const graph::Graph& first) {
   const Result<Trace> again = Tracer(entry, dims, false).run_twice();
   return again && graph::print(in_order_of_use(graph::without_marks(again->graph))) ==
                       graph::print(in_order_of_use(first));
 }
 
-Status stage_entry(const Entry& entry, const task::Dims& dims,
+Status stage_entry(const TraceEntry& entry, const task::Dims& dims,
                    const std::function<Status(Staged&)>& look) {
   return Tracer(entry, dims, false).stage(look);
 }
 
-Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int) {
+Result<Trace> trace_entry(const TraceEntry& entry, const task::Dims& dims, bool every_int) {
   Trace trace = KW_TRY(Tracer(entry, dims, every_int).run());
   trace.graph = graph::without_marks(trace.graph);
   return trace;

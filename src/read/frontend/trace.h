@@ -33,7 +33,7 @@ struct Argument {
 };
 
 /// What to trace, and its arguments.
-struct Entry {
+struct TraceEntry {
   std::shared_ptr<const Source> source;  // shared by every trace; never changes
   std::string name;                      // a function, class or object of the file
   std::vector<Argument> arguments;
@@ -63,10 +63,10 @@ struct Trace {
 
 /// Whether a second call in the same process, with other inputs, computes the same as the first.
 /// False: the reference keeps state between calls.
-bool repeats_itself(const Entry& entry, const task::Dims& dims, const graph::Graph& first);
+bool repeats_itself(const TraceEntry& entry, const task::Dims& dims, const graph::Graph& first);
 
 /// `every_int`: every int at file level keeps its name in the shapes.
-Result<Trace> trace_entry(const Entry& entry, const task::Dims& dims, bool every_int = false);
+Result<Trace> trace_entry(const TraceEntry& entry, const task::Dims& dims, bool every_int = false);
 
 class PythonTracer;
 
@@ -78,20 +78,20 @@ struct Staged {
   std::map<graph::NodeId, std::string> names;  // of inputs and weights
 };
 /// Prepares the entry and passes it to `look`, which can inspect the call before it is made.
-Status stage_entry(const Entry& entry, const task::Dims& dims,
+Status stage_entry(const TraceEntry& entry, const task::Dims& dims,
                    const std::function<Status(Staged&)>& look);
 
 /// Traces the entry at any dims.
 class PythonReference : public task::Reference {
  public:
-  explicit PythonReference(Entry entry) : entry_(std::move(entry)) {}
+  explicit PythonReference(TraceEntry entry) : entry_(std::move(entry)) {}
   Result<graph::Graph> trace(const task::Dims& dims) const override;
   /// The graph with marks at nodes that stop gradients (graph/derive.h).
   Result<graph::Graph> trace_marked(const task::Dims& dims) const;
-  const Entry& entry() const { return entry_; }
+  const TraceEntry& entry() const { return entry_; }
 
  private:
-  Entry entry_;
+  TraceEntry entry_;
 };
 
 }  // namespace kw::frontend

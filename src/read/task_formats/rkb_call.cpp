@@ -199,7 +199,7 @@ std::optional<task::Call> seen(const task::Task& forward, const task::Task& task
                                Status (Looking::*look)(task::Call*)) {
   const auto* python = dynamic_cast<const frontend::PythonReference*>(forward.reference.get());
   if (!python) return std::nullopt;
-  frontend::Entry entry = python->entry();
+  frontend::TraceEntry entry = python->entry();
   auto source = frontend::parse_python(entry.source->text + kLookingCandidate, entry.source->path);
   if (!source) return std::nullopt;
   entry.source = *source;
