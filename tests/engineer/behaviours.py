@@ -118,7 +118,7 @@ COVERED = {
     },
     21: {
         "src/read/task_formats/suite_test.cpp": ["SuiteFolder.FindsFoldersAndFilesInNaturalOrder", "SuiteFolder.SelectsByNameAndPattern"],
-        "src/search/suites/row_test.cpp": ["Row.TheFirstColumnsAreThoseOthersKnow", "Row.ReadsTheTablesOfOthers"],
+        "src/search/suites/row_test.cpp": ["TaskRow.TheFirstColumnsAreThoseOthersKnow", "TaskRow.ReadsTheTablesOfOthers"],
         "src/search/suites/totals_test.cpp": ["Totals.SpeedupsAreOrderedAndBracketed"],
         "src/search/workflows/eval_test.cpp": ["EvalFailure.IsToldApartByBlame"],
         "src/search/suites/runner_test.cpp": ["RunnerTest.RegressionsAgainstAnEarlierRun"],
