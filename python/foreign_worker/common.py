@@ -116,7 +116,7 @@ class Candidate:
     def keep(self, holder, own, name, full):
         """What the task does not have. A buffer is a constant, and stays where the model has put it."""
         if own is holder._parameters:
-            raise Refused(f"its parameter '{full}' is none of the task's; a constant may be a buffer")
+            raise Refused(f"its parameter '{full}' is not one of the task's; a constant may be a buffer")
 
     def put(self, own, name, given):
         own[name].data = given

@@ -1,7 +1,7 @@
 """Runs a Python candidate on a GPU to let Triton's tuner choose among its configurations.
 
 The answer says which it took, by their own words. Nothing else of this process counts: the candidate is recorded elsewhere, and a
-configuration that is none of its own is passed over there.
+configuration that is not one of its own is passed over there.
 """
 import json
 import math

@@ -1,6 +1,6 @@
 """The source of a callable as a file of its own: itself, and everything of its module that it names.
 
-A name becomes an import, a constant, or again source. What is none of these (a tensor, a model, an open file) cannot
+A name becomes an import, a constant, or again source. What is not one of these (a tensor, a model, an open file) cannot
 be written down, and `Unwritable` says so.
 """
 
@@ -85,7 +85,7 @@ def is_library(module_name: str) -> bool:
 
 
 def constant_text(value: Any) -> str | None:
-    """A value as Python writes it; None when it is no constant."""
+    """A value as Python writes it; None when it is not a constant."""
     if value is None or isinstance(value, (bool, str, bytes)):
         return repr(value)
     if isinstance(value, enum.Enum):
@@ -291,7 +291,7 @@ def _partial_text(writer: Writer, function: functools.partial[Any]) -> str:
     fixed = [constant_text(value) for value in function.args]
     named = {name: constant_text(value) for name, value in function.keywords.items()}
     if any(one is None for one in [*fixed, *named.values()]):
-        raise Unwritable("what the partial has fixed is no constant")
+        raise Unwritable("what the partial has fixed is not a constant")
     names = [one.name for one in inspect.signature(function).parameters.values()
              if one.name not in named and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     given = [str(one) for one in fixed] + names + [f"{name}={value}" for name, value in named.items()]

@@ -227,7 +227,7 @@ class Kernel:
         for name, one in views.items():
             wanted = self._tensors[name]
             if one.dtype.name != wanted["dtype"]:
-                raise InputError(f"{name!r} is {one.dtype.name}, the kernel wants {wanted['dtype']}")
+                raise InputError(f"{name!r} is {one.dtype.name}, the kernel needs {wanted['dtype']}")
             if len(one.shape) != len(wanted["shape"]):
                 raise InputError(f"{name!r} has {len(one.shape)} dimensions, the kernel wants "
                                  f"[{', '.join(wanted['shape'])}]")

@@ -111,7 +111,7 @@ class TensorArg:
 
     def __post_init__(self) -> None:
         if self.dtype not in BY_NAME:
-            raise ValueError(f"{self.name!r}: {self.dtype!r} is none of {', '.join(BY_NAME)}")
+            raise ValueError(f"{self.name!r}: {self.dtype!r} is not one of {', '.join(BY_NAME)}")
 
 
 @dataclass(frozen=True)

@@ -243,7 +243,7 @@ def torch_dtype(torch: Any, name: str) -> Any:
     found = BY_NAME.get(name)
     dtype = getattr(torch, found.torch if found is not None else name, None)
     if not isinstance(dtype, torch.dtype):
-        raise InputError(f"{name!r} is no dtype torch {torch.__version__} has")
+        raise InputError(f"{name!r} is not a dtype torch {torch.__version__} has")
     return dtype
 
 

@@ -112,7 +112,7 @@ class MultiheadAttention(nn.Module):
                  dtype=None):
         super().__init__()
         if num_heads < 1 or embed_dim % num_heads != 0:
-            raise ValueError(f"embed_dim {embed_dim} is no multiple of num_heads {num_heads}")
+            raise ValueError(f"embed_dim {embed_dim} is not a multiple of num_heads {num_heads}")
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.head_dim = embed_dim // num_heads

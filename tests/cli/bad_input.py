@@ -43,7 +43,7 @@ h.expect("missing dim", run(GOOD, "--dim", "B=2"), 2, r"\bD\b")
 h.expect("negative dim", run(GOOD, "--dim", "B=-1", "--dim", "D=64"), 2, r"-1")
 h.expect("dim beyond 2^40", run(GOOD, "--dim", "B=2", "--dim", "D=1099511627777"), 2, r"1099511627777")
 h.expect("dim 2^40", run(GOOD, "--dim", "B=1099511627776", "--dim", "D=64"), 2, r"1099511627776")
-h.expect("dim not a number", run(GOOD, "--dim", "B=two"), 2, r"'two' is no whole number")
+h.expect("dim not a number", run(GOOD, "--dim", "B=two"), 2, r"'two' is not a whole number")
 h.expect("dim too long", run(GOOD, "--dim", "B=99999999999999999999999"), 2, r"64 bits")
 h.expect("dim without value", run(GOOD, "--dim", "B"), 2, r"NAME=VALUE")
 h.expect("dims not JSON", run(GOOD, "--dims", "B=2"), 2, r"--dims")
@@ -52,7 +52,7 @@ h.expect("dims twice", run(GOOD, "--dims", '{"B": 2, "D": 64}', "--dim", "B=3"),
 h.expect("unknown tune", run(GOOD, *DIMS, "--tune", "THREDS=128"), 2, r"THREDS.*THREADS")
 h.expect("tune not in list", run(GOOD, *DIMS, "--tune", "THREADS=100"), 2, r"100")
 h.expect("unknown scalar", run(GOOD, *DIMS, "--scalar", "epsilon=1"), 2, r"no such scalar")
-h.expect("scalar not a number", run(GOOD, *DIMS, "--scalar", "eps=tiny"), 2, r"'tiny' is no number")
+h.expect("scalar not a number", run(GOOD, *DIMS, "--scalar", "eps=tiny"), 2, r"'tiny' is not a number")
 h.expect("absent but required", run(GOOD, *DIMS, "--absent", "x"), 2, r"not an optional input")
 h.expect("tensors larger than memory", run(GOOD, "--dim", "B=1073741824", "--dim", "D=4096"), 3, r"memory")
 h.expect("outside the domain", run(h.write("domain.cu", """//! kernelwright 1
@@ -100,7 +100,7 @@ for name, assembly, message in (("label", "bra NOWHERE;", r"unknown label 'NOWHE
     h.check(done.returncode == 3 and re.search(message, done.stdout, re.S) and len(done.stdout) < 3000, "a strange " + name, done)
 
 # Where to run, and with what.
-h.expect("unknown device", ["run", GOOD, *DIMS, "--device", "tpu"], 2, r"'tpu' is none of auto, gpu, vgpu")
+h.expect("unknown device", ["run", GOOD, *DIMS, "--device", "tpu"], 2, r"'tpu' is not one of auto, gpu, vgpu")
 h.expect("no GPU", ["run", GOOD, *DIMS, "--device", "gpu"], 3, r"no CUDA driver", env={"KERNELWRIGHT_LIBCUDA": "/nonexistent/libcuda.so.1"})
 h.expect("unknown target", run(GOOD, *DIMS, "--target", "sm_13"), 2, r"sm_13.*sm_90")
 h.expect("unknown compiler", ["run", GOOD, *DIMS, "--device", "vgpu", "--compiler", "gcc"], 2, r"'gcc'.*nvrtc, nvcc, clang")
@@ -163,7 +163,7 @@ h.check(done.returncode == 1 and re.search(r"unreadable.*" + OTHER, done.stdout)
 
 # The words themselves.
 h.expect("one option twice", run(GOOD, *DIMS, "--device", "gpu"), 2, r"--device is given twice, as 'vgpu' and as 'gpu'; see 'kernelwright help run'")
-h.expect("option without a value", ["run", GOOD, "--dim"], 2, r"--dim wants a value")
+h.expect("option without a value", ["run", GOOD, "--dim"], 2, r"--dim needs a value")
 h.expect("no such task", ["lint", GOOD, "no_such.py"], 2, r"no_such\.py: no such file")
 h.expect("unknown command", ["rnu", GOOD], 2, r"no command 'rnu' \(did you mean 'run'\?\)")
 h.expect("unknown option", run(GOOD, "--counter"), 2, r"no option --counter \(did you mean '--counters'\?\)")

@@ -25,7 +25,7 @@ report = json.loads(h.run(*verify(REFERENCE, "--json"), env=NO_TORCH).stdout)
 h.check(report["cross_check"]["state"] == "not checked", "no torch in JSON: %s" % report["cross_check"])
 h.expect("demanded", verify(REFERENCE, "--cross-check", "always"), 3, r"--cross-check always: no Python here can import torch", env=NO_TORCH)
 h.expect("never", verify(REFERENCE, "--cross-check", "never"), 0, r"not cross-checked: --cross-check never")
-h.expect("word", verify(REFERENCE, "--cross-check", "maybe"), 2, r"'maybe' is none of auto, always, never")
+h.expect("word", verify(REFERENCE, "--cross-check", "maybe"), 2, r"'maybe' is not one of auto, always, never")
 TRY = """import torch
 def rms_norm(x: "fp16[B, D]", eps: float = 1e-5):
     try:

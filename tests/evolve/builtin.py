@@ -49,7 +49,7 @@ def whole(task):
     check(evolution["proposals_made"] == 12 and evolution["generations_done"] == 2, f"{evolution}")
     check(evolution["curve"][0]["us"] > 1.005 * evolution["curve"][-1]["us"], "it beats the first candidate: %s" % evolution["curve"])
     check(evolution["niches"] and {"bound", "schedule", "resources"} <= set(evolution["niches"][0]), "niches are told")
-    check(evolution["unseen_shapes"], "shapes nobody tuned it for were tried")
+    check(evolution["unseen_shapes"], "shapes it was not tuned for were tried")
     for row in evolution["unseen_shapes"]:
         check(row["problem"] or (row["us"] > 0 and not row["measured"] and row["relative"] > 0), f"{row}")
         check(row["flagged"] == bool(row["relative"] and row["relative"] < 1 / 1.1), f"{row}")

@@ -236,7 +236,7 @@ const BadToml kBad[] = {
     {"below_unknown",
      "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nbelow = \"V\"\n[inputs.y]\ndtype = "
      "\"int32\"\nshape = [\"N\"]\n",
-     "task.toml: 'x' must stay below 'V', which is no dim of the task"},
+     "task.toml: 'x' must stay below 'V', which is not a dim of the task"},
 };
 INSTANTIATE_TEST_SUITE_P(All, Folders, testing::ValuesIn(kBad),
                          [](const auto& one) { return std::string(one.param.name); });
@@ -313,7 +313,7 @@ const FixtureCase kFixtures[] = {
      "x: fp32[R, C]", "C=64 R=8; C=4096 R=4096"},
     {"other_rank", "fp16", "def reference(x: 'fp32[R]'):\n  return x * 2\n", "", "",
      "shapes of rank 2, but the first input of the reference has 1 named dims"},
-    {"bad_shapes", "fp16", kReference, "- [8, x]\n", "", "shapes.yaml:1: 'x' is no extent"},
+    {"bad_shapes", "fp16", kReference, "- [8, x]\n", "", "shapes.yaml:1: 'x' is not an extent"},
     {"refused_shape", "fp32", "def reference(x):\n  return x.view(-1, 4).sum(-1)\n", "- [7]\n", "",
      "N=7"},
 };

@@ -125,9 +125,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadFolder{"InputsNone", "return [" + kDraw + "]", "return None", "",
                   "get_inputs() returns NoneType"},
         BadFolder{"Dtype", kDraw, "torch.randn(batch, width, dtype=getattr(torch, 'float17'))", "",
-                  "torch.float17 is no dtype that is known here"},
+                  "torch.float17 is not a dtype that is known here"},
         BadFolder{"Complex", kDraw, "torch.randn(batch, width, dtype=torch.complex64)", "",
-                  "torch.complex64 is no dtype that is known here"},
+                  "torch.complex64 is not a dtype that is known here"},
         // Randomness, and what is kept between calls.
         BadFolder{"Random", kSum, kSum + " + torch.rand(1)", "", "two runs would differ"},
         BadFolder{"Dropout", kSum, "return F.dropout(F.linear(x, w), 0.5, True)", "",

@@ -180,7 +180,7 @@ TEST_P(Vendors, MalformedArgumentsAreData) {
 
   request.messages.push_back(assistant_message(*outcome));
   request.messages.push_back(
-      results_message({{outcome->calls[0].id, "compile", "the arguments are no JSON", true}}));
+      results_message({{outcome->calls[0].id, "compile", "the arguments are not a JSON", true}}));
   outcome = ask(request);  // and the conversation goes on
   ASSERT_TRUE(outcome) << outcome.failure().message;
   EXPECT_EQ(outcome->text, "sorry");

@@ -89,7 +89,7 @@ h.check(server.call("check_kernel", module_text=imported["module"], compiler=com
 unsaid = server.call("import_kernel", source_text=FOREIGN)
 h.check(not unsaid["structuredContent"]["ok"], "shapes nobody knows: %s" % unsaid)
 broken = server.call("check_kernel", module_text="//! kernelwright 1\nnonsense")
-h.check(broken["isError"] or not broken["structuredContent"]["ok"], "a text that is no module: %s" % broken)
+h.check(broken["isError"] or not broken["structuredContent"]["ok"], "a text that is not a module: %s" % broken)
 
 # --- resources and prompts ---
 uris = [one["uri"] for one in server.ask("resources/list")["result"]["resources"]]

@@ -15,7 +15,7 @@ Result<std::vector<int64_t>> parse_shape(std::string_view text) {
   for (const std::string& piece : split(text, ',')) {
     if (trim(piece).empty()) continue;
     const auto extent = parse_int(trim(piece));
-    if (!extent) return input_error(fmt::format("'{}' is no extent", piece));
+    if (!extent) return input_error(fmt::format("'{}' is not an extent", piece));
     shape.push_back(*extent);
   }
   return shape;
@@ -32,7 +32,7 @@ Result<InputSpec> parse_input(std::string_view text, std::string_view dtype) {
   spec.name = trim(text.substr(0, colon));
   std::string_view type = trim(text.substr(colon + 1, open - colon - 1));
   const auto found = tensor::dtype_from_name(type == "T" ? dtype : type);
-  if (!found) return input_error(fmt::format("'{}' is no dtype", type));
+  if (!found) return input_error(fmt::format("'{}' is not a dtype", type));
   spec.dtype = *found;
   spec.shape = KW_TRY(parse_shape(text.substr(open + 1, close - open - 1)));
   spec.family = trim(text.substr(close + 1));

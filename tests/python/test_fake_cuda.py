@@ -80,7 +80,7 @@ class OnTheFakeDriver(unittest.TestCase):
                 self.assertEqual(c.read(), [float(i) for i in range(n)])
 
     def test_alignment(self):
-        with self.assertRaisesRegex(InputError, "'a' begins at an address that is no multiple of 16 bytes"):
+        with self.assertRaisesRegex(InputError, "'a' begins at an address that is not a multiple of 16 bytes"):
             self.add(DeviceTensor([1, 2], offset=4), out=DeviceTensor([0, 0]))
 
     def test_places(self):

@@ -82,7 +82,7 @@ class Refusals(unittest.TestCase):
             self.scale(*args, **kwargs)
 
     def test_dtype(self):
-        self.refused("'x' is fp64, the kernel wants fp32", array.array("d", [1]))
+        self.refused("'x' is fp64, the kernel needs fp32", array.array("d", [1]))
 
     def test_rank(self):
         x = memoryview(array.array("f", range(4))).cast("B").cast("f", (2, 2))

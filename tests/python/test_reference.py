@@ -150,7 +150,7 @@ class Spec(unittest.TestCase):
         with self.assertRaises(AttributeError):
             spec.name = "g"
         document["inputs"][0]["dtype"] = "fp17"
-        with self.assertRaisesRegex(ValueError, "'fp17' is none of fp64"):
+        with self.assertRaisesRegex(ValueError, "'fp17' is not one of fp64"):
             KernelSpec.of(document)
 
 

@@ -207,13 +207,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"prose", "cuobjdump info    : File 'x' does not contain device code\n",
                 "there is no function in this machine code"},
         BadText{"no_function", "/*0000*/ EXIT ;\n",
-                "line 1 is no machine code as nvdisasm or cuobjdump print it: '/*0000*/ EXIT ;'"},
+                "line 1 is not machine code as nvdisasm or cuobjdump print it: '/*0000*/ EXIT ;'"},
         BadText{"open_comment", ".text.f:\n/*0000 EXIT ;\n",
-                "line 2 is no machine code as nvdisasm or cuobjdump print it: '/*0000 EXIT ;'"},
+                "line 2 is not machine code as nvdisasm or cuobjdump print it: '/*0000 EXIT ;'"},
         BadText{"address", ".text.f:\n/*zz*/ EXIT ;\n",
-                "line 2 is no machine code as nvdisasm or cuobjdump print it: '/*zz*/ EXIT ;'"},
+                "line 2 is not machine code as nvdisasm or cuobjdump print it: '/*zz*/ EXIT ;'"},
         BadText{"cut", ".text.f:\n/*0000*/ LDG.E R0, [R2\n",
-                "line 2 is no machine code as nvdisasm or cuobjdump print it: '/*0000*/ LDG.E R0, "
+                "line 2 is not machine code as nvdisasm or cuobjdump print it: '/*0000*/ LDG.E R0, "
                 "[R2'"}),
     [](const auto& one) { return one.param.name; });
 

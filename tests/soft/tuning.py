@@ -191,7 +191,7 @@ def check_bad_input(desk):
              (["--corpus", one_class], "all right"), (["--corpus", desk.write("bad.jsonl", "{")], "bad.jsonl"),
              (["--corpus", desk.write("none.jsonl", '{"schema":"kernelwright verifier corpus 1"}\n')], "no module"),
              (["--resume", empty], "no tuning"), (["--out", desk.path("."), "--verifier", "memory"], "there already"),
-             (["--resume", empty, "--sample", "8"], "--sample cannot be said anew"),
+             (["--resume", empty, "--sample", "8"], "--sample cannot be changed when a run continues"),
              (["--population", "0"], "--population"), (["--sample", "x"], "--sample"), (["--verifier-prompts", empty], "holds none of"),
              (["--model", "nobody:x"], "nobody"), (["--second-model", SONNET], "must be another"), (["--model", ""], "wants a value")]
     for words, expected in cases:

@@ -16,7 +16,7 @@ def refused_options():
             ("no such function", ["synthesize", "--reference", RMS_NORM + ":layer_norm", *h.words], r"layer_norm"),
             ("unknown proposer", [*BASE, "--proposer", "buildin"], r"did you mean 'builtin'"),
             ("goal of nothing", [*BASE, "--goal", "0"], r"--goal"),
-            ("goal that is no number", [*BASE, "--goal", "fast"], r"--goal"),
+            ("goal that is not a number", [*BASE, "--goal", "fast"], r"--goal"),
             ("time that is none", [*BASE, "--time", "soon"], r"--time"),
             ("no candidates", [*BASE, "--candidates", "0"], r"--candidates"),
             ("unknown target", [*BASE, "--target", "sm_1"], r"sm_1"),
@@ -64,7 +64,7 @@ def odd_wishes():
     h.check(done.returncode == 0 and "beyond the floor" in done.stdout, "a goal no kernel can reach is told", done)
     blocked = h.write("a_file", "not a folder")
     done = h.run(*BASE, "--out", blocked)
-    h.check(done.returncode in (2, 3) and "a_file" in done.stderr, "--out that is no folder", done)
+    h.check(done.returncode in (2, 3) and "a_file" in done.stderr, "--out that is not a folder", done)
 
 
 refused_options()

@@ -66,7 +66,7 @@ Result<Json> object_of(const char* text, const char* what) {
   if (text == nullptr) return kw::input_error(std::string(what) + " are missing");
   Result<Json> parsed = Json::parse(text);
   if (parsed && !parsed->is_object())
-    return kw::input_error(std::string(what) + " are no JSON object");
+    return kw::input_error(std::string(what) + " are not a JSON object");
   return parsed;
 }
 

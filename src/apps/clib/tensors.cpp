@@ -80,7 +80,7 @@ Status check_strides(const Buffer& buffer, const kw_tensor& given) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] <= 1 || has[i] == wanted[i]) continue;
     if (!buffer.strides.empty())
-      return input_error(fmt::format("'{}' has strides {}, the kernel wants {}", buffer.name,
+      return input_error(fmt::format("'{}' has strides {}, the kernel needs {}", buffer.name,
                                      list_text(has), list_text(wanted)));
     return input_error(
         fmt::format("'{}' is not contiguous: shape {} with strides {}; pass "
@@ -95,7 +95,7 @@ Status check_alignment(const Buffer& buffer, const kw_tensor& given) {
   const auto align = static_cast<uintptr_t>(std::max<int64_t>(buffer.align, 1));
   if (buffer.bytes == 0 || address % align == 0) return Done{};
   return input_error(
-      fmt::format("'{}' begins at an address that is no multiple of {} bytes, on "
+      fmt::format("'{}' begins at an address that is not a multiple of {} bytes, on "
                   "which the kernel relies; pass a copy of it",
                   buffer.name, buffer.align));
 }
@@ -107,12 +107,12 @@ std::string Room::text() const { return cuda ? fmt::format("cuda:{}", ordinal) :
 Status check_tensor(const Buffer& buffer, const kw_tensor& given, const Room& room) {
   KW_TRY(check_place(buffer, given, room));
   if (const std::string type = type_text(given); type != tensor::dtype_name(buffer.dtype)) {
-    return input_error(fmt::format("'{}' is {}, the kernel wants {}", buffer.name, type,
+    return input_error(fmt::format("'{}' is {}, the kernel needs {}", buffer.name, type,
                                    tensor::dtype_name(buffer.dtype)));
   }
   const std::vector<int64_t> shape(given.shape, given.shape + std::max(given.ndim, 0));
   if (shape != buffer.shape) {
-    return input_error(fmt::format("'{}' has shape {}, the kernel wants {}", buffer.name,
+    return input_error(fmt::format("'{}' has shape {}, the kernel needs {}", buffer.name,
                                    list_text(shape), list_text(buffer.shape)));
   }
   KW_TRY(check_strides(buffer, given));
@@ -126,7 +126,7 @@ Status check_scratch(const Buffer& buffer, const kw_tensor& given, const Room& r
   int64_t bytes = (int64_t{given.type_bits} * given.type_lanes + 7) / 8;
   for (int i = 0; i < given.ndim; ++i) bytes *= given.shape[i];
   if (bytes < buffer.bytes) {
-    return input_error(fmt::format("scratch '{}' has {} bytes, the kernel wants {}", buffer.name,
+    return input_error(fmt::format("scratch '{}' has {} bytes, the kernel needs {}", buffer.name,
                                    bytes, buffer.bytes));
   }
   return check_alignment(buffer, given);

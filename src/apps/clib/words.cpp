@@ -50,7 +50,7 @@ Result<std::vector<std::string>> values_of(const std::string& key, const Json& v
 Result<std::vector<std::string>> command_line_of(const options::Command& command,
                                                  const Json& options) {
   if (!options.is_object() && !options.is_null())
-    return input_error("the options are no JSON object");
+    return input_error("the options are not a JSON object");
   std::vector<std::string> words;
   for (const auto& [key, value] : options.members()) {
     if (key == kArguments || value.is_null() || (value.is_bool() && !value.as_bool())) continue;

@@ -153,13 +153,13 @@ int bench_command(const Args& args, Io& io) {
   const Result<timing::BenchRequest> request = bench_request(args, args.positionals.front());
   if (!request) return io.fail(request.error());
   if (request->verify.reference_path.empty())
-    return io.fail(input_error("bench wants --reference REF: a Python file or a task folder"));
+    return io.fail(input_error("bench needs --reference REF: a Python file or a task folder"));
   return finish(bench(args, io, *request), io);
 }
 
 int compare_command(const Args& args, Io& io) {
   if (args.positionals.size() != 2)
-    return io.fail(input_error("compare wants two modules: compare A.cu B.cu"));
+    return io.fail(input_error("compare needs two modules: compare A.cu B.cu"));
   if (!args.one("--reference").empty()) {
     Result<timing::BenchRequest> request = bench_request(args, args.positionals[0]);
     if (!request) return io.fail(request.error());

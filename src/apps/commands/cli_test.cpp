@@ -24,14 +24,14 @@ TEST(Values, DimsFromBothOptions) {
 
 TEST(Values, RefusesWhatIsNoNumber) {
   const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
-      {{"a", "--dim", "B"}, "--dim wants NAME=VALUE"},
-      {{"a", "--dim", "=4"}, "--dim wants NAME=VALUE"},
-      {{"a", "--dim", "B=x"}, "'x' is no whole number"},
-      {{"a", "--dim", "B=1.5"}, "'1.5' is no whole number"},
+      {{"a", "--dim", "B"}, "--dim needs NAME=VALUE"},
+      {{"a", "--dim", "=4"}, "--dim needs NAME=VALUE"},
+      {{"a", "--dim", "B=x"}, "'x' is not a whole number"},
+      {{"a", "--dim", "B=1.5"}, "'1.5' is not a whole number"},
       {{"a", "--dim", "B=99999999999999999999"}, "no whole number of 64 bits"},
       {{"a", "--dim", "B=1", "--dim", "B=2"}, "is given as 1 and as 2"},
       {{"a", "--dims", "{"}, "--dims"},
-      {{"a", "--dims", "[1]"}, "--dims wants a JSON object"},
+      {{"a", "--dims", "[1]"}, "--dims needs a JSON object"},
       {{"a", "--dims", R"({"B": "4"})"}, "not a whole number"},
       {{"a", "--dims", R"({"B": 1e30})"}, "not a whole number"},
   };

@@ -165,8 +165,7 @@ Status agree_to_cost(const workflows::EvalRequest& request, const Args& args, Io
   io.note(workflows::cost_text(*cost));
   if (args.has("--yes")) return Done{};
   if (!person_there()) {
-    return input_error(workflows::cost_text(*cost) +
-                       "; say --yes to go on, because there is no terminal to ask on");
+    return input_error(workflows::cost_text(*cost) + "; pass --yes to continue without a terminal");
   }
   const auto answer = ask_person(io, "Go on? [y/N]");
   const std::string word(answer ? trim(*answer) : "");

@@ -65,7 +65,7 @@ Result<workflows::EvolveRequest> generations_option(const Args& args) {
 Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   workflows::SynthesizeRequest request;
   if (args.positionals.size() != 1)
-    return input_error("evolve wants one TASK: a Python file or a task folder");
+    return input_error("evolve needs one TASK: a Python file or a task folder");
   KW_TRY(name_reference(args.positionals.front(), args.one("--function"), request));
   request.inputs = args.all("--input");
   request.dims = KW_TRY(binding_options(args)).dims;
@@ -106,7 +106,7 @@ int resume_evolution(const Args& args, Io& io) {
     again.ensemble = KW_TRY(ensemble_option(args));
     if (args.given("--generations")) again.generations = args.integer("--generations");
     if (again.generations && *again.generations < 1)
-      return input_error(fmt::format("--generations: '{}' is no whole number from 1 to 1000000",
+      return input_error(fmt::format("--generations: '{}' is not a whole number from 1 to 1000000",
                                      args.one("--generations")));
     request.evolve = again;
     KW_TRY(continue_options(args, request));

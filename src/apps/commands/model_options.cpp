@@ -42,7 +42,7 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
   options.transcripts = !args.has("--no-transcripts");
   options.store_reference = !args.has("--no-store-reference");
   if (!args.has("--ask")) return options;
-  if (!person_there()) return input_error("--ask wants a terminal on which you can be asked");
+  if (!person_there()) return input_error("--ask needs an interactive terminal");
   options.ask = [&io](const std::string& question) { return ask_person(io, question); };
   return options;
 }

@@ -196,7 +196,7 @@ Result<std::unique_ptr<optimize::Author>> open_author(const std::string& propose
     return workflows::model_author(workshop, KW_TRY(model_options(args, io)), folder,
                                    [&io](const std::string& what) { io.progress(what); });
   }
-  return input_error(fmt::format("--proposer: '{}' is none of builtin, llm, agent{}", proposer,
+  return input_error(fmt::format("--proposer: '{}' is not one of builtin, llm, agent{}", proposer,
                                  did_you_mean(proposer, {"builtin", "llm", "agent"})));
 }
 
@@ -216,7 +216,8 @@ Result<Outcome> go_on_alone(const Args& args, Io& io) {
   Folder folder = KW_TRY(Folder::open(args.one("--run-dir")));
   if (args.given("--proposer")) folder.state.settings.proposer = args.one("--proposer");
   if (folder.state.settings.proposer == "agent")
-    return input_error("this run is an agent's: go on with the steps, or give --proposer builtin");
+    return input_error(
+        "this run belongs to an agent: continue with the steps, or give --proposer builtin");
   const auto workshop = KW_TRY(same_workshop(folder.state, args, io));
   return run_all(folder, *workshop, args, io);
 }

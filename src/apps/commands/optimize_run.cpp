@@ -34,7 +34,7 @@ Result<std::string> reference_path(const Args& args, std::string& function) {
   if (!args.one("--reference").empty() && !args.one("--ref").empty())
     return input_error("--reference and --ref are the same: give one of them");
   if (path.empty())
-    return input_error("optimize wants --reference REF: a Python file or a task folder");
+    return input_error("optimize needs --reference REF: a Python file or a task folder");
   const size_t colon = path.rfind(':');
   if (colon != std::string::npos && !os::exists(path) &&
       path.find('/', colon) == std::string::npos) {

@@ -79,7 +79,7 @@ Result<std::vector<store::RunRow>> chosen_runs(const Args& args) {
   constexpr std::array kStates = {"passed", "failed", "interrupted", "running", "damaged"};
   if (!status.empty() && std::find(kStates.begin(), kStates.end(), status) == kStates.end()) {
     return input_error(
-        fmt::format("--status: '{}' is none of passed, failed, interrupted, running, "
+        fmt::format("--status: '{}' is not one of passed, failed, interrupted, running, "
                     "damaged{}",
                     status, did_you_mean(status, {kStates.begin(), kStates.end()})));
   }
@@ -119,7 +119,7 @@ int inspect_command(const Args& args, Io& io) {
 
 int diff_command(const Args& args, Io& io) {
   if (args.positionals.size() != 2) {
-    return io.fail(input_error("diff wants two runs: diff RUN_A RUN_B"));
+    return io.fail(input_error("diff needs two runs: diff RUN_A RUN_B"));
   }
   const Result<workflows::RunDiff> diff =
       workflows::diff_runs(root_option(args), args.positionals[0], args.positionals[1]);

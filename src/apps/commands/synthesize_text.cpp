@@ -78,7 +78,7 @@ std::string progress_text(const workflows::SynthesisProgress& progress) {
 }
 
 std::string resume_hint(const std::string& folder) {
-  return "what was judged is kept; go on with: kernelwright resume " + shell_quote(folder);
+  return "what was judged is kept; continue with: kernelwright resume " + shell_quote(folder);
 }
 
 std::string synthesis_text(const workflows::SynthesisReport& report, const report::Style& style) {

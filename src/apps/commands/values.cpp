@@ -27,7 +27,7 @@ Status integers(const Args& args, const std::string& option, std::map<std::strin
     const auto number = parse_int(value);
     if (!number)
       return input_error(
-          fmt::format("{} {}: '{}' is no whole number of 64 bits", option, name, value));
+          fmt::format("{} {}: '{}' is not a whole number of 64 bits", option, name, value));
     KW_TRY(put(option, name, *number, into));
   }
   return Done{};
@@ -39,7 +39,7 @@ Status dims_object(const Args& args, std::map<std::string, int64_t>* into) {
   Result<Json> json = Json::parse(text);
   if (!json) return std::move(json).error().context("--dims");
   if (!json->is_object())
-    return input_error("--dims wants a JSON object such as {\"B\": 4096, \"D\": 1024}");
+    return input_error("--dims needs a JSON object such as {\"B\": 4096, \"D\": 1024}");
   for (const auto& [name, value] : json->members()) {
     if (!value.is_int()) {
       return input_error(
@@ -56,7 +56,7 @@ Result<std::pair<std::string, std::string>> parse_assignment(const std::string& 
                                                              const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return input_error(fmt::format("{} wants NAME=VALUE, not '{}'", option, text));
+    return input_error(fmt::format("{} needs NAME=VALUE, not '{}'", option, text));
   }
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
@@ -114,9 +114,9 @@ Status check_said_anew(const Args& args) {
   for (const std::string& name : said) {
     const bool ours = name == "--resume" || name == "--json";
     if (!ours && std::ranges::find(may, name) == may.end())
-      return input_error(fmt::format(
-          "{} cannot be said anew: what was begun goes on as it began; beside --resume: {}", name,
-          join(may, ", ")));
+      return input_error(
+          fmt::format("{} cannot be changed when a run continues; options beside --resume: {}",
+                      name, join(may, ", ")));
   }
   return Done{};
 }

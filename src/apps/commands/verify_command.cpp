@@ -17,7 +17,7 @@ Result<verification::VerifyRequest> verify_request(const Args& args) {
   verification::VerifyRequest request;
   request.reference_path = args.one("--reference");
   if (request.reference_path.empty())
-    return input_error("verify wants --reference REF: a Python file or a task folder");
+    return input_error("verify needs --reference REF: a Python file or a task folder");
   request.task_options = task_options(args);
   request.dims = bindings.dims;
   request.tunes = bindings.tunes;

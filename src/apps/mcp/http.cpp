@@ -163,7 +163,7 @@ std::variant<size_t, HttpRefusal> body_length(const HttpRequest& request, size_t
   const bool digits =
       !text->empty() && text->size() < 16 &&
       std::all_of(text->begin(), text->end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  if (!digits) return HttpRefusal{400, "Content-Length is no number"};
+  if (!digits) return HttpRefusal{400, "Content-Length is not a number"};
   const size_t length = std::stoull(*text);
   if (length > most) return HttpRefusal{413, fmt::format("a body has at most {} bytes", most)};
   return length;

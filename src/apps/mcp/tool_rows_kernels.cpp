@@ -54,7 +54,7 @@ constexpr Member kBenchMembers[] = {
     {"candidate", "object,null", "times with a 95 % interval, distance to the floor"},
     {"rivals", "array", "the same for what it was compared with, and the speedup"},
     {"estimate", "object,null", "without a GPU: an estimate from the virtual GPU's counters"},
-    {"certified", "boolean,null", "measured in full, with inputs nobody had seen"}};
+    {"certified", "boolean,null", "measured in full, with fresh random inputs"}};
 constexpr const char* kCompareWords[] = {"compare"};
 constexpr Member kProfileMembers[] = {
     {"measured", "boolean", "false: estimates, since nothing was timed"},

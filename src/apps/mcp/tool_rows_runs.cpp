@@ -95,8 +95,8 @@ std::vector<AgentTool> run_tools() {
        kRunReport, ResourceClass::Gpu, true, true,
        "the run's folder is kept: call resume_run, or 'kernelwright evolve --resume RUN'",
        "samples"},
-      {"resume_run", "Go on with a run",
-       "Goes on with a synthesis that was stopped or short of time; what was judged is not judged "
+      {"resume_run", "Continue a run",
+       "Continues a synthesis that was stopped or short of time; what was judged is not judged "
        "again.",
        kResumeWords,
        arguments("resume", {kThisRun}, "reference time candidates out device", kLastingFull),
@@ -142,7 +142,7 @@ std::vector<AgentTool> run_tools() {
        "tunables. Minutes; use background. Say what it could not apply.",
        kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers,
        ResourceClass::Gpu, true, true,
-       "the run's folder is kept: go on with optimize_open, or 'kernelwright optimize --run-dir "
+       "the run's folder is kept: continue with optimize_open, or 'kernelwright optimize --run-dir "
        "DIR'"},
       {"job_status",
        "How is a job?",

@@ -172,7 +172,8 @@ Json output_schema(const AgentTool& tool) {
                                           "with blame and message: why it could not be done"));
   }
   if (tool.lasting || tool.own == Own::Result) {
-    properties.set("job", typed("string").set("description", "handle of a job that goes on"))
+    properties
+        .set("job", typed("string").set("description", "handle of a job that is still running"))
         .set("state", Json::object().set("type", Json::array().push("string").push("null")));
   }
   for (const Member& member : tool.members) properties.set(member.name, member_schema(member));

@@ -86,10 +86,10 @@ TEST(Parse, RefusesWithASuggestion) {
            {"run", {}, "run needs a MODULE"},
            {"run", {"a.cu", "b.cu"}, "'b.cu' was not expected"},
            {"run", {"a.cu", "--dimm", "B=1"}, "run has no option --dimm (did you mean '--dim'?)"},
-           {"run", {"a.cu", "--dim"}, "--dim wants a value; see 'kernelwright help run'"},
-           {"run", {"a.cu", "--device="}, "--device wants a value"},
-           {"run", {"a.cu", "--device", "--json"}, "--device wants a value"},
-           {"run", {"a.cu", "--dim", "--dims={}"}, "--dim wants a value"},
+           {"run", {"a.cu", "--dim"}, "--dim needs a value; see 'kernelwright help run'"},
+           {"run", {"a.cu", "--device="}, "--device needs a value"},
+           {"run", {"a.cu", "--device", "--json"}, "--device needs a value"},
+           {"run", {"a.cu", "--dim", "--dims={}"}, "--dim needs a value"},
            {"run", {"a.cu", "--counters=3"}, "--counters takes no value"},
            {"run", {"a.cu", "--json=1"}, "--json takes no value"},
            {"lint", {}, "lint needs a TASK;"},
@@ -120,10 +120,10 @@ TEST(Values, StayInTheirLimits) {
   EXPECT_EQ(parsed("run", {"a"}).integer("--threads", 7), 7);
   EXPECT_EQ(parsed("run", {"a", "--threads", "9"}).integer("--threads", 7), 9);
   EXPECT_EQ(refusal("run", {"a", "--threads", "1025"}),
-            "--threads: '1025' is no whole number from 1 to 1024");
-  EXPECT_EQ(refusal("eval", {"--goal", "1.5"}), "--goal: '1.5' is no number from 0 to 1");
+            "--threads: '1025' is not a whole number from 1 to 1024");
+  EXPECT_EQ(refusal("eval", {"--goal", "1.5"}), "--goal: '1.5' is not a number from 0 to 1");
   EXPECT_EQ(refusal("evolve", {"x", "--verifiers", "maybe"}),
-            "--verifiers wants on or off, not 'maybe'");
+            "--verifiers needs on or off, not 'maybe'");
   EXPECT_EQ(parsed("run", {"a", "--timeout", "0.5"}).number("--timeout"), 0.5);
   for (const char* bad : {"0", "-1", "nan", "inf", "1e9", "soon"})
     EXPECT_NE(refusal("run", {"a", "--timeout", bad}), "") << bad;

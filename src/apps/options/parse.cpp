@@ -85,7 +85,7 @@ class Reader {
       return Done{};
     }
     const std::string value = has_value ? word.substr(equals + 1) : next();
-    if (value.empty()) return usage_error(command_, fmt::format("{} wants a value", name));
+    if (value.empty()) return usage_error(command_, fmt::format("{} needs a value", name));
     std::vector<std::string>& given = args_.values[name];
     if (!row->repeats() && !given.empty()) {
       return usage_error(command_, fmt::format("{} is given twice, as '{}' and as '{}'", name,
@@ -159,7 +159,7 @@ void name_backward(Args& args) {
 
 Status check_value(const Option& option, const std::string& text) {
   const auto refused = [&](const std::string& what) {
-    return input_error(fmt::format("{}: '{}' is no {}", option.name, text, what));
+    return input_error(fmt::format("{}: '{}' is not a {}", option.name, text, what));
   };
   const Type& type = option.type;
   switch (type.kind) {
@@ -186,7 +186,7 @@ Status check_value(const Option& option, const std::string& text) {
     }
     case Kind::Switch:
       if (text == "on" || text == "off") return Done{};
-      return input_error(fmt::format("{} wants on or off, not '{}'", option.name, text));
+      return input_error(fmt::format("{} needs on or off, not '{}'", option.name, text));
     default:
       return Done{};
   }

@@ -172,7 +172,7 @@ TEST_F(EvidenceTest, ModulesThatCannotBeUsedAreTheUsersBusiness) {
   EXPECT_EQ(evidence.error().blame, Blame::Input);
   EXPECT_NE(evidence.error().message.find("does not compile: line 3"), std::string::npos);
   compiler_.fail = false;
-  request_.module_text = "this is no module";
+  request_.module_text = "this is not a module";
   EXPECT_EQ(gather_evidence(request_, tools_).error().blame, Blame::Input);
   request_.module_text = gate::kTwice;
   request_.tunes = {{"NOPE", 3}};

@@ -150,7 +150,8 @@ bool rounds(const Node& node) {
 }
 
 Result<Imposed> bf16_inside(const ImposterCell& cell) {
-  if (!outputs_finer_than(cell, DType::Bf16)) return not_here("the outputs are no finer than bf16");
+  if (!outputs_finer_than(cell, DType::Bf16))
+    return not_here("the outputs are not finer than bf16");
   const char* why_not = "nothing is computed in fp32";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Node& node = r.from()[id];
@@ -167,7 +168,8 @@ NodeId to_tf32(Rewriter& r, NodeId x) {
 
 Result<Imposed> tf32_inside(const ImposterCell& cell) {
   if (cell.task.precision.allow_tf32) return not_here("the task allows TF32");
-  if (!outputs_finer_than(cell, DType::Fp16)) return not_here("the outputs are no finer than TF32");
+  if (!outputs_finer_than(cell, DType::Fp16))
+    return not_here("the outputs are not finer than TF32");
   const char* why_not = "there is no product of fp32 matrices";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Node& node = r.from()[id];

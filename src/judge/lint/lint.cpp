@@ -58,7 +58,7 @@ constexpr RuleInfo kScaleRules[] = {
     {"sampled-answer", "a part of the inputs does not give the answer"},
     {"few-rows", "PyTorch has more than a few rows to give to its blocks"},
 };
-constexpr RuleInfo kKillRule{"kill-rate", "kernels nobody should ship are stopped"};
+constexpr RuleInfo kKillRule{"kill-rate", "kernels that must not ship are stopped"};
 constexpr RuleInfo kStateRule{"kept-state", "the reference keeps nothing between calls"};
 constexpr RuleInfo kLaunchRule{"launch-bound", "the benchmark shape is more than a launch"};
 

@@ -189,7 +189,7 @@ Status idle_work(LintContext& context, const LintCase& at, Findings* out) {
       const auto zeros = static_cast<double>(std::ranges::count(all, 0.0));
       if (all.size() < kFewestFactors || zeros < kIdle * static_cast<double>(all.size())) continue;
       report("idle-work", Severity::Warning, op_text(node),
-             fmt::format("an operand of {} is zero to {}: the reference computes what nobody needs",
+             fmt::format("an operand of {} is zero to {}: most of this work has no effect",
                          op_text(node), percent(zeros / static_cast<double>(all.size()))),
              at, out);
       out->back().line = node.line;

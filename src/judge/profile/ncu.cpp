@@ -100,7 +100,7 @@ class LaunchReader {
     auto value = parse_number(cell.value, decimal_);
     if (!value) value = product_of(cell.value, decimal_);
     if (!value && !cell.value.empty() && cell.value != "n/a")
-      notes_.push_back(fmt::format("{}: '{}' is no number; left out", cell.name, cell.value));
+      notes_.push_back(fmt::format("{}: '{}' is not a number; left out", cell.name, cell.value));
     return value;
   }
 

@@ -75,7 +75,7 @@ class Reader {
       ++number;
       if (!take(trim(raw)))
         return input_error(
-            fmt::format("line {} is no machine code as nvdisasm or cuobjdump print it: '{}'",
+            fmt::format("line {} is not machine code as nvdisasm or cuobjdump print it: '{}'",
                         number, trim(raw).substr(0, 80)));
     }
     finish();

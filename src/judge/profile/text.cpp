@@ -83,7 +83,7 @@ std::string roofline_text(const Roofline& r) {
   if (r.time_us && r.floor_us && *r.time_us > 0)
     out += fmt::format(": {:.0f} % of what is possible", 100 * *r.floor_us / *r.time_us);
   out += fmt::format("\n  bottleneck: {}{}\n", bottleneck_name(r.bottleneck),
-                     r.near_peak ? ", near the peak: nothing left to win" : "");
+                     r.near_peak ? ", near the peak: no further speedup is expected" : "");
   out += fmt::format("  {:<10}{:>10}{:>10}\n", "axis", "gap", "methods");
   out += fmt::format("  {:<10}{:>10}{:>10}\n", "compute", share_text(r.gaps.compute),
                      r.budget.compute);

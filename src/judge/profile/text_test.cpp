@@ -43,7 +43,7 @@ MetricSet naive_softmax() {
   m.set_flag("uses_shared", true, MetricSource::Static, "PTX");
   m.set_flag("uses_barrier", true, MetricSource::Static, "PTX");
   m.set_flag("uses_tensor_core", false, MetricSource::Static, "PTX");
-  m.notes.push_back("lts__t_sector_hit_rate.pct: 'no data' is no number; left out");
+  m.notes.push_back("lts__t_sector_hit_rate.pct: 'no data' is not a number; left out");
   return m;
 }
 

@@ -36,7 +36,7 @@ Result<std::unique_ptr<BenchMachine>> BenchMachine::open(const BenchOpenRequest&
   Parts& parts = *machine->parts_;
   std::string target = request.target;
   if (request.device != "auto" && request.device != "gpu" && request.device != "vgpu")
-    return input_error("--device: '" + request.device + "' is none of auto, gpu, vgpu");
+    return input_error("--device: '" + request.device + "' is not one of auto, gpu, vgpu");
   if (request.device != "vgpu") {
     gpu::GpuOptions options;
     options.lock_timeout_seconds = request.patience_seconds;

@@ -263,7 +263,7 @@ Result<CrossCheckMode> cross_check_mode(const std::string& name) {
   if (name == "auto") return CrossCheckMode::Auto;
   if (name == "always") return CrossCheckMode::Always;
   if (name == "never") return CrossCheckMode::Never;
-  return input_error(fmt::format("--cross-check: '{}' is none of auto, always, never", name));
+  return input_error(fmt::format("--cross-check: '{}' is not one of auto, always, never", name));
 }
 
 std::string CrossCheckReport::text() const {

@@ -83,7 +83,7 @@ std::string ended_text(const std::string& ended) {
   if (ended.find("SIGXCPU") != std::string::npos || ended.find("did not finish") == 0)
     return "its host code did not finish";
   if (const size_t at = ended.find("undefined symbol: "); at != std::string::npos)
-    return fmt::format("it calls {}, which is no part of CUDA's runtime that can be recorded",
+    return fmt::format("it calls {}, which is not a part of CUDA's runtime that can be recorded",
                        ended.substr(at + 18));
   return "its host code ended the process: " + ended;
 }

@@ -145,7 +145,7 @@ Result<torch_worker::TorchCall> torch_call(const task::Task& task, const task::D
     return call;
   }
   const auto* python = dynamic_cast<const frontend::PythonReference*>(task.reference.get());
-  if (python == nullptr) return environment_error("the reference of this task is no Python");
+  if (python == nullptr) return environment_error("the reference of this task is not Python");
   const frontend::TraceEntry& entry = python->entry();
   const frontend::Trace trace = KW_TRY(frontend::trace_entry(entry, dims));
   torch_worker::TorchCall call;

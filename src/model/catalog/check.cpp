@@ -102,7 +102,7 @@ class Checker {
       problem(place, fmt::format("priority {} of {} belongs to {} already", method.priority,
                                  method.axis, before->second));
     if (!method.guidance.empty() && method.guidance.size() < kLeastGuidance)
-      problem(place, fmt::format("the guidance of {} is no paragraph", method.id));
+      problem(place, fmt::format("the guidance of {} is not a paragraph", method.id));
     if (!method.trigger)
       problem(place, fmt::format("{} has no trigger that can be evaluated", method.id));
     if (arch::targets_with(method.features).empty())
@@ -120,7 +120,7 @@ class Checker {
     if (!condition) return;
     for (const std::string& name : metrics_of(*condition)) {
       if (std::find(metric_ids_.begin(), metric_ids_.end(), name) == metric_ids_.end())
-        problem(place, fmt::format("{}: '{}' is no metric{}", what, name,
+        problem(place, fmt::format("{}: '{}' is not a metric{}", what, name,
                                    did_you_mean(name, metric_ids_)));
     }
     check_types(place, what, *condition);

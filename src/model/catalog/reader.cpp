@@ -114,7 +114,7 @@ class Row {
     const auto at = std::find(words.begin(), words.end(), found);
     if (at != words.end()) return static_cast<size_t>(at - words.begin());
     if (!found.empty())
-      problem(key, fmt::format("'{}' is no {}{}; one of: {}", found, key,
+      problem(key, fmt::format("'{}' is not a known {}{}; one of: {}", found, key,
                                did_you_mean(found, words), join(words, ", ")));
     return 0;
   }
@@ -204,7 +204,7 @@ void read_features(Row& row, Method& method) {
     if (const auto feature = arch::feature_from_name(name))
       method.features.push_back(*feature);
     else
-      row.problem("features", fmt::format("'{}' is no feature{}", name,
+      row.problem("features", fmt::format("'{}' is not a feature{}", name,
                                           did_you_mean(name, arch::feature_names())));
   }
 }

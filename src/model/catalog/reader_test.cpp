@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"wrong_type", method("\"one\"", "7"), "'title' must be a text"},
         Bad{"huge_priority", method("priority = 1", "priority = 99999999999"), "1 to 1000"},
         Bad{"unknown_metric", method("ipc <", "ipcc <"),
-            "'ipcc' is no metric (did you mean 'ipc'?)"},
+            "'ipcc' is not a metric (did you mean 'ipc'?)"},
         Bad{"flag_compared", method("ipc < 2 worst 1", "has_matmul < 1"),
             "'has_matmul' is true or false"},
         Bad{"number_as_flag", method("ipc < 2 worst 1", "ipc"), "'ipc' is a number; compare it"},
@@ -74,10 +74,10 @@ INSTANTIATE_TEST_SUITE_P(
             "so there is no 'worst'"},
         Bad{"no_trigger", method("trigger = \"ipc < 2 worst 1\"\n", ""), "has no trigger"},
         Bad{"unknown_feature", method("gain", "features = [\"wgmna\"]\ngain"),
-            "'wgmna' is no feature (did you mean 'wgmma'?)"},
+            "'wgmna' is not a feature (did you mean 'wgmma'?)"},
         Bad{"features_nobody_has", method("gain", "features = [\"wgmma\", \"tcgen05\"]\ngain"),
             "no target has all features"},
-        Bad{"unknown_effect", method("\"none\"", "\"non\""), "'non' is no effect"},
+        Bad{"unknown_effect", method("\"none\"", "\"non\""), "'non' is not a known effect"},
         Bad{"unknown_opcodes", method("effect", "sass = [\"present hmma\"]\neffect"),
             "there are no opcodes 'hmma'"},
         Bad{"odd_sass", method("effect", "sass = [\"hmma\"]\neffect"), "'hmma' is not 'present|"},
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"gain_infinite", method("[1, 2]", "[1, inf]"), "2 positive numbers"},
         Bad{"wrong_axis", method("compute.one", "speed.one"), "must begin with compute."},
         Bad{"odd_id", method("compute.one", "compute.One"), "not written like an id"},
-        Bad{"no_paragraph", method(std::string(160, 'g'), "short"), "is no paragraph"},
+        Bad{"no_paragraph", method(std::string(160, 'g'), "short"), "is not a paragraph"},
         Bad{"twice", method() + method(), "method 'compute.one' is at m.toml"},
         Bad{"needs_nobody", method("effect", "needs = [\"compute.two\"]\neffect"),
             "'compute.two' is unknown"},
@@ -125,9 +125,9 @@ TEST(Reader, SaysEverythingAtOnce) {
   const std::string said = complaint(replace_all(
       replace_all(method("effect = \"none\"", "effect = \"nothing\""), "priority = 1", ""), "ipc <",
       "icp <"));
-  EXPECT_NE(said.find("'nothing' is no effect"), std::string::npos);
+  EXPECT_NE(said.find("'nothing' is not a known effect"), std::string::npos);
   EXPECT_NE(said.find("'priority' is missing"), std::string::npos);
-  EXPECT_NE(said.find("'icp' is no metric"), std::string::npos);
+  EXPECT_NE(said.find("'icp' is not a metric"), std::string::npos);
   EXPECT_EQ(split_lines(said).size(), 3u) << said;
 }
 

@@ -104,7 +104,7 @@ std::vector<ShapeCase> shape_cases() {
       {"cumsum_rank_0", [=](Builder& b) { return b.scan(Op::CumSum, in(b, {}), 0); }, "fp32[]"},
       {"cummax_exclusive",
        [=](Builder& b) { return b.scan(Op::CumMax, in(b, {3}), 0, false, true); },
-       "cum_max: the largest of nothing is no value"},
+       "cum_max: the largest of no elements has no value"},
       {"matmul",
        [=](Builder& b) {
          return b.matmul(in(b, {2, 3}), in(b, {3, 4}));

@@ -127,7 +127,7 @@ bool Dim::divide(Terms dividend, const Terms& divisor, Terms* quotient) {
 // negative. Multiples of a constant divisor are taken out, and a dividend with only negative
 // coefficients is negated.
 Dim floor_div(const Dim& a, const Dim& b) {
-  KW_CHECK(b.value_ != 0, "whoever divides dims has looked at the divisor");
+  KW_CHECK(b.value_ != 0, "the caller has checked the divisor");
   if (b.value_ < 0) return floor_div(Dim(0) - a, Dim(0) - b);
   const int64_t value = floor_quotient(a.value_, b.value_);
   if (a.is_constant() && b.is_constant()) return Dim(value);
@@ -164,7 +164,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
 }
 
 Dim remainder(const Dim& a, const Dim& b) {
-  KW_CHECK(b.value_ != 0, "whoever divides dims has looked at the divisor");
+  KW_CHECK(b.value_ != 0, "the caller has checked the divisor");
   const int64_t value = floor_remainder(a.value_, b.value_);
   if (a.is_constant() && b.is_constant()) return Dim(value);
   Dim::Terms quotient;

@@ -175,7 +175,7 @@ Result<Signature> scan(const Scope& s) {
   const bool sums = s.node.op == Op::CumSum || s.node.op == Op::CumProd;
   if (is_packed(type)) return s.refuse("cannot take a packed type");
   if (sums && type == DType::Bool) return s.refuse("needs numbers");
-  if (!sums && s.node.attrs.exclusive) return s.refuse("the largest of nothing is no value");
+  if (!sums && s.node.attrs.exclusive) return s.refuse("the largest of no elements has no value");
   if (s.node.op == Op::CumLogSumExp && !tensor::is_float(type)) return s.refuse("needs floats");
   const bool index = between(s.node.op, Op::CumMaxIndex, Op::CumMinIndex);
   return Signature{index ? DType::Int64 : type, s.in(0).shape};

@@ -55,7 +55,7 @@ std::optional<DType> try_promote(DType a, DType b) {
 
 DType promote(DType a, DType b) {
   const auto type = try_promote(a, b);
-  KW_CHECK(type, "whoever promotes has checked that these types meet");
+  KW_CHECK(type, "the caller has checked that these types meet");
   return *type;
 }
 

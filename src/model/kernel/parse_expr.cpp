@@ -161,7 +161,7 @@ class ExprParser {
     const char next = cursor_.peek();
     if (next == '.' && cursor_.peek(1) == '.') return true;
     const std::string hint = operator_hint();
-    return hint.empty() || cursor_.fail(fmt::format("'{}' is no operator here", next), hint);
+    return hint.empty() || cursor_.fail(fmt::format("'{}' is not an operator here", next), hint);
   }
 
   std::string operator_hint() {

@@ -134,7 +134,7 @@ bool LineReader::tensor_align(TensorDecl& decl) {
   if (!power || *value > kMaxAlign || *value < least) {
     return cursor_.fail_at(
         begin, cursor_.position_after(),
-        fmt::format("{} is no usable alignment for {}", *value, tensor::dtype_name(decl.dtype)),
+        fmt::format("{} is not a usable alignment for {}", *value, tensor::dtype_name(decl.dtype)),
         fmt::format("a power of two from {} to {}", least, kMaxAlign));
   }
   decl.align = *value;

@@ -108,8 +108,9 @@ Error not_a_value(const ParamType& type) {
     return input_error(
         fmt::format("cannot be passed: the parameter is a reference, '{}'", type.text));
   }
-  return input_error(fmt::format(
-      "cannot be passed: the parameter is '{}', which is no plain number or pointer", type.text));
+  return input_error(
+      fmt::format("cannot be passed: the parameter is '{}', which is not a plain number or pointer",
+                  type.text));
 }
 
 }  // namespace

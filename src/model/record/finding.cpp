@@ -36,7 +36,7 @@ constexpr std::array<Row, 27> kRows = {{
      "initialise it first; if another thread writes it, put __syncthreads() between the write and "
      "this read"},
     {FindingKind::OutputNotWritten, "output-not-written",
-     "make every element of the output somebody's job: check the grid size and the tail condition"},
+     "assign every output element to a thread: check the grid size and the tail condition"},
     {FindingKind::ScratchNotRestored, "scratch-not-restored",
      "write zeros back before the kernel ends, or declare the scratch '= 0' without 'kept'"},
     {FindingKind::SharedRace, "shared-race",

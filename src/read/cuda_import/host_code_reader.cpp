@@ -55,7 +55,7 @@ void HostCodeReader::problem(const HostValue& unknown, const std::string& what,
     place.begin = place.end = 0;
   }
   const std::string why =
-      unknown.is(HostValue::Kind::Unknown) ? unknown.text : "something that is no number here";
+      unknown.is(HostValue::Kind::Unknown) ? unknown.text : "something that is not a number here";
   problem(place, fmt::format("{}: {}", what, why),
           "plans hold integer expressions of the parameters; see docs/import.md");
 }

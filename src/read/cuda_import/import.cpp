@@ -140,7 +140,7 @@ class Importer {
       else if (type.pointers == 0 && type.base.starts_with("cudaStream"))
         continue;
       else if (!type.known())
-        bad(one, what + ", which is no type known here",
+        bad(one, what + ", which is not a type known here",
             "pointers and numbers of CUDA's own types can be passed");
       else if (type.pointers == 0 && type.size > tensor_size(type))
         bad(one, what + ": a vector", "pass its elements");

@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
              "extern \"C\" void b(float* y) { scale<<<1, 1>>>(y, y, 1, 1); }\n",
              "0: the file has several launchers: a, b"},
         Case{"unknown_type", "extern \"C\" void solve(const Foo* x, float* y) {}\n",
-             "5: parameter 'x' is 'const Foo*', which is no type known here"},
+             "5: parameter 'x' is 'const Foo*', which is not a type known here"},
         Case{"pointers_to_pointers", "extern \"C\" void solve(float** x, int n) {}\n",
              "5: parameter 'x' is 'float**': a pointer to pointers"},
         Case{"unknown_shape",

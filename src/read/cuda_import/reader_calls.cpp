@@ -134,7 +134,7 @@ HostValue HostCodeReader::library_call(const std::string& name, const std::vecto
     const HostValue a = evaluate(arguments[0]), b = evaluate(arguments[1]);
     if (a.is(Kind::Integer) && b.is(Kind::Integer))
       return integer_value(make_term(smaller ? TermOp::Min : TermOp::Max, {a.term, b.term}));
-    return unknown_value("min and max of things that are no integers here", where);
+    return unknown_value("min and max of things that are not integers here", where);
   }
   static const std::set<std::string> kReal = {"sqrt", "sqrtf", "rsqrtf", "exp", "expf", "log",
                                               "logf", "log2",  "log2f",  "pow", "powf"};

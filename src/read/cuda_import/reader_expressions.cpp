@@ -61,7 +61,7 @@ HostValue literal(const cuda_source::Token& token) {
     HostValue out;
     out.kind = Kind::Real;
     const auto value = parse_double(text);
-    if (!value) return unknown_value("'" + token.text + "' is no number", token);
+    if (!value) return unknown_value("'" + token.text + "' is not a number", token);
     out.real = *value;
     return out;
   }
@@ -74,7 +74,7 @@ HostValue literal(const cuda_source::Token& token) {
                                              : 99;
     if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
         __builtin_add_overflow(value, digit, &value))
-      return unknown_value("'" + token.text + "' is no number that fits 64 bits", token);
+      return unknown_value("'" + token.text + "' is not a number that fits 64 bits", token);
   }
   return integer_value(number(value));
 }

@@ -73,7 +73,7 @@ void HostCodeReader::launch_by_call(const std::vector<Range>& arguments, bool co
     launch.shared = extents_of(evaluate(arguments[4]), where, "its shared memory").x;
   const HostValue list = evaluate(arguments[3]);
   if (!list.is(Kind::List))
-    return problem(where, "the arguments of this launch are no list that can be followed",
+    return problem(where, "the arguments of this launch are not a list that can be followed",
                    "write 'void* args[] = {&a, &b};' in the same function");
   std::vector<HostValue> values;
   for (const HostValue& one : list.items)
@@ -87,7 +87,7 @@ void HostCodeReader::record(const HostValue& kernel, RecordedLaunch launch,
                             const std::vector<cuda_source::Token>& places,
                             const cuda_source::Token& where) {
   if (!kernel.is(Kind::Kernel)) {
-    problem(kernel, "what is launched here is no kernel of this file", where);
+    problem(kernel, "what is launched here is not a kernel of this file", where);
     return;
   }
   if (out_.path.launches.size() >= kMostLaunches) {
@@ -222,7 +222,7 @@ void HostCodeReader::set_memory(const std::vector<Range>& arguments,
   if (!target.is(Kind::Pointer) || target.text.empty())
     return problem(target, "cudaMemset does not get a buffer", where);
   if (!value.is(Kind::Integer) || !value.term->constant())
-    return problem(value, "the value of cudaMemset is no constant", where);
+    return problem(value, "the value of cudaMemset is not a constant", where);
   if (!bytes.is(Kind::Integer)) return problem(bytes, "the size of this cudaMemset", where);
   const auto scratch = std::ranges::find(out_.path.scratch, target.text, &RecordedScratch::name);
   const bool early = std::ranges::none_of(out_.path.launches, [&](const RecordedLaunch& one) {

@@ -174,7 +174,7 @@ HostValue combine(const std::string& op, const HostValue& a, const HostValue& b,
   if (p && q) return combine_ratios(op, *p, *q, where);
   if (a.is(Kind::Scalar) || b.is(Kind::Scalar))
     return unknown_value("floating-point arithmetic on the host", where);
-  return unknown_value("'" + op + "' of things that are no numbers here", where);
+  return unknown_value("'" + op + "' of things that are not numbers here", where);
 }
 
 TermRef condition_of(const HostValue& value) {
@@ -192,7 +192,7 @@ HostValue rounded(const HostValue& value, bool up, const cuda_source::Token& whe
     return integer_value(
         make_term(up ? TermOp::CeilDiv : TermOp::Divide, {value.term, value.denominator}));
   if (value.is(Kind::Unknown)) return value;
-  return unknown_value("rounding of something that is no number here", where);
+  return unknown_value("rounding of something that is not a number here", where);
 }
 
 HostValue converted(const HostValue& value, const CType& type, const cuda_source::Token& where) {

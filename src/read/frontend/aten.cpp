@@ -259,7 +259,7 @@ Result<std::vector<graph::NamedNode>> Importer::outputs() {
 Result<graph::Graph> Importer::run() {
   const Json& json = exported_.graph;
   if (json["format"].as_string() != kFormat)
-    return input_error(fmt::format("'{}' is no format of an exported graph this version reads",
+    return input_error(fmt::format("'{}' is not a format of an exported graph this version reads",
                                    json["format"].as_string()));
   for (const Json& input : json["inputs"].items()) KW_TRY(add_input(input));
   for (const Json& node : json["nodes"].items()) {

@@ -38,7 +38,7 @@ Value literal(std::string_view text) {
   if (const auto integer = parse_int(text)) return Dim(*integer);
   if (const auto number = parse_double(text)) return *number;
   KW_CHECK(text.size() >= 2 && (text.front() == '\'' || text.front() == '"'),
-           fmt::format("'{}' is no default a signature may have", text));
+           fmt::format("'{}' is not a default a signature may have", text));
   return std::string(text.substr(1, text.size() - 2));
 }
 
@@ -277,7 +277,7 @@ Result<std::optional<tensor::DType>> Call::dtype(std::string_view name) {
   if (library && library->name == "builtins.float") return std::optional(tensor::DType::Fp64);
   if (library)
     return input_error(fmt::format(
-        "{}(): {} is no dtype that is known here\nfloat64, float32, float16, bfloat16, bool and "
+        "{}(): {} is not a dtype that is known here\nfloat64, float32, float16, bfloat16, bool and "
         "integers are",
         function_, library->name));
   return wrong_type(*this, name, "torch.dtype");

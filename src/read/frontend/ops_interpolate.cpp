@@ -50,8 +50,9 @@ Result<std::vector<graph::Resize>> by_factors(Call& call, NodeId x, bool recompu
     const Dim& extent = g.extent(x, static_cast<int>(i) + 2);
     const auto to = graph::resize_by(extent, factors[i]);
     if (!to)
-      return input_error(fmt::format(
-          "interpolate(): scale_factor {} is no ratio of small numbers; give a size", factors[i]));
+      return input_error(
+          fmt::format("interpolate(): scale_factor {} is not a ratio of small numbers; give a size",
+                      factors[i]));
     dims.push_back(recompute ? graph::resize_to(extent, to->size) : *to);
   }
   return dims;

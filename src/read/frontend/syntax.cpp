@@ -139,7 +139,7 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
     return input_error(fmt::format("{} has {}; a reference has at most {}", source->name,
                                    human_bytes(source->text.size()), human_bytes(kMaxSourceBytes)));
   if (source->text.find('\0') != std::string::npos)
-    return input_error(fmt::format("{} is no Python source: it holds zero bytes", source->name));
+    return input_error(fmt::format("{} is not Python source: it holds zero bytes", source->name));
   const std::string python = os::find_program("python3");
   if (python.empty())
     return environment_error(

@@ -61,7 +61,7 @@ std::string repeated(const std::string& piece, int count) {
 
 const BadText kBadTexts[] = {
     {"colon", "def f()\n    pass\n", "a.py:1:8: error: Python's parser: expected ':'"},
-    {"zero_byte", std::string("x = 1\0", 6), "a.py is no Python source"},
+    {"zero_byte", std::string("x = 1\0", 6), "a.py is not Python source"},
     {"not_utf8", "x = '\xff'\n", "a.py:1:"},
     {"deep_parentheses", repeated("(", 3000), "a.py:1:"},
     {"deep_sum", "x = " + repeated("a + ", 2000) + "a\n", "a.py:1:"},

@@ -107,7 +107,7 @@ class Matcher {
     if (!one.type.pointee_const && next(true) && pointers_left > outputs_left) found = next(true);
     if (!found)
       return input_error(
-          fmt::format("parameter '{}' of the launcher is none of the task's tensors", one.name));
+          fmt::format("parameter '{}' of the launcher is not one of the task's tensors", one.name));
     take(parameter, *found);
     abi_.notes.push_back(fmt::format("'{}' is taken for the task's '{}' (by position)", one.name,
                                      abi_.tensors[*found].name));

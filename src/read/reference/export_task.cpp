@@ -127,7 +127,7 @@ Status Loader::take_described(const std::string& name, const Json& input) {
   const auto dtype = tensor::dtype_from_name(input["dtype"].as_string());
   if (!dtype)
     return input_error(fmt::format(
-        "get_inputs() gives {} for '{}', which is no tensor kernelwright knows",
+        "get_inputs() gives {} for '{}', which is not a tensor kernelwright knows",
         input.contains("text") ? input["text"].as_string() : "a list or a dtype", name));
   TensorText text;
   text.dtype = *dtype;

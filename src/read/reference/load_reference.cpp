@@ -43,8 +43,8 @@ Status read_precision(const std::string& words, task::Precision& precision) {
     else if (word == "deterministic")
       precision.deterministic = true;
     else if (!word.empty() && word != "ieee")
-      return input_error(fmt::format("--precision: '{}' is none of {}{}", word, join(known, ", "),
-                                     did_you_mean(word, known)));
+      return input_error(fmt::format("--precision: '{}' is not one of {}{}", word,
+                                     join(known, ", "), did_you_mean(word, known)));
   }
   return Done{};
 }

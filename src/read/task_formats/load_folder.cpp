@@ -86,8 +86,8 @@ Status check_bounds(const TaskToml& toml, const std::string& where) {
   for (const auto& [name, input] : toml.inputs) {
     const std::string& below = input.tensor.legal.high_dim;
     if (!below.empty() && !known.count(below))
-      return input_error(fmt::format("{}: '{}' must stay below '{}', which is no dim of the task",
-                                     where, name, below));
+      return input_error(fmt::format(
+          "{}: '{}' must stay below '{}', which is not a dim of the task", where, name, below));
   }
   return Done{};
 }

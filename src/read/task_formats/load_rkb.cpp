@@ -450,13 +450,13 @@ bool has_rkb_backward(const std::string& path) {
 
 Result<RkbFolder> read_rkb(const std::string& path, const LoadOptions& options) {
   const std::optional<RkbPlace> place = place_of(path);
-  if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
+  if (!place) return input_error(fmt::format("{} is not a folder of robust-kbench", path));
   return read_direction(*place, options);
 }
 
 Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options) {
   std::optional<RkbPlace> place = place_of(path);
-  if (!place) return input_error(fmt::format("{} is no folder of robust-kbench", path));
+  if (!place) return input_error(fmt::format("{} is not a folder of robust-kbench", path));
   std::string wanted = options.function;
   // A folder's own backward file takes precedence over the gradients of its forward file.
   const RkbPlace other{place->folder, true};

@@ -170,7 +170,7 @@ class Looking {
     if (const std::vector<frontend::Value>* items = frontend::items_of(value))
       return task::CallValue{Kind::Tuple, "", 0, KW_TRY(read_all(*items))};
     const auto* tensor = value.get<frontend::Tensor>();
-    if (!tensor) return input_error("it is given something that is no tensor and no number");
+    if (!tensor) return input_error("it is given something that is neither a tensor nor a number");
     const auto name = staged_.names.find(tensor->cell ? tensor->cell->node : tensor->node);
     if (name == staged_.names.end()) return input_error("it is given a tensor that is computed");
     return task::CallValue{Kind::Tensor, name->second, 0, {}};

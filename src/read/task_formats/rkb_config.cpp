@@ -29,11 +29,11 @@ Result<std::vector<Json>> read_list(const Json& root, const char* kind, const ch
     return defaults;
   }
   const Json& list = root[name];
-  if (!list.is_array()) return input_error(fmt::format("{}: '{}' is no list", file, name));
+  if (!list.is_array()) return input_error(fmt::format("{}: '{}' is not a list", file, name));
   for (size_t i = 0; i < list.items().size(); ++i) {
     if (!list.items()[i].is_object())
       return input_error(
-          fmt::format("{}: {}[{}] is no object of keyword arguments", file, name, i));
+          fmt::format("{}: {}[{}] is not an object of keyword arguments", file, name, i));
   }
   if (list.items().empty()) {
     problems->push_back(

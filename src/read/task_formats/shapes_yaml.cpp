@@ -55,7 +55,7 @@ class ShapesReader {
   // "- [8, 64]", "- - 8" with "  - 64" below it.
   Status read_line(const YamlLine& line) {
     if (line.text != "-" && !line.text.starts_with("- "))
-      return at(line.number, fmt::format("'{}' is no item of a list", line.text));
+      return at(line.number, fmt::format("'{}' is not an item of a list", line.text));
     const size_t outer = lines_.front().indent;
     const std::string rest(trim(line.text.substr(1)));
     if (line.indent > outer) {
@@ -68,7 +68,7 @@ class ShapesReader {
     if (flow_) return add_flow(line, rest);
     if (rest.empty()) return Done{};
     if (!rest.starts_with("-"))
-      return at(line.number, fmt::format("'{}' is no list of extents", rest));
+      return at(line.number, fmt::format("'{}' is not a list of extents", rest));
     return add_extent(line, std::string(trim(rest.substr(1))));
   }
 
@@ -112,7 +112,7 @@ class ShapesReader {
     const std::string digits = replace_all(std::string(trim(text)), "_", "");
     const auto value = parse_int(digits);
     if (!value || *value < 1)
-      return at(line.number, fmt::format("'{}' is no extent of 1 or more", trim(text)));
+      return at(line.number, fmt::format("'{}' is not an extent of 1 or more", trim(text)));
     if (shapes_.back().size() == kMostRank)
       return at(line.number, fmt::format("more than {} extents", kMostRank));
     shapes_.back().push_back(*value);

@@ -40,16 +40,16 @@ INSTANTIATE_TEST_SUITE_P(
         YamlCase{"blocks", "- - 8\n  - 64\n-\n  - 16\n  - 128\n", {{8, 64}, {16, 128}}, ""},
         YamlCase{"flow", "[[8, 64],\n [16, 128]]\n", {{8, 64}, {16, 128}}, ""},
         YamlCase{"empty", "", {}, "no shapes"},
-        YamlCase{"mapping", "shapes:\n  - [1]\n", {}, "shapes.yaml:1: 'shapes:' is no item"},
-        YamlCase{"a_number", "- 8\n", {}, "'8' is no list of extents"},
-        YamlCase{"zero", "- [8, 64]\n- [0, 64]\n", {}, "shapes.yaml:2: '0' is no extent"},
-        YamlCase{"words", "- [B, D]\n", {}, "'B' is no extent"},
+        YamlCase{"mapping", "shapes:\n  - [1]\n", {}, "shapes.yaml:1: 'shapes:' is not an item"},
+        YamlCase{"a_number", "- 8\n", {}, "'8' is not a list of extents"},
+        YamlCase{"zero", "- [8, 64]\n- [0, 64]\n", {}, "shapes.yaml:2: '0' is not an extent"},
+        YamlCase{"words", "- [B, D]\n", {}, "'B' is not an extent"},
         YamlCase{"no_extents", "- []\n", {}, "without extents"},
         YamlCase{"ranks", "- [8]\n- [8, 64]\n", {}, "shapes.yaml:2: a shape of rank 2"},
         YamlCase{"open", "- [8, 64\n", {}, "not closed"},
-        YamlCase{"nothing_between", "- [8,,64]\n", {}, "'' is no extent"},
+        YamlCase{"nothing_between", "- [8,,64]\n", {}, "'' is not an extent"},
         YamlCase{"open_flow", "[[8, 64]\n", {}, "every shape is a list in brackets"},
-        YamlCase{"huge", "- [99999999999999999999]\n", {}, "is no extent"}),
+        YamlCase{"huge", "- [99999999999999999999]\n", {}, "is not an extent"}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace

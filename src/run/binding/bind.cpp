@@ -21,7 +21,7 @@ Status bind_scalar(const kernel::Module& module, const std::string& name, const 
   }
   if (tensor::is_float(decl->dtype)) {
     const auto value = parse_double(text);
-    if (!value) return input_error(fmt::format("--scalar {}: '{}' is no number", name, text));
+    if (!value) return input_error(fmt::format("--scalar {}: '{}' is not a number", name, text));
     bindings->scalars[name] = *value;
     return Done{};
   }
@@ -29,8 +29,8 @@ Status bind_scalar(const kernel::Module& module, const std::string& name, const 
   const auto value = word ? std::optional<int64_t>(text == "true" ? 1 : 0) : parse_int(text);
   if (!value) {
     return input_error(fmt::format(
-        "--scalar {}: '{}' is no {}", name, text,
-        decl->dtype == tensor::DType::Bool ? "truth value (true, false, 1, 0)" : "integer"));
+        "--scalar {}: '{}' is not {}", name, text,
+        decl->dtype == tensor::DType::Bool ? "a truth value (true, false, 1, 0)" : "an integer"));
   }
   bindings->integer_scalars[name] = *value;
   return Done{};

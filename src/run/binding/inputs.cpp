@@ -32,7 +32,7 @@ Result<tensor::IntegerRange> parse_range(const std::string& text) {
     if (low && high && *low <= *high) return tensor::IntegerRange{*low, *high};
   }
   return input_error(
-      fmt::format("'{}' is no range of integers; write LOW..HIGH, e.g. 0..99", text));
+      fmt::format("'{}' is not a range of integers; write LOW..HIGH, e.g. 0..99", text));
 }
 
 bool is_read(const kernel::Buffer& buffer) {
@@ -92,7 +92,7 @@ Result<InputSource> parse_input_source(const std::string& text) {
   if (parts.size() > 1) {
     const auto seed = parse_int(parts[1]);
     if (!seed || *seed < 0)
-      return input_error(fmt::format("'{}': '{}' is no seed (0, 1, 2, …)", text, parts[1]));
+      return input_error(fmt::format("'{}': '{}' is not a seed (0, 1, 2, …)", text, parts[1]));
     source.seed = static_cast<uint64_t>(*seed);
   }
   if (parts.size() > 2) source.range = KW_TRY(parse_range(parts[2]));

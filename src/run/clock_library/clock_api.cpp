@@ -50,7 +50,7 @@ auto guarded(std::string& error, Work work) -> decltype(work()) {
   } catch (const std::exception& thrown) {
     error = thrown.what();
   } catch (...) {
-    error = "something that is no exception was thrown";
+    error = "something that is not an exception was thrown";
   }
   return {};
 }

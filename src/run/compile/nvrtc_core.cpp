@@ -135,7 +135,7 @@ Result<std::unique_ptr<NvrtcCore>> NvrtcCore::load(Options options) {
   NvrtcApi& api = *core->api_;
   if (!api.bind() || api.version(&api.major, &api.minor) != 0) {
     return environment_error(
-        fmt::format("loading {}: this is no NVRTC of CUDA 12 or newer", api.library.path()));
+        fmt::format("loading {}: this is not NVRTC of CUDA 12 or newer", api.library.path()));
   }
   return core;
 }

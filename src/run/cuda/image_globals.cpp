@@ -95,7 +95,7 @@ Status check_image(ports::ImageKind kind, std::string_view image) {
       return input_error("the PTX text has NUL bytes in it");
     return Done{};
   }
-  if (!is_elf) return input_error("the image is said to be a cubin but is no ELF file");
+  if (!is_elf) return input_error("the image is said to be a cubin but is not an ELF file");
   const Elf elf(image);
   bool whole = elf.sections() > 0;
   for (int i = 0; i < elf.sections() && whole; ++i) {

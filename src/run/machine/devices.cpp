@@ -18,7 +18,7 @@ Result<std::unique_ptr<ports::Compiler>> open_compiler(const std::string& name) 
 Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request) {
   const std::string& kind = request.kind;
   if (kind != "auto" && kind != "gpu" && kind != "vgpu") {
-    return input_error(fmt::format("--device: '{}' is none of auto, gpu, vgpu", kind));
+    return input_error(fmt::format("--device: '{}' is not one of auto, gpu, vgpu", kind));
   }
   if (kind == "gpu" || (kind == "auto" && cuda::Driver::open())) {
     gpu::GpuOptions options;

@@ -83,7 +83,7 @@ void call_indirect(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   if (mask == 0) return;
   const int lane = __builtin_ctz(mask);
   report_fatal(m, FindingKind::InvalidAddress, actor(m, w, lane, pc), std::nullopt, [&] {
-    return fmt::format("calls through {:#x}, which is no function of that type",
+    return fmt::format("calls through {:#x}, which is not a function of that type",
                        get<uint64_t>(w.regs, call.address, lane));
   });
   put_group(w, pc + 1, mask);

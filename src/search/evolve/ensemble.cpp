@@ -40,7 +40,7 @@ Result<Arm> parse_arm(const std::string& word) {
   arm.model = std::string(trim(join(parts, ":")));
   if (arm.model.empty() || arm.model.front() == ':' || arm.model.back() == ':')
     return input_error(fmt::format(
-        "--ensemble: '{}' names no model; it wants MODEL[:TEMPERATURE][:EFFORT]", word));
+        "--ensemble: '{}' names no model; it needs MODEL[:TEMPERATURE][:EFFORT]", word));
   return arm;
 }
 

@@ -52,7 +52,7 @@ Operator drawn(Random& random) {
 Evolution::Evolution(Settings settings, Limits limits, Ports ports, State& state)
     : settings_(std::move(settings)), limits_(limits), ports_(std::move(ports)), state_(state) {
   KW_CHECK(settings_.proposals > 0 && settings_.hardware > 0 && settings_.islands > 0,
-           "settings are checked by whoever read them");
+           "the reader of the settings has checked them");
 }
 
 void Evolution::report_progress(const std::string& what) const {

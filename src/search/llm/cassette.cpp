@@ -48,7 +48,7 @@ Result<Cassette> Cassette::load(const std::string& path) {
   Cassette cassette;
   cassette.path_ = path;
   if (lines.empty() || lines[0] != kHead)
-    return input_error(fmt::format("{}: it is no cassette of this version", path));
+    return input_error(fmt::format("{}: it is not a cassette of this version", path));
   for (size_t i = 1; i < lines.size(); ++i) {
     const auto at = [&](const std::string& what) {
       return input_error(fmt::format("{}:{}: {}", path, i + 1, what));

@@ -155,7 +155,7 @@ Status Reader::read_headers(const toml::table& table, ProviderRow& row) const {
     if (name.empty() ||
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                "0123456789-_") != std::string::npos)
-      return at(value, fmt::format("'{}' is no name of a header", name));
+      return at(value, fmt::format("'{}' is not a name of a header", name));
     if (is_key_header(name))
       return at(value, "a key belongs into a key_env or a key_file, where it is kept secret");
     std::string content;

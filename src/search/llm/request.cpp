@@ -32,7 +32,7 @@ Status check_tools(const Request& request) {
   std::set<std::string> seen;
   for (const Tool& tool : request.tools) {
     if (!is_tool_name(tool.name))
-      return input_error(fmt::format("'{}' is no name for a tool", tool.name));
+      return input_error(fmt::format("'{}' is not a name for a tool", tool.name));
     if (!seen.insert(tool.name).second)
       return input_error(fmt::format("two tools are named '{}'", tool.name));
     if (tool.schema["type"].as_string() != "object")
@@ -96,7 +96,7 @@ ToolCall make_tool_call(std::string id, std::string name, std::string arguments)
   if (!parsed) {
     call.parse_error = parsed.error().message;
   } else if (!parsed->is_object()) {
-    call.parse_error = "the arguments are no JSON object";
+    call.parse_error = "the arguments are not a JSON object";
   } else {
     call.parsed = std::move(parsed).value();
   }

@@ -287,11 +287,11 @@ class ClaimGate {
     const std::string given = canonical(said["reason"].as_string());
     const std::vector<std::string> known = reasons();
     if (std::ranges::find(known, given) == known.end())
-      return refuse(fmt::format("{}: '{}' is no reason{}; there are {}", id, given,
+      return refuse(fmt::format("{}: '{}' is not a reason{}; there are {}", id, given,
                                 did_you_mean(given, known), join(known, ", ")));
     if (given == "cannot_apply") {
       if (trim(said["why"].as_string()).size() < kLeastWhy)
-        refuse(fmt::format("{}: cannot_apply wants a 'why' in words", id));
+        refuse(fmt::format("{}: cannot_apply needs a 'why' in words", id));
       return;
     }
     const std::string truth = reason_not_chosen(plan_, state_, higher, claims_.ids);

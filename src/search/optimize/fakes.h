@@ -148,7 +148,7 @@ class FakeWorkshop : public Workshop {
   Raced run(const std::string& text) const {
     Raced raced;
     raced.verdict = kernel::parse(text, "kernel.cu").module ? "passed" : "rejected";
-    if (raced.verdict == "rejected") raced.problem = "it is no kernel module";
+    if (raced.verdict == "rejected") raced.problem = "it is not a kernel module";
     for (const auto& words : behaviour(text, "verdict")) {
       raced.verdict = words[0];
       raced.problem = words[0] + " by design";

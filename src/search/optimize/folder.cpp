@@ -87,7 +87,7 @@ Result<State> read_state(const std::string& folder) {
         fmt::format("there is no run folder {}; 'kernelwright optimize setup' makes one", folder));
   if (!os::exists(path))
     return input_error(fmt::format(
-        "{} is no run of optimize: it has no state.json (setup did not finish, or it is another "
+        "{} is not a run of optimize: it has no state.json (setup did not finish, or it is another "
         "folder); 'kernelwright optimize setup' makes a new one",
         folder));
   KW_TRY(os::check_contained(folder));

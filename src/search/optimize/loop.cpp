@@ -54,7 +54,7 @@ class Loop {
     while (stopped.empty() && state_.phase != Phase::Finalized) {
       if (options_.cancelled && options_.cancelled())
         return environment_error(
-            fmt::format("interrupted; go on with: kernelwright optimize --run-dir {}",
+            fmt::format("interrupted; continue with: kernelwright optimize --run-dir {}",
                         shell_quote(folder_.path())));
       stopped = KW_TRY(step());
     }
@@ -92,7 +92,7 @@ class Loop {
       return fmt::format("all {} iterations are done", state_.settings.iterations);
     const Evidence evidence = KW_TRY(evidence_about(folder_, state_.best));
     if (evidence.roofline.near_peak && !options_.force)
-      return std::string("near the peak: there is nothing left to win");
+      return std::string("near the peak: no further speedup is expected");
     say(fmt::format("iteration {}", state_.iter + 1));
     KW_TRY(open_iter(folder_, state_.iter + 1, options_.force));
     text_ += fmt::format("iteration {}\n", state_.iter);

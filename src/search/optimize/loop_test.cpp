@@ -52,7 +52,7 @@ TEST_F(Loop, StopsWhenTheAuthorHasNothing) {
 
 TEST_F(Loop, StopsNearThePeak) {
   shop_.roofline.near_peak = true;
-  EXPECT_EQ(run().document["stopped"].as_string(), "near the peak: there is nothing left to win");
+  EXPECT_EQ(run().document["stopped"].as_string(), "near the peak: no further speedup is expected");
   EXPECT_TRUE(author_.asked.empty());
 }
 

@@ -35,7 +35,7 @@ Status make_places(const Folder& folder, int iteration) {
 Status refuse_near_peak(const State& state, const profile::Roofline& roofline, bool force) {
   if (!roofline.near_peak || force) return Done{};
   return input_error(fmt::format(
-      "the best kernel is near the peak ({}): there is nothing left to win. Next: kernelwright "
+      "the best kernel is near the peak ({}): no further speedup is expected. Next: kernelwright "
       "optimize finalize --run-dir {} (or open-iter --force)",
       roofline.time_us && roofline.floor_us && *roofline.time_us > 0
           ? fmt::format("{:.0f} % of what is possible",

@@ -131,7 +131,7 @@ std::string setup_text(const State& state, const profile::Roofline& roofline) {
                         state.noise->noise_pct, state.noise->mde_pct, state.noise->pairs);
   text += fmt::format("counts    from {:.2f} % on\n", state.threshold_pct());
   text += fmt::format("limited   by {}{}\n", profile::bottleneck_name(roofline.bottleneck),
-                      roofline.near_peak ? ", near the peak: nothing left to win" : "");
+                      roofline.near_peak ? ", near the peak: no further speedup is expected" : "");
   return text + "next      " + next_step(state) + "\n";
 }
 

@@ -226,7 +226,7 @@ Result<State> state_from_json(const Json& json) {
   const int64_t version = json["schema_version"].as_int(-1);
   if (version != kStateVersion)
     return input_error(
-        fmt::format("it is of version {} and this kernelwright writes version {}: go on with "
+        fmt::format("it is of version {} and this kernelwright writes version {}: continue with "
                     "the kernelwright that made it, or set up a new run from {}",
                     version, kStateVersion, json["best_file"].as_string()));
   State state;

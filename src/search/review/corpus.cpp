@@ -36,20 +36,20 @@ class CorpusReader {
   }
   Result<Corpus> finish() && {
     if (!headed_)
-      return input_error(fmt::format("the first line is no {{\"schema\": \"{}\"}}", kSchema));
+      return input_error(fmt::format("the first line is not {{\"schema\": \"{}\"}}", kSchema));
     return std::move(corpus_);
   }
 
  private:
   Status header(const Json& json) {
     if (json["schema"].as_string() != kSchema)
-      return input_error(fmt::format("the first line is no {{\"schema\": \"{}\"}}", kSchema));
+      return input_error(fmt::format("the first line is not {{\"schema\": \"{}\"}}", kSchema));
     headed_ = true;
     return Done{};
   }
   static Result<std::string> text(const Json& json, const char* member) {
     if (!json[member].is_string() || json[member].as_string().empty())
-      return input_error(fmt::format("'{}' is no text", member));
+      return input_error(fmt::format("'{}' is not text", member));
     return json[member].as_string();
   }
   Status task(const Json& json) {
@@ -77,7 +77,7 @@ class CorpusReader {
     entry.reference = references_.at(entry.task);
     entry.kind = KW_TRY(text(json, "kind"));
     if (std::find(kKinds.begin(), kKinds.end(), entry.kind) == kKinds.end())
-      return input_error(fmt::format("'{}' is none of {}", entry.kind, join(kKinds, ", ")));
+      return input_error(fmt::format("'{}' is not one of {}", entry.kind, join(kKinds, ", ")));
     entry.mutation = json["mutation"].as_string();
     entry.module = KW_TRY(apply_edits(found->second.text, json["edits"]));
     KW_TRY(verdict(json, entry));
@@ -118,12 +118,12 @@ std::optional<bool> label(const CorpusEntry& entry, Field field) {
 
 Result<std::string> apply_edits(const std::string& text, const Json& edits) {
   if (edits.is_null()) return text;
-  if (!edits.is_array()) return input_error("the edits are no list");
+  if (!edits.is_array()) return input_error("the edits are not a list");
   std::vector<std::string> lines = split(text, '\n');
   for (const Json& edit : edits.items()) {
     const Json::Array& parts = edit.items();
     if (parts.size() != 3 || !parts[0].is_int() || !parts[1].is_int() || !parts[2].is_array())
-      return input_error("an edit is no [line, count, [lines]]");
+      return input_error("an edit is not [line, count, [lines]]");
     const int64_t first = parts[0].as_int(), count = parts[1].as_int();
     const auto size = static_cast<int64_t>(lines.size());
     if (first < 0 || count < 0 || first > size || count > size - first)
@@ -131,7 +131,7 @@ Result<std::string> apply_edits(const std::string& text, const Json& edits) {
           fmt::format("an edit of lines {}+{} is outside of {} lines", first, count, size));
     std::vector<std::string> put_in;
     for (const Json& line : parts[2].items()) {
-      if (!line.is_string()) return input_error("a line of an edit is no text");
+      if (!line.is_string()) return input_error("a line of an edit is not text");
       put_in.push_back(line.as_string());
     }
     lines.erase(lines.begin() + first, lines.begin() + first + count);
@@ -148,7 +148,7 @@ Result<Corpus> parse_corpus(std::string_view text, const std::string& file) {
     if (trim(line).empty()) continue;
     Result<Json> json = Json::parse(line);
     const Status status =
-        json ? reader.row(*json) : Status(input_error("this is no JSON: " + json.error().message));
+        json ? reader.row(*json) : Status(input_error("this is not JSON: " + json.error().message));
     if (!status) return Error(status.error()).context(fmt::format("{}: line {}", file, number));
   }
   Result<Corpus> corpus = std::move(reader).finish();

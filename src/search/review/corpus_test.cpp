@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 4: the verdict"},
         BadFile{"kind",
                 KW_BASE "{\"entry\":\"e\",\"base\":\"b\",\"kind\":\"x\",\"verdict\":\"right\"}\n",
-                "'x' is none of"},
+                "'x' is not one of"},
         BadFile{"edit_outside",
                 KW_BASE "{\"entry\":\"e\",\"base\":\"b\",\"kind\":\"bug\",\"edits\":[[9,1,[]]],"
                         "\"verdict\":\"right\"}\n",

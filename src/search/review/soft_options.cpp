@@ -17,9 +17,9 @@ Status check_readers(const SoftVerifyOptions& options, bool verifiers) {
   const bool more = !options.prompts.empty() || options.reflect || options.reject;
   if (options.model.empty() && more)
     return input_error(
-        "--verifier-prompts, --verifier-reflect and --verifier-reject want a --verifier-model");
+        "--verifier-prompts, --verifier-reflect and --verifier-reject need a --verifier-model");
   if (!options.model.empty() && !verifiers)
-    return input_error("--verifier-model has nobody to ask with --verifiers off");
+    return input_error("--verifier-model has no effect with --verifiers off");
   return Done{};
 }
 

@@ -95,7 +95,7 @@ Result<std::string> new_folder(const TuneVerifiersRequest& request) {
   if (!request.out.empty()) {
     if (os::exists(request.out) &&
         (!os::is_directory(request.out) || !os::list_directory(request.out).empty()))
-      return input_error(fmt::format("{} is there already; --resume goes on in it", request.out));
+      return input_error(fmt::format("{} exists already; continue it with --resume", request.out));
     return request.out;
   }
   const int64_t now = store::wall_clock();
@@ -190,7 +190,7 @@ class Tuning {
     return fmt::format("{}: at most {} calls of {}{}, at most {} (--budget); {}", report_.folder,
                        most, model_.text(), second_ ? " and " + second_->text() : "",
                        llm::usd_text(request_.models.budget_usd.value_or(stages::kDefaultBudget)),
-                       "what is found is kept, and --resume goes on with it");
+                       "what was found is kept; continue with --resume");
   }
 
   /// Stores new rows of the ledger, so that a later session knows what was spent.

@@ -33,7 +33,7 @@ const char* call_name(ReviewCall call) { return kCallNames[static_cast<size_t>(c
 Status only_members(const Json& object, const std::vector<std::string>& names) {
   for (const auto& [key, value] : object.members()) {
     if (std::ranges::find(names, key) == names.end())
-      return input_error(fmt::format("'{}' is none of {}", key, join(names, ", ")));
+      return input_error(fmt::format("'{}' is not one of {}", key, join(names, ", ")));
   }
   if (object.members().size() != names.size())
     return input_error(fmt::format("it must have {}, each once", join(names, ", ")));
@@ -41,10 +41,10 @@ Status only_members(const Json& object, const std::vector<std::string>& names) {
 }
 
 Result<Reason> parse_reason(const Json& json, int64_t lines) {
-  if (!json.is_object()) return input_error("a reason is no object");
+  if (!json.is_object()) return input_error("a reason is not an object");
   KW_TRY(only_members(json, {"line", "why"}));
   if (!json["line"].is_int() || json["line"].as_int() < 1 || json["line"].as_int() > lines)
-    return input_error(fmt::format("the line of a reason is none of 1 to {}", lines));
+    return input_error(fmt::format("the line of a reason must be 1 to {}", lines));
   if (!json["why"].is_string() || trim(json["why"].as_string()).empty())
     return input_error("a reason does not say why");
   return Reason{json["line"].as_int(), json["why"].as_string().substr(0, kMostWhyBytes)};
@@ -61,7 +61,7 @@ Result<Json> answer_object(std::string_view answer) {
   const std::optional<std::string> text = stages::json_text(answer);
   if (!text) return input_error("the answer holds no JSON object");
   const Json json = KW_TRY(Json::parse(*text));
-  if (!json.is_object()) return input_error("the answer is no JSON object");
+  if (!json.is_object()) return input_error("the answer is not a JSON object");
   return json;
 }
 
@@ -86,11 +86,11 @@ Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
   Vote vote;
   vote.field = field;
   const std::optional<ReviewCall> call = call_named(json["verdict"].as_string());
-  if (!call) return input_error("the verdict is none of right, wrong, unsure");
+  if (!call) return input_error("the verdict is not one of right, wrong, unsure");
   const double confidence = json["confidence"].as_double(-1);
   if (!json["confidence"].is_number() || !(confidence >= 0 && confidence <= 1))
-    return input_error("the confidence is no number from 0 to 1");
-  if (!json["reasons"].is_array()) return input_error("the reasons are no list");
+    return input_error("the confidence is not a number from 0 to 1");
+  if (!json["reasons"].is_array()) return input_error("the reasons are not a list");
   if (json["reasons"].items().size() > kMostReasons)
     return input_error(fmt::format("more than {} reasons", kMostReasons));
   for (const Json& one : json["reasons"].items())

@@ -146,7 +146,7 @@ Result<Interview> read_interview(const std::string& reply) {
   if (const Json& word = (*json)["optimization_priority"]; word.is_string()) {
     answers.priority = priority_word(word.as_string());
     if (!answers.priority)
-      return input_error("optimization_priority is none of latency, throughput, balanced");
+      return input_error("optimization_priority is not one of latency, throughput, balanced");
   }
   answers.notes = (*json)["notes"].as_string();
   answers.questions = text_list((*json)["questions"]);

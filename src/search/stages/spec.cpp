@@ -53,7 +53,7 @@ Result<std::string> layout(const std::string& word) {
   }
   if (name == "col_major" || name == "column_major") return std::string("col_major");
   if (name.empty() || name == "any") return std::string("any");
-  return input_error(fmt::format("layout_hint '{}' is none of row_major, col_major, any", word));
+  return input_error(fmt::format("layout_hint '{}' is not one of row_major, col_major, any", word));
 }
 
 Result<TensorArg> read_arg(const Json& json) {
@@ -100,7 +100,7 @@ Result<KernelSpec> spec_from_json(const Json& json) {
   if (const Json& priority = json["optimization_priority"]; !priority.is_null()) {
     const auto word = priority_word(priority.as_string());
     if (!word)
-      return input_error(fmt::format("optimization_priority '{}' is none of {}",
+      return input_error(fmt::format("optimization_priority '{}' is not one of {}",
                                      priority.as_string(), "latency, throughput, balanced"));
     spec.optimization_priority = *word;
   }

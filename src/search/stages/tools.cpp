@@ -73,7 +73,7 @@ Result<ToolAnswer> look_at(const llm::ToolCall& call, const ToolRow& row,
                            const ToolContext& context) {
   const Json& source = call.parsed["source"];
   if (!source.is_string())
-    return tool_answer(call, fmt::format("{} wants 'source': the text of a module", call.name),
+    return tool_answer(call, fmt::format("{} needs 'source': the text of a module", call.name),
                        true);
   const Result<Submission> submission = read_source(source.as_string(), context.parent);
   if (!submission) return tool_answer(call, submission.error().message, true);

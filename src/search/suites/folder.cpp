@@ -60,13 +60,14 @@ Status Folder::open(bool resume, Manifest* manifest) {
   }
   if (!resume) {
     return input_error(fmt::format(
-        "'{}' holds an evaluation already; --resume goes on with it, or name another folder",
+        "'{}' contains an evaluation already; continue it with --resume, or name another folder",
         path_));
   }
   const std::string text = KW_TRY(os::read_inside(path_, "eval.json", kMostResultBytes));
   const Result<Json> before = Json::parse(text);
   if (!before || (*before)["format"].as_string() != kFormat)
-    return input_error(fmt::format("'{}' is no evaluation's: it cannot be gone on with", path));
+    return input_error(
+        fmt::format("'{}' is not an evaluation's folder: it cannot be continued", path));
   if (const std::string other = difference(*before, *manifest); !other.empty()) {
     return input_error(fmt::format(
         "the evaluation in '{}' was made with {}; results of both do not mix", path_, other));

@@ -166,7 +166,7 @@ Result<std::vector<TaskRow>> rows_from_csv(std::string_view text) {
           [&](auto member) { return read(record.cells[c], &(row.*member)); }, column->member);
       if (!good) {
         return input_error(
-            fmt::format("line {}: '{}' is no {}", record.line, record.cells[c], column->name));
+            fmt::format("line {}: '{}' is not a {}", record.line, record.cells[c], column->name));
       }
     }
     rows.push_back(std::move(row));
@@ -184,7 +184,7 @@ Json to_json(const TaskRow& row) {
 }
 
 Result<TaskRow> row_from_json(const Json& json) {
-  if (json["kernel"].as_string().empty()) return input_error("this is no row of an evaluation");
+  if (json["kernel"].as_string().empty()) return input_error("this is not a row of an evaluation");
   TaskRow row;
   for (const Column& column : kColumns) {
     std::visit([&](auto member) { take(json[column.name], &(row.*member)); }, column.member);

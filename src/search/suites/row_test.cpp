@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Bad{"Empty", "", "there is no header line"},
                     Bad{"Foreign", "a,b\n1,2\n", "there is no column 'kernel'"},
                     Bad{"Short", "kernel,passed\nx\n", "line 2: 1 cells under 2 columns"},
-                    Bad{"Number", "kernel,speedup\n\nx,fast\n", "line 3: 'fast' is no speedup"},
+                    Bad{"Number", "kernel,speedup\n\nx,fast\n", "line 3: 'fast' is not a speedup"},
                     Bad{"Open", "kernel\n\"x\n", "line 2: a quote that never ends"},
                     Bad{"Behind", "kernel\n\"x\"y\n", "line 2: text behind a closing quote"}),
     [](const testing::TestParamInfo<Bad>& row) { return row.param.name; });

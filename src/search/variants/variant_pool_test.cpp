@@ -49,7 +49,7 @@ class ShelfWish : public testing::TestWithParam<WishCase> {};
 TEST_P(ShelfWish, IsMetAsFarAsAnyModuleCan) {
   const WishCase& one = GetParam();
   const VariantPool shelf = full_shelf();
-  EXPECT_EQ(shelf.size(), 3u) << "what is no module is left out";
+  EXPECT_EQ(shelf.size(), 3u) << "what is not a module is left out";
   const auto variants = shelf.variants({one.methods, one.inherited, {{"N", one.n}}, {}}, 64);
   ASSERT_EQ(variants.empty(), one.covered.empty());
   std::set<std::string> origins;

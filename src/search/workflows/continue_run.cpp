@@ -227,7 +227,7 @@ Result<SynthesisReport> Synthesis::resume(const ContinueRequest& how) {
   request_.machine = how.machine;
   only_measure_ = how.only_measure;
   if (how.evolve && !request_.evolve)
-    return input_error(how.folder + " was no evolution; go on with it: kernelwright resume");
+    return input_error(how.folder + " is not an evolve run; continue it with: kernelwright resume");
   if (how.only_measure) request_.evolve.reset();
   if (how.evolve && how.evolve->generations)
     request_.evolve->generations = *how.evolve->generations;

@@ -194,7 +194,7 @@ class Workers {
     const bool programs = request.models.model_id.starts_with("command:");
     const bool may = resumes_ && tools_.resume && !programs;
     const std::string folder = may ? unfinished_run(request.out) : "";
-    if (folder.empty()) return input_error("there is no run to go on with");
+    if (folder.empty()) return input_error("there is no run to continue");
     ContinueRequest how;
     how.folder = folder;
     how.reference = request.reference;

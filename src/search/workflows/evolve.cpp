@@ -67,7 +67,7 @@ Status check_evolve(const EvolveRequest& request) {
   for (const CountRow& row : kCounts) {
     const int64_t value = request.*row.value;
     if (value < 1 || value > row.most)
-      return input_error(fmt::format("--{} wants 1 to {}, not {}", replace_all(row.name, "_", "-"),
+      return input_error(fmt::format("--{} needs 1 to {}, not {}", replace_all(row.name, "_", "-"),
                                      row.most, value));
   }
   if (request.hardware > request.proposals)
@@ -135,7 +135,7 @@ std::string evolution_text(const Json& evolution, bool markdown) {
   if (const std::string readers = review::scoreboard_text(evolution["readers"]); !readers.empty())
     out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (evolution["unseen_shapes"].items().empty()) return out;
-  out += title("shapes nobody tuned it for");
+  out += title("shapes it was not tuned for");
   for (const Json& row : evolution["unseen_shapes"].items())
     out += bullet + unseen_text(row) + "\n";
   return out;
@@ -168,11 +168,11 @@ Result<EvolveComparison> compare_evolutions(const std::string& out,
     const store::Run run = KW_TRY(store::Run::open(folder, store::Access::Read));
     const Json report = run.report();
     if (report.is_null())
-      return input_error(folder + " has no report yet; go on with it: evolve --resume " + name);
+      return input_error(folder + " has no report yet; continue it with: evolve --resume " + name);
     if (report["evolution"].is_null()) return input_error(folder + " was no evolution");
     reports.push_back({run.id(), folder, report});
   }
-  if (reports.size() < 2) return input_error("evolve compare wants two runs or more");
+  if (reports.size() < 2) return input_error("evolve compare needs two runs or more");
   return compare_reports(reports);
 }
 

@@ -70,7 +70,7 @@ Result<std::string> TaskDesigns::text(const std::string& name, bool switches) {
   generate::Design design;
   for (const std::string& choice : split(name, ' ')) {
     const size_t equals = choice.find('=');
-    if (equals == std::string::npos) return input_error("'" + name + "' is no design");
+    if (equals == std::string::npos) return input_error("'" + name + "' is not a design");
     design.choices.push_back({choice.substr(0, equals), choice.substr(equals + 1)});
   }
   generate::Options options = options_;

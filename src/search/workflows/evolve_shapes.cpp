@@ -165,7 +165,7 @@ Result<record::Candidate> Synthesis::first_generated() const {
   const std::string& name = evolving_->designs->names().front();
   const std::string text = KW_TRY(evolving_->designs->text(name, false));
   const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
-  if (!parsed.module) return Error{Blame::Bug, "the first design is no module"};
+  if (!parsed.module) return Error{Blame::Bug, "the first design is not a module"};
   return record::make_candidate(text, KW_TRY(kernel::default_tunes(*parsed.module)), "builtin",
                                 name);
 }

@@ -67,7 +67,7 @@ class ModelAuthor : public optimize::Author {
 Status ModelAuthor::open(const std::string& folder) {
   if (const auto config = llm::load_config()) stages::hide_keys(*config);
   if (options_.budget_usd && !(*options_.budget_usd >= 0))
-    return input_error("--budget wants dollars, 0 or more");
+    return input_error("--budget must be dollars, 0 or more");
   session_ = KW_TRY(stages::ModelSession::open(options_, 1));
   journal_ = std::make_unique<stages::RunJournal>(*session_, options_.transcripts);
   if (!options_.store_reference) journal_->hide(workshop_.task().source);

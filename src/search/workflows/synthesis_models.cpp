@@ -69,7 +69,7 @@ Status Synthesis::open_models() {
     return Done{};
   }
   if (request_.models.budget_usd && !(*request_.models.budget_usd >= 0))
-    return input_error("--budget wants dollars, 0 or more");
+    return input_error("--budget must be dollars, 0 or more");
   work_ = std::make_unique<ModelWork>();
   work_->proposer = request_.proposer;
   work_->session = KW_TRY(stages::ModelSession::open(request_.models, order_seed_));

@@ -382,7 +382,7 @@ std::string Synthesis::readme() const {
       request_.evolve ? "evolve" : "synthesize", report_.run_id);
   out += fmt::format("- right: {} cells, worst error {:.3g} of its bound, judged on {}{}\n",
                      report_.cells, report_.max_z, report_.device,
-                     report_.certified ? " with inputs nobody had seen" : " with replayed seeds");
+                     report_.certified ? " with fresh random inputs" : " with replayed seeds");
   if (report_.measured) {
     out += fmt::format("- fast: {:.2f} us at {}, {:.0f} % of the floor of {:.2f} us\n", report_.us,
                        report_.dims, 100 * report_.of_floor, report_.floor_us);

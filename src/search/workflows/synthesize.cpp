@@ -40,7 +40,7 @@ constexpr size_t kPlateauLooks = 40;  // measured without a better one
 /// name in a task folder is known only to task.toml.
 Result<std::string> reference_text(const std::string& path) {
   if (path.empty())
-    return input_error("synthesize wants --reference REF: a Python file or a task folder");
+    return input_error("synthesize needs --reference REF: a Python file or a task folder");
   if (!os::is_directory(path)) return os::read_file(path, kMostReferenceBytes);
   Result<std::string> text = os::read_inside(path, "reference.py", kMostReferenceBytes);
   return text ? std::move(text).value() : std::string();
@@ -51,17 +51,17 @@ Status check_request(const SynthesizeRequest& request) {
   KW_TRY(review::check_readers(request.readers, request.verifiers));
   const bool no_goal = request.evolve && request.goal == 0;
   if ((!(request.goal > 0) && !no_goal) || !std::isfinite(request.goal))
-    return input_error("--goal wants a share of the floor above 0, like 0.95");
+    return input_error("--goal must be a positive fraction of the floor, like 0.95");
   if (!(request.perf_target > 0) || !std::isfinite(request.perf_target))
-    return input_error("--perf-target wants a factor above 0, like 1.0");
+    return input_error("--perf-target must be a positive factor, like 1.0");
   if (!(request.seconds >= 0) || !std::isfinite(request.seconds))
-    return input_error("--time wants a duration, like 60s or 2m");
+    return input_error("--time must be a duration, like 60s or 2m");
   task::Precision ignored;
   KW_TRY(reference::read_precision(request.precision, ignored));
   if (request.target != "auto") KW_TRY(arch::find_target(request.target));
   const std::string& device = request.device;
   if (device != "auto" && device != "gpu" && device != "vgpu")
-    return input_error("--device: '" + device + "' is none of auto, gpu, vgpu");
+    return input_error("--device: '" + device + "' is not one of auto, gpu, vgpu");
   return Done{};
 }
 
@@ -417,7 +417,7 @@ void Synthesis::conclude() {
   report_.passed = outcome_->winner.has_value();
   if (report_.passed) return;
   report_.failed_stage = "certify";
-  report_.failure_reason = "no candidate came to be";
+  report_.failure_reason = "no candidate was produced";
   if (work_ && work_->provider && !work_->story && work_->proposer == "llm") {
     report_.failed_stage = "interview";
     report_.failure_reason = work_->provider->error().message;

@@ -175,7 +175,7 @@ Status EngineWorkshop::open() {
 
 Status EngineWorkshop::read_task() {
   if (request_.reference.empty())
-    return input_error("optimize wants --reference REF: a Python file or a task folder");
+    return input_error("optimize needs --reference REF: a Python file or a task folder");
   torch_ = reference::open_torch();
   task_.emplace(KW_TRY(reference::load_reference(
       {request_.reference, request_.function, request_.inputs, request_.dims, torch_})));
