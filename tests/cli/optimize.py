@@ -198,7 +198,7 @@ def bad_input():
         (["setup", "--baseline", "nowhere.cu", *TASK], 2, "nowhere.cu"),
         (["setup", *TASK], 2, "which kernel"),
         (["setup", KERNEL, "--baseline", KERNEL, *TASK], 2, "named twice"),
-        (["setup", KERNEL], 2, "wants --reference"),
+        (["setup", KERNEL], 2, "needs --reference"),
         (["setup", KERNEL, "--ref", "nowhere.py"], 2, "no reference nowhere.py"),
         (["setup", KERNEL, "--ref", none], 2, "none.py"),
         (["setup", KERNEL, "--ref", REFERENCE, "--reference", REFERENCE], 2, "the same"),
@@ -234,7 +234,7 @@ def automatic():
     h.check(again["phase"] == "finalized", "a finished run only says so")
     waiting = optimize(KERNEL, *TASK, "--proposer", "agent", "--out", out)
     h.check("open-iter" in waiting["next_step"], "an agent is told what to do next")
-    refused(["--run-dir", waiting["run_dir"]], 2, "this run is an agent's")
+    refused(["--run-dir", waiting["run_dir"]], 2, "this run belongs to an agent")
 
 
 agent()

@@ -322,7 +322,7 @@ def screening():
 
 def router():
     desk.name = "22 the router"
-    for name, words in [("", "wants a value|names no model"), ("nobody:x", "no provider 'nobody'"), ("openai:", "names no model")]:
+    for name, words in [("", "needs a value|names no model"), ("nobody:x", "no provider 'nobody'"), ("openai:", "names no model")]:
         done = desk.synthesize(desk.reference, "--proposer", "llm", "--model-id", name)
         check(done.returncode == 2 and re.search(words, done.stderr), f"'{name}': {words}", done)
 

@@ -61,7 +61,7 @@ engineer = Imagines()
 work = desk.work("imagined tools", engineer, "--retries", "performance=0", "--retries", "polish=0")
 check(work.done.returncode == 0, "an answer after nonsense ships", work.done)
 results = [result["content"] for result in work.requests[1]["conversation"]["messages"][-1]["results"]]
-for result, words in zip(results, ["there is no tool 'run_on_h100'", "did you mean 'verify'", "not a JSON object", "wants 'source'", "wants 'source'",
+for result, words in zip(results, ["there is no tool 'run_on_h100'", "did you mean 'verify'", "not a JSON object", "needs 'source'", "needs 'source'",
                                    "neither a kernel module", "memory.", "not a JSON object", "at most 8 calls"]):
     check(words in result, f"'{words}' is said: {result}")
 

@@ -11,14 +11,14 @@ from common import INTERNAL, Evolutions
 jobs = Evolutions(sys.argv[1])
 TASK = os.path.join(INTERNAL, "add_relu_fp32")
 CASES = [
-    ("no task", [], 2, "wants one TASK"),
-    ("two tasks", [TASK, TASK], 2, "wants one TASK"),
+    ("no task", [], 2, "needs one TASK"),
+    ("two tasks", [TASK, TASK], 2, "needs one TASK"),
     ("no file", ["nowhere.py"], 2, "nowhere.py"),
     ("no generation", [TASK, "--generations", "0"], 2, "--generations needs 1 to"),
     ("too many proposals", [TASK, "--proposals", "100000"], 2, "--proposals needs 1 to"),
     ("a word for a number", [TASK, "--islands", "two"], 2, "--islands"),
     ("more hardware than proposals", [TASK, "--proposals", "2", "--hardware", "3"], 2, "no more can be judged"),
-    ("no island", [TASK, "--islands", "0"], 2, "--islands wants"),
+    ("no island", [TASK, "--islands", "0"], 2, "--islands needs"),
     ("a mode", [TASK, "--mode", "optimise"], 2, "did you mean 'optimize'"),
     ("a proposer", [TASK, "--proposer", "lmm"], 2, "did you mean 'llm'"),
     ("a switch", [TASK, "--verifiers", "yes"], 2, "--verifiers needs on or off"),
@@ -43,6 +43,6 @@ broken = jobs.write("ensemble.txt", "# nobody\n")
 jobs.expect("a file without an arm", ["evolve", TASK, "--ensemble", broken], 2, "names no model")
 plain = jobs.synthesize(TASK, "--device", "vgpu", "--candidates", "1", "--versus", "none", "--proposer", "builtin", "--json")
 folder = json.loads(plain.stdout)["artifacts_dir"]
-jobs.expect("a run that was none", ["evolve", "--resume", folder], 2, "was no evolution")
-jobs.expect("the same to compare", ["evolve", "compare", folder, folder], 2, "was no evolution")
+jobs.expect("a run that was none", ["evolve", "--resume", folder], 2, "is not an evolve run")
+jobs.expect("the same to compare", ["evolve", "compare", folder, folder], 2, "is not an evolve run")
 jobs.finish()

@@ -86,7 +86,7 @@ class Refusals(unittest.TestCase):
 
     def test_rank(self):
         x = memoryview(array.array("f", range(4))).cast("B").cast("f", (2, 2))
-        self.refused(r"'x' has 2 dimensions, the kernel wants \[N\]", x)
+        self.refused(r"'x' has 2 dimensions, the kernel needs \[N\]", x)
 
     def test_shapes_that_disagree(self):
         self.refused("dim N is", array.array("f", [1, 2]), array.array("f", [1]))
@@ -105,7 +105,7 @@ class Refusals(unittest.TestCase):
         self.refused("'factor' is 'two'", array.array("f", [1]), factor="two")
 
     def test_out_of_the_wrong_shape(self):
-        self.refused(r"'y' has shape \[3\], the kernel wants \[2\]", array.array("f", [1, 2]),
+        self.refused(r"'y' has shape \[3\], the kernel needs \[2\]", array.array("f", [1, 2]),
                      out=array.array("f", [0, 0, 0]))
         self.refused("out= has 2 tensors for 1 outputs", array.array("f", [1]), out=(1, 2))
 

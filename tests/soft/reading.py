@@ -150,7 +150,7 @@ def check_synthesize(desk):
     judged = {row["id"] for row in desk.report(folder)["search"]["candidates"]}
     desk.check(opinions[0]["id"] not in judged and opinions[1]["id"] in judged, "what they reject is not judged")
     desk.check(desk.report(folder)["models"]["readers"]["verifiers"], "how they fared is in the report")
-    for words, expected in ((["--verifier-reject"], "want a --verifier-model"), (["--verifiers", "perhaps"], "wants on or off"),
+    for words, expected in ((["--verifier-reject"], "need a --verifier-model"), (["--verifiers", "perhaps"], "needs on or off"),
                             (["--proposer", "llm", "--verifier-model", "nobody:x"], "nobody")):
         done, _ = synthesize(*words)
         desk.check(done.returncode == 2 and expected in done.stderr + done.stdout, f"synthesize {words}: {expected}", done)
@@ -172,8 +172,8 @@ def check_store(desk):
 
 
 def check_bad_input(desk):
-    cases = [(["--verifier-prompts", "x"], "want a --verifier-model"), (["--verifier-reject"], "want a --verifier-model"),
-             (["--verifier-model", SONNET, "--verifiers", "off"], "nobody to ask"), (["--verifier-model", "nobody:x"], "nobody"),
+    cases = [(["--verifier-prompts", "x"], "need a --verifier-model"), (["--verifier-reject"], "need a --verifier-model"),
+             (["--verifier-model", SONNET, "--verifiers", "off"], "has no effect"), (["--verifier-model", "nobody:x"], "nobody"),
              (["--verifier-model", SONNET, "--verifier-prompts", "/nowhere"], "/nowhere")]
     for words, expected in cases:
         done, _ = desk.evolve(Reader(), *words)

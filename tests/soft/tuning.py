@@ -190,10 +190,10 @@ def check_bad_input(desk):
     cases = [(["--verifier", "numeric"], "did you mean 'numerics'"), (["--corpus", "nowhere.jsonl"], "nowhere.jsonl"),
              (["--corpus", one_class], "all right"), (["--corpus", desk.write("bad.jsonl", "{")], "bad.jsonl"),
              (["--corpus", desk.write("none.jsonl", '{"schema":"kernelwright verifier corpus 1"}\n')], "no module"),
-             (["--resume", empty], "no tuning"), (["--out", desk.path("."), "--verifier", "memory"], "there already"),
+             (["--resume", empty], "no tuning"), (["--out", desk.path("."), "--verifier", "memory"], "exists already"),
              (["--resume", empty, "--sample", "8"], "--sample cannot be changed when a run continues"),
              (["--population", "0"], "--population"), (["--sample", "x"], "--sample"), (["--verifier-prompts", empty], "holds none of"),
-             (["--model", "nobody:x"], "nobody"), (["--second-model", SONNET], "must be another"), (["--model", ""], "wants a value")]
+             (["--model", "nobody:x"], "nobody"), (["--second-model", SONNET], "must be another"), (["--model", ""], "needs a value")]
     for words, expected in cases:
         done, document, _ = desk.tune(Reader(), *(["--model", SONNET] if "--model" not in words else []), *words,
                                       out="--out" not in words and "--resume" not in words)

@@ -44,7 +44,7 @@ with ModelServer(key=KEY) as server:
 for words, pattern in [(["--proposer", "lmm"], r"did you mean 'llm'"),
                        (["--proposer", "llm", "--model-id", "nobody:x"], "there is no provider 'nobody'"),
                        (["--stage-model", "codgen=openai:gpt-4.1", "--proposer", "llm"], r"did you mean 'codegen'"),
-                       (["--retries", "polish=many", "--proposer", "llm"], "no number of attempts"),
+                       (["--retries", "polish=many", "--proposer", "llm"], "not a number of attempts"),
                        (["--budget", "-1", "--proposer", "llm"], "--budget"),
                        (["--replay", "/nowhere.jsonl"], "/nowhere.jsonl"),
                        (["--record", "a", "--replay", "b"], "give one of the two"),

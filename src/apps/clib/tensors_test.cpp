@@ -111,7 +111,7 @@ const TensorCase kTensorCases[] = {
        f.strides = {3, 1};
      },
      "strides [3, 1], the kernel needs [4, 1]"},
-    {"misaligned", [](Fitting& f) { f.tensor.byte_offset = 8; }, "no multiple of 16 bytes"},
+    {"misaligned", [](Fitting& f) { f.tensor.byte_offset = 8; }, "not a multiple of 16 bytes"},
     {"no_memory", [](Fitting& f) { f.tensor.data = nullptr; }, "has no memory"},
     {"little_scratch",
      [](Fitting& f) {

@@ -28,7 +28,7 @@ TEST(Values, RefusesWhatIsNoNumber) {
       {{"a", "--dim", "=4"}, "--dim needs NAME=VALUE"},
       {{"a", "--dim", "B=x"}, "'x' is not a whole number"},
       {{"a", "--dim", "B=1.5"}, "'1.5' is not a whole number"},
-      {{"a", "--dim", "B=99999999999999999999"}, "no whole number of 64 bits"},
+      {{"a", "--dim", "B=99999999999999999999"}, "not a whole number of 64 bits"},
       {{"a", "--dim", "B=1", "--dim", "B=2"}, "is given as 1 and as 2"},
       {{"a", "--dims", "{"}, "--dims"},
       {{"a", "--dims", "[1]"}, "--dims needs a JSON object"},

@@ -229,7 +229,7 @@ const Break kBreaks[] = {
        g.nodes[2].attrs.dims = {1};
        g.nodes[2].attrs.exclusive = true;
      },
-     "the largest of nothing"},
+     "the largest of no elements"},
 };
 
 class Broken : public testing::TestWithParam<Break> {};

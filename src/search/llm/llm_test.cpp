@@ -401,7 +401,7 @@ const BadRequest kBadRequests[] = {
      "not called"},
     {"same_id", [](Request& r) { r.messages[1].calls[1].id = "1"; }, "id '1'"},
     {"no_tools", [](Request& r) { r.tools.clear(); }, "no tools"},
-    {"tool_name", [](Request& r) { r.tools[0].name = "a b"; }, "no name for a tool"},
+    {"tool_name", [](Request& r) { r.tools[0].name = "a b"; }, "not a name for a tool"},
     {"tool_twice", [](Request& r) { r.tools.push_back(r.tools[0]); }, "two tools"},
     {"schema", [](Request& r) { r.tools[0].schema = Json("x"); }, "schema"},
 };

@@ -110,7 +110,7 @@ TEST_F(Loop, StopsWhenInterrupted) {
   options.cancelled = [] { return true; };
   const Result<Outcome> outcome = optimize_all(*folder_, shop_, author_, options);
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().message.find("go on with: kernelwright optimize --run-dir"),
+  EXPECT_NE(outcome.error().message.find("continue with: kernelwright optimize --run-dir"),
             std::string::npos);
   EXPECT_EQ(reopen().state.phase, Phase::Ready);
 }

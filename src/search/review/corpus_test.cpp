@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"edit_text",
                 KW_BASE "{\"entry\":\"e\",\"base\":\"b\",\"kind\":\"bug\",\"edits\":[3],"
                         "\"verdict\":\"right\"}\n",
-                "no [line"},
+                "not [line"},
         BadFile{"no_stage",
                 KW_BASE "{\"entry\":\"e\",\"base\":\"b\",\"kind\":\"bug\",\"verdict\":\"wrong\"}\n",
                 "'stage'"}),

@@ -192,7 +192,7 @@ TEST_F(StagesTest, RunsToolsAndTellsTheirResults) {
   EXPECT_FALSE(result(1).failed) << "the tool did its work";
   EXPECT_TRUE(holds(result(2).content, "there is no tool 'measure_everything'"));
   EXPECT_TRUE(result(2).failed);
-  EXPECT_TRUE(holds(result(3).content, "wants 'source'"));
+  EXPECT_TRUE(holds(result(3).content, "needs 'source'"));
   EXPECT_TRUE(holds(result(4).content, "compute.warp_shuffle"));
   EXPECT_FALSE(holds(result(4).content, "memory.tma_multicast"));
   EXPECT_TRUE(holds(result(5).content, "not a JSON object"));

@@ -197,7 +197,7 @@ TEST_F(RunnerTest, RegressionsAgainstAnEarlierRun) {
 
 TEST_F(RunnerTest, AFolderInUseIsNotWrittenOver) {
   evaluate();
-  EXPECT_NE(error().find("--resume goes on with it"), std::string::npos);
+  EXPECT_NE(error().find("continue it with --resume"), std::string::npos);
   request_.resume = true;
   request_.settings = {{"target", "sm_80"}};
   EXPECT_NE(error().find("was made with target 'sm_90', not 'sm_80'"), std::string::npos);

@@ -169,7 +169,7 @@ Result<EvolveComparison> compare_evolutions(const std::string& out,
     const Json report = run.report();
     if (report.is_null())
       return input_error(folder + " has no report yet; continue it with: evolve --resume " + name);
-    if (report["evolution"].is_null()) return input_error(folder + " was no evolution");
+    if (report["evolution"].is_null()) return input_error(folder + " is not an evolve run");
     reports.push_back({run.id(), folder, report});
   }
   if (reports.size() < 2) return input_error("evolve compare needs two runs or more");
