@@ -19,8 +19,8 @@ constexpr const char* kNoProfiler =
     "or PATH";
 
 /// Why no profiler can be run; "" when one can.
-std::string nobody(const EvidenceRequest& request, const timing::BenchTools& tools,
-                   const std::string& ncu) {
+std::string no_profiler(const EvidenceRequest& request, const timing::BenchTools& tools,
+                        const std::string& ncu) {
   if (!request.hardware) return "the profiler was not asked";
   if (tools.verify.gpu == nullptr) return "there is no GPU here";
   return ncu.empty() ? kNoProfiler : "";
@@ -75,7 +75,7 @@ Result<Hardware> read_hardware(const ExaminedBuild& build, const EvidenceRequest
   if (!request.imported.empty()) return read_text(build, request.imported, request.imported_name);
   const std::string ncu = request.ncu ? *request.ncu : compile::find_cuda_program("ncu");
   Hardware hardware;
-  hardware.problem = nobody(request, tools, ncu);
+  hardware.problem = no_profiler(request, tools, ncu);
   if (!hardware.problem.empty()) return hardware;
   NcuProfile profile = KW_TRY(ask_profiler(build, request, ncu));
   hardware.problem = profile.problem;

@@ -45,10 +45,6 @@ std::string verdict_reason(const record::Verdict& verdict) {
   return std::visit(Reason(), verdict);
 }
 
-std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes) {
-  return kernel::with_tunes(text, tunes);
-}
-
 LocalJudge::LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
                        single_run::Progress progress)
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
@@ -254,7 +250,7 @@ Result<std::vector<ports::Outcome>> LocalJudge::measure(const ports::Candidates&
 
 void LocalJudge::compile_whole(const record::Candidate& candidate) {
   record::Candidate shipped = candidate;
-  shipped.text = with_tunes(candidate.text, candidate.tunes);
+  shipped.text = kernel::with_tunes(candidate.text, candidate.tunes);
   compile_ahead(*whole_, shipped, ports::ImageKind::Ptx, Wanted::All);
   compile_ahead(*whole_, shipped, ports::ImageKind::Cubin,
                 has_clock() ? Wanted::All : Wanted::Timed);
@@ -269,7 +265,7 @@ Result<ports::Outcome> LocalJudge::certify(const record::Candidate& candidate) {
   request.torch_modes = request_.torch_modes;
   Certificate made;
   made.id = candidate.id;
-  made.text = with_tunes(candidate.text, candidate.tunes);
+  made.text = kernel::with_tunes(candidate.text, candidate.tunes);
   request.quick = request_.quick;
   timing::Lane& lane = lanes_.first();
   await_truths();

@@ -224,7 +224,4 @@ class LocalJudge : public ports::Judge {
 /// Why a candidate was refused, in one line; "" when it passed.
 std::string verdict_reason(const record::Verdict& verdict);
 
-/// The module with these values first in their `tune` lines, so they are its defaults.
-std::string with_tunes(const std::string& text, const std::map<std::string, int64_t>& tunes);
-
 }  // namespace kw::judge

@@ -37,7 +37,7 @@ class BranchRace {
     KW_TRY(race());
     KW_TRY(write_benches());
     const std::optional<size_t> champion = fastest(all_);
-    return champion ? crown(*champion - 1) : nobody();
+    return champion ? crown(*champion - 1) : no_winner();
   }
 
  private:
@@ -201,7 +201,7 @@ class BranchRace {
     return outcome;
   }
 
-  Result<Outcome> nobody() {
+  Result<Outcome> no_winner() {
     const Json document = results("all_branches_failed", Json(), Json::array());
     KW_TRY(folder_.write_json(name("branch_results.json"), document));
     forget_inputs(state_);

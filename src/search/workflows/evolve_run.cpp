@@ -218,8 +218,8 @@ Status Synthesis::certify_evolved() {
     halving::Options options = search_options(true);
     options.rules.clear();
     options.rules.push_back(halving::stop_after_seconds(0));
-    const std::unique_ptr<halving::Proposer> nobody = variants::no_proposer();
-    outcome = KW_TRY(halving::run(*nobody, *judge_, archive_, options));
+    const std::unique_ptr<halving::Proposer> none = variants::no_proposer();
+    outcome = KW_TRY(halving::run(*none, *judge_, archive_, options));
   } else {
     std::vector<const evolve::Entry*> order = evolving_->state.archive().ranked();
     const evolve::Entry* plain = evolving_->state.archive().simplest_best();

@@ -1,6 +1,7 @@
 // Tests the judge for a search without compiler and GPU. The task is y = 2 x + 1, and a candidate's
 // time depends only on its block size.
 #include "judge/judge.h"
+#include "kernel/methods.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -412,7 +413,7 @@ class WithTunes : public testing::TestWithParam<TuneCase> {};
 
 TEST_P(WithTunes, MovesTheValueToTheFront) {
   const TuneCase& one = GetParam();
-  EXPECT_EQ(judge::with_tunes(std::string(one.line) + "\n", {{"VEC", one.value}}),
+  EXPECT_EQ(kernel::with_tunes(std::string(one.line) + "\n", {{"VEC", one.value}}),
             std::string(one.want) + "\n");
 }
 
