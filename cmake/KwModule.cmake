@@ -59,6 +59,7 @@ function(kw_module name)
     if(NOT arg_HEAVY_TESTS)
       kw_light_test(kw_${name}_test)
     endif()
+    kw_link_quickly(kw_${name}_test)
     kw_discover(kw_${name}_test ${name})
     set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
   endif()
@@ -124,15 +125,17 @@ endfunction()
 
 # Hot sources are compiled three times, for x86-64-v2, -v3 and -v4, each inside namespace KW_SIMD_LEVEL (v2, v3, v4);
 # the module picks one at start. Same IEEE operations everywhere (no contraction), so results are identical.
-# Sanitized builds have v2 only, and less optimised: each of these sources would take minutes.
+# Level v2 is for processors older than 2013 and is less optimised, which halves its build time. Sanitized builds have v2 only.
 function(kw_simd target folder dep_targets)
   set(levels v2 v3 v4)
-  set(optimise -O3)
   if(KW_SANITIZE)
     set(levels v2)
-    set(optimise -O1)
   endif()
   foreach(level IN LISTS levels)
+    set(optimise -O3)
+    if(level STREQUAL v2)
+      set(optimise -O1)
+    endif()
     set(sources ${ARGN})
     if(sources)
       list(TRANSFORM sources PREPEND ${folder}/)

@@ -2,6 +2,17 @@
 # once is slow, and no test is wrong because of that.
 set(KW_HANG_SECONDS 3600)
 
+# The quickest linker here, for test programs alone: they are many, large, and thrown away.
+find_program(KW_TEST_LINKER NAMES mold ld.gold)
+get_filename_component(linker "${KW_TEST_LINKER}" NAME)
+string(REGEX REPLACE "^ld\\." "" linker "${linker}")
+function(kw_link_quickly target)
+  get_target_property(type ${target} TYPE)
+  if(KW_TEST_LINKER AND type STREQUAL EXECUTABLE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT KW_SANITIZE)
+    target_link_options(${target} PRIVATE -fuse-ld=${linker})
+  endif()
+endfunction()
+
 # kw_light_test(target): a test program whose own code is not worth optimising. In builds that are made once (KW_UNITY) it
 # is not, and GoogleTest and the standard library are parsed once for all of them. Where single files change, the compiler's
 # cache does more.
@@ -32,6 +43,7 @@ function(kw_tests_of folder)
     get_target_property(type ${target} TYPE)
     if(type MATCHES "EXECUTABLE|LIBRARY")
       set_target_properties(${target} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
+      kw_link_quickly(${target})
       if(NOT arg_HEAVY)
         kw_light_test(${target})
       endif()
@@ -39,11 +51,14 @@ function(kw_tests_of folder)
   endforeach()
 endfunction()
 
-# kw_gtest(NAME PROGRAM [SHARDS N] [FILTER F] [COST SECONDS] [LABELS ...] [ENVIRONMENT ...] [SERIAL]): a GoogleTest program, or
-# what F takes of it, as N tests of ctest. A process for each case costs more than most cases do; a failure still names its case.
-# It counts as skipped where all of its cases are.
+# kw_gtest(NAME PROGRAM [SHARDS N] [SAMPLE N] [FILTER F] [COST SECONDS] [LABELS ...] [ENVIRONMENT ...] [SERIAL]): a GoogleTest
+# program, or what F takes of it, as N tests of ctest; SAMPLE N: only every Nth case. A process for each case costs more than most
+# cases do; a failure still names its case. It counts as skipped where all of its cases are.
 function(kw_gtest name program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "SERIAL" "SHARDS;FILTER;COST" "LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "SERIAL" "SHARDS;SAMPLE;FILTER;COST" "LABELS;ENVIRONMENT")
+  if(arg_SAMPLE)
+    list(APPEND arg_ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SAMPLE} GTEST_SHARD_INDEX=0)
+  endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()

@@ -25,7 +25,7 @@ TEST_P(TorchSuites, AgreeWithPyTorch) {
   if (torch_worker::find_torch_python().path.empty()) GTEST_SKIP() << "no Python with torch was found";
   truth::Interpreter oracle;
   const verification::CrossCheckTorch tools = verification::cross_check_torch(oracle, torch());
-  const size_t step = os::env("KW_TORCH_ALL").empty() ? 8 : 1;
+  const size_t step = os::env("KW_TORCH_ALL").empty() ? 16 : 1;
   const Carried suite(GetParam());
   const auto tasks = suite.tasks();
   for (size_t i = 0; i < tasks.size(); i += step) {
