@@ -23,11 +23,7 @@ std::mutex& turn() {
 }
 
 /// Commands that end in a document and do not talk to the user.
-bool is_job(const options::Command& command) {
-  for (const char* other : {"help", "version", "demo", "mcp"})
-    if (command.name == other) return false;
-  return !command.hidden;
-}
+bool is_job(const options::Command& command) { return !command.hidden && !command.prints; }
 
 Json failed(int code, const char* blame, const std::string& message) {
   return Json::object()

@@ -110,10 +110,11 @@ Status check_said_anew(const Args& args) {
   std::vector<std::string> said;
   for (const auto& [name, values] : args.values) said.push_back(name);
   said.insert(said.end(), args.flags.begin(), args.flags.end());
-  const std::vector<std::string>& may = args.command->anew;
+  std::vector<std::string> may;
+  for (const options::Use& use : args.command->options)
+    if (use.row->replay.anew) may.emplace_back(use.row->name);
   for (const std::string& name : said) {
-    const bool ours = name == "--resume" || name == "--json";
-    if (!ours && std::ranges::find(may, name) == may.end())
+    if (name != "--resume" && std::ranges::find(may, name) == may.end())
       return input_error(
           fmt::format("{} cannot be changed when a run continues; options beside --resume: {}",
                       name, join(may, ", ")));

@@ -134,8 +134,9 @@ std::optional<RpcReply> Server::call_tool(const RpcRequest& request) {
     return for_revision(own_tool(request, **tool, arguments), request.revision);
   Result<Words> words = command_line_of(**tool, arguments, settings_.roots);
   if (!words) return for_revision(tool_error(words.error().message), request.revision);
+  const ResourceClass lane = options::resource_of(words->words);
   const Result<std::string> handle =
-      jobs_.start({*tool, std::move(*words), lane_of(**tool, arguments), request.session.id()});
+      jobs_.start({*tool, std::move(*words), lane, request.session.id()});
   if (!handle)
     return for_revision(tool_error(handle.error().message, "environment"), request.revision);
   std::optional<Json> result = follow(request, *handle, arguments);

@@ -105,7 +105,7 @@ Json annotations_of(const AgentTool& tool, const os::Permissions& allowed) {
   return Json::object()
       .set("readOnlyHint", !tool.writes && !runs_code && tool.own != Own::Cancel)
       .set("destructiveHint", runs_code)
-      .set("idempotentHint", tool.lane == ResourceClass::Quick && !runs_code)
+      .set("idempotentHint", resource_of(tool) == ResourceClass::Quick && !runs_code)
       .set("openWorldHint", runs_code || asks_models(tool));
 }
 

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "core/json.h"
-#include "options/option.h"
+#include "options/command.h"
 #include "os/permissions.h"
 
 namespace kw::mcp {
 
 using options::Kind;
+using options::ResourceClass;
 
 /// One argument of a tool: an option of the command under its name for agents, or the tool's own.
 struct ToolArgument {
@@ -34,13 +35,6 @@ struct Member {
   const char* about;
 };
 
-/// The resource that a call needs.
-enum class ResourceClass : uint8_t {
-  Quick,  // milliseconds
-  Cpu,    // the host's cores
-  Gpu,    // the GPU, unless its device is the virtual one
-};
-
 /// Tools that the server itself serves, without a command.
 enum class Own : uint8_t { No, Status, Result, Cancel };
 
@@ -51,8 +45,6 @@ struct AgentTool {
   std::span<const char* const> words;  // the command and its fixed words
   std::vector<ToolArgument> arguments;
   std::span<const Member> members;
-  ResourceClass lane = ResourceClass::Quick;
-  bool lasting = false;    // may take minutes: can run as a job
   bool writes = false;     // writes to disk
   const char* kept = "";   // how to continue after a stopped call
   const char* bulky = "";  // members left out unless "full" is set: "samples,methods/guidance"
@@ -64,6 +56,10 @@ const std::vector<AgentTool>& all_tools();
 /// With `read_only`, only tools that do not write.
 std::vector<const AgentTool*> offered_tools(bool read_only);
 
+/// What a call needs, as the row of its command says.
+ResourceClass resource_of(const AgentTool& tool);
+/// Whether a call may take minutes, and so can run as a job.
+bool is_lasting(const AgentTool& tool);
 /// Whether a call may lead to code of the client: it names a reference, a candidate or a run.
 bool takes_code(const AgentTool& tool);
 /// Whether a call may ask a language model.

@@ -88,7 +88,7 @@ std::vector<AgentTool> kernel_tools() {
        "What a PyTorch reference means to the engine: tensors, dims, dtypes, shapes, operations, "
        "cost. Call it first; it is quick.",
        kDescribeWords, arguments("describe", {kReference}, "function inputs dims"),
-       kDescribeMembers, ResourceClass::Quick},
+       kDescribeMembers},
       {"import_kernel", "Import a CUDA file",
        "Makes a kernel module of a .cu with host code: launches become plan lines, device code "
        "stays "
@@ -98,19 +98,18 @@ std::vector<AgentTool> kernel_tools() {
            "import",
            {{"source", K::Module, "", "the CUDA file that launches its kernels itself", true}},
            "reference launcher zero_outputs function inputs dims"),
-       kImportMembers, ResourceClass::Quick},
+       kImportMembers},
       {"lint_task", "Is a task worth a kernel?",
        "Finds degenerate tasks: outputs that ignore inputs, dead operations, imposters that would "
        "pass, shapes too small to time.",
-       kLintWords, arguments("lint", {kReference}, "function inputs dims seeds"), kLintMembers,
-       ResourceClass::Cpu},
+       kLintWords, arguments("lint", {kReference}, "function inputs dims seeds"), kLintMembers},
       {"check_kernel", "Compile a kernel",
        "Parses a kernel module and compiles every launch group: errors with lines, registers, "
        "spills, occupancy. No kernel runs.",
        kCheckWords,
        arguments("check", {kModule},
                  "dims tunes scalars absent all_tunes limit target compiler timeout"),
-       kCheckMembers, ResourceClass::Cpu},
+       kCheckMembers},
       {"run_virtual_gpu", "Run on the virtual GPU",
        "Runs a kernel module on the CPU with every check on: races, out-of-bounds, undefined data, "
        "barriers, each with line and thread. Needs no GPU; says nothing about time.",
@@ -119,7 +118,7 @@ std::vector<AgentTool> kernel_tools() {
            "run", {kModule},
            "dims tunes scalars absent inputs counters check_order seed target compiler timeout",
            {kFull}),
-       kRunMembers, ResourceClass::Cpu, false, false, "", "lines"},
+       kRunMembers, false, "", "lines"},
       {"verify_kernel", "Is a kernel right?",
        "Judges a kernel module against a PyTorch reference: shapes, input families, secret seeds, "
        "a bound derived from the reference. WRONG comes with the first bad element and a way to "
@@ -129,7 +128,7 @@ std::vector<AgentTool> kernel_tools() {
                  "reference! function inputs dims tunes family kill_rate explain seed cross_check "
                  "device target compiler timeout",
                  {kBackground, kWaitSeconds}),
-       kVerifyMembers, ResourceClass::Gpu, true},
+       kVerifyMembers},
       {"bench_kernel", "How fast is a kernel?",
        "Judges a kernel module, then times it: cold L2, changing contents, every timed output "
        "checked. Without a GPU it gives an estimate, labelled as one, and never a time.",
@@ -138,7 +137,7 @@ std::vector<AgentTool> kernel_tools() {
                  "reference! function inputs dims tunes versus quick seed cross_check device "
                  "target compiler timeout",
                  {kBackground, kWaitSeconds, kFull}),
-       kBenchMembers, ResourceClass::Gpu, true, false, "", "samples"},
+       kBenchMembers, false, "", "samples"},
       {"compare_kernels",
        "Which kernel is faster?",
        "Times two kernel modules in pairs on a GPU: FASTER, SAME, SLOWER or AMBIGUOUS, with an "
@@ -151,8 +150,6 @@ std::vector<AgentTool> kernel_tools() {
                  "device target compiler timeout",
                  {kBackground, kWaitSeconds, kFull}),
        {},
-       ResourceClass::Gpu,
-       true,
        false,
        "",
        "samples"},
@@ -164,7 +161,7 @@ std::vector<AgentTool> kernel_tools() {
        arguments("profile", {kModule},
                  "reference! function inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
-       kProfileMembers, ResourceClass::Gpu, true},
+       kProfileMembers},
       {"roofline", "How far from the floor?",
        "The least time the task can take here, how far compute, memory and latency are from their "
        "ceilings, and the budget of methods per axis that follows.",
@@ -172,7 +169,7 @@ std::vector<AgentTool> kernel_tools() {
        arguments("roofline", {kModule},
                  "reference! function inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
-       kProfileMembers, ResourceClass::Gpu, true},
+       kProfileMembers},
       {"sass", "Look at machine code",
        "Disassembles a kernel module: opcodes, loads by width, spills, barriers, tensor "
        "operations, loops; what differs from another module; whether a method of the catalogue is "
@@ -180,7 +177,7 @@ std::vector<AgentTool> kernel_tools() {
        kSassWords,
        arguments("sass", {kModule},
                  "function against method raw dims tunes target compiler timeout"),
-       kSassMembers, ResourceClass::Cpu},
+       kSassMembers},
       {"catalog", "Ways to make kernels faster",
        "The known optimisation methods: when the evidence speaks for one, what it needs, what it "
        "does to the numbers, how it shows in machine code, how to do it.",
@@ -190,7 +187,7 @@ std::vector<AgentTool> kernel_tools() {
                    "a method (memory.vectorized_access) or an axis (compute, memory, latency); "
                    "default: all"}},
                  "", {kFull}),
-       kCatalogMembers, ResourceClass::Quick, false, false, "", kCatalogBulk},
+       kCatalogMembers, false, "", kCatalogBulk},
       {"doctor",
        "What this machine has",
        "Compilers, GPU, profilers, Python packages: what is there, what is missing, what that "
@@ -198,8 +195,6 @@ std::vector<AgentTool> kernel_tools() {
        kDoctorWords,
        {},
        kDoctorMembers,
-       ResourceClass::Quick,
-       false,
        false,
        "",
        "looked_at"},

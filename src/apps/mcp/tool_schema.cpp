@@ -109,6 +109,12 @@ bool has_argument(const AgentTool& tool, std::initializer_list<Kind> kinds,
 
 }  // namespace
 
+ResourceClass resource_of(const AgentTool& tool) {
+  return options::resource_of({tool.words.begin(), tool.words.end()});
+}
+
+bool is_lasting(const AgentTool& tool) { return resource_of(tool) == ResourceClass::Gpu; }
+
 bool takes_code(const AgentTool& tool) {
   return has_argument(tool, {Kind::Reference, Kind::Module, Kind::Run},
                       {"--reference", "--baseline", "--run-dir"});
@@ -171,7 +177,7 @@ Json output_schema(const AgentTool& tool) {
         .set("error", typed("object").set("description",
                                           "with blame and message: why it could not be done"));
   }
-  if (tool.lasting || tool.own == Own::Result) {
+  if (is_lasting(tool) || tool.own == Own::Result) {
     properties
         .set("job", typed("string").set("description", "handle of a job that is still running"))
         .set("state", Json::object().set("type", Json::array().push("string").push("null")));

@@ -201,9 +201,4 @@ Result<Words> command_line_of(const AgentTool& tool, const Json& arguments, cons
   return wording.take(tool);
 }
 
-ResourceClass lane_of(const AgentTool& tool, const Json& arguments) {
-  const bool pretended = arguments["device"].as_string() == "vgpu";
-  return tool.lane == ResourceClass::Gpu && pretended ? ResourceClass::Cpu : tool.lane;
-}
-
 }  // namespace kw::mcp

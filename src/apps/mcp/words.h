@@ -22,7 +22,4 @@ struct Words {
 /// An input Error names the argument. `arguments` must fit the tool's schema.
 Result<Words> command_line_of(const AgentTool& tool, const Json& arguments, const Roots& roots);
 
-/// The lane of this call: work for the virtual GPU does not wait for the real one.
-ResourceClass lane_of(const AgentTool& tool, const Json& arguments);
-
 }  // namespace kw::mcp

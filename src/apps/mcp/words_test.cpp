@@ -156,9 +156,10 @@ TEST(Roots, MustBeFolders) {
 
 TEST(Lanes, TheVirtualGpuDoesNotWaitForTheRealOne) {
   for (const AgentTool& tool : all_tools()) {
-    if (tool.lane != ResourceClass::Gpu) continue;
-    EXPECT_EQ(lane_of(tool, Json::object()), ResourceClass::Gpu) << tool.name;
-    EXPECT_EQ(lane_of(tool, Json::object().set("device", "vgpu")), ResourceClass::Cpu) << tool.name;
+    if (resource_of(tool) != ResourceClass::Gpu) continue;
+    std::vector<std::string> words(tool.words.begin(), tool.words.end());
+    words.emplace_back("--device=vgpu");
+    EXPECT_EQ(options::resource_of(words), ResourceClass::Cpu) << tool.name;
   }
 }
 

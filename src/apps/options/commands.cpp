@@ -1,10 +1,11 @@
-// commands.txt is the table of commands. A section begins with "@NAME POSITIONAL"; brackets mean
-// that the positional is optional. A line of option names stands for the help lines of their rows,
-// and "--name: words" for a row with other words. Every other line is printed as it is. The lines
-// that print the help are also the list of options, so neither can miss an option.
-// Tables in C++ were the alternative. They need a string per line of prose, and an author who edits
-// help does not see what is printed. The cost: a misspelt name fails when the program starts, not
-// when it is compiled; every test of a command would find it.
+// commands.txt is the table of commands. A section begins with the command's row, "@NAME POSITIONAL
+// COLUMNS"; brackets mean that the positional is optional. Columns are `hidden`, `prints`, and the
+// resource: cpu or gpu, with the steps that are quick as "quick:STEP,STEP". A line of option names
+// stands for the help lines of their rows, and "--name: words" for a row with other words. Every
+// other line is printed as it is. The lines that print the help are also the list of options, so
+// neither can miss an option. Tables in C++ were the alternative. They need a string per line of
+// prose, and an author who edits help does not see what is printed. The cost: a misspelt name fails
+// when the program starts, not when it is compiled; every test of a command would find it.
 #include "options/command.h"
 
 #include <fmt/core.h>
@@ -68,8 +69,6 @@ class Sheets {
     end_use();
     if (line.starts_with("@")) {
       begin(line.substr(1));
-    } else if (line.starts_with("anew ")) {
-      all.back().anew = split(line.substr(5), ' ');
     } else if (line.starts_with("  --")) {
       options(line.substr(2));
     } else {
@@ -79,19 +78,31 @@ class Sheets {
 
   std::string& text() { return all.empty() ? main : all.back().help; }
 
-  void begin(std::string head) {
+  void begin(const std::string& head) {
     if (head == "main") return;
-    Command command;
-    command.hidden = head.starts_with("hidden ");
-    if (command.hidden) head = head.substr(7);
     const std::vector<std::string> words = split(head, ' ');
+    Command command;
     command.name = words[0];
-    if (words.size() > 1) {
-      command.positional_required = !words[1].starts_with("[");
-      command.positional =
-          command.positional_required ? words[1] : words[1].substr(1, words[1].size() - 2);
-    }
+    for (size_t i = 1; i < words.size(); ++i) column(command, words[i]);
     all.push_back(std::move(command));
+  }
+
+  static void column(Command& command, const std::string& word) {
+    if (word == "hidden") {
+      command.hidden = true;
+    } else if (word == "prints") {
+      command.prints = true;
+    } else if (word == "cpu") {
+      command.resource = ResourceClass::Cpu;
+    } else if (word == "gpu") {
+      command.resource = ResourceClass::Gpu;
+    } else if (word.starts_with("quick:")) {
+      command.quick_steps = split(word.substr(6), ',');
+    } else {
+      KW_CHECK(command.positional.empty(), "commands.txt has a column that is not known");
+      command.positional_required = !word.starts_with("[");
+      command.positional = command.positional_required ? word : word.substr(1, word.size() - 2);
+    }
   }
 
   void options(const std::string& line) {
@@ -164,6 +175,19 @@ std::vector<std::string> command_names() {
     if (!command.hidden) names.push_back(command.name);
   }
   return names;
+}
+
+ResourceClass resource_of(const std::vector<std::string>& words) {
+  const Command* command = words.empty() ? nullptr : find_command(words.front());
+  if (command == nullptr) return ResourceClass::Quick;
+  const auto end = std::ranges::find(words, "--");
+  const bool pretended = std::find(words.begin(), end, "--device=vgpu") != end;
+  const auto first = std::find_if(words.begin() + 1, words.end(),
+                                  [](const std::string& word) { return !word.starts_with("--"); });
+  if (first != words.end() && std::ranges::count(command->quick_steps, *first) > 0)
+    return ResourceClass::Quick;
+  return command->resource == ResourceClass::Gpu && pretended ? ResourceClass::Cpu
+                                                              : command->resource;
 }
 
 std::string help_text(const std::string& section) {

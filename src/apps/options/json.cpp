@@ -11,14 +11,19 @@ constexpr const char* kKindNames[] = {
     "number", "duration", "seconds",   "switch", "dims",   "pairs",   "inputs",
     "texts",  "module",   "reference", "file",   "path",   "place",   "folder"};
 static_assert(std::size(kKindNames) == static_cast<size_t>(Kind::Waiting));
+constexpr const char* kResourceNames[] = {"quick", "cpu", "gpu"};
+
+Json list_of(const char* text, char between) {
+  Json list = Json::array();
+  for (const std::string& name : split(text, between))
+    if (!name.empty()) list.push(name);
+  return list;
+}
 
 Json option_json(const Use& use) {
   const Option& row = *use.row;
   const bool bounded = row.type.kind == Kind::Whole || row.type.kind == Kind::Number;
   const bool for_agents = *row.agent.about != '\0';
-  Json choices = Json::array();
-  for (const std::string& name : split(row.type.choices, ','))
-    if (!name.empty()) choices.push(name);
   return Json::object()
       .set("name", row.name)
       .set("value", row.value)
@@ -26,10 +31,12 @@ Json option_json(const Use& use) {
       .set("repeats", row.repeats())
       .set("low", bounded ? Json(row.type.low) : Json())
       .set("high", bounded ? Json(row.type.high) : Json())
-      .set("choices", std::move(choices))
+      .set("choices", list_of(row.type.choices, ','))
       .set("default", *row.fallback == '\0' ? Json() : Json(row.fallback))
       .set("about", use.about)
-      .set("agent", for_agents ? Json(agent_name(row)) : Json());
+      .set("agent", for_agents ? Json(agent_name(row)) : Json())
+      .set("kept", list_of(row.replay.keys, ' '))
+      .set("anew", row.replay.anew);
 }
 
 }  // namespace
@@ -42,6 +49,7 @@ Json to_json(const Command& command) {
       .set("summary", command.summary)
       .set("positional", command.positional)
       .set("positional_required", command.positional_required)
+      .set("resource", kResourceNames[static_cast<size_t>(command.resource)])
       .set("options", std::move(options));
 }
 

@@ -51,6 +51,12 @@ struct Agent {
   const char* fallback = "";  // passed to the command when the agent does not give it
 };
 
+/// The option in runs that are stored and continued.
+struct Replay {
+  const char* keys = "";  // its members of the run's config.json: "models.model_id"; "" = none
+  bool anew = false;      // may be given again when the run continues; otherwise it stays
+};
+
 struct Option {
   const char* name;   // "--dim"
   const char* value;  // the name of its value in help: "NAME=N"; "" = a flag
@@ -59,11 +65,22 @@ struct Option {
   const char* about;     // line breaks are kept
   Agent agent = {};
   const char* of = "";  // commands that use this row, not the general one; separated by blanks
+  Replay replay = {};
 
+  /// The row with its Replay. Keys are separated by blanks.
+  constexpr Option kept(const char* keys) const { return with({keys, false}); }
+  constexpr Option anew(const char* keys = "") const { return with({keys, true}); }
   bool is_flag() const { return type.kind == Kind::Flag; }
   bool repeats() const {
     return type.repeats || type.kind == Kind::Pairs || type.kind == Kind::Inputs ||
            type.kind == Kind::Texts;
+  }
+
+ private:
+  constexpr Option with(Replay how) const {
+    Option row = *this;
+    row.replay = how;
+    return row;
   }
 };
 

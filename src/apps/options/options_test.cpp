@@ -143,6 +143,46 @@ TEST(Values, AreTheRowsWhenNotGiven) {
   EXPECT_TRUE(parsed("evolve", {"x"}).on("--verifiers"));
 }
 
+std::set<std::string> given_anew(const char* command) {
+  std::set<std::string> names;
+  for (const Use& use : find_command(command)->options)
+    if (use.row->replay.anew) names.insert(use.row->name);
+  return names;
+}
+
+TEST(Replay, RunsTakeSomeOptionsAnew) {
+  EXPECT_EQ(given_anew("evolve"),
+            (std::set<std::string>{"--generations", "--ensemble", "--budget", "--time", "--device",
+                                   "--record", "--replay", "--threads", "--timeout", "--out",
+                                   "--allow-commands"}));
+  EXPECT_EQ(given_anew("tune-verifiers"),
+            (std::set<std::string>{"--generations", "--budget", "--second-model", "--model",
+                                   "--in-flight", "--record", "--replay", "--runs", "--no-install",
+                                   "--out", "--allow-commands"}));
+  // All that these two take is given anew.
+  for (const char* name : {"resume", "tune"})
+    EXPECT_EQ(given_anew(name).size(), find_command(name)->options.size()) << name;
+}
+
+TEST(Replay, RowsOfOneCommandAndItsResumeAgree) {
+  for (const Use& use : find_command("resume")->options) {
+    const Option* started = find_command("synthesize")->find(use.row->name);
+    if (started == nullptr) continue;
+    EXPECT_STREQ(started->replay.keys, use.row->replay.keys) << use.row->name;
+  }
+}
+
+TEST(Resources, FollowStepAndDevice) {
+  EXPECT_EQ(resource_of({"verify", "a.cu"}), ResourceClass::Gpu);
+  EXPECT_EQ(resource_of({"verify", "--device=vgpu", "--", "a.cu"}), ResourceClass::Cpu);
+  EXPECT_EQ(resource_of({"verify", "--", "--device=vgpu"}), ResourceClass::Gpu);
+  EXPECT_EQ(resource_of({"optimize", "--run-dir=x", "--", "state"}), ResourceClass::Quick);
+  EXPECT_EQ(resource_of({"optimize", "--run-dir=x", "--", "close-iter"}), ResourceClass::Gpu);
+  EXPECT_EQ(resource_of({"check", "--device=vgpu"}), ResourceClass::Cpu);
+  EXPECT_EQ(resource_of({"catalog"}), ResourceClass::Quick);
+  EXPECT_EQ(resource_of({}), ResourceClass::Quick);
+}
+
 TEST(Rows, AreSound) {
   for (const Option& row : all_options()) {
     EXPECT_EQ(row.is_flag(), *row.value == '\0') << row.name;

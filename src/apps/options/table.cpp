@@ -32,7 +32,7 @@ constexpr Agent agent(const char* about, double low = 0, double high = 0, const 
 }
 constexpr Option row(const char* name, const char* value, Type type, const char* fallback,
                      const char* about, Agent agents = kNotForAgents, const char* of = "") {
-  return {name, value, type, fallback, about, agents, of};
+  return {name, value, type, fallback, about, agents, of, {}};
 }
 
 constexpr int64_t kMostShown = 1000000;
@@ -56,14 +56,16 @@ constexpr Option kOptions[] = {
     row("--reference", "REF", kReference, "",
         "a Python file (a function, a KernelBench model) or a task folder",
         agent("what it must compute: a Python file with a PyTorch function or model, or a task "
-              "folder")),
+              "folder"))
+        .anew("reference"),
     row("--reference", "REF", kReference, "", "judge both against this first",
         agent("judge both against this PyTorch reference first"), "compare"),
     row("--reference", "REF", kReference, "",
         "what it computes: a Python file or a task folder; gives the tensors' shapes",
         agent("what it computes; gives the tensors' shapes"), "import"),
     row("--reference", "REF", kReference, "", "where the reference is now",
-        agent("where the reference is now"), "resume tune"),
+        agent("where the reference is now"), "resume tune")
+        .anew("reference"),
     row("--reference", "REF", kPath, "",
         "a Python file, FILE.py:NAME for one function of it, or a task folder",
         agent("what it must compute: a Python file or a task folder"), "optimize"),
@@ -71,22 +73,26 @@ constexpr Option kOptions[] = {
     row("--baseline", "KERNEL", kFile, "", "the kernel, instead of naming it as a word",
         agent("the kernel to make faster: a kernel module, or a .cu that can become one")),
     row("--function", "NAME", kId, "", "which function or class of the file",
-        agent("which function or class of the reference")),
+        agent("which function or class of the reference"))
+        .kept("function"),
     row("--function", "NAME", kId, "", "only kernels with this in their name",
         agent("only this function"), "sass"),
-    row("--backward", "", kFlag, "", "its gradients: the same as NAME.backward, or backward alone"),
+    row("--backward", "", kFlag, "", "its gradients: the same as NAME.backward, or backward alone")
+        .kept("function"),
     row("--backward", "", kFlag, "",
         "the gradients of every task by its inputs and parameters, instead of it", kNotForAgents,
         "eval"),
     row("--prompt", "TEXT", kText, "",
         "plain English beside it: dtypes, axis, weights, latency or throughput, GPU; what is not "
         "understood is reported",
-        agent("plain English beside the reference")),
-    row("--prompt-file", "FILE", kFile, "", "the same from a file"),
+        agent("plain English beside the reference"))
+        .kept("prompt"),
+    row("--prompt-file", "FILE", kFile, "", "the same from a file").kept("prompt"),
     row("--input", "SPEC", kTexts, "",
         "an input the file does not describe: x:fp16[B,D] or eps=1e-5 (repeatable)",
         agent("inputs the reference's file does not describe: \"x:fp16[B,D]\" or \"eps=1e-5\"", 0,
-              0, "inputs")),
+              0, "inputs"))
+        .kept("inputs"),
     row("--input", "NAME=SOURCE", kInputs, "",
         "an .npy file, or FAMILY[:SEED[:LOW..HIGH]] (repeatable); families: normal, uniform, "
         "heavy, spikes, offset, denormal, equal, sorted, zeros, special, ones, iota; LOW..HIGH "
@@ -96,17 +102,20 @@ constexpr Option kOptions[] = {
               0, 0, "inputs"),
         "run"),
     row("--dim", "NAME=N", kPairs, "",
-        "the shape to be fast at (repeatable); default: the task's benchmark shape"),
+        "the shape to be fast at (repeatable); default: the task's benchmark shape")
+        .kept("dims"),
     row("--dims", "JSON", kDims, "", "several dims at once: --dims '{\"B\": 4096, \"D\": 1024}'",
-        agent("the shape, e.g. {\"B\": 4096, \"D\": 1024}; default: the task's own")),
+        agent("the shape, e.g. {\"B\": 4096, \"D\": 1024}; default: the task's own"))
+        .kept("dims"),
     row("--dims", "JSON", kDims, "", "several dims at once: --dims '{\"B\": 4096, \"D\": 1024}'",
         agent("values of the module's dims, e.g. {\"B\": 4096, \"D\": 1024}"), "run check sass"),
     row("--elements", "N", whole(1, int64_t{1} << 40), "",
         "the same as a number of elements of the largest input, in equal dims",
-        agent("the shape as a number of elements of the largest input", 1, 1e12)),
+        agent("the shape as a number of elements of the largest input", 1, 1e12))
+        .kept("elements"),
     row("--precision", "LIST", choices("tf32,flush,deterministic"), "",
-        "tf32, flush, deterministic",
-        agent("what the task allows or demands beyond its own words")),
+        "tf32, flush, deterministic", agent("what the task allows or demands beyond its own words"))
+        .kept("precision"),
     row("--tune", "NAME=N", kPairs, "",
         "value of a tunable (repeatable); default: the first that fits",
         agent("values of tunables; default: the first that fits", 0, 0, "tunes")),
@@ -130,35 +139,46 @@ constexpr Option kOptions[] = {
     // How long, how many.
     row("--time", "DURATION", kDuration, "60s",
         "search time: 60s, 500ms, 2m (default 60s); certification is extra",
-        agent("search time: 60s, 500ms, 2m")),
+        agent("search time: 60s, 500ms, 2m"))
+        .anew("seconds"),
     row("--time", "DURATION", kDuration, "", "at most: 60s, 500ms, 2m (default: no limit)",
-        agent("at most: 60s, 500ms, 2m"), "evolve"),
+        agent("at most: 60s, 500ms, 2m"), "evolve")
+        .anew("seconds"),
     row("--time", "DURATION", kDuration, "", "search time from now", agent("search time from now"),
-        "resume tune"),
+        "resume tune")
+        .anew("seconds"),
     row("--time", "", kFlag, "", "gpu: time the launches", kNotForAgents, "run"),
     row("--seconds", "N", whole(1, 86400), "60",
         "time for one task (default 60); what was not done is listed"),
     row("--candidates", "N", whole(1, 1000000), "",
         "try at most N candidates (default: 12 without a GPU, no limit with one)",
-        agent("try at most this many candidates", 1, 1e6)),
+        agent("try at most this many candidates", 1, 1e6))
+        .anew("candidates"),
     row("--candidates", "N", whole(1, 1000000), "",
         "try at most N candidates, earlier ones included",
-        agent("try at most N candidates, earlier ones included", 1, 1e6), "resume tune"),
+        agent("try at most N candidates, earlier ones included", 1, 1e6), "resume tune")
+        .anew("candidates"),
     row("--candidates", "N", whole(1, 1 << 30), "", "try at most N candidates per task",
-        kNotForAgents, "eval"),
+        kNotForAgents, "eval")
+        .kept("candidates"),
     row("--goal", "SHARE", number(0, 1000000000), "0.95",
         "of the floor, good enough to stop (default 0.95)",
-        agent("share of the floor that is good enough to stop", 0, 1)),
+        agent("share of the floor that is good enough to stop", 0, 1))
+        .kept("goal"),
     row("--goal", "SHARE", number(0, 1000000000), "",
-        "of the floor, good enough to stop (default: none)", kNotForAgents, "evolve"),
+        "of the floor, good enough to stop (default: none)", kNotForAgents, "evolve")
+        .kept("goal"),
     row("--goal", "SHARE", number(0, 1), "0.95", "of the floor, good enough to stop (default 0.95)",
-        kNotForAgents, "eval"),
+        kNotForAgents, "eval")
+        .kept("goal"),
     row("--perf-target", "X", number(0, 1000000000), "1.0",
         "times the speed of the best baseline; below it the kernel still ships, with a warning "
         "(default 1.0)",
-        agent("times the speed of the best baseline", 0, 1000)),
+        agent("times the speed of the best baseline", 0, 1000))
+        .kept("perf_target"),
     row("--perf-target", "X", number(0, 1000000), "1.0",
-        "times the speed of the best baseline (default 1.0)", kNotForAgents, "eval"),
+        "times the speed of the best baseline (default 1.0)", kNotForAgents, "eval")
+        .kept("perf_target"),
     row("--iterations", "N", whole(1, 1000), "3", "default 3",
         agent("how many iterations are planned", 1, 100)),
     row("--branches", "N", whole(1, 32), "4", "kernels per iteration; default 4",
@@ -169,19 +189,25 @@ constexpr Option kOptions[] = {
         "the least difference that counts, in percent; auto: what the clock can see, which is also "
         "the least for PCT"),
     row("--noise-threshold-pct", "PCT", number(0, 100), "", "the same"),
-    row("--generations", "N", kCount, "10", "default 10", agent("default 10", 1, 10000)),
+    row("--generations", "N", kCount, "10", "default 10", agent("default 10", 1, 10000))
+        .anew("evolve.generations"),
     row("--generations", "N", whole(0, 1000), "4", "default 4; 0 only measures", kNotForAgents,
-        "tune-verifiers"),
+        "tune-verifiers")
+        .anew(),
     row("--proposals", "N", kCount, "8", "in each of them (default 8)",
-        agent("in each generation; default 8", 1, 1024)),
+        agent("in each generation; default 8", 1, 1024))
+        .kept("evolve.proposals"),
     row("--hardware", "N", kCount, "", "proposals judged per generation (default 4)",
-        agent("proposals judged per generation; default 4", 1, 1024)),
+        agent("proposals judged per generation; default 4", 1, 1024))
+        .kept("evolve.hardware"),
     row("--islands", "N", kCount, "1", "populations that rarely exchange kernels (default 1)",
-        agent("populations that rarely exchange kernels", 1, 64)),
+        agent("populations that rarely exchange kernels", 1, 64))
+        .kept("evolve.islands"),
     row("--mode", "MODE", choice("translate,optimize,auto"), "auto",
         "translate (until the first kernel that is right), optimize (from a generated kernel), or "
         "auto (default)",
-        agent("until the first kernel that is right, or from one on")),
+        agent("until the first kernel that is right, or from one on"))
+        .kept("evolve.mode"),
     row("--population", "N", whole(1, 100), "3", "prompts in each of them (default 3)"),
     row("--sample", "N", whole(4, 100000), "32",
         "modules of each part of the corpus: training, guard, held out (default 32)"),
@@ -199,25 +225,31 @@ constexpr Option kOptions[] = {
     row("--keep", "N", whole(0, kMostShown), "", "but never the newest N"),
     // Where and how.
     row("--device", "KIND", choice(kDevices), "auto",
-        "auto (a GPU if there is one), gpu, or vgpu (default auto)", kDeviceAgent),
+        "auto (a GPU if there is one), gpu, or vgpu (default auto)", kDeviceAgent)
+        .anew("device"),
     row("--device", "KIND", choice(kDevices), "", "auto, gpu or vgpu (default: as before)",
-        kDeviceAgent, "resume"),
+        kDeviceAgent, "resume")
+        .anew("device"),
     row("--device", "DEVICE", choice(kDevices), "auto",
         "auto (default), gpu or vgpu; without a GPU all times are estimates", kDeviceAgent,
         "optimize"),
     row("--target", "SM", kId, "", "compile for this target, e.g. sm_90a (default: the device's)",
         kTargetAgent),
-    row("--target", "SM", kId, "auto", "sm_XX or auto", kTargetAgent, "synthesize evolve eval"),
+    row("--target", "SM", kId, "auto", "sm_XX or auto", kTargetAgent, "synthesize evolve eval")
+        .kept("target"),
     row("--target", "SM", kId, "sm_90", "target to compile for (default sm_90)", kTargetAgent,
         "check sass"),
     row("--compiler", "NAME", choice("nvrtc,nvcc,clang"), "",
         "nvrtc, nvcc or clang (default: the first found, in this order)",
-        agent("default: the first found")),
-    row("--threads", "N", whole(1, 1024), "", "host threads (default: all cores)"),
+        agent("default: the first found"))
+        .kept("compiler"),
+    row("--threads", "N", whole(1, 1024), "", "host threads (default: all cores)").anew("threads"),
     row("--timeout", "SECONDS", kSeconds, "60", "for each compile and each run (default 60)",
-        agent("seconds for each compile and each run", 0.1, 3600)),
+        agent("seconds for each compile and each run", 0.1, 3600))
+        .anew("timeout_seconds"),
     row("--seed", "N", whole(0, INT64_MAX), "",
-        "draw inputs from this seed: repeatable, and so never certified", kSeedAgent),
+        "draw inputs from this seed: repeatable, and so never certified", kSeedAgent)
+        .kept("seed"),
     row("--seed", "N", whole(0, INT64_MAX), "0",
         "seed of the inputs that no --input names (default 0)", kSeedAgent, "run"),
     row("--seed", "N", whole(0, INT64_MAX), "0",
@@ -225,18 +257,22 @@ constexpr Option kOptions[] = {
         "tune-verifiers"),
     row("--seed", "N", whole(0, INT64_MAX), "",
         "the same order of things; inputs are fresh all the same",
-        agent("the same order of things; inputs are fresh all the same", 0, kMostSeed), "evolve"),
+        agent("the same order of things; inputs are fresh all the same", 0, kMostSeed), "evolve")
+        .kept("evolve.seed"),
     row("--quick", "", kFlag, "",
         "time the winner with one process and few samples; never certified",
-        agent("one process and few samples: for screening, never certified")),
+        agent("one process and few samples: for screening, never certified"))
+        .kept("quick"),
     row("--cross-check", "WHEN", choice("auto,always,never"), "auto",
         "let PyTorch evaluate the reference too: auto, always or never (as for verify)",
         agent("let PyTorch evaluate the reference too; this runs the reference's Python "
-              "(--allow-python)")),
+              "(--allow-python)"))
+        .kept("cross_check"),
     row("--versus", "LIST", choices(kNoneOrBaselines), "",
         "baselines, commas between: eager, compile, max-autotune-no-cudagraphs, reduce-overhead, "
         "max-autotune, py:module.function, or none (default: the first three)",
-        agent("PyTorch baselines; they run the reference's Python (--allow-python)")),
+        agent("PyTorch baselines; they run the reference's Python (--allow-python)"))
+        .kept("baselines"),
     row("--versus", "LIST", choices(kBaselines, true), "",
         "what to compare with, commas between: OTHER.cu, eager, compile, "
         "max-autotune-no-cudagraphs, reduce-overhead, max-autotune,\npy:module.function",
@@ -281,7 +317,8 @@ constexpr Option kOptions[] = {
     row("--raw", "", kFlag, "", "every instruction", agent("the disassembly itself, too")),
     // Runs and folders.
     row("--out", "DIR", kPlace, "", "where the runs are (as for runs)",
-        agent("the folder that holds the runs; default: the user's data folder")),
+        agent("the folder that holds the runs; default: the user's data folder"))
+        .anew(),
     row("--out", "MODULE", kPlace, "", "write it there (default: standard output)", kNotForAgents,
         "import"),
     row("--out", "DIR", kPlace, "", "where the run's folder is made",
@@ -317,12 +354,14 @@ constexpr Option kOptions[] = {
     row("--events", "", kFlag, "", "what happened, in order"),
     row("--older-than", "AGE", kText, "", "runs created longer ago than this: 12h, 30d, 8w"),
     row("--delete", "", kFlag, "", "remove them, instead of only saying so"),
-    row("--no-store-reference", "", kFlag, "", "keep no copy of the reference's source there"),
+    row("--no-store-reference", "", kFlag, "", "keep no copy of the reference's source there")
+        .kept("models.store_reference"),
     // Language models.
     row("--proposer", "NAME", choice("builtin,llm,hybrid"), "",
         "builtin (no model), llm (a model alone), hybrid (builtin first, then a model improves on "
         "it); default: hybrid where a key is set, else builtin",
-        agent("builtin needs no model; llm and hybrid spend money", 0, 0, "", "builtin")),
+        agent("builtin needs no model; llm and hybrid spend money", 0, 0, "", "builtin"))
+        .kept("proposer"),
     row("--proposer", "WHO", choice("builtin,llm,agent"), "builtin",
         "builtin: code generation's designs and tunables write the branches;\nllm: a language "
         "model does; agent: only sets up and says what to do next; default builtin",
@@ -330,67 +369,89 @@ constexpr Option kOptions[] = {
     row("--model-id", "ID", kText, "",
         "for all stages: PROVIDER:MODEL (default anthropic:claude-sonnet-4-6)",
         agent("PROVIDER:MODEL, for llm and hybrid; command:PROGRAM only where the server has "
-              "--allow-commands")),
+              "--allow-commands"))
+        .kept("models.model_id"),
     row("--ensemble", "ARMS", kText, "",
         "MODEL[:TEMPERATURE][:EFFORT], commas between, or a file with one per line (default: the "
         "default model at low, medium and high effort)",
         agent("MODEL[:TEMPERATURE][:EFFORT], commas between, for llm and hybrid; command:PROGRAM "
-              "only where the server has --allow-commands")),
-    row("--in-flight", "N", kCount, "4", "asked at the same time (default 4)"),
+              "only where the server has --allow-commands"))
+        .anew("evolve.ensemble"),
+    row("--in-flight", "N", kCount, "4", "asked at the same time (default 4)")
+        .kept("evolve.in_flight"),
     row("--in-flight", "N", whole(1, 256), "4", "asked at the same time (default 4)", kNotForAgents,
-        "tune-verifiers"),
+        "tune-verifiers")
+        .anew(),
     row("--stage-model", "S=ID", kTexts, "",
-        "for one stage: interview, codegen, correctness, performance, polish (repeatable)"),
+        "for one stage: interview, codegen, correctness, performance, polish (repeatable)")
+        .kept("models.stage_models"),
     row("--retries", "STAGE=N", kPairs, "",
         "attempts of one stage (default 1, 3, 3, 3, 1; repeatable); escalated_codegen and "
-        "escalated_performance: of the stronger model (default 1, 1)"),
+        "escalated_performance: of the stronger model (default 1, 1)")
+        .kept("models.retries"),
     row("--budget", "USD", number(0, 1000000), "2",
         "spend at most so much (default 2); what could exceed it is not sent",
-        agent("US dollars that models may cost at most", 0, 1000)),
+        agent("US dollars that models may cost at most", 0, 1000))
+        .anew("models.budget_usd"),
     row("--budget", "USD", number(0, 1000000), "",
-        "for language models, over all sessions of the run", kNotForAgents, "resume"),
+        "for language models, over all sessions of the run", kNotForAgents, "resume")
+        .anew("models.budget_usd"),
     row("--budget", "SIZE", kText, "",
         "the oldest runs, until the rest takes no more than this: 500MB, 10GiB", kNotForAgents,
         "gc"),
     row("--escalate", "", kFlag, "",
-        "ask a stronger model once when codegen's or performance's attempts are spent"),
-    row("--escalation-model", "ID", kText, "", "which one (default anthropic:claude-opus-4-7)"),
+        "ask a stronger model once when codegen's or performance's attempts are spent")
+        .kept("models.escalate"),
+    row("--escalation-model", "ID", kText, "", "which one (default anthropic:claude-opus-4-7)")
+        .kept("models.escalation_id"),
     row("--ask", "", kFlag, "", "let the model's questions about the task be put to you"),
     row("--yes", "", kFlag, "",
         "do not ask: above 5 tasks the cost is estimated and must be agreed to"),
-    row("--record", "FILE", kPlace, "", "keep every exchange"),
+    row("--record", "FILE", kPlace, "", "keep every exchange").anew(),
     row("--replay", "FILE", kFile, "",
-        "repeat exchanges that were kept, with no network and no key"),
-    row("--no-transcripts", "", kFlag, "", "keep no prompts and replies in the run's folder"),
+        "repeat exchanges that were kept, with no network and no key")
+        .anew(),
+    row("--no-transcripts", "", kFlag, "", "keep no prompts and replies in the run's folder")
+        .kept("models.transcripts"),
     row("--allow-commands", "", kFlag, "",
-        "with --resume: run programs that the run names as models (command:PROGRAM)"),
+        "with --resume: run programs that the run names as models (command:PROGRAM)")
+        .anew(),
     row("--allow-commands", "", kFlag, "",
         "let clients name programs as models (command:PROGRAM); they run as you", kNotForAgents,
         "mcp"),
     // Reviewers: models that read kernels before hardware runs them.
     row("--verifiers", "STATE", kSwitch, "on",
-        "on: what looks best by estimate is measured first; off: as it is proposed (default on)"),
-    row("--shape-info", "STATE", kSwitch, "on", "tell models the shapes"),
+        "on: what looks best by estimate is measured first; off: as it is proposed (default on)")
+        .kept("verifiers evolve.verifiers"),
+    row("--shape-info", "STATE", kSwitch, "on", "tell models the shapes").kept("evolve.shape_info"),
     row("--profile-feedback", "STATE", kSwitch, "on",
-        "tell them what limits a kernel, and sort niches by it"),
+        "tell them what limits a kernel, and sort niches by it")
+        .kept("evolve.profile_feedback"),
     row("--verifier-model", "ID", kText, "",
-        "three specialists of this model read what models wrote before it is judged"),
+        "three specialists of this model read what models wrote before it is judged")
+        .kept("readers.model evolve.readers.model"),
     row("--verifier-prompts", "DIR", kText, "",
         "what they are told: a folder of tune-verifiers, or 'tuned' for the best so far (default: "
-        "the shipped ones)"),
-    row("--verifier-reflect", "", kFlag, "", "ask each of them once more"),
+        "the shipped ones)")
+        .kept("readers.prompts evolve.readers.prompts"),
+    row("--verifier-reflect", "", kFlag, "", "ask each of them once more")
+        .kept("readers.reflect evolve.readers.reflect"),
     row("--verifier-reject", "", kFlag, "",
-        "unanimous votes of 0.9 or more keep a module from being judged"),
+        "unanimous votes of 0.9 or more keep a module from being judged")
+        .kept("readers.reject evolve.readers.reject"),
     row("--corpus", "NAME", kText, "shipped",
         "shipped (default), store (that and what past runs judged here), or a file"),
-    row("--runs", "DIR", kFolder, "", "where past runs are (default: the user's data folder)"),
+    row("--runs", "DIR", kFolder, "", "where past runs are (default: the user's data folder)")
+        .anew(),
     row("--verifier", "NAME", choice("compile,memory,numerics,all"), "all",
         "compile, memory, numerics, or all (default)"),
     row("--model", "ID", kText, "",
-        "who votes and who writes: PROVIDER:MODEL (default: anthropic:claude-sonnet-4-6)"),
-    row("--second-model", "ID", kText, "", "scores the result, and has no part in it"),
+        "who votes and who writes: PROVIDER:MODEL (default: anthropic:claude-sonnet-4-6)")
+        .anew(),
+    row("--second-model", "ID", kText, "", "scores the result, and has no part in it").anew(),
     row("--reflect", "", kFlag, "", "ask about each module twice, the first answer in sight"),
-    row("--no-install", "", kFlag, "", "do not copy better prompts to the user's config folder"),
+    row("--no-install", "", kFlag, "", "do not copy better prompts to the user's config folder")
+        .anew(),
     // The program itself.
     row("--root", "DIR", kTexts, "",
         "a folder whose files clients may name (repeatable); default: the current one"),
