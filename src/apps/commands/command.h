@@ -43,10 +43,13 @@ int gc_command(const Args& args, Io& io);
 int demo_command(const Args& args, Io& io);
 int mcp_command(const Args& args, Io& io);
 int doctor_command(const Args& args, Io& io);
+int completions_command(const Args& args, Io& io);
 int version_command(const Args& args, Io& io);
 int help_command(const Args& args, Io& io);
 
 /// The hidden process behind one call of an MCP tool.
 int job_worker(const Args& args, Io& io);
+/// Answers a shell that completes a command line.
+int complete_command(const Args& args, Io& io);
 
 }  // namespace kw::commands

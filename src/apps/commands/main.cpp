@@ -99,6 +99,7 @@ constexpr Action kActions[] = {
     {"demo", demo_command},
     {"mcp", mcp_command},
     {"doctor", doctor_command},
+    {"completions", completions_command},
     {"version", version_command},
     {"help", help_command},
     {"worker-compile", compile_worker},
@@ -107,6 +108,7 @@ constexpr Action kActions[] = {
     {"worker-captive", captive_worker},
     {"gpu-canary", gpu_canary},
     {"profiled-call", gpu_profiled_call},
+    {"complete", complete_command},
 };
 
 int run(const Command& command, const Args& args, Io& io) {
@@ -115,8 +117,10 @@ int run(const Command& command, const Args& args, Io& io) {
   return row->run(args, io);
 }
 
+/// Whether an option is among the words; after "--" there are none.
 bool contains(const std::vector<std::string>& words, const char* word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, word) != end;
 }
 
 int unknown_command(const std::string& name, bool json) {

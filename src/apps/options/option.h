@@ -1,5 +1,5 @@
 // One row per option. Parsing, checks, help, the arguments of agents' tools, the words of the
-// library and the tables in the documents are all made from these rows.
+// library, completions of shells and the tables in the documents are all made from these rows.
 #pragma once
 
 #include <cstdint>

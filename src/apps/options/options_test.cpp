@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "options/args.h"
+#include "options/complete.h"
 
 namespace kw::options {
 namespace {
@@ -181,6 +182,44 @@ TEST(Resources, FollowStepAndDevice) {
   EXPECT_EQ(resource_of({"check", "--device=vgpu"}), ResourceClass::Cpu);
   EXPECT_EQ(resource_of({"catalog"}), ResourceClass::Quick);
   EXPECT_EQ(resource_of({}), ResourceClass::Quick);
+}
+
+std::string completed(const std::vector<std::string>& words) {
+  const Completion made = complete_words(words);
+  if (made.from != Completion::From::Words)
+    return made.from == Completion::From::Files ? "<files>" : "<folders>";
+  std::vector<std::string> names;
+  for (const auto& [word, about] : made.words) names.push_back(word);
+  return join(names, " ");
+}
+
+TEST(Complete, FollowsTheRows) {
+  EXPECT_EQ(completed({"ver"}), "verify version");
+  EXPECT_EQ(completed({"verify", "--de"}), "--device");
+  EXPECT_EQ(completed({"verify", "--device", ""}), "auto gpu vgpu");
+  EXPECT_EQ(completed({"verify", "--device=v"}), "--device=vgpu");
+  EXPECT_EQ(completed({"verify", "--device", "=", "v"}), "vgpu");
+  EXPECT_EQ(completed({"verify", "--device", "="}), "auto gpu vgpu");
+  EXPECT_EQ(completed({"verify", "--device", "gpu", "--dev"}), "");
+  EXPECT_EQ(completed({"verify", "--dim", "B=1", "--di"}), "--dim --dims");
+  EXPECT_EQ(completed({"bench", "a.cu", "--versus", "eager,com"}), "eager,compile");
+  EXPECT_EQ(completed({"evolve", "--verifiers", "o"}), "on off");
+  EXPECT_EQ(completed({"verify", "--threads", ""}), "");
+  EXPECT_EQ(completed({"verify", "a.cu", ""}), "<files>");
+  EXPECT_EQ(completed({"verify", "--reference", "x"}), "<files>");
+  EXPECT_EQ(completed({"synthesize", "--out", ""}), "<folders>");
+  EXPECT_EQ(completed({"resume", ""}), "<folders>");
+  EXPECT_EQ(completed({"run", "--", "--dev"}), "<files>");
+  EXPECT_EQ(completed({"help", "comple"}), "completions");
+  EXPECT_EQ(completed({"completions", ""}), "bash zsh fish");
+  EXPECT_EQ(completed({"version", ""}), "--json --help");
+  EXPECT_EQ(completed({"nothing", ""}), "");
+}
+
+TEST(Complete, EveryShellHasAScript) {
+  for (const std::string& shell : completion_shells())
+    EXPECT_NE(completion_script(shell).find(" complete -- "), std::string::npos) << shell;
+  EXPECT_EQ(completion_script("tcsh"), "");
 }
 
 TEST(Rows, AreSound) {
