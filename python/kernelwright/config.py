@@ -13,6 +13,14 @@ ESCALATION_MODEL = "claude-opus-4-7"
 DEFAULT_SHAPES: tuple[tuple[int, ...], ...] = ((0,), (1,), (127,), (128,), (1024,), (4097,))
 
 
+def _option(default: Any, name: str = "", own_default: bool = False) -> Any:
+    """A field that stands for an option of `kernelwright synthesize`, by default of the same name.
+
+    own_default: the default is not the option's, so it is passed on only when it is changed.
+    """
+    return field(default=default, metadata={"option": name, "own_default": own_default})
+
+
 @dataclass(frozen=True)
 class RetryBudgets:
     """How often each stage may ask a model. The built-in proposer asks none and has no use for them."""
@@ -74,33 +82,33 @@ class SynthesisConfig:
 
     retry_budgets: RetryBudgets = field(default_factory=RetryBudgets)
     stage_models: StageModels = field(default_factory=StageModels)
-    escalate_to_opus_on_bust: bool = False
-    opus_model: str = ESCALATION_MODEL
+    escalate_to_opus_on_bust: bool = _option(False, "escalate")
+    opus_model: str = _option(ESCALATION_MODEL, "escalation_model", own_default=True)
     opus_retry_budget_codegen: int = 1
     opus_retry_budget_performance: int = 1
-    perf_target_speedup_vs_torch_compile: float = 1.0
+    perf_target_speedup_vs_torch_compile: float = _option(1.0, "perf_target")
     correctness_rtol: float | None = None
     correctness_atol: float | None = None
     correctness_shapes: tuple[tuple[int, ...], ...] = DEFAULT_SHAPES
-    performance_shape_n: int = 16_777_216
-    artifact_root: str | Path | None = None
+    performance_shape_n: int = _option(16_777_216, "elements", own_default=True)
+    artifact_root: str | Path | None = _option(None, "out")  # noqa: RUF009
     benchmark_warmup_iterations: int = 10
     benchmark_timed_iterations: int = 100
     nvcc_flags: tuple[str, ...] = ("-O3", "--use_fast_math")
-    request_timeout_seconds: float = 120
+    request_timeout_seconds: float = _option(120, "timeout", own_default=True)
 
-    device: str = "auto"
-    compiler: str = ""
-    proposer: str = ""
-    seconds: float | None = None
-    candidates: int | None = None
-    goal: float | None = None
-    precision: str = ""
-    seed: int | None = None
-    quick: bool = False
-    cross_check: str = ""
-    baselines: tuple[str, ...] | None = None
-    budget: float | None = None
+    device: str = _option("auto")
+    compiler: str = _option("")
+    proposer: str = _option("")
+    seconds: float | None = _option(None, "time")
+    candidates: int | None = _option(None)
+    goal: float | None = _option(None)
+    precision: str = _option("")
+    seed: int | None = _option(None)
+    quick: bool = _option(False)
+    cross_check: str = _option("")
+    baselines: tuple[str, ...] | None = _option(None, "versus")
+    budget: float | None = _option(None)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def changed(self, name: str) -> bool:
@@ -109,29 +117,17 @@ class SynthesisConfig:
 
     def engine_options(self) -> dict[str, Any]:
         """The options of `kernelwright synthesize` this stands for."""
-        options: dict[str, Any] = {
-            "device": self.device,
-            "compiler": self.compiler or None,
-            "proposer": self.proposer or None,
-            "time": self.seconds,
-            "candidates": self.candidates,
-            "goal": self.goal,
-            "precision": self.precision or None,
-            "seed": self.seed,
-            "quick": self.quick,
-            "cross_check": self.cross_check or None,
-            "versus": (list(self.baselines) or ["none"]) if self.baselines is not None else None,
-            "budget": self.budget,
-            "timeout": self.request_timeout_seconds if self.changed("request_timeout_seconds") else None,
-            "elements": self.performance_shape_n if self.changed("performance_shape_n") else None,
-            "perf_target": self.perf_target_speedup_vs_torch_compile,
-            "out": str(self.artifact_root) if self.artifact_root is not None else None,
+        options = {
+            one.metadata["option"] or one.name: _plain(getattr(self, one.name))
+            for one in fields(self)
+            if "option" in one.metadata and (self.changed(one.name) or not one.metadata["own_default"])
         }
-        options.update(self._model_options())
+        options = {name: value for name, value in options.items() if value != ""}
+        options.update(self._stage_options())
         options.update(self.options)
         return {name: value for name, value in options.items() if value is not None and value is not False}
 
-    def _model_options(self) -> dict[str, Any]:
+    def _stage_options(self) -> dict[str, Any]:
         options: dict[str, Any] = {}
         retries = _differences(self.retry_budgets, RetryBudgets())
         for stage in ("codegen", "performance"):
@@ -142,11 +138,14 @@ class SynthesisConfig:
             options["retries"] = retries
         if models:
             options["stage_model"] = models
-        if self.escalate_to_opus_on_bust:
-            options["escalate"] = True
-        if self.changed("opus_model"):
-            options["escalation_model"] = self.opus_model
         return options
+
+
+def _plain(value: Any) -> Any:
+    """A field's value as the library takes it. A tuple that is empty says "none"."""
+    if isinstance(value, tuple):
+        return list(value) or ["none"]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _differences(value: Any, default: Any) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def _run(command: list[str]) -> None:
 def package_files(build: Path) -> Iterator[tuple[str, Path]]:
     """What goes into the wheel: its path there, its file here."""
     for path in sorted((ROOT / "python" / "kernelwright").rglob("*")):
-        if path.is_file() and path.suffix in (".py", ".typed") and "_native" not in path.parts:
+        if path.is_file() and path.suffix in (".py", ".pyi", ".typed") and "_native" not in path.parts:
             yield str(path.relative_to(ROOT / "python")), path
     for name in NATIVE:
         if not (build / name).is_file():

@@ -43,6 +43,7 @@ class Wheel(InFolder):
         mode = wheel.getinfo("kernelwright/_native/kernelwright").external_attr >> 16
         self.assertTrue(mode & 0o100)
         self.assertIn("kernelwright/py.typed", listed)
+        self.assertIn("kernelwright/__init__.pyi", listed)
         about = wheel.read(folder.replace("RECORD", "METADATA")).decode()
         self.assertIn("\nRequires-Python: >=3.10\n", about)
 

@@ -1,0 +1,156 @@
+"""Made by tests/python/test_stub.py from the table of options; KW_UPDATE_GOLDEN=1 writes it again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from kernelwright.api import Module
+from kernelwright.progress import Watcher
+from kernelwright.reference import Inputs, Reference
+from kernelwright._version import __version__
+from kernelwright.config import RetryBudgets, StageModels, SynthesisConfig
+from kernelwright.errors import CandidateError, InputError, InternalError, KernelwrightError, MachineError
+from kernelwright.kernel import Kernel
+from kernelwright.results import (
+    Benchmark,
+    CorrectnessReport,
+    KernelArtifact,
+    KernelSpec,
+    PerformanceReport,
+    StageTrace,
+    SynthesisReport,
+    SynthesisResult,
+    TensorArg,
+    Verdict,
+)
+from kernelwright.runs import Run
+
+__all__ = [
+    "Benchmark", "CandidateError", "CorrectnessReport", "InputError", "InternalError", "Kernel", "KernelArtifact",
+    "KernelSpec", "KernelwrightError", "MachineError", "PerformanceReport", "RetryBudgets", "Run", "StageModels",
+    "StageTrace", "SynthesisConfig", "SynthesisReport", "SynthesisResult", "TensorArg", "Verdict", "__version__",
+    "bench", "compare", "synthesize", "verify",
+]
+
+def bench(
+    module: Module,
+    reference: Reference,
+    *,
+    versus: Sequence[str] = (),
+    inputs: Inputs = None,
+    dims: Mapping[str, int] | None = None,
+    device: str = "auto",
+    quick: bool = False,
+    progress: bool | Watcher | None = None,
+    function: str | None = None,
+    backward: bool = False,
+    input: Sequence[str] | Mapping[str, str] | None = None,
+    dim: Mapping[str, float] | None = None,
+    target: str | None = None,
+    compiler: Literal["nvrtc", "nvcc", "clang"] | None = None,
+    tune: Mapping[str, float] | None = None,
+    seed: int | None = None,
+    include: Sequence[str] | Mapping[str, str] | None = None,
+    launcher: str | None = None,
+    cross_check: Literal["auto", "always", "never"] = "auto",
+    threads: int | None = None,
+    timeout: float = 60.0,
+) -> Benchmark: ...
+
+def compare(
+    first: Module,
+    second: Module,
+    reference: Reference | None = None,
+    *,
+    inputs: Inputs = None,
+    dims: Mapping[str, int] | None = None,
+    device: str = "auto",
+    quick: bool = False,
+    progress: bool | Watcher | None = None,
+    function: str | None = None,
+    backward: bool = False,
+    input: Sequence[str] | Mapping[str, str] | None = None,
+    dim: Mapping[str, float] | None = None,
+    tune: Mapping[str, float] | None = None,
+    scalar: Mapping[str, float] | None = None,
+    absent: Sequence[str] | Mapping[str, str] | None = None,
+    seed: int | None = None,
+    cross_check: Literal["auto", "always", "never"] = "auto",
+    target: str | None = None,
+    compiler: Literal["nvrtc", "nvcc", "clang"] | None = None,
+    threads: int | None = None,
+    timeout: float = 60.0,
+) -> Benchmark: ...
+
+def synthesize(
+    prompt: str,
+    reference: Reference,
+    target: str = "auto",
+    config: SynthesisConfig | None = None,
+    *,
+    inputs: Inputs = None,
+    dims: Mapping[str, int] | None = None,
+    progress: bool | Watcher | None = None,
+    function: str | None = None,
+    backward: bool = False,
+    prompt_file: str | None = None,
+    input: Sequence[str] | Mapping[str, str] | None = None,
+    dim: Mapping[str, float] | None = None,
+    elements: int | None = None,
+    precision: Sequence[Literal["tf32", "flush", "deterministic"]] | str | None = None,
+    time: float | str = "60s",
+    candidates: int | None = None,
+    goal: float = 0.95,
+    perf_target: float = 1.0,
+    device: Literal["auto", "gpu", "vgpu"] = "auto",
+    compiler: Literal["nvrtc", "nvcc", "clang"] | None = None,
+    proposer: Literal["builtin", "llm", "hybrid"] | None = None,
+    versus: Sequence[Literal["none", "eager", "compile", "max-autotune-no-cudagraphs", "reduce-overhead", "max-autotune"]] | str | None = None,
+    quick: bool = False,
+    seed: int | None = None,
+    cross_check: Literal["auto", "always", "never"] = "auto",
+    out: str | None = None,
+    threads: int | None = None,
+    timeout: float = 60.0,
+    model_id: str | None = None,
+    stage_model: Sequence[str] | Mapping[str, str] | None = None,
+    retries: Mapping[str, float] | None = None,
+    budget: float = 2.0,
+    escalate: bool = False,
+    escalation_model: str | None = None,
+    ask: bool = False,
+    record: str | None = None,
+    replay: str | None = None,
+    no_transcripts: bool = False,
+    no_store_reference: bool = False,
+    verifiers: Literal["on", "off"] = "on",
+    verifier_model: str | None = None,
+    verifier_prompts: str | None = None,
+    verifier_reflect: bool = False,
+    verifier_reject: bool = False,
+) -> SynthesisResult: ...
+
+def verify(
+    module: Module,
+    reference: Reference,
+    *,
+    inputs: Inputs = None,
+    dims: Mapping[str, int] | None = None,
+    device: str = "auto",
+    progress: bool | Watcher | None = None,
+    function: str | None = None,
+    backward: bool = False,
+    input: Sequence[str] | Mapping[str, str] | None = None,
+    dim: Mapping[str, float] | None = None,
+    family: Literal["normal", "spikes", "offset", "uniform", "probe", "heavy", "sorted", "denormal", "equal", "zeros", "special"] | None = None,
+    seed: int | None = None,
+    target: str | None = None,
+    compiler: Literal["nvrtc", "nvcc", "clang"] | None = None,
+    tune: Mapping[str, float] | None = None,
+    include: Sequence[str] | Mapping[str, str] | None = None,
+    launcher: str | None = None,
+    cross_check: Literal["auto", "always", "never"] = "auto",
+    kill_rate: bool = False,
+    explain: bool = False,
+    threads: int | None = None,
+    timeout: float = 60.0,
+) -> Verdict: ...
