@@ -6,10 +6,13 @@
 // only turns options into requests and reports into text and exit codes.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "binding/load.h"
 #include "commands/bench_text.h"
 #include "commands/candidate_file.h"
 #include "commands/command.h"
+#include "commands/judging_options.h"
 #include "commands/values.h"
 #include "core/text.h"
 #include "os/files.h"
@@ -21,25 +24,23 @@ namespace kw::commands {
 
 namespace {
 
-constexpr const char* kModes[] = {"eager", "compile", "max-autotune-no-cudagraphs",
-                                  "reduce-overhead", "max-autotune"};
-
 /// Reads --versus: torch modes, modules and py: names, separated by commas.
 Status read_versus(const Args& args, timing::BenchRequest& request) {
+  if (!args.given("--versus")) return Done{};
+  const std::vector<std::string> modes = options::choices_of(*args.command->find("--versus"));
   for (const std::string& given : args.all("--versus")) {
     for (const std::string& word : split(given, ',')) {
       const std::string name(trim(word));
-      const bool mode = std::find(std::begin(kModes), std::end(kModes), name) != std::end(kModes);
       if (name.ends_with(".cu")) {
         if (!os::exists(name)) return input_error("--versus: there is no file " + name);
         request.modules.push_back(name);
-      } else if (mode || (name.starts_with("py:") && name.size() > 3)) {
+      } else if (std::ranges::count(modes, name) > 0 ||
+                 (name.starts_with("py:") && name.size() > 3)) {
         request.torch_modes.push_back(name);
       } else {
-        std::vector<std::string> names(std::begin(kModes), std::end(kModes));
         return input_error(fmt::format(
             "--versus: '{}' is neither a .cu file, nor py:module.function, nor one of {}{}", name,
-            join(names, ", "), did_you_mean(name, names)));
+            join(modes, ", "), did_you_mean(name, modes)));
       }
     }
   }
@@ -49,30 +50,12 @@ Status read_versus(const Args& args, timing::BenchRequest& request) {
 Result<timing::BenchRequest> bench_request(const Args& args, const std::string& module) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   timing::BenchRequest request;
+  request.verify = verify_options(args, bindings);
   request.verify.module_path = module;
-  request.verify.reference_path = args.one("--reference");
-  request.verify.task_options = task_options(args);
-  request.verify.tunes = bindings.tunes;
-  if (args.given("--seed")) {
-    request.verify.seed = static_cast<uint64_t>(args.integer("--seed"));
-  }
-  request.verify.target = args.one("--target");
-  request.verify.timeout_seconds = args.number("--timeout");
-  request.verify.threads = static_cast<int>(args.integer("--threads"));
   request.dims = bindings.dims;
   request.quick = args.has("--quick");
   KW_TRY(read_versus(args, request));
   return request;
-}
-
-Result<std::unique_ptr<timing::BenchMachine>> open_machine(const Args& args, Io& io, bool torch) {
-  timing::BenchOpenRequest open;
-  open.device = args.one("--device", "auto");
-  open.target = args.one("--target");
-  open.compiler = args.one("--compiler");
-  open.notice = [&io](const std::string& what) { io.note(what); };
-  open.torch = torch;
-  return timing::BenchMachine::open(open);
 }
 
 timing::BenchReport refused_bench(const verification::CandidateText& candidate,
@@ -100,7 +83,7 @@ Result<timing::BenchReport> bench(const Args& args, Io& io, timing::BenchRequest
   const task::Task task = KW_TRY(reference::load_reference(
       {request.verify.reference_path, args.one("--function"),
        foreign ? task_inputs(args.all("--input")) : args.all("--input"), request.dims, torch}));
-  const auto machine = KW_TRY(open_machine(args, io, !request.torch_modes.empty()));
+  const auto machine = KW_TRY(open_bench_machine(args, io, !request.torch_modes.empty()));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
   timing::BenchTools tools = machine->tools();
   tools.verify.cross_check = verification::open_cross_check(mode, KW_VERSION, torch);
@@ -137,7 +120,7 @@ Result<timing::CompareReport> compare(const Args& args, Io& io) {
   request.quick = args.has("--quick");
   const kernel::Module first = KW_TRY(binding::load_module(args.positionals[0]));
   const kernel::Module second = KW_TRY(binding::load_module(args.positionals[1]));
-  const auto machine = KW_TRY(open_machine(args, io, false));
+  const auto machine = KW_TRY(open_bench_machine(args, io));
   if (!machine->no_gpu().empty()) {
     return environment_error("compare times modules, and there is no GPU: " + machine->no_gpu());
   }
@@ -173,7 +156,7 @@ int compare_command(const Args& args, Io& io) {
 }
 
 int calibrate_command(const Args& args, Io& io) {
-  const auto machine = open_machine(args, io, false);
+  const auto machine = open_bench_machine(args, io);
   if (!machine) return io.fail(machine.error());
   if (!(*machine)->no_gpu().empty())
     return io.fail(environment_error("there is nothing to calibrate: " + (*machine)->no_gpu()));

@@ -15,37 +15,42 @@ using options::Command;
 /// Runs a command; tells the user about files that it executes.
 int perform(const Command& command, const Args& args, Io& io);
 
-int synthesize_command(const Args& args, Io& io);
-int evolve_command(const Args& args, Io& io);
-int tune_verifiers_command(const Args& args, Io& io);
-int resume_command(const Args& args, Io& io);
-int tune_command(const Args& args, Io& io);
-int run_command(const Args& args, Io& io);
-int check_command(const Args& args, Io& io);
-int import_command(const Args& args, Io& io);
-int verify_command(const Args& args, Io& io);
-int describe_command(const Args& args, Io& io);
-int lint_command(const Args& args, Io& io);
-int bench_command(const Args& args, Io& io);
-int compare_command(const Args& args, Io& io);
-int optimize_command(const Args& args, Io& io);
-int calibrate_command(const Args& args, Io& io);
-int eval_command(const Args& args, Io& io);
-int screen_command(const Args& args, Io& io);
-int profile_command(const Args& args, Io& io);
-int roofline_command(const Args& args, Io& io);
-int sass_command(const Args& args, Io& io);
-int catalog_command(const Args& args, Io& io);
-int runs_command(const Args& args, Io& io);
-int inspect_command(const Args& args, Io& io);
-int diff_command(const Args& args, Io& io);
-int gc_command(const Args& args, Io& io);
-int demo_command(const Args& args, Io& io);
-int mcp_command(const Args& args, Io& io);
-int doctor_command(const Args& args, Io& io);
-int completions_command(const Args& args, Io& io);
-int version_command(const Args& args, Io& io);
-int help_command(const Args& args, Io& io);
+/// Every command that is not hidden, and its function. main.cpp makes its table from this list.
+#define KW_COMMANDS(EACH)                        \
+  EACH("synthesize", synthesize_command)         \
+  EACH("evolve", evolve_command)                 \
+  EACH("tune-verifiers", tune_verifiers_command) \
+  EACH("resume", resume_command)                 \
+  EACH("tune", tune_command)                     \
+  EACH("run", run_command)                       \
+  EACH("check", check_command)                   \
+  EACH("import", import_command)                 \
+  EACH("verify", verify_command)                 \
+  EACH("describe", describe_command)             \
+  EACH("lint", lint_command)                     \
+  EACH("bench", bench_command)                   \
+  EACH("compare", compare_command)               \
+  EACH("optimize", optimize_command)             \
+  EACH("calibrate", calibrate_command)           \
+  EACH("eval", eval_command)                     \
+  EACH("screen", screen_command)                 \
+  EACH("profile", profile_command)               \
+  EACH("roofline", roofline_command)             \
+  EACH("sass", sass_command)                     \
+  EACH("catalog", catalog_command)               \
+  EACH("runs", runs_command)                     \
+  EACH("inspect", inspect_command)               \
+  EACH("diff", diff_command)                     \
+  EACH("gc", gc_command)                         \
+  EACH("demo", demo_command)                     \
+  EACH("mcp", mcp_command)                       \
+  EACH("doctor", doctor_command)                 \
+  EACH("completions", completions_command)       \
+  EACH("version", version_command)               \
+  EACH("help", help_command)
+#define KW_DECLARE(name, function) int function(const Args& args, Io& io);
+KW_COMMANDS(KW_DECLARE)
+#undef KW_DECLARE
 
 /// The hidden process behind one call of an MCP tool.
 int job_worker(const Args& args, Io& io);

@@ -93,26 +93,11 @@ Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
   runner.command = continue_line(args, runner.out);
   workflows::SynthesizeRequest& each = request.each;
   if (args.has("--backward")) each.function = "backward";
-  each.dims = KW_TRY(binding_options(args)).dims;
-  each.target = args.one("--target");
-  each.device = args.one("--device");
-  each.compiler = args.one("--compiler");
-  each.models = KW_TRY(model_options(args, io));
+  KW_TRY(making_options(args, io, each));
   // Models, which cost money, are asked only if the user names one.
   const bool named = !each.models.model_id.empty() || !each.models.stage_models.empty();
   each.proposer = args.one("--proposer", named ? "hybrid" : "builtin");
-  each.seconds = args.number("--time");
-  each.candidates = static_cast<size_t>(args.integer("--candidates"));
-  each.goal = args.number("--goal");
-  each.perf_target = args.number("--perf-target");
-  each.precision = args.one("--precision");
   if (args.given("--seed")) each.seed = static_cast<uint64_t>(args.integer("--seed"));
-  each.cross_check = args.one("--cross-check");
-  if (args.given("--versus")) each.baselines = baseline_names(args.one("--versus"));
-  each.timeout_seconds = args.number("--timeout");
-  each.threads = static_cast<int>(args.integer("--threads"));
-  each.quick = args.has("--quick");
-  each.version = version();
   return request;
 }
 

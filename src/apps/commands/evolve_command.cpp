@@ -67,23 +67,8 @@ Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   if (args.positionals.size() != 1)
     return input_error("evolve needs one TASK: a Python file or a task folder");
   KW_TRY(name_reference(args.positionals.front(), args.one("--function"), request));
-  request.inputs = args.all("--input");
-  request.dims = KW_TRY(binding_options(args)).dims;
-  request.target = args.one("--target");
-  request.device = args.one("--device");
-  request.compiler = args.one("--compiler");
-  request.proposer = args.one("--proposer", "auto");
-  request.models = KW_TRY(model_options(args, io));
-  request.seconds = args.number("--time");
-  request.goal = args.number("--goal");
-  request.precision = args.one("--precision");
+  KW_TRY(making_options(args, io, request));
   request.out = args.one("--out");
-  request.quick = args.has("--quick");
-  request.cross_check = args.one("--cross-check");
-  if (args.given("--versus")) request.baselines = baseline_names(args.one("--versus"));
-  request.timeout_seconds = args.number("--timeout");
-  request.threads = static_cast<int>(args.integer("--threads"));
-  request.version = version();
   request.evolve = KW_TRY(generations_option(args));
   // A user who names an ensemble expects its models to be asked.
   if (request.proposer == "auto" && !request.evolve->ensemble.empty()) request.proposer = "hybrid";

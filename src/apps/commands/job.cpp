@@ -1,5 +1,6 @@
 #include "commands/job.h"
 
+#include "commands/model_options.h"
 #include "commands/synthesize_text.h"
 #include "commands/values.h"
 #include "commands/watch.h"
@@ -22,6 +23,15 @@ class ProgressLines {
   std::string stage_;
   double last_ = 0;
 };
+
+/// "eager,compile" or "none".
+std::vector<std::string> baseline_names(const std::string& list) {
+  std::vector<std::string> names;
+  for (const std::string& word : split(list, ',')) {
+    if (trim(word) != "none") names.emplace_back(trim(word));
+  }
+  return names;
+}
 
 void ProgressLines::operator()(const workflows::SynthesisProgress& progress) {
   if (!progress.notice.empty()) io_.note(progress.notice);
@@ -54,12 +64,27 @@ Status name_reference(const std::string& named, const std::string& function,
   return Done{};
 }
 
-std::vector<std::string> baseline_names(const std::string& list) {
-  std::vector<std::string> names;
-  for (const std::string& word : split(list, ',')) {
-    if (trim(word) != "none") names.emplace_back(trim(word));
-  }
-  return names;
+Status making_options(const Args& args, Io& io, workflows::SynthesizeRequest& request) {
+  request.inputs = args.all("--input");
+  request.dims = KW_TRY(binding_options(args)).dims;
+  request.elements = args.integer("--elements");
+  request.target = args.one("--target");
+  request.device = args.one("--device");
+  request.compiler = args.one("--compiler");
+  request.proposer = args.one("--proposer", "auto");
+  request.models = KW_TRY(model_options(args, io));
+  request.seconds = args.number("--time");
+  request.candidates = static_cast<size_t>(args.integer("--candidates"));
+  request.goal = args.number("--goal");
+  request.perf_target = args.number("--perf-target", request.perf_target);
+  request.precision = args.one("--precision");
+  request.quick = args.has("--quick");
+  request.cross_check = args.one("--cross-check");
+  if (args.given("--versus")) request.baselines = baseline_names(args.one("--versus"));
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
+  request.version = version();
+  return Done{};
 }
 
 Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeRequest& request,

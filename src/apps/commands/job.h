@@ -1,5 +1,5 @@
-// Code shared by commands that make kernels: naming a reference, showing progress, printing the
-// result.
+// Code shared by commands that make kernels: naming a reference, reading options, showing
+// progress, printing the result.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ namespace kw::commands {
 Status name_reference(const std::string& named, const std::string& function,
                       workflows::SynthesizeRequest& request);
 
-/// "eager,compile" or "none".
-std::vector<std::string> baseline_names(const std::string& list);
+/// The options that synthesize, evolve and eval read in the same way.
+Status making_options(const Args& args, Io& io, workflows::SynthesizeRequest& request);
 
 /// Runs the job and shows its progress; after an interrupt it says how to continue.
 Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeRequest& request, Io& io);

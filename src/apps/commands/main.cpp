@@ -70,46 +70,13 @@ struct Action {
   const char* name;
   int (*run)(const Args& args, Io& io);
 };
+#define KW_ACTION(name, function) {name, function},
 constexpr Action kActions[] = {
-    {"synthesize", synthesize_command},
-    {"evolve", evolve_command},
-    {"tune-verifiers", tune_verifiers_command},
-    {"resume", resume_command},
-    {"tune", tune_command},
-    {"run", run_command},
-    {"check", check_command},
-    {"import", import_command},
-    {"verify", verify_command},
-    {"describe", describe_command},
-    {"lint", lint_command},
-    {"bench", bench_command},
-    {"compare", compare_command},
-    {"optimize", optimize_command},
-    {"calibrate", calibrate_command},
-    {"eval", eval_command},
-    {"screen", screen_command},
-    {"profile", profile_command},
-    {"roofline", roofline_command},
-    {"sass", sass_command},
-    {"catalog", catalog_command},
-    {"runs", runs_command},
-    {"inspect", inspect_command},
-    {"diff", diff_command},
-    {"gc", gc_command},
-    {"demo", demo_command},
-    {"mcp", mcp_command},
-    {"doctor", doctor_command},
-    {"completions", completions_command},
-    {"version", version_command},
-    {"help", help_command},
-    {"worker-compile", compile_worker},
-    {"worker-gpu", gpu_worker},
-    {"worker-job", job_worker},
-    {"worker-captive", captive_worker},
-    {"gpu-canary", gpu_canary},
-    {"profiled-call", gpu_profiled_call},
-    {"complete", complete_command},
-};
+    {"worker-compile", compile_worker}, {"worker-gpu", gpu_worker},
+    {"worker-job", job_worker},         {"worker-captive", captive_worker},
+    {"gpu-canary", gpu_canary},         {"profiled-call", gpu_profiled_call},
+    {"complete", complete_command},     KW_COMMANDS(KW_ACTION)};
+#undef KW_ACTION
 
 int run(const Command& command, const Args& args, Io& io) {
   const auto* row = std::ranges::find(kActions, command.name, &Action::name);

@@ -196,8 +196,9 @@ Result<std::unique_ptr<optimize::Author>> open_author(const std::string& propose
     return workflows::model_author(workshop, KW_TRY(model_options(args, io)), folder,
                                    [&io](const std::string& what) { io.progress(what); });
   }
-  return input_error(fmt::format("--proposer: '{}' is not one of builtin, llm, agent{}", proposer,
-                                 did_you_mean(proposer, {"builtin", "llm", "agent"})));
+  const std::vector<std::string> names = options::choices_of(*args.command->find("--proposer"));
+  return input_error(fmt::format("--proposer: '{}' is not one of {}{}", proposer, join(names, ", "),
+                                 did_you_mean(proposer, names)));
 }
 
 Result<Outcome> run_all(Folder& folder, workflows::TaskWorkshop& workshop, const Args& args,

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "commands/command.h"
+#include "commands/judging_options.h"
 #include "commands/values.h"
 #include "core/text.h"
 #include "evidence/profile.h"
@@ -9,7 +10,6 @@
 #include "profile/sass_text.h"
 #include "profile/text.h"
 #include "reference/load_reference.h"
-#include "timing/bench_tools.h"
 
 namespace kw::commands {
 namespace {
@@ -17,15 +17,10 @@ namespace {
 Result<evidence::ProfileRequest> profile_request(const Args& args, bool plan) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   evidence::ProfileRequest request;
+  request.verify = verify_options(args, bindings);
   request.verify.module_path = args.positionals.front();
-  request.verify.reference_path = args.one("--reference");
   if (request.verify.reference_path.empty())
     return input_error("--reference REF is wanted: a Python file or a task folder");
-  request.verify.task_options = task_options(args);
-  request.verify.tunes = bindings.tunes;
-  request.verify.target = args.one("--target");
-  request.verify.timeout_seconds = args.number("--timeout");
-  request.verify.threads = static_cast<int>(args.integer("--threads"));
   request.dims = bindings.dims;
   request.imported = args.one("--ncu");
   request.report = args.one("--report");
@@ -43,12 +38,7 @@ Result<evidence::ProfileReport> profile(const Args& args, Io& io, bool plan) {
   const task::Task task = KW_TRY(
       reference::load_reference({request.verify.reference_path, args.one("--function"),
                                  args.all("--input"), request.dims, reference::open_torch()}));
-  timing::BenchOpenRequest open;
-  open.device = args.one("--device");
-  open.target = request.verify.target;
-  open.compiler = args.one("--compiler");
-  open.notice = [&io](const std::string& what) { io.note(what); };
-  const auto machine = KW_TRY(timing::BenchMachine::open(open));
+  const auto machine = KW_TRY(open_bench_machine(args, io));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
   return evidence::profile_module(task, request, machine->tools(), progress);
 }

@@ -2,7 +2,6 @@
 #include "commands/job.h"
 #include "commands/model_options.h"
 #include "commands/synthesize_text.h"
-#include "commands/values.h"
 #include "os/files.h"
 #include "workflows/synthesize.h"
 
@@ -25,31 +24,12 @@ Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io
   workflows::SynthesizeRequest request;
   KW_TRY(name_reference(args.one("--reference"), args.one("--function"), request));
   request.prompt = KW_TRY(prompt_option(args));
-  request.inputs = args.all("--input");
-  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
-  request.dims = bindings.dims;
-  request.elements = args.integer("--elements");
-  request.target = args.one("--target");
-  request.device = args.one("--device");
-  request.compiler = args.one("--compiler");
-  request.proposer = args.one("--proposer", "auto");
-  request.models = KW_TRY(model_options(args, io));
+  KW_TRY(making_options(args, io, request));
   const VerifierOptions before = KW_TRY(verifier_options(args));
   request.verifiers = before.on;
   request.readers = before.readers;
-  request.seconds = args.number("--time");
-  request.candidates = static_cast<size_t>(args.integer("--candidates"));
-  request.goal = args.number("--goal");
-  request.perf_target = args.number("--perf-target");
-  request.precision = args.one("--precision");
   if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.out = args.one("--out");
-  request.quick = args.has("--quick");
-  request.cross_check = args.one("--cross-check");
-  if (args.given("--versus")) request.baselines = baseline_names(args.one("--versus"));
-  request.timeout_seconds = args.number("--timeout");
-  request.threads = static_cast<int>(args.integer("--threads"));
-  request.version = version();
   return request;
 }
 

@@ -1,5 +1,6 @@
 #include "commands/candidate_file.h"
 #include "commands/command.h"
+#include "commands/judging_options.h"
 #include "commands/values.h"
 #include "commands/verify_text.h"
 #include "machine/devices.h"
@@ -14,19 +15,12 @@ namespace {
 
 Result<verification::VerifyRequest> verify_request(const Args& args) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
-  verification::VerifyRequest request;
-  request.reference_path = args.one("--reference");
+  verification::VerifyRequest request = verify_options(args, bindings);
   if (request.reference_path.empty())
     return input_error("verify needs --reference REF: a Python file or a task folder");
-  request.task_options = task_options(args);
   request.dims = bindings.dims;
-  request.tunes = bindings.tunes;
   request.family = args.one("--family");
   if (!request.family.empty()) KW_TRY(verification::check_family(request.family));
-  if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
-  request.target = args.one("--target");
-  request.timeout_seconds = args.number("--timeout");
-  request.threads = static_cast<int>(args.integer("--threads"));
   request.kill_rate = args.has("--kill-rate");
   return request;
 }

@@ -89,7 +89,7 @@ Completion commands_completion() {
 
 /// In a list such as "eager,com" the last name is completed.
 Completion list_completion(const Option& row, const std::string& value) {
-  Completion made = words_of(split(row.type.choices, ','));
+  Completion made = words_of(choices_of(row));
   const std::string before = value.substr(0, value.rfind(',') + 1);
   for (auto& [word, about] : made.words) word = before + word;
   return made;
@@ -99,7 +99,7 @@ Completion value_completion(const Option& row, const std::string& value) {
   if (std::string_view(row.value) == "DIR") return {From::Folders, {}};
   switch (row.type.kind) {
     case Kind::Choice:
-      return words_of(split(row.type.choices, ','));
+      return words_of(choices_of(row));
     case Kind::Choices:
       return list_completion(row, value);
     case Kind::Switch:

@@ -13,9 +13,9 @@ constexpr const char* kKindNames[] = {
 static_assert(std::size(kKindNames) == static_cast<size_t>(Kind::Waiting));
 constexpr const char* kResourceNames[] = {"quick", "cpu", "gpu"};
 
-Json list_of(const char* text, char between) {
+Json list_of(const std::vector<std::string>& names) {
   Json list = Json::array();
-  for (const std::string& name : split(text, between))
+  for (const std::string& name : names)
     if (!name.empty()) list.push(name);
   return list;
 }
@@ -31,11 +31,11 @@ Json option_json(const Use& use) {
       .set("repeats", row.repeats())
       .set("low", bounded ? Json(row.type.low) : Json())
       .set("high", bounded ? Json(row.type.high) : Json())
-      .set("choices", list_of(row.type.choices, ','))
+      .set("choices", list_of(choices_of(row)))
       .set("default", *row.fallback == '\0' ? Json() : Json(row.fallback))
       .set("about", use.about)
       .set("agent", for_agents ? Json(agent_name(row)) : Json())
-      .set("kept", list_of(row.replay.keys, ' '))
+      .set("kept", list_of(split(row.replay.keys, ' ')))
       .set("anew", row.replay.anew);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 
@@ -89,6 +90,8 @@ std::span<const Option> all_options();
 /// The row of an option for a command; nullptr when there is none.
 const Option* find_option(const std::string& command, const std::string& name);
 
+/// The names that a Choice or Choices takes.
+std::vector<std::string> choices_of(const Option& option);
 /// The name for agents: "--cross-check" is cross_check, "--input" inputs.
 std::string agent_name(const Option& option);
 

@@ -491,6 +491,11 @@ const Option* find_option(const std::string& command, const std::string& name) {
   return general;
 }
 
+std::vector<std::string> choices_of(const Option& option) {
+  return *option.type.choices == '\0' ? std::vector<std::string>{}
+                                      : split(option.type.choices, ',');
+}
+
 std::string agent_name(const Option& option) {
   if (*option.agent.name != '\0') return option.agent.name;
   std::string name = std::string(option.name).substr(2);
