@@ -170,6 +170,14 @@ record::CounterValues count(const Job& job) {
       .total;
 }
 
+// Every benchmark reports the same counters: the CSV format aborts on one that the first lacks.
+void report_work(benchmark::State& state, const record::CounterValues& work) {
+  state.counters["lanes/s"] = benchmark::Counter(
+      static_cast<double>(work.lane_total) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
+  state.counters["warp_insts"] = static_cast<double>(work.warp_total);
+}
+
 void run(benchmark::State& state, const Job& job, const record::CounterValues& work) {
   ports::RunOptions options;
   options.counters = state.range(1) != 0;
@@ -177,12 +185,12 @@ void run(benchmark::State& state, const Job& job, const record::CounterValues& w
   for (auto _ : state) {
     const auto outcome =
         device().gpu->run(device().image, job.program, job.inputs, options).value();
-    if (!outcome.findings.empty()) state.SkipWithError(outcome.findings[0].message.c_str());
+    if (!outcome.findings.empty()) {
+      state.SkipWithError(outcome.findings[0].message.c_str());
+      break;
+    }
   }
-  state.counters["lanes/s"] = benchmark::Counter(
-      static_cast<double>(work.lane_total) * static_cast<double>(state.iterations()),
-      benchmark::Counter::kIsRate);
-  state.counters["warp_insts"] = static_cast<double>(work.warp_total);
+  report_work(state, work);
 }
 
 void yardstick(benchmark::State& state) {
@@ -193,6 +201,7 @@ void yardstick(benchmark::State& state) {
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * (16 << 20));
+  report_work(state, {});
 }
 
 // The text with one of its kernels only.
@@ -205,6 +214,7 @@ std::string one_kernel(const std::string& name) {
 
 void parse_and_run(benchmark::State& state, const std::string& text) {
   const Job job = tiny();
+  const record::CounterValues work = count(job);
   for (auto _ : state) {
     auto gpu = vgpu::VirtualGpu::open("sm_90").value();
     ports::Compiled compiled;
@@ -214,6 +224,7 @@ void parse_and_run(benchmark::State& state, const std::string& text) {
     options.threads = 1;
     benchmark::DoNotOptimize(gpu->run(image, job.program, job.inputs, options).value().status);
   }
+  report_work(state, work);
 }
 
 }  // namespace
