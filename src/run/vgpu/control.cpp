@@ -181,6 +181,29 @@ void active_mask(Warp& w, const Inst& in, uint32_t mask) {
   });
 }
 
+// What happens to the registers of a function when it is entered or has returned.
+void frame_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
+  const Inst& in = m.code[pc];
+  const Code& code = *m.launch.code;
+  switch (in.op) {
+    case Op::CopyFrames:
+      copy_frames(w, code.frame_copies[in.target], mask);
+      break;
+    case Op::Undefine:
+      undefine_registers(m, w, pc, code.undefined[in.target], mask);
+      break;
+    case Op::EnterFrame:
+      enter_frame(m, w, pc, code.frames[in.target], mask);
+      break;
+    case Op::RestoreFrame:
+      restore_frame(m, w, code.frames[in.target], mask);
+      break;
+    default:
+      copy_indirect_results(m, w, pc, mask);
+      break;
+  }
+}
+
 }  // namespace
 
 void move_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
@@ -203,22 +226,13 @@ void move_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
 
 void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
-  const Code& code = *m.launch.code;
   switch (in.op) {
     case Op::CopyFrames:
-      copy_frames(w, code.frame_copies[in.target], mask);
-      break;
     case Op::Undefine:
-      undefine_registers(m, w, pc, code.undefined[in.target], mask);
-      break;
     case Op::EnterFrame:
-      enter_frame(m, w, pc, code.frames[in.target], mask);
-      break;
     case Op::RestoreFrame:
-      restore_frame(m, w, code.frames[in.target], mask);
-      break;
     case Op::CopyIndirectFrames:
-      copy_indirect_results(m, w, pc, mask);
+      frame_op(m, w, pc, mask);
       break;
     case Op::IsSpace:
       is_space(m, w, in, mask);

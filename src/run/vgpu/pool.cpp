@@ -21,13 +21,20 @@ void fill_lane(std::byte* slot, int width, int lane, uint64_t value) {
   std::memcpy(slot + lane * width, &value, width);
 }
 
+uint32_t lane_mask(Special which, uint32_t bit) {
+  if (which == Special::LanemaskEq) return bit;
+  if (which == Special::LanemaskLe) return bit | (bit - 1);
+  if (which == Special::LanemaskLt) return bit - 1;
+  if (which == Special::LanemaskGe) return ~(bit - 1);
+  return ~(bit | (bit - 1));
+}
+
 // The value of a register that depends on the lane or is the same for the whole launch.
 uint64_t launch_value(const LaunchContext& context, const SpecialSlot& slot, uint32_t warp,
                       int lane) {
   const kernel::Dim3& block = context.launch->block;
   const kernel::Dim3& grid = context.launch->grid;
   const uint32_t thread = warp * kLanes + lane;
-  const uint32_t bit = 1u << lane;
   switch (slot.special) {
     case Special::TidX:
       return thread % block.x;
@@ -61,15 +68,11 @@ uint64_t launch_value(const LaunchContext& context, const SpecialSlot& slot, uin
     case Special::GridId:
       return context.launch_index + 1;
     case Special::LanemaskEq:
-      return bit;
     case Special::LanemaskLe:
-      return bit | (bit - 1);
     case Special::LanemaskLt:
-      return bit - 1;
     case Special::LanemaskGe:
-      return ~(bit - 1);
     case Special::LanemaskGt:
-      return ~(bit | (bit - 1));
+      return lane_mask(slot.special, 1u << lane);
     case Special::DynamicSmemSize:
       return context.dynamic_shared;
     case Special::TotalSmemSize:
