@@ -36,6 +36,16 @@ inline constexpr uint64_t kLocalWindow = region_address(kLocalRegion);
 inline constexpr uint64_t kParamWindow = region_address(kParamRegion);
 inline constexpr uint64_t kCodeWindow = region_address(kCodeRegion);
 
+/// Address of a module-level .global or .const variable. Its region number is its index plus
+/// kFirstRegion.
+constexpr uint64_t variable_address(int variable) {
+  return region_address(kFirstRegion + static_cast<uint32_t>(variable));
+}
+/// The address of a function when the kernel uses it as a value.
+constexpr uint64_t function_address(int function) {
+  return kCodeWindow + 16 * (static_cast<uint64_t>(function) + 1);
+}
+
 /// Shared, local and param addresses start here, so that address 0 is outside every variable.
 inline constexpr uint32_t kWindowStart = 128;
 /// Guard bytes between two variables of a shared or local layout.

@@ -271,31 +271,6 @@ Look failed_look(const Warp& w, uint32_t pc, const AtomicInst& atom, uint32_t ma
 
 }  // namespace
 
-bool atomic_supported(AtomicOp op, Type type) {
-  switch (type) {
-    case Type::B16:
-    case Type::U16:
-      return op == AtomicOp::Cas || op == AtomicOp::Exchange;
-    case Type::B32:
-    case Type::U32:
-    case Type::S32:
-    case Type::B64:
-    case Type::U64:
-    case Type::S64:
-      return true;
-    case Type::F32:
-    case Type::F64:
-      return op == AtomicOp::Add || op == AtomicOp::Exchange;
-    case Type::F16:
-    case Type::F16x2:
-    case Type::Bf16:
-    case Type::Bf16x2:
-      return op == AtomicOp::Add || op == AtomicOp::Min || op == AtomicOp::Max;
-    default:
-      return false;
-  }
-}
-
 void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const AtomicInst& atom = m.atomics[m.code[pc].target];
   const bool was_tainted = w.tainted;

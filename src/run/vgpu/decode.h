@@ -25,12 +25,6 @@ struct Decoded {
   size_t visited = 0;                   // instructions of the entry and of all it can call
 };
 
-/// Address of a module-level .global or .const variable. Its region number is its index plus
-/// kFirstRegion.
-uint64_t variable_address(int variable);
-/// The address of a function when the kernel uses it as a value.
-uint64_t function_address(int function);
-
 /// The source name of the variable with this PTX name.
 std::string source_name(const std::string& name);
 

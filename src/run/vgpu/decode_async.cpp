@@ -11,14 +11,14 @@ using ptx::Type;
 
 // cp.async.ca|cg.shared.global [dst], [src], bytes[, src_bytes | ignore_src][, policy];
 // cp.async.commit_group; cp.async.wait_group N; cp.async.wait_all
-bool Decoder::async_copy(const Instruction& in) {
+bool decode_async_copy(Decoder& d, const Instruction& in) {
   if (!in.has("async") || in.has("bulk") || in.has("mbarrier") || in.has("reduce")) return false;
   if (in.has("commit_group")) {
-    emit(Op::AsyncCommit);
+    d.emit(Op::AsyncCommit);
     return true;
   }
   if (in.has("wait_all") || in.has("wait_group")) {
-    Inst& inst = emit(Op::AsyncWait);
+    Inst& inst = d.emit(Op::AsyncWait);
     if (in.has("wait_all")) {
       inst.flags = 1;  // uncommitted copies too
       return true;
@@ -37,27 +37,24 @@ bool Decoder::async_copy(const Instruction& in) {
   shared.total = static_cast<uint8_t>(bytes);
   copy.source.space = ptx::Space::Global;
   copy.source.total = static_cast<uint8_t>(bytes);
-  if (!address(in.operands[0], shared) || !address(in.operands[1], copy.source)) return false;
-  note_access(shared, false);
+  if (!d.address(in.operands[0], shared) || !d.address(in.operands[1], copy.source)) return false;
+  note_access(d.code, shared, false);
   copy.shared = shared;
   if (in.operands.size() > 3) {
     const Operand& extra = in.operands[3];
-    const bool is_predicate =
-        extra.kind == Operand::Kind::Register && function().registers[extra.reg].type == Type::Pred;
+    const bool is_predicate = extra.kind == Operand::Kind::Register &&
+                              d.function().registers[extra.reg].type == Type::Pred;
     if (is_predicate) {
-      const auto slot = predicate(extra, copy.ignore_negate);
+      const auto slot = d.predicate(extra, copy.ignore_negate);
       if (!slot) return false;
       copy.ignore = *slot;
     } else if (!in.has("L2::cache_hint") || in.operands.size() > 4) {
-      const auto slot = source(extra, 4, Type::U32);
+      const auto slot = d.source(extra, 4, Type::U32);
       if (!slot) return false;
       copy.source_bytes = *slot;
     }
   }
-  Inst& inst = emit(Op::AsyncCopy);
-  inst.target = static_cast<uint32_t>(code_.async_copies.size());
-  code_.async_copies.push_back(copy);
-  return true;
+  return d.emit_row(Op::AsyncCopy, d.code.async_copies, copy);
 }
 
 }  // namespace kw::vgpu

@@ -56,9 +56,7 @@ bool only_known_modifiers(const Instruction& in) {
   });
 }
 
-}  // namespace
-
-bool Decoder::memory_shape(const Instruction& in, MemOp& mem, bool allow_vector) {
+bool memory_shape(const Instruction& in, MemOp& mem, bool allow_vector) {
   if (in.types.empty()) return false;
   const Type type = in.types.back();
   mem.space = in.space;
@@ -73,7 +71,7 @@ bool Decoder::memory_shape(const Instruction& in, MemOp& mem, bool allow_vector)
   return total > 0 && total <= 32;
 }
 
-bool Decoder::data_slots(const Operand& operand, MemOp& mem) {
+bool data_slots(Decoder& d, const Operand& operand, MemOp& mem) {
   std::vector<const Operand*> list;
   if (operand.kind == Operand::Kind::Vector) {
     for (const Operand& element : operand.elements) list.push_back(&element);
@@ -86,113 +84,114 @@ bool Decoder::data_slots(const Operand& operand, MemOp& mem) {
   int width = std::max<int>(2, mem.width);
   for (const Operand* one : list) {
     if (one->kind == Operand::Kind::Register)
-      width = register_width(function().registers[one->reg].type);
+      width = register_width(d.function().registers[one->reg].type);
   }
   if (width < mem.width || width == 0) return false;
   mem.reg_width = static_cast<uint8_t>(width);
   for (size_t i = 0; i < list.size(); ++i) {
-    const auto slot = mem.is_store ? source(*list[i], width, instruction_->types.back())
-                                   : destination(*list[i], width);
+    const auto slot = mem.is_store ? d.source(*list[i], width, d.instruction->types.back())
+                                   : d.destination(*list[i], width);
     if (!slot) return false;
     mem.data[i] = *slot;
   }
   return true;
 }
 
-// Collects facts about all accesses of a kernel that the run needs before it starts.
-void Decoder::note_access(const MemOp& mem, bool orders) {
-  const bool shared = mem.space == Space::Shared || mem.space == Space::Generic;
-  const bool global = mem.space == Space::Global || mem.space == Space::Generic;
-  if (shared) {
-    uint8_t log2 = 0;
-    while ((2 << log2) <= mem.total && log2 < 4) ++log2;
-    code_.shared_unit_log2 = std::min(code_.shared_unit_log2, log2);
-  }
-  if (global && orders) code_.serial = code_.has_sync = true;
-  if (global && mem.is_store && mem.order > Order::Seed) code_.has_strong_stores = true;
+// A .param of a call or of this function: bytes inside the register file. The distance between
+// lanes is the variable's size.
+bool frame_access(Decoder& d, const Instruction& in, const Operand& where, MemOp mem) {
+  if (in.operands.size() != 2 || where.reg >= 0) return false;
+  uint32_t at = 0;
+  if (where.param >= 0 && !d.function().is_entry)
+    at = d.layout().params[where.param];
+  else if (where.result >= 0)
+    at = d.layout().returns[where.result];
+  else if (where.local_symbol && d.variable_of(where)->space == Space::Param)
+    at = d.layout().variables[where.symbol];
+  else
+    return false;
+  const int64_t bytes = d.variable_of(where)->bytes;
+  if (where.offset < 0 || where.offset + mem.total > bytes)
+    return d.refuse("access outside a call parameter");
+  mem.address = at + static_cast<uint32_t>(where.offset);
+  mem.offset = bytes;
+  if (!choose_moves(mem)) return false;
+  return d.emit_row(mem.is_store ? Op::StoreFrame : Op::LoadFrame, d.code.mems, mem);
 }
 
-bool Decoder::load(const Instruction& in) {
+bool decode_load(Decoder& d, const Instruction& in) {
   if (!only_known_modifiers(in)) return false;
   MemOp mem;
   if (!memory_shape(in, mem, true) || in.operands.size() < 2) return false;
   const Operand& where = in.operands[1];
-  if (!data_slots(in.operands[0], mem)) return false;
+  if (!data_slots(d, in.operands[0], mem)) return false;
   if (mem.space == Space::Param) {
-    const ptx::Variable* variable = variable_of(where);
-    if (variable != nullptr && where.param >= 0 && function().is_entry) {
-      const ParamSlot& param = code_.params[where.param];
+    const ptx::Variable* variable = d.variable_of(where);
+    if (variable != nullptr && where.param >= 0 && d.function().is_entry) {
+      const ParamSlot& param = d.code.params[where.param];
       const int64_t at = param.offset + where.offset;
       if (where.offset < 0 || at + mem.total > int64_t{param.offset} + param.bytes)
-        return refuse("ld.param reads outside its parameter");
+        return d.refuse("ld.param reads outside its parameter");
       mem.offset = at;
       if (!choose_moves(mem)) return false;
-      Inst& inst = emit(Op::LoadParam);
-      inst.target = static_cast<uint32_t>(code_.mems.size());
-      code_.mems.push_back(mem);
-      return true;
+      return d.emit_row(Op::LoadParam, d.code.mems, mem);
     }
-    if (variable != nullptr) return frame_access(in, where, mem);
+    if (variable != nullptr) return frame_access(d, in, where, mem);
   }
-  if (!address(where, mem) || !choose_moves(mem)) return false;
-  if (mem.order == Order::Weak && starts_cas_loop(where)) mem.order = Order::Seed;
-  note_access(mem, mem.order != Order::Weak);
+  if (!d.address(where, mem) || !choose_moves(mem)) return false;
+  if (mem.order == Order::Weak && d.cas.starts_loop(where)) mem.order = Order::Seed;
+  note_access(d.code, mem, mem.order != Order::Weak);
   Op op = Op::LoadOther;
   if (mem.space == Space::Global || mem.space == Space::Const) op = Op::LoadGlobal;
   if (mem.space == Space::Shared) op = Op::LoadShared;
-  Inst& inst = emit(op);
-  inst.target = static_cast<uint32_t>(code_.mems.size());
-  code_.mems.push_back(mem);
-  return true;
+  return d.emit_row(op, d.code.mems, mem);
 }
 
-bool Decoder::store(const Instruction& in) {
+bool decode_store(Decoder& d, const Instruction& in) {
   if (!only_known_modifiers(in)) return false;
   MemOp mem;
   mem.is_store = true;
   if (!memory_shape(in, mem, true) || in.operands.size() < 2) return false;
-  if (!data_slots(in.operands[1], mem)) return false;
+  if (!data_slots(d, in.operands[1], mem)) return false;
   const Operand& where = in.operands[0];
   if (mem.space == Space::Param)
-    return variable_of(where) != nullptr && frame_access(in, where, mem);
+    return d.variable_of(where) != nullptr && frame_access(d, in, where, mem);
   if (mem.space == Space::Const) return false;
-  if (!address(where, mem) || !choose_moves(mem)) return false;
-  note_access(mem, mem.order != Order::Weak);
+  if (!d.address(where, mem) || !choose_moves(mem)) return false;
+  note_access(d.code, mem, mem.order != Order::Weak);
   Op op = Op::StoreOther;
   if (mem.space == Space::Global) op = Op::StoreGlobal;
   if (mem.space == Space::Shared) op = Op::StoreShared;
-  Inst& inst = emit(op);
-  inst.target = static_cast<uint32_t>(code_.mems.size());
-  code_.mems.push_back(mem);
-  return true;
+  return d.emit_row(op, d.code.mems, mem);
 }
 
-// A .param of a call or of this function: bytes inside the register file. The distance between
-// lanes is the variable's size.
-bool Decoder::frame_access(const Instruction& in, const Operand& where, MemOp mem) {
-  if (in.operands.size() != 2 || where.reg >= 0) return false;
-  uint32_t at = 0;
-  if (where.param >= 0 && !function().is_entry)
-    at = layout().params[where.param];
-  else if (where.result >= 0)
-    at = layout().returns[where.result];
-  else if (where.local_symbol && variable_of(where)->space == Space::Param)
-    at = layout().variables[where.symbol];
-  else
-    return false;
-  const int64_t bytes = variable_of(where)->bytes;
-  if (where.offset < 0 || where.offset + mem.total > bytes)
-    return refuse("access outside a call parameter");
-  mem.address = at + static_cast<uint32_t>(where.offset);
-  mem.offset = bytes;
-  if (!choose_moves(mem)) return false;
-  Inst& inst = emit(mem.is_store ? Op::StoreFrame : Op::LoadFrame);
-  inst.target = static_cast<uint32_t>(code_.mems.size());
-  code_.mems.push_back(mem);
-  return true;
+// What run_atomic can do.
+bool atomic_supported(AtomicOp op, Type type) {
+  switch (type) {
+    case Type::B16:
+    case Type::U16:
+      return op == AtomicOp::Cas || op == AtomicOp::Exchange;
+    case Type::B32:
+    case Type::U32:
+    case Type::S32:
+    case Type::B64:
+    case Type::U64:
+    case Type::S64:
+      return true;
+    case Type::F32:
+    case Type::F64:
+      return op == AtomicOp::Add || op == AtomicOp::Exchange;
+    case Type::F16:
+    case Type::F16x2:
+    case Type::Bf16:
+    case Type::Bf16x2:
+      return op == AtomicOp::Add || op == AtomicOp::Min || op == AtomicOp::Max;
+    default:
+      return false;
+  }
 }
 
-bool Decoder::atomic(const Instruction& in) {
+bool decode_atomic(Decoder& d, const Instruction& in) {
   static const std::unordered_map<std::string, AtomicOp> kOps = {
       {"add", AtomicOp::Add}, {"min", AtomicOp::Min}, {"max", AtomicOp::Max},
       {"and", AtomicOp::And}, {"or", AtomicOp::Or},   {"xor", AtomicOp::Xor},
@@ -215,42 +214,39 @@ bool Decoder::atomic(const Instruction& in) {
   const size_t first = atom.has_result ? 1 : 0;
   const size_t wanted = first + (atom.op == AtomicOp::Cas ? 3 : 2);
   if (in.operands.size() < wanted) return false;
-  if (atom.has_result && !data_slots(in.operands[0], atom.mem)) return false;
+  if (atom.has_result && !data_slots(d, in.operands[0], atom.mem)) return false;
   if (atom.mem.count > 4) return false;
   MemOp values = atom.mem;
   values.is_store = true;
-  if (!data_slots(in.operands[first + 1], values)) return false;
+  if (!data_slots(d, in.operands[first + 1], values)) return false;
   std::copy(values.data, values.data + 4, atom.operand);
   if (!atom.has_result) atom.mem.reg_width = values.reg_width;
   if (values.reg_width != atom.mem.width || atom.mem.reg_width != atom.mem.width) return false;
   if (atom.op == AtomicOp::Cas) {
-    const auto slot = source(in.operands[first + 2], atom.mem.width, atom.type);
+    const auto slot = d.source(in.operands[first + 2], atom.mem.width, atom.type);
     if (!slot || atom.mem.count != 1) return false;
     atom.swap = *slot;
   }
-  if (!address(in.operands[first], atom.mem)) return false;
-  note_access(atom.mem, true);
-  Inst& inst = emit(Op::Atomic);
-  inst.target = static_cast<uint32_t>(code_.atomics.size());
-  code_.atomics.push_back(atom);
-  return true;
+  if (!d.address(in.operands[first], atom.mem)) return false;
+  note_access(d.code, atom.mem, true);
+  return d.emit_row(Op::Atomic, d.code.atomics, atom);
 }
 
 // Global and constant addresses are generic already; the other spaces are windows at fixed
 // addresses.
-bool Decoder::cvta(const Instruction& in) {
+bool decode_cvta(Decoder& d, const Instruction& in) {
   if (in.operands.size() != 2 || in.types.empty()) return false;
   const int width = ptx::type_size(in.types.back());
-  const auto dst = destination(in.operands[0], width);
+  const auto dst = d.destination(in.operands[0], width);
   Operand value = in.operands[1];
   if (value.kind == Operand::Kind::Address) value.kind = Operand::Kind::Symbol;
-  const auto src = source(value, width, in.types.back());
+  const auto src = d.source(value, width, in.types.back());
   if (!dst || !src || width != 8) return false;
   uint64_t window = 0;
   if (in.space == Space::Shared) window = kSharedWindow;
   if (in.space == Space::Local) window = kLocalWindow;
   if (in.space == Space::Param) window = kParamWindow;
-  Inst& inst = emit(in.has("to") ? Op::AddressFromWindow : Op::AddressToWindow);
+  Inst& inst = d.emit(in.has("to") ? Op::AddressFromWindow : Op::AddressToWindow);
   inst.args.dst[0] = *dst;
   inst.args.src[0] = *src;
   inst.args.src[1] = static_cast<uint32_t>(window >> 32);
@@ -258,21 +254,52 @@ bool Decoder::cvta(const Instruction& in) {
   return true;
 }
 
-bool Decoder::is_space(const Instruction& in) {
+bool decode_is_space(Decoder& d, const Instruction& in) {
   if (in.operands.size() != 2) return false;
-  const auto dst = destination(in.operands[0], 0);
-  const auto src = source(in.operands[1], 8, Type::U64);
+  const auto dst = d.destination(in.operands[0], 0);
+  const auto src = d.source(in.operands[1], 8, Type::U64);
   if (!dst || !src) return false;
-  Inst& inst = emit(Op::IsSpace);
+  Inst& inst = d.emit(Op::IsSpace);
   inst.args.dst[0] = *dst;
   inst.args.src[0] = *src;
   inst.sub = static_cast<uint8_t>(in.space);
   return true;
 }
 
-bool Decoder::no_operation(const Instruction&) {
-  emit(Op::Nop);
+constexpr DecodeRow kMemoryDecoders[] = {
+    {"ld", decode_load, leading<1>},
+    {"ldu", decode_load, leading<1>},
+    {"st", decode_store},
+    {"atom", decode_atomic, leading<1>},
+    {"red", decode_atomic},
+    {"cvta", decode_cvta, leading<1>},
+    {"isspacep", decode_is_space, leading<1>},
+    {"cp", decode_async_copy},
+    {"prefetch", decode_nothing},
+    {"prefetchu", decode_nothing},
+    {"discard", decode_nothing},
+    {"applypriority", decode_nothing},
+};
+
+}  // namespace
+
+void note_access(Code& code, const MemOp& mem, bool orders) {
+  const bool shared = mem.space == Space::Shared || mem.space == Space::Generic;
+  const bool global = mem.space == Space::Global || mem.space == Space::Generic;
+  if (shared) {
+    uint8_t log2 = 0;
+    while ((2 << log2) <= mem.total && log2 < 4) ++log2;
+    code.shared_unit_log2 = std::min(code.shared_unit_log2, log2);
+  }
+  if (global && orders) code.serial = code.has_sync = true;
+  if (global && mem.is_store && mem.order > Order::Seed) code.has_strong_stores = true;
+}
+
+bool decode_nothing(Decoder& d, const Instruction&) {
+  d.emit(Op::Nop);
   return true;
 }
+
+std::span<const DecodeRow> memory_decoders() { return kMemoryDecoders; }
 
 }  // namespace kw::vgpu

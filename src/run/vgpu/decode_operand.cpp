@@ -34,6 +34,56 @@ uint64_t immediate_bits(const Operand& operand, int width, Type type) {
   return operand.bits;
 }
 
+bool is_on_stack(const Decoder& d, const Operand& operand) {
+  return operand.local_symbol && operand.symbol >= 0 && d.layouts.at(d.current).recursive &&
+         d.function().variables[operand.symbol].space == ptx::Space::Local;
+}
+
+uint32_t constant(Decoder& d, int width, uint64_t bits) {
+  if (width > 0 && width < 8) bits &= (uint64_t{1} << (8 * width)) - 1;
+  const auto [row, is_new] = d.constants.try_emplace({width, bits}, 0);
+  if (is_new) row->second = d.new_slot(width);
+  return row->second;
+}
+
+uint32_t special(Decoder& d, const Operand& operand, int width) {
+  const uint64_t number = operand.special == ptx::Special::EnvReg ? operand.bits : 0;
+  const auto [row, is_new] =
+      d.specials.try_emplace({static_cast<int>(operand.special), number, width}, 0);
+  if (is_new) {
+    row->second = d.new_slot(width);
+    d.code.specials.push_back(
+        {operand.special, static_cast<uint32_t>(number), static_cast<uint8_t>(width), row->second});
+  }
+  return row->second;
+}
+
+std::optional<uint64_t> symbol_value(const Decoder& d, const Operand& operand) {
+  const uint64_t offset = static_cast<uint64_t>(operand.offset);
+  if (operand.function >= 0) return function_address(operand.function) + offset;
+  if (operand.param >= 0) {
+    if (!d.function().is_entry) return std::nullopt;
+    return kWindowStart + d.code.params[operand.param].offset + offset;
+  }
+  const ptx::Variable* variable = d.variable_of(operand);
+  if (variable == nullptr || operand.result >= 0) return std::nullopt;
+  switch (variable->space) {
+    case ptx::Space::Global:
+    case ptx::Space::Const:
+      return variable_address(operand.symbol) + offset;
+    case ptx::Space::Shared: {
+      if (variable->is_extern || variable->bytes == 0) return d.code.shared_static_end + offset;
+      if (operand.local_symbol) return d.layouts.at(d.current).variables[operand.symbol] + offset;
+      return d.module_shared.at(operand.symbol) + offset;
+    }
+    case ptx::Space::Local:
+      if (!operand.local_symbol) return std::nullopt;
+      return d.layouts.at(d.current).variables[operand.symbol] + offset;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 const ptx::Variable* Decoder::variable_of(const Operand& operand) const {
@@ -41,68 +91,18 @@ const ptx::Variable* Decoder::variable_of(const Operand& operand) const {
   if (operand.param >= 0) return &f.params[operand.param];
   if (operand.result >= 0) return &f.returns[operand.result];
   if (operand.symbol < 0) return nullptr;
-  return operand.local_symbol ? &f.variables[operand.symbol] : &module_.variables[operand.symbol];
-}
-
-bool Decoder::is_on_stack(const Operand& operand) const {
-  return operand.local_symbol && operand.symbol >= 0 && layouts_.at(current_).recursive &&
-         function().variables[operand.symbol].space == ptx::Space::Local;
+  return operand.local_symbol ? &f.variables[operand.symbol] : &module.variables[operand.symbol];
 }
 
 uint32_t Decoder::new_slot(int width) {
-  const uint32_t at = next_;
-  next_ += (slot_bytes(width) + 63) & ~63u;
+  const uint32_t at = next;
+  next += (slot_bytes(width) + 63) & ~63u;
   return at;
 }
 
 uint32_t Decoder::carry_slot() {
   if (layout().carry_slot == 0) layout().carry_slot = new_slot(0);
   return layout().carry_slot;
-}
-
-uint32_t Decoder::constant(int width, uint64_t bits) {
-  if (width > 0 && width < 8) bits &= (uint64_t{1} << (8 * width)) - 1;
-  const auto [row, is_new] = constants_.try_emplace({width, bits}, 0);
-  if (is_new) row->second = new_slot(width);
-  return row->second;
-}
-
-uint32_t Decoder::special(const Operand& operand, int width) {
-  const uint64_t number = operand.special == ptx::Special::EnvReg ? operand.bits : 0;
-  const auto [row, is_new] =
-      specials_.try_emplace({static_cast<int>(operand.special), number, width}, 0);
-  if (is_new) {
-    row->second = new_slot(width);
-    code_.specials.push_back(
-        {operand.special, static_cast<uint32_t>(number), static_cast<uint8_t>(width), row->second});
-  }
-  return row->second;
-}
-
-std::optional<uint64_t> Decoder::symbol_value(const Operand& operand) const {
-  const uint64_t offset = static_cast<uint64_t>(operand.offset);
-  if (operand.function >= 0) return function_address(operand.function) + offset;
-  if (operand.param >= 0) {
-    if (!function().is_entry) return std::nullopt;
-    return kWindowStart + code_.params[operand.param].offset + offset;
-  }
-  const ptx::Variable* variable = variable_of(operand);
-  if (variable == nullptr || operand.result >= 0) return std::nullopt;
-  switch (variable->space) {
-    case ptx::Space::Global:
-    case ptx::Space::Const:
-      return variable_address(operand.symbol) + offset;
-    case ptx::Space::Shared: {
-      if (variable->is_extern || variable->bytes == 0) return code_.shared_static_end + offset;
-      if (operand.local_symbol) return layouts_.at(current_).variables[operand.symbol] + offset;
-      return module_shared_.at(operand.symbol) + offset;
-    }
-    case ptx::Space::Local:
-      if (!operand.local_symbol) return std::nullopt;
-      return layouts_.at(current_).variables[operand.symbol] + offset;
-    default:
-      return std::nullopt;
-  }
 }
 
 std::optional<uint32_t> Decoder::source(const Operand& operand, int width, Type type) {
@@ -113,16 +113,16 @@ std::optional<uint32_t> Decoder::source(const Operand& operand, int width, Type 
     }
     case Operand::Kind::Immediate:
       if (width > 8) return std::nullopt;
-      return constant(width, immediate_bits(operand, width, type));
+      return constant(*this, width, immediate_bits(operand, width, type));
     case Operand::Kind::Special:
       if (width != 2 && width != 4 && width != 8) return std::nullopt;
-      return special(operand, width);
+      return special(*this, operand, width);
     case Operand::Kind::Symbol: {
-      if (is_on_stack(operand) && (width == 4 || width == 8))
-        return stack_address(operand.symbol, operand.offset, width);
-      const auto value = symbol_value(operand);
+      if (is_on_stack(*this, operand) && (width == 4 || width == 8))
+        return stack_address(*this, operand.symbol, operand.offset, width);
+      const auto value = symbol_value(*this, operand);
       if (!value || (width != 4 && width != 8)) return std::nullopt;
-      return constant(width, *value);
+      return constant(*this, width, *value);
     }
     default:
       return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<uint32_t> Decoder::source(const Operand& operand, int width, Type 
 }
 
 std::optional<uint32_t> Decoder::destination(const Operand& operand, int width) {
-  if (operand.kind == Operand::Kind::Discard) return discard_;
+  if (operand.kind == Operand::Kind::Discard) return discard;
   if (operand.kind != Operand::Kind::Register || operand.negated) return std::nullopt;
   if (register_width(function().registers[operand.reg].type) != width) return std::nullopt;
   return layout().registers[operand.reg];
@@ -154,15 +154,15 @@ bool Decoder::address(const Operand& operand, MemOp& mem) {
   }
   uint64_t value = static_cast<uint64_t>(operand.offset);
   mem.address64 = true;
-  if (is_on_stack(operand)) {
+  if (is_on_stack(*this, operand)) {
     if (mem.space == ptx::Space::Generic) mem.offset += static_cast<int64_t>(kLocalWindow);
-    mem.address = stack_address(operand.symbol, 0, 8);
+    mem.address = stack_address(*this, operand.symbol, 0, 8);
     return true;
   }
   mem.offset = 0;
   const ptx::Variable* variable = variable_of(operand);
   if (variable != nullptr) {
-    const auto at = symbol_value(operand);
+    const auto at = symbol_value(*this, operand);
     if (!at) return false;
     value = *at;
     const bool generic = mem.space == ptx::Space::Generic;
@@ -170,7 +170,7 @@ bool Decoder::address(const Operand& operand, MemOp& mem) {
     if (generic && variable->space == ptx::Space::Local) value += kLocalWindow;
     if (generic && variable->space == ptx::Space::Param) value += kParamWindow;
   }
-  mem.address = constant(8, value);
+  mem.address = constant(*this, 8, value);
   return true;
 }
 

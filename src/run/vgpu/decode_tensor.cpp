@@ -69,10 +69,8 @@ bool exists_in_registers(const Shape3& s, Type type) {
 
 int element_bytes(Type type) { return ptx::type_size(type); }
 
-}  // namespace
-
-bool Decoder::fragment(const Operand& operand, Type type, int rows, int columns, bool is_source,
-                       Fragment& out) {
+bool fragment(Decoder& d, const Operand& operand, Type type, int rows, int columns, bool is_source,
+              Fragment& out) {
   out.type = type;
   out.rows = rows;
   out.columns = columns;
@@ -82,7 +80,7 @@ bool Decoder::fragment(const Operand& operand, Type type, int rows, int columns,
   if (list.empty() || list.size() > 8) return false;
   const int width = type == Type::F64 ? 8 : 4;
   for (const Operand* one : list) {
-    const auto slot = is_source ? source(*one, width, type) : destination(*one, width);
+    const auto slot = is_source ? d.source(*one, width, type) : d.destination(*one, width);
     if (!slot) return false;
     out.slots[out.registers++] = *slot;
   }
@@ -93,7 +91,7 @@ bool Decoder::fragment(const Operand& operand, Type type, int rows, int columns,
 // wmma.load.a|b|c.sync.aligned.LAYOUT.SHAPE[.SPACE].TYPE fragment, [address][, stride];
 // wmma.store.d… [address], fragment[, stride];  wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.TYPES
 // d, a, b, c;
-bool Decoder::wmma(const Instruction& in) {
+bool decode_wmma(Decoder& d, const Instruction& in) {
   Shape3 s;
   if (!shape_of(in, s) || in.types.empty() || in.operands.size() < 2) return false;
   TensorInst tensor;
@@ -103,14 +101,12 @@ bool Decoder::wmma(const Instruction& in) {
     const bool halves = in.types.size() == 2;  // .dtype.ctype: both multiplicands are f16
     const Type a = halves ? Type::F16 : in.types[1], b = halves ? Type::F16 : in.types[2];
     if (!exists(s, a) || element_bytes(a) != element_bytes(b)) return false;
-    if (!fragment(in.operands[0], in.types.front(), s.m, s.n, false, tensor.d) ||
-        !fragment(in.operands[1], a, s.m, s.k, true, tensor.a) ||
-        !fragment(in.operands[2], b, s.k, s.n, true, tensor.b) ||
-        !fragment(in.operands[3], in.types.back(), s.m, s.n, true, tensor.c))
+    if (!fragment(d, in.operands[0], in.types.front(), s.m, s.n, false, tensor.d) ||
+        !fragment(d, in.operands[1], a, s.m, s.k, true, tensor.a) ||
+        !fragment(d, in.operands[2], b, s.k, s.n, true, tensor.b) ||
+        !fragment(d, in.operands[3], in.types.back(), s.m, s.n, true, tensor.c))
       return false;
-    emit(Op::TensorMma).target = static_cast<uint32_t>(code_.tensors.size());
-    code_.tensors.push_back(tensor);
-    return true;
+    return d.emit_row(Op::TensorMma, d.code.tensors, tensor);
   }
   const bool store = in.has("store");
   if (!store && !in.has("load")) return false;
@@ -119,25 +115,22 @@ bool Decoder::wmma(const Instruction& in) {
   tensor.column_major = in.has("col");
   tensor.mem.space = in.space;
   tensor.mem.is_store = store;
-  if (!fragment(in.operands[store ? 1 : 0], in.types.back(), rows, columns, store, tensor.d))
+  if (!fragment(d, in.operands[store ? 1 : 0], in.types.back(), rows, columns, store, tensor.d))
     return false;
-  if (!address(in.operands[store ? 0 : 1], tensor.mem)) return false;
+  if (!d.address(in.operands[store ? 0 : 1], tensor.mem)) return false;
   if (in.operands.size() > 2) {
-    const auto stride = source(in.operands[2], 4, Type::U32);
+    const auto stride = d.source(in.operands[2], 4, Type::U32);
     if (!stride) return false;
     tensor.stride = *stride;
   }
   const int line = (tensor.column_major ? rows : columns) * element_bytes(in.types.back());
   tensor.mem.total = static_cast<uint8_t>(std::min(16, line));
-  note_access(tensor.mem, false);
-  emit(store ? Op::TensorStore : Op::TensorLoad).target =
-      static_cast<uint32_t>(code_.tensors.size());
-  code_.tensors.push_back(tensor);
-  return true;
+  note_access(d.code, tensor.mem, false);
+  return d.emit_row(store ? Op::TensorStore : Op::TensorLoad, d.code.tensors, tensor);
 }
 
 // mma.sync.aligned.SHAPE.row.col[.satfinite].DTYPE.ATYPE.BTYPE.CTYPE d, a, b, c;
-bool Decoder::mma(const Instruction& in) {
+bool decode_mma(Decoder& d, const Instruction& in) {
   Shape3 s;
   if (!in.has("sync") || !in.has("row") || !in.has("col") || !shape_of(in, s)) return false;
   if (in.operands.size() != 4 || in.types.size() != 4) return false;
@@ -145,10 +138,10 @@ bool Decoder::mma(const Instruction& in) {
   if (!exists_in_registers(s, a) || element_bytes(a) != element_bytes(b)) return false;
   TensorInst tensor;
   tensor.saturate = in.has("satfinite");
-  if (!fragment(in.operands[0], in.types[0], s.m, s.n, false, tensor.d) ||
-      !fragment(in.operands[1], a, s.m, s.k, true, tensor.a) ||
-      !fragment(in.operands[2], b, s.k, s.n, true, tensor.b) ||
-      !fragment(in.operands[3], in.types[3], s.m, s.n, true, tensor.c))
+  if (!fragment(d, in.operands[0], in.types[0], s.m, s.n, false, tensor.d) ||
+      !fragment(d, in.operands[1], a, s.m, s.k, true, tensor.a) ||
+      !fragment(d, in.operands[2], b, s.k, s.n, true, tensor.b) ||
+      !fragment(d, in.operands[3], in.types[3], s.m, s.n, true, tensor.c))
     return false;
   tensor.d.spread = tensor.c.spread = Spread::Sums;
   tensor.a.spread = Spread::Left;
@@ -158,14 +151,12 @@ bool Decoder::mma(const Instruction& in) {
         one->rows * one->columns * element_bytes(one->type))
       return false;
   }
-  emit(Op::TensorMma).target = static_cast<uint32_t>(code_.tensors.size());
-  code_.tensors.push_back(tensor);
-  return true;
+  return d.emit_row(Op::TensorMma, d.code.tensors, tensor);
 }
 
 // ldmatrix.sync.aligned.m8n8.x1|x2|x4[.trans].shared.b16 registers, [address];
 // stmatrix… [address], registers;
-bool Decoder::matrix_rows(const Instruction& in) {
+bool decode_matrix_rows(Decoder& d, const Instruction& in) {
   if (!in.has("m8n8") || in.types.size() != 1 || in.types[0] != Type::B16) return false;
   if (in.operands.size() != 2) return false;
   const bool store = in.opcode == "stmatrix";
@@ -176,13 +167,24 @@ bool Decoder::matrix_rows(const Instruction& in) {
   tensor.mem.total = 16;
   tensor.mem.is_store = store;
   const Operand &held = in.operands[store ? 1 : 0], &where = in.operands[store ? 0 : 1];
-  if (!fragment(held, Type::B16, 8, 8 * tensor.by_rows, store, tensor.d)) return false;
-  if (tensor.d.registers != tensor.by_rows || !address(where, tensor.mem)) return false;
-  note_access(tensor.mem, false);
-  emit(store ? Op::TensorStore : Op::TensorLoad).target =
-      static_cast<uint32_t>(code_.tensors.size());
-  code_.tensors.push_back(tensor);
-  return true;
+  if (!fragment(d, held, Type::B16, 8, 8 * tensor.by_rows, store, tensor.d)) return false;
+  if (tensor.d.registers != tensor.by_rows || !d.address(where, tensor.mem)) return false;
+  note_access(d.code, tensor.mem, false);
+  return d.emit_row(store ? Op::TensorStore : Op::TensorLoad, d.code.tensors, tensor);
 }
+
+int wmma_destinations(const Instruction& in) { return in.has("store") ? 0 : 1; }
+
+constexpr DecodeRow kTensorDecoders[] = {
+    {"wmma", decode_wmma, wmma_destinations},
+    {"mma", decode_mma, leading<1>},
+    {"ldmatrix", decode_matrix_rows, leading<1>},
+    {"stmatrix", decode_matrix_rows},
+    {"wgmma", decode_group_product},
+};
+
+}  // namespace
+
+std::span<const DecodeRow> tensor_decoders() { return kTensorDecoders; }
 
 }  // namespace kw::vgpu

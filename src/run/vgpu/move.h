@@ -9,7 +9,4 @@ namespace kw::vgpu {
 /// Sets `mem.row` and `mem.lanes`. Returns false when no such register layout exists.
 bool choose_moves(MemOp& mem);
 
-/// Whether run_atomic supports this operation on this type.
-bool atomic_supported(AtomicOp op, ptx::Type type);
-
 }  // namespace kw::vgpu

@@ -1,6 +1,6 @@
-// Finds plain loads that only start a compare-and-swap loop: those from an address that the same
-// function also passes to atom.cas.
-#include "vgpu/decoder.h"
+#include "vgpu/cas_addresses.h"
+
+#include <algorithm>
 
 namespace kw::vgpu {
 namespace {
@@ -14,13 +14,9 @@ bool is_cas(const ptx::Instruction& in) {
 
 }  // namespace
 
-void Decoder::find_cas_addresses() {
-  cas_addresses_.clear();
-  definitions_.clear();
-  const ptx::Function& f = function();
-  bool any = false;
-  for (const ptx::Instruction& instruction : f.instructions) any = any || is_cas(instruction);
-  if (!any) return;
+CasAddresses::CasAddresses(const ptx::Function& f, std::span<const int> destinations)
+    : function_(&f) {
+  if (std::none_of(f.instructions.begin(), f.instructions.end(), is_cas)) return;
   definitions_.assign(f.registers.size(), kNone);
   const auto defined = [&](const ptx::Operand& operand, size_t by) {
     if (operand.reg < 0) return;
@@ -28,25 +24,25 @@ void Decoder::find_cas_addresses() {
     definition = definition == kNone ? static_cast<int>(by) : kSeveral;
   };
   for (size_t i = 0; i < f.instructions.size(); ++i) {
-    for (int d = 0; d < shapes_[current_][i].destinations; ++d) {
+    for (int d = 0; d < destinations[i]; ++d) {
       const ptx::Operand& operand = f.instructions[i].operands[static_cast<size_t>(d)];
       defined(operand, i);
       for (const ptx::Operand& element : operand.elements) defined(element, i);
     }
   }
   for (const ptx::Instruction& instruction : f.instructions) {
-    if (is_cas(instruction)) cas_addresses_.insert(based(instruction.operands[1]));
+    if (is_cas(instruction)) addresses_.insert(based(instruction.operands[1]));
   }
 }
 
 // One address may be a register in one place and another register plus an offset in the next. Both
 // are followed back to their base.
-std::pair<int, int64_t> Decoder::based(const ptx::Operand& where) const {
+std::pair<int, int64_t> CasAddresses::based(const ptx::Operand& where) const {
   std::pair<int, int64_t> at = {where.reg, where.offset};
   for (int step = 0; step < kMaxSteps && at.first >= 0; ++step) {
     const int definition = definitions_[static_cast<size_t>(at.first)];
     if (definition < 0) break;
-    const ptx::Instruction& in = function().instructions[static_cast<size_t>(definition)];
+    const ptx::Instruction& in = function_->instructions[static_cast<size_t>(definition)];
     if (in.guard >= 0 || in.operands.size() < 2 || in.operands[1].reg < 0) break;
     const bool sum = in.opcode == "add" && in.operands.size() == 3 &&
                      in.operands[2].kind == ptx::Operand::Kind::Immediate;
@@ -57,8 +53,8 @@ std::pair<int, int64_t> Decoder::based(const ptx::Operand& where) const {
   return at;
 }
 
-bool Decoder::starts_cas_loop(const ptx::Operand& where) const {
-  return !cas_addresses_.empty() && where.reg >= 0 && cas_addresses_.count(based(where)) != 0;
+bool CasAddresses::starts_loop(const ptx::Operand& where) const {
+  return !addresses_.empty() && where.reg >= 0 && addresses_.count(based(where)) != 0;
 }
 
 }  // namespace kw::vgpu
