@@ -1,7 +1,8 @@
 // The problem: a row program has several passes over a row, and each pass needs the results of
 // earlier ones. The choice: one class writes all passes for every team of threads, and the row
-// stays in registers if it fits. The alternative, a class per team, would repeat the passes, which
-// are the larger part. The cost: the heads and the combining of results have a case for each team.
+// stays in registers if it fits. TeamLoops writes the loops around the passes. The alternative, a
+// class per team, would repeat the passes, which are the larger part. The cost: combining results
+// has a case for each team.
 #include "rows/row_kernel.h"
 
 #include <fmt/core.h>
@@ -35,22 +36,20 @@ RowKernel::RowKernel(const Region& region, const RowPlan& plan, Team team, bool 
                      const PassUsage* usage)
     : region_(region),
       plan_(plan),
-      team_(team),
       registers_(registers),
       e_(region, 1),
+      team_(region, plan, team, registers, e_),
       cache_(region, e_, registers, usage),
-      rows_(axes(plan.rows, "row")),
-      columns_(axes(plan.columns, "column")),
-      inner_(columns_.axes.back().name),
-      packs_(e_, inner_, axis_names(rows_, columns_)) {
+      inner_(team_.columns.axes.back().name),
+      packs_(e_, inner_, axis_names(team_.rows, team_.columns)) {
   e_.ranges = plan.ranges();
-  e_.rename = rows_.rename;
-  for (const auto& [name, to] : columns_.rename) {
+  e_.rename = team_.rows.rename;
+  for (const auto& [name, to] : team_.columns.rename) {
     e_.rename.insert_or_assign(name,
                                substitute(to, {{inner_, variable(inner_) + variable(kLane)}}));
   }
-  plain_ = rows_.rename;
-  for (const auto& [name, to] : columns_.rename) plain_.insert_or_assign(name, to);
+  plain_ = team_.rows.rename;
+  for (const auto& [name, to] : team_.columns.rename) plain_.insert_or_assign(name, to);
 }
 
 std::string RowKernel::body() {
@@ -60,11 +59,11 @@ std::string RowKernel::body() {
     return load(buffer, address);
   };
   for (pass_ = 0; pass_ < plan_.passes.size(); ++pass_) {
-    if (!split() || pass_ == only_) reduction_pass(plan_.passes[pass_]);
-    if (!split() || pass_ >= only_) continue;
+    if (!team_.is_split() || pass_ == team_.only) reduction_pass(plan_.passes[pass_]);
+    if (!team_.is_split() || pass_ >= team_.only) continue;
     for (const NodeId id : plan_.passes[pass_]) join_parts(id);
   }
-  if (!split() || only_ == plan_.passes.size()) {
+  if (!team_.is_split() || team_.only == plan_.passes.size()) {
     row_stores();
     if (!plan_.full_stores.empty()) store_pass();
   }
@@ -72,67 +71,33 @@ std::string RowKernel::body() {
   CudaWriter w(1);
   w.raw(e_.at(0).text());
   for (const std::string& slots : shared_) w.line(slots);
-  write_head(w, values);
+  team_.write_rows(w, values, !shared_.empty());
   return w.text();
-}
-
-Joined RowKernel::axes(const Domain& domain, const std::string& name) const {
-  const Joined one = joined(domain, plan_.used, {name});
-  if (one.axes.size() == 1) return one;
-  return joined(domain, plan_.used, {name + "_inner", name + "_outer"});
 }
 
 void RowKernel::open_row() {
   std::vector<std::string> variables = plan_.row_variables();
-  for (const Axis& axis : rows_.axes) variables.push_back(axis.name);
+  for (const Axis& axis : team_.rows.axes) variables.push_back(axis.name);
   for (const char* own : {"row", "own_row", "thread"}) variables.emplace_back(own);
-  row_scope_ = e_.open(variables, 0, nested() ? 1 : 0);
+  row_scope_ = e_.open(variables, 0, team_.nested() ? 1 : 0);
 }
 
 // Opens the pack and lane scopes of one pass.
 void RowKernel::open_pass(bool guarded) {
   std::vector<std::string> variables = plan_.column_variables();
-  for (const Axis& axis : columns_.axes) variables.push_back(axis.name);
+  for (const Axis& axis : team_.columns.axes) variables.push_back(axis.name);
   variables.emplace_back("column");
   pack_scope_ = e_.open(variables, row_scope_, guarded ? 2 : 1);
   lane_scope_ = e_.open({kLane}, pack_scope_);
-  for (const auto& [name, to] : columns_.rename) {
+  for (const auto& [name, to] : team_.columns.rename) {
     if (mentions(to, inner_)) e_.set_level(name, lane_scope_);
   }
   in_pass_.clear();
 }
 
-/// The loop over this thread's packs of the row.
-void RowKernel::write_columns(CudaWriter& w, const std::string& condition,
-                              const std::function<void()>& inside) {
-  const std::string count = e_.text(plan_.column_count());
-  if (loops()) {
-    w.line("#pragma unroll 4");
-    const auto loop = w.block(
-        fmt::format("for (Index column = {}thread * kVec; column < {}; column += {} * kVec)",
-                    split() ? "first + " : "", split() ? "last" : count, threads()));
-    write_parts(w, columns_, "column");
-    if (condition.empty()) {
-      inside();
-      return;
-    }
-    const auto block = w.block(fmt::format("if ({})", condition));
-    inside();
-    return;
-  }
-  w.line("#pragma unroll");
-  const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
-  w.line(fmt::format("const Index column = (item * {} + thread) * kVec;", threads()));
-  // If the packs are the whole row, loads start without a test.
-  const auto block = w.block(fmt::format("if ((kWhole || column < {}){})", count,
-                                         condition.empty() ? "" : " && " + condition));
-  write_parts(w, columns_, "column");
-  inside();
-}
-
 // Packs that several passes read, and those of the first pass, are loaded before anything else.
 std::string RowKernel::first_loads() {
-  CudaWriter w(nested() ? 2 : 1);
+  CudaWriter w(team_.nested() ? 2 : 1);
   std::vector<const PackLoad*> first;
   for (const PackLoad& load : packs_.loads()) {
     if (cache_.keeps(load.address)) first.push_back(&load);
@@ -143,7 +108,7 @@ std::string RowKernel::first_loads() {
   w.lines(cache_.declarations());
   write_shared_rows(w);
   if (first.empty()) return w.text();
-  write_columns(w, "", [&] {
+  team_.write_columns(w, "", [&] {
     for (const PackLoad* load : first) {
       const bool once = is_of_row(load->address);
       if (once) e_.need("load_once");
@@ -156,7 +121,7 @@ std::string RowKernel::first_loads() {
 }
 
 bool RowKernel::is_of_row(const Dim& address) const {
-  return std::ranges::any_of(rows_.axes,
+  return std::ranges::any_of(team_.rows.axes,
                              [&](const Axis& axis) { return mentions(address, axis.name); });
 }
 
@@ -185,7 +150,7 @@ void RowKernel::write_shared_rows(CudaWriter& w) {
                        from));
     from += fmt::format(" + (({}) * sizeof({}) + 15) / 16", columns, type);
   }
-  write_columns(w, "", [&] {
+  team_.write_columns(w, "", [&] {
     for (const PackLoad& load : packs_.loads()) {
       if (!is_shared(load.address)) continue;
       w.line(fmt::format("{0}_row[column / kVec] = load_pack<kVec>({1} + {2});", load.name,
@@ -263,7 +228,7 @@ void RowKernel::reduction_pass(const std::vector<NodeId>& reductions) {
   for (const auto& [max, base] : bases_) {
     w.line(fmt::format("float {} = {};", base, identity_of(graph::Op::Max, tensor::DType::Fp32)));
   }
-  write_columns(w, "", [&] {
+  team_.write_columns(w, "", [&] {
     write_pass_body(w, packs, lanes, packs_start, {});
     w.raw(online);
   });
@@ -320,8 +285,8 @@ void RowKernel::join_parts(NodeId id) {
     e_.need("squares_about");
     w.line(fmt::format("const float {} = {} / static_cast<float>({});", mean, totals_.at(sum),
                        columns));
-    const auto loop =
-        w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
+    const auto loop = w.block(
+        fmt::format("for (Index other = thread; other < parts; other += {})", team_.threads()));
     w.line("const Index from = share * other;");
     w.line(fmt::format(
         "const Index size = from + share < {0} ? share : from < {0} ? {0} - from : 0;", columns));
@@ -330,8 +295,8 @@ void RowKernel::join_parts(NodeId id) {
                     "static_cast<float>(size), {4});",
                     name, part, partials_of(sum, false), at, mean));
   } else {
-    const auto loop =
-        w.block(fmt::format("for (Index other = thread; other < parts; other += {})", threads()));
+    const auto loop = w.block(
+        fmt::format("for (Index other = thread; other < parts; other += {})", team_.threads()));
     w.line(fmt::format("{0} = {1}()({0}, {2});", name, combine_of(region_.node(id).op), part));
   }
   finish(id, name);
@@ -352,19 +317,19 @@ std::string RowKernel::partials_of(NodeId id, bool written) {
 void RowKernel::finish(NodeId id, const std::string& name) {
   const Node& node = region_.node(id);
   CudaWriter& w = e_.at(row_scope_);
-  if (team_ != Team::Lanes) {
+  if (!team_.is_lanes()) {
     const std::string slots = e_.fresh(name + "_slots");
-    shared_.push_back(
-        fmt::format("__shared__ {} {}[{} / 32];", partial_type(node.dtype), slots, threads()));
-    w.line(fmt::format("{0} = reduce_block<{1}>({0}, {2}(), {3});", name, threads(),
+    shared_.push_back(fmt::format("__shared__ {} {}[{} / 32];", partial_type(node.dtype), slots,
+                                  team_.threads()));
+    w.line(fmt::format("{0} = reduce_block<{1}>({0}, {2}(), {3});", name, team_.threads(),
                        combine_of(node.op), slots));
     e_.need("reduce_block");
   } else {
-    w.line(
-        fmt::format("{0} = reduce_lanes<{1}>({0}, {2}());", name, threads(), combine_of(node.op)));
+    w.line(fmt::format("{0} = reduce_lanes<{1}>({0}, {2}());", name, team_.threads(),
+                       combine_of(node.op)));
     e_.need("reduce_lanes");
   }
-  if (split() && pass_ == only_) {
+  if (team_.is_split() && pass_ == team_.only) {
     w.line(
         fmt::format("if (thread == 0) {}[row * parts + part] = {};", partials_of(id, true), name));
   } else if (plan_.rescaled.count(id) > 0 && plan_.rescaled.at(id).bare) {
@@ -389,15 +354,15 @@ void RowKernel::row_stores() {
                                 e_.stored(value, store.to.dtype)));
   }
   CudaWriter& w = e_.at(row_scope_);
-  const char* others = team_ == Team::Lanes                    ? " && own_row < rows"
-                       : split() && !plan_.full_stores.empty() ? " && part == 0"
-                                                               : "";
+  const char* others = team_.is_lanes()                                 ? " && own_row < rows"
+                       : team_.is_split() && !plan_.full_stores.empty() ? " && part == 0"
+                                                                        : "";
   const auto block = w.block(fmt::format("if (thread == 0{})", others));
   w.lines(lines);
 }
 
 void RowKernel::store_pass() {
-  open_pass(registers_ || team_ == Team::Lanes);
+  open_pass(registers_ || team_.is_lanes());
   std::vector<std::string> packs, stores;
   for (const Store& store : plan_.full_stores) {
     const Index index = plan_.index_of(store, region_);
@@ -421,99 +386,8 @@ void RowKernel::store_pass() {
   }
   const std::string lanes = e_.close(), pack_text = e_.close();
   CudaWriter& w = e_.at(row_scope_);
-  write_columns(w, team_ == Team::Lanes ? "own_row < rows" : "",
-                [&] { write_pass_body(w, pack_text, lanes, packs, stores); });
-}
-
-/// Writes the parts of an index that could not be joined to one axis.
-void RowKernel::write_parts(CudaWriter& w, const Joined& axes, const std::string& whole) {
-  if (axes.axes.size() == 1) return;
-  std::string left = whole;
-  for (size_t a = axes.axes.size(); a-- > 0;) {
-    const Axis& axis = axes.axes[a];
-    std::string extent = e_.text(axis.extent);
-    if (extent.find(' ') != std::string::npos) extent = "(" + extent + ")";
-    w.line(a == 0 ? fmt::format("const Index {} = {};", axis.name, left)
-                  : fmt::format("const Index {} = {} % {};", axis.name, left, extent));
-    left = fmt::format("{} / {}", left, extent);
-  }
-}
-
-void RowKernel::write_head(CudaWriter& w, const std::string& values) {
-  if (split()) return write_split_head(w, values);
-  if (team_ == Team::Block) return write_block_head(w, values);
-  write_lanes_head(w, values);
-}
-
-void RowKernel::write_block_head(CudaWriter& w, const std::string& values) {
-  w.line("const int thread = threadIdx.x;");
-  if (!loops()) {
-    w.line("const Index row = blockIdx.x;");
-    write_parts(w, rows_, "row");
-    w.raw(values);
-    return;
-  }
-  const std::string rows = e_.text(plan_.row_count());
-  const auto loop =
-      w.block(fmt::format("for (Index row = blockIdx.x; row < {}; row += gridDim.x)", rows));
-  write_parts(w, rows_, "row");
-  w.raw(values);
-  if (!shared_.empty()) w.line("__syncthreads();");
-}
-
-// Parts are whole packs, so that they start aligned.
-void RowKernel::write_split_head(CudaWriter& w, const std::string& values) {
-  w.line("const int thread = threadIdx.x;");
-  const std::string columns = e_.text(plan_.column_count());
-  const std::string share =
-      fmt::format("const Index share = ({} / kVec + parts - 1) / parts * kVec;", columns);
-  if (only_ == plan_.passes.size() && plan_.full_stores.empty()) {
-    w.line("const Index row = blockIdx.x;");
-    if (!plan_.centred.empty()) w.line(share);
-  } else {
-    // The data that the previous launch read last may still be in the caches, so every second
-    // launch runs backwards.
-    const bool backwards = only_ % 2 == 1;
-    if (backwards) w.line("const Index block = gridDim.x - 1 - blockIdx.x;");
-    w.line(fmt::format("const Index row = {} / parts;", backwards ? "block" : "blockIdx.x"));
-    w.line(fmt::format("const Index part = {} % parts;", backwards ? "block" : "blockIdx.x"));
-    w.line(share);
-    w.line("const Index first = share * part;");
-    w.line(fmt::format("const Index last = first + share < {0} ? first + share : {0};", columns));
-  }
-  write_parts(w, rows_, "row");
-  w.raw(values);
-}
-
-void RowKernel::write_lanes_head(CudaWriter& w, const std::string& values) {
-  const std::string per_block = fmt::format("({} / {})", tune("THREADS"), threads());
-  w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));
-  w.line(fmt::format("const int thread = threadIdx.x % {};", threads()));
-  const std::string lane_row = fmt::format("{} + threadIdx.x / {}", per_block, threads());
-  if (turns_) {
-    w.line("#pragma unroll");
-    const auto loop = w.block(fmt::format("for (int turn = 0; turn < {}; ++turn)", tune("TURNS")));
-    w.line(fmt::format("const Index own_row = (static_cast<Index>(blockIdx.x) * {} + turn) * {};",
-                       tune("TURNS"), lane_row));
-    return write_own_row(w, values);
-  }
-  if (!loops()) {
-    w.line(fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {};", lane_row));
-    return write_own_row(w, values);
-  }
-  w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", per_block));
-  // All lanes of a warp take part in its shuffles, so all make the same number of iterations.
-  const auto loop = w.block(fmt::format(
-      "for (Index first = static_cast<Index>(blockIdx.x) * {}; first < rows; first += step)",
-      per_block));
-  w.line(fmt::format("const Index own_row = first + threadIdx.x / {};", threads()));
-  write_own_row(w, values);
-}
-
-void RowKernel::write_own_row(CudaWriter& w, const std::string& values) {
-  w.line("const Index row = own_row < rows ? own_row : rows - 1;");
-  write_parts(w, rows_, "row");
-  w.raw(values);
+  team_.write_columns(w, team_.is_lanes() ? "own_row < rows" : "",
+                      [&] { write_pass_body(w, pack_text, lanes, packs, stores); });
 }
 
 std::string partials_name(const Region& region, NodeId reduction) {

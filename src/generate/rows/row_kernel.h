@@ -11,12 +11,9 @@
 #include "emit/emit.h"
 #include "rows/register_cache.h"
 #include "rows/row_plan.h"
+#include "rows/team_loops.h"
 
 namespace kw::generate {
-
-/// The threads that share a row: a block, a few lanes of a warp, or several blocks with a part
-/// each.
-enum class Team : uint8_t { Block, Lanes, Split };
 
 class RowKernel {
  public:
@@ -26,13 +23,13 @@ class RowKernel {
             const PassUsage* usage);
   /// For a split row: writes only this pass, after combining the partial results of earlier passes.
   /// The pass after the last one stores the results.
-  void only_pass(size_t pass) { only_ = pass; }
+  void only_pass(size_t pass) { team_.only = pass; }
 
   /// Keeps packs that several passes read in shared memory; needs usage.
   void keep_in_shared() { shares_ = true; }
 
   /// Lanes take several rows, with all their loads in flight; needs registers.
-  void take_turns() { turns_ = true; }
+  void take_turns() { team_.turns = true; }
 
   std::string body();
   /// The buffers whose rows are in shared memory; valid after body().
@@ -40,23 +37,13 @@ class RowKernel {
   Emitter& emitter() { return e_; }
   const Packs& packs() const { return packs_; }
   const PassUsage& seen() const { return cache_.seen(); }
-  const std::vector<Axis>& columns() const { return columns_.axes; }
+  const std::vector<Axis>& columns() const { return team_.columns.axes; }
   /// Declarations and arguments other than buffers and dims.
   const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
 
  private:
-  std::string tune(const char* name) const { return name + region_.suffix; }
-  std::string threads() const { return tune(team_ == Team::Lanes ? "LANES" : "THREADS"); }
-  bool loops() const { return !registers_; }
-  bool split() const { return team_ == Team::Split; }
-  /// Whether the row's statements are inside a loop over rows.
-  bool nested() const { return turns_ || (loops() && !split()); }
-
-  Joined axes(const Domain& domain, const std::string& name) const;
   void open_row();
   void open_pass(bool guarded);
-  void write_columns(CudaWriter& w, const std::string& condition,
-                     const std::function<void()>& inside);
   std::string first_loads();
   void write_shared_rows(CudaWriter& w);
   /// Whether no other row reads this address.
@@ -81,26 +68,19 @@ class RowKernel {
   void finish(graph::NodeId id, const std::string& name);
   void row_stores();
   void store_pass();
-  void write_parts(CudaWriter& w, const Joined& axes, const std::string& whole);
-  void write_head(CudaWriter& w, const std::string& values);
-  void write_block_head(CudaWriter& w, const std::string& values);
-  void write_split_head(CudaWriter& w, const std::string& values);
-  void write_lanes_head(CudaWriter& w, const std::string& values);
-  void write_own_row(CudaWriter& w, const std::string& values);
   std::string partials_of(graph::NodeId id, bool written);
 
   const Region& region_;
   const RowPlan& plan_;
-  Team team_;
   bool registers_;
   Emitter e_;
+  TeamLoops team_;
   RegisterCache cache_;
-  Joined rows_, columns_;
   std::string inner_;
   Packs packs_;
   std::map<std::string, Dim> plain_;  // variables by axes, without lanes
   int row_scope_ = 0, pack_scope_ = 0, lane_scope_ = 0;
-  size_t pass_ = 0, only_ = 0;
+  size_t pass_ = 0;
   std::set<std::string> in_pass_;  // packs loaded inside the pass
   std::vector<std::string> shared_;
   std::map<graph::NodeId, Value> results_;
@@ -112,7 +92,7 @@ class RowKernel {
     std::string count, mean, pack;
   };
   std::map<graph::NodeId, Means> means_;  // by the sum they are computed from
-  bool shares_ = false, turns_ = false;
+  bool shares_ = false;
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 

@@ -88,7 +88,7 @@ std::string RowKernel::centred_steps(const std::vector<NodeId>& reductions) {
 void RowKernel::centre(NodeId id) {
   const NodeId sum = plan_.centred.at(id).sum;
   const Means& means = means_.at(sum);
-  const std::string count = split() ? "last - first" : e_.text(plan_.column_count());
+  const std::string count = team_.is_split() ? "last - first" : e_.text(plan_.column_count());
   e_.at(row_scope_)
       .line(fmt::format("{0} = squares_about({0}, {1}, {2}, {3} / static_cast<float>({4}));",
                         totals_.at(id), means.count, means.mean, totals_.at(sum), count));
