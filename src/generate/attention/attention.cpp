@@ -252,7 +252,7 @@ Attention::Attention(const Region& region, const AttentionNodes& nodes)
   };
   e.value(nodes_.scores, at("mi", "ni"));
   fits_ = write_stores(e, scope, "x") && fits_ && !e.overflowed();
-  used.insert(used.end(), e.used_indices().begin(), e.used_indices().end());
+  used.insert(used.end(), e.used().indices.begin(), e.used().indices.end());
   axes_ = joined(batch_, used, {"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7"});
   if (axes_.axes.size() == 1) axes_ = joined(batch_, used, {"batch"});
 }
@@ -294,7 +294,7 @@ void Attention::look_at(AttentionOperand& operand, std::vector<Dim>& used) const
   };
   const Value value = e.value(operand.node, operand.index);
   operand.direct = operand.direct && loads == 1 && value.expr.text == "x";
-  used.insert(used.end(), e.used_indices().begin(), e.used_indices().end());
+  used.insert(used.end(), e.used().indices.begin(), e.used().indices.end());
   if (loads == 0) return;
   const auto outer = coefficient(operand.address, operand.outer);
   const auto inner = coefficient(operand.address, operand.inner);

@@ -48,7 +48,7 @@ class Elements {
       e.text(address());
     }
     if (e.overflowed()) return std::nullopt;
-    return e.used_indices();
+    return e.used().indices;
   }
 
  private:

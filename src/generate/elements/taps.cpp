@@ -212,7 +212,7 @@ class Taps {
     dry.open(names, 0);
     write_values(dry, 1, domain, domain.index, false);
     size_t found = 0;
-    for (const Dim& used : dry.used_indices()) {
+    for (const Dim& used : dry.used().indices) {
       const std::string text = used.text();
       found += text.find('/') != std::string::npos || text.find('%') != std::string::npos;
     }
@@ -368,8 +368,8 @@ bool is_made_up(const Region& region, NodeId node) {
 
 /// Whether each result of a window is used once, by one thread.
 bool is_wanted_once(const Region& region, NodeId id, const Emitter& e) {
-  const auto times = e.instances().find(id);
-  if (times == e.instances().end() || times->second != 1) return false;
+  const auto times = e.used().instances.find(id);
+  if (times == e.used().instances.end() || times->second != 1) return false;
   return graph::count_of(region.node(id).shape).value() >=
              graph::count_of(region.root().shape).value() ||
          is_made_up(region, id);
@@ -389,8 +389,8 @@ std::optional<Whole> whole_windows(const Region& region, const std::vector<NodeI
     if (!taps.is_wide() || !taps.fits_now()) continue;
     if (taps.overflowed() || taps.lines() > kMostWideLines) continue;
     const auto wanted_here = [&](NodeId id) {
-      const auto times = taps.emitter().instances().find(id);
-      return times != taps.emitter().instances().end() &&
+      const auto times = taps.emitter().used().instances.find(id);
+      return times != taps.emitter().used().instances.end() &&
              times->second * results <=
                  graph::count_of(region.node(id).shape).value() * whole.rows * whole.columns;
     };

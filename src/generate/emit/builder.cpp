@@ -35,7 +35,7 @@ void add_parameters(KernelSignature& signature, const Emitter& e, const Paramete
   const Region& region = e.region();
   std::set<std::string> seen;
   const auto pointer = [&](const Buffer& buffer, bool writes) {
-    if (e.used_buffers().count(buffer.name) == 0 || !seen.insert(buffer.name).second) return;
+    if (e.used().buffers.count(buffer.name) == 0 || !seen.insert(buffer.name).second) return;
     const bool both = writes && region.in_place.count(buffer.name) > 0;
     signature.add(fmt::format("{}{}*{} {}", writes ? "" : "const ", memory_type(buffer.dtype),
                               both ? "" : " __restrict__", buffer.name),
@@ -46,7 +46,7 @@ void add_parameters(KernelSignature& signature, const Emitter& e, const Paramete
   }
   for (const auto& [node, buffer] : region.loads) pointer(buffer, false);
   for (const Store& store : region.stores) pointer(store.to, true);
-  for (const std::string& dim : e.parameters()) signature.add("Index " + dim, dim);
+  for (const std::string& dim : e.used().parameters) signature.add("Index " + dim, dim);
   for (const auto& [declaration, argument] : more) signature.add(declaration, argument);
 }
 
@@ -152,7 +152,7 @@ DeviceFunction KernelBuilder::function(const Emitter& e, const std::string& what
   if (!source.empty() && !source.ends_with("\n\n")) source += "\n";
   source +=
       fmt::format("// {}\n{} {{\n{}}}\n", replace_all(what, "\n", "\n// "), signature.text, body);
-  kernel_.functions.insert(e.functions().begin(), e.functions().end());
+  kernel_.functions.insert(e.used().functions.begin(), e.used().functions.end());
   return {name, signature.args};
 }
 

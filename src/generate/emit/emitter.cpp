@@ -11,7 +11,6 @@
 
 #include "core/check.h"
 #include "core/text.h"
-#include "emit/reshapes.h"
 #include "text/text.h"
 
 namespace kw::generate {
@@ -44,6 +43,42 @@ std::string noun(const Node& node) {
   const auto found = nouns.find(node.op);
   if (found != nouns.end()) return found->second;
   return std::string(graph::op_info(node.op).name) + "_value";
+}
+
+// A moved value gets the name of its source.
+std::string noun_of(const Region& region, NodeId id) {
+  while (region.loads.count(id) == 0 &&
+         graph::op_info(region.node(id).op).kind == OpKind::Movement) {
+    id = region.node(id).inputs[0];
+  }
+  const auto loaded = region.loads.find(id);
+  return loaded != region.loads.end() ? loaded->second.name + "_value" : noun(region.node(id));
+}
+
+Value constant_value(Emitter& e, const Node& node) {
+  if (node.attrs.starts.empty()) {
+    return {{literal(node.dtype, node.attrs.number, node.attrs.integer)}, 0};
+  }
+  return {
+      {fmt::format("static_cast<{}>({})", register_type(node.dtype), e.text(node.attrs.starts[0]))},
+      0};
+}
+
+Value source_value(Emitter& e, NodeId id, const Index& index) {
+  const Node& node = e.region().node(id);
+  if (node.op == Op::Constant) return constant_value(e, node);
+  if (node.op == Op::Iota) {
+    const Dim& at = index[static_cast<size_t>(node.attrs.dims[0])];
+    return {{fmt::format("static_cast<{}>({})", register_type(node.dtype), e.text(at))},
+            e.level_of(at)};
+  }
+  KW_CHECK(node.op == Op::Philox, "every input is in memory");
+  e.need("philox_uniform");
+  const Value seed = e.value(node.inputs[0], {}), offset = e.value(node.inputs[1], {});
+  const Dim position = linear(node.shape, index);
+  return {{fmt::format("philox_uniform({}, {}, {})", seed.expr.text, offset.expr.text,
+                       e.text(position))},
+          std::max({e.level_of(position), seed.level, offset.level})};
 }
 
 }  // namespace
@@ -88,7 +123,6 @@ void Emitter::keep_in_arrays(int level, const std::string& counter, const std::s
   scope.count = count;
 }
 
-// Declares a named value in the scope and returns its name.
 std::string Emitter::declare(int level, const std::string& type, const std::string& wish,
                              const std::string& text) {
   const std::string name = fresh_variable(wish, level);
@@ -129,10 +163,10 @@ std::string Emitter::fresh_variable(const std::string& wish, int level) {
 
 std::string Emitter::text(const Dim& index) {
   const Dim renamed = rename.empty() ? index : substitute(index, rename);
-  used_.push_back(index);
+  used_.indices.push_back(index);
   std::string out = renamed.text();
   for (const std::string& word : identifiers(out)) {
-    if (variable_level_.count(word) == 0) parameters_.insert(word);
+    if (variable_level_.count(word) == 0) used_.parameters.insert(word);
   }
   return out;
 }
@@ -190,9 +224,10 @@ Value Emitter::value(NodeId node, const Index& index) {
   const std::string key = key_of(node, index);
   if (const Value* known = remembered(key)) return *known;
   ++work_;
-  ++instances_[node];
+  ++used_.instances[node];
   Value value = compute(node, index);
-  if (deserves_name(node, value)) value = bound(value, region_.node(node).dtype, noun_of(node));
+  if (deserves_name(node, value))
+    value = bound(value, region_.node(node).dtype, noun_of(region_, node));
   scopes_[static_cast<size_t>(value.level)].memo[key] = value;
   return value;
 }
@@ -225,18 +260,18 @@ Value Emitter::plain(NodeId id, const Index& index) {
   const Node& node = region_.node(id);
   switch (graph::op_info(node.op).kind) {
     case OpKind::Source:
-      return source(id, index);
+      return source_value(*this, id, index);
     case OpKind::Pointwise:
       return pointwise(id, index);
     case OpKind::Movement:
-      return is_heavy(node.op) ? serial_value(*this, id, index) : movement(id, index);
+      return is_heavy(node.op) ? serial_value(*this, id, index) : moved_value(*this, id, index);
     default:
       return serial_value(*this, id, index);
   }
 }
 
 Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
-  buffers_.insert(buffer.name);
+  touch(buffer);
   if (on_load && conditions_.empty()) {
     if (std::optional<Value> hooked = on_load(node, buffer, address)) return *hooked;
   }
@@ -245,7 +280,7 @@ Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
     access.bounds = conditions_.back().bounds;
     access.bounded = conditions_.back().bounded;
   }
-  accesses_.push_back(access);
+  used_.accesses.push_back(access);
   if (on_access) {
     const Condition none, &condition = conditions_.empty() ? none : conditions_.back();
     if (std::optional<Value> hooked = on_access(access, condition.name, condition.level)) {
@@ -296,32 +331,6 @@ Value Emitter::Guarded::or_else(const Value& other) const {
       std::max(value.level, other.level)};
 }
 
-Value Emitter::constant(const Node& node) {
-  if (node.attrs.starts.empty()) {
-    return {{literal(node.dtype, node.attrs.number, node.attrs.integer)}, 0};
-  }
-  return {
-      {fmt::format("static_cast<{}>({})", register_type(node.dtype), text(node.attrs.starts[0]))},
-      0};
-}
-
-Value Emitter::source(NodeId id, const Index& index) {
-  const Node& node = region_.node(id);
-  if (node.op == Op::Constant) return constant(node);
-  if (node.op == Op::Iota) {
-    const Dim& at = index[static_cast<size_t>(node.attrs.dims[0])];
-    return {{fmt::format("static_cast<{}>({})", register_type(node.dtype), text(at))},
-            level_of(at)};
-  }
-  KW_CHECK(node.op == Op::Philox, "every input is in memory");
-  need("philox_uniform");
-  const Value seed = value(node.inputs[0], {}), offset = value(node.inputs[1], {});
-  const Dim position = linear(node.shape, index);
-  return {
-      {fmt::format("philox_uniform({}, {}, {})", seed.expr.text, offset.expr.text, text(position))},
-      std::max({level_of(position), seed.level, offset.level})};
-}
-
 std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
   const std::optional<Shortcut> found = find_shortcut(*region_.graph, id);
   if (!found) return std::nullopt;
@@ -350,19 +359,9 @@ std::optional<Value> Emitter::shortcut(NodeId id, const Index& index) {
 // A value that does not change in an inner loop is computed outside it.
 Value Emitter::hoisted(NodeId id, const Index& index, const Value& value, int level) {
   if (value.level >= level || value.level == 0 || is_name_or_number(value.expr.text)) return value;
-  const Value named = bound(value, region_.node(id).dtype, noun_of(id));
+  const Value named = bound(value, region_.node(id).dtype, noun_of(region_, id));
   scopes_[static_cast<size_t>(value.level)].memo[key_of(id, index)] = named;
   return named;
-}
-
-// A moved value gets the name of its source.
-std::string Emitter::noun_of(NodeId id) const {
-  while (region_.loads.count(id) == 0 &&
-         graph::op_info(region_.node(id).op).kind == OpKind::Movement) {
-    id = region_.node(id).inputs[0];
-  }
-  const auto loaded = region_.loads.find(id);
-  return loaded != region_.loads.end() ? loaded->second.name + "_value" : noun(region_.node(id));
 }
 
 Value Emitter::pointwise(NodeId id, const Index& index) {
@@ -381,125 +380,7 @@ Value Emitter::pointwise(NodeId id, const Index& index) {
     operands.push_back(hoisted(node.inputs[i], index, values[i], level).expr);
   }
   const DType from = region_.node(node.inputs.back()).dtype;
-  return {pointwise_text(node.op, from, node.dtype, operands, functions_), level};
-}
-
-Value Emitter::movement(NodeId id, const Index& index) {
-  const Node& node = region_.node(id);
-  const Node& input = region_.node(node.inputs[0]);
-  Index at = index;
-  switch (node.op) {
-    case Op::Reshape: {
-      const NodeId before = before_reshapes(region_, id);
-      const auto loaded = region_.loads.find(before);
-      if (loaded != region_.loads.end()) {
-        return load(before, loaded->second, linear(node.shape, index));
-      }
-      return value(before, reshaped(node.shape, index, region_.node(before).shape, ranges));
-    }
-    case Op::Permute:
-      for (size_t d = 0; d < at.size(); ++d) at[static_cast<size_t>(node.attrs.dims[d])] = index[d];
-      break;
-    case Op::Expand: {
-      at.erase(at.begin(), at.end() - static_cast<long>(input.shape.size()));
-      for (size_t d = 0; d < at.size(); ++d) {
-        const Dim& to = node.shape[node.shape.size() - at.size() + d];
-        const bool grows = input.shape[d].is_constant() && input.shape[d].value() == 1;
-        if (grows || (input.shape[d].value() == 1 && !input.shape[d].same_text(to))) at[d] = Dim(0);
-      }
-      break;
-    }
-    case Op::Slice:
-      for (size_t d = 0; d < at.size(); ++d) {
-        at[d] = node.attrs.starts[d] + at[d] * Dim(node.attrs.steps[d]);
-      }
-      break;
-    case Op::Flip:
-      for (const int dim : node.attrs.dims) {
-        const auto d = static_cast<size_t>(dim);
-        at[d] = node.shape[d] - Dim(1) - at[d];
-      }
-      break;
-    case Op::Window: {
-      const auto d = static_cast<size_t>(node.attrs.dims[0]);
-      at.pop_back();
-      at[d] = index[d] * Dim(node.attrs.steps[0]) + index.back() * Dim(node.attrs.steps[1]);
-      break;
-    }
-    case Op::Pad:
-      return padded(id, index);
-    case Op::Concat:
-      return joined(id, index);
-    default:
-      return picked(id, index);
-  }
-  return value(node.inputs[0], at);
-}
-
-Value Emitter::padded(NodeId id, const Index& index) {
-  const Node& node = region_.node(id);
-  const Node& input = region_.node(node.inputs[0]);
-  std::vector<std::string> tests;
-  std::vector<Bound> bounds;
-  Index at = index;
-  int level = 0;
-  for (size_t d = 0; d < index.size(); ++d) {
-    const size_t before = tests.size();
-    const Dim& front = node.attrs.starts[d];
-    if (front.same_text(Dim(0)) && node.shape[d].same_text(input.shape[d])) continue;
-    level = std::max(level, level_of(index[d]));
-    const Dim end = front + input.shape[d];
-    if (!never_negative(index[d] - front)) tests.push_back(text(index[d]) + " >= " + text(front));
-    if (!end.same_text(node.shape[d]) && !surely_below(index[d], end, ranges)) {
-      tests.push_back(text(index[d]) + " < " + text(end));
-    }
-    at[d] = index[d] - front;
-    if (tests.size() > before) bounds.push_back({index[d], front, end});
-  }
-  if (tests.empty()) return value(node.inputs[0], at);
-  const Guarded inner = under(
-      join(tests, " && "), level, [&] { return value(node.inputs[0], at); }, bounds);
-  const std::string fill =
-      literal(node.dtype, node.attrs.number, static_cast<int64_t>(node.attrs.number));
-  return inner.or_else({{fill}, 0});
-}
-
-Value Emitter::joined(NodeId id, const Index& index) {
-  const Node& node = region_.node(id);
-  const auto along = static_cast<size_t>(node.attrs.dims[0]);
-  const int level = level_of(index[along]);
-  std::vector<Guarded> pieces;
-  Dim start(0);
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const Dim end = start + region_.node(node.inputs[i]).shape[along];
-    Index at = index;
-    at[along] = index[along] - start;
-    std::string test = text(index[along]) + " < " + text(end);
-    if (i > 0) test = text(index[along]) + " >= " + text(start) + " && " + test;
-    pieces.push_back(under(test, level, [&] { return value(node.inputs[i], at); }));
-    start = end;
-  }
-  Value out{{literal(node.dtype, 0, 0)}, level};
-  for (size_t i = pieces.size(); i-- > 0;) out = pieces[i].or_else(out);
-  return out;
-}
-
-Dim Emitter::index_variable(NodeId node, const Index& index, const Dim& extent) {
-  Value at = value(node, index);
-  const std::string name =
-      declare(at.level, "Index", "picked", fmt::format("static_cast<Index>({})", at.expr.text));
-  ranges.insert_or_assign(name, extent);
-  return variable(name);
-}
-
-Value Emitter::picked(NodeId id, const Index& index) {
-  const Node& node = region_.node(id);
-  const auto along = static_cast<size_t>(node.attrs.dims[0]);
-  const Dim& extent = region_.node(node.inputs[0]).shape[along];
-  Index at = index;
-  at[along] = node.op == Op::Gather ? index_variable(node.inputs[1], index, extent)
-                                    : index_variable(node.inputs[1], {index[along]}, extent);
-  return value(node.inputs[0], at);
+  return {pointwise_text(node.op, from, node.dtype, operands, used_.functions), level};
 }
 
 }  // namespace kw::generate

@@ -37,6 +37,17 @@ struct Access {
   bool bounded = true;  // only the bounds decide whether it is read
 };
 
+/// What the statements so far use, for the kernel's head.
+struct Used {
+  std::vector<Dim> indices;
+  std::vector<Access> accesses;
+  std::set<std::string> buffers, functions;
+  /// Names in indices that are not variables: dims and lets, which the kernel takes as arguments.
+  std::set<std::string> parameters;
+  /// The number of times each node was computed, at different indices or in different scopes.
+  std::map<graph::NodeId, int> instances;
+};
+
 class Emitter {
  public:
   using LoadHook =
@@ -79,6 +90,9 @@ class Emitter {
   Value plain(graph::NodeId node, const Index& index);
   /// The value with its own name.
   Value bound(const Value& value, tensor::DType dtype, const std::string& wish);
+  /// Declares a value in that scope and returns its name.
+  std::string declare(int level, const std::string& type, const std::string& wish,
+                      const std::string& text);
   /// A name for `text` in that scope; the same text gets the same name.
   std::string named(int level, const std::string& type, const std::string& wish,
                     const std::string& text);
@@ -114,19 +128,11 @@ class Emitter {
   size_t budget = 4000;  // the number of values after which the emitter gives up
   int64_t straight = 0;  // loops with at most this constant number of iterations are unrolled
 
-  // The names used, for the kernel's head.
   bool overflowed() const { return work_ > budget; }
-  const std::vector<Dim>& used_indices() const { return used_; }
-  const std::vector<Access>& accesses() const { return accesses_; }
-  const std::set<std::string>& used_buffers() const { return buffers_; }
-  /// Names in indices that are not variables: dims and lets, which the kernel takes as arguments.
-  const std::set<std::string>& parameters() const { return parameters_; }
-  const std::set<std::string>& functions() const { return functions_; }
-  void need(const std::string& function) { functions_.insert(function); }
-  void touch(const Buffer& buffer) { buffers_.insert(buffer.name); }
+  const Used& used() const { return used_; }
+  void need(const std::string& function) { used_.functions.insert(function); }
+  void touch(const Buffer& buffer) { used_.buffers.insert(buffer.name); }
   const Region& region() const { return region_; }
-  /// The number of times each node was computed, at different indices or in different scopes.
-  const std::map<graph::NodeId, int>& instances() const { return instances_; }
 
  private:
   struct Scope {
@@ -144,22 +150,12 @@ class Emitter {
     bool bounded = true;
   };
 
-  std::string declare(int level, const std::string& type, const std::string& wish,
-                      const std::string& text);
   std::string key_of(graph::NodeId node, const Index& index) const;
   const Value* remembered(const std::string& key) const;
   Value compute(graph::NodeId node, const Index& index);
   Value pointwise(graph::NodeId node, const Index& index);
   Value hoisted(graph::NodeId node, const Index& index, const Value& value, int level);
-  std::string noun_of(graph::NodeId node) const;
   std::optional<Value> shortcut(graph::NodeId node, const Index& index);
-  Value constant(const graph::Node& node);
-  Value source(graph::NodeId node, const Index& index);
-  Value movement(graph::NodeId node, const Index& index);
-  Value padded(graph::NodeId node, const Index& index);
-  Value joined(graph::NodeId node, const Index& index);
-  Value picked(graph::NodeId node, const Index& index);
-  Dim index_variable(graph::NodeId node, const Index& index, const Dim& extent);
   bool deserves_name(graph::NodeId node, const Value& value) const;
 
   const Region& region_;
@@ -169,13 +165,12 @@ class Emitter {
   std::map<std::string, int> numbers_;  // first number that may be free for a name
   std::map<graph::NodeId, int> uses_;
   std::vector<Condition> conditions_;
-  std::vector<Dim> used_;
-  std::vector<Access> accesses_;
-  std::set<std::string> buffers_, functions_, parameters_;
-  std::map<graph::NodeId, int> instances_;
+  Used used_;
   size_t work_ = 0;
 };
 
+/// Movement ops, as values of their source at another index.
+Value moved_value(Emitter& e, graph::NodeId node, const Index& index);
 /// Ops that read many elements, as loops of one thread.
 Value serial_value(Emitter& e, graph::NodeId node, const Index& index);
 /// Counts, in a loop at `level`, the elements of the line that precede `candidate`, which is at

@@ -28,7 +28,7 @@ std::vector<Dim> used_by(const Region& region, const Domain& domain,
     return Value{{"0"}, 1};
   };
   for (const NodeId id : values) dry.value(id, domain.index);
-  return dry.used_indices();
+  return dry.used().indices;
 }
 
 void add_stores(const Region& region, const Shape& shape, const Domain& domain,

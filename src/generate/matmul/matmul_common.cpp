@@ -117,7 +117,7 @@ size_t Product::same_for_left() const {
   e.value(left, domain.index);
   for (size_t d = 0; d < dims; ++d) {
     const std::string name = fmt::format("_left{}", d);
-    for (const Dim& used : e.used_indices()) {
+    for (const Dim& used : e.used().indices) {
       if (mentions(used, name)) return d;
     }
   }
@@ -185,7 +185,7 @@ void Product::look_at_operand(ProductOperand& operand) const {
   };
   const Value value = e.value(operand.node, operand.view.index);
   operand.direct = operand.direct && loads == 1 && value.expr.text == "x";
-  operand.view.used = e.used_indices();
+  operand.view.used = e.used().indices;
   join(operand.view.row, operand.view.used);
   join(operand.view.column, operand.view.used);
   find_direction(operand);
@@ -202,7 +202,7 @@ void Product::look_at_result() {
   e.ranges = ranges_;
   const int scope = e.open(all_variables(), 0);
   fits_ = write_stores(e, scope, "x");
-  result_.used = e.used_indices();
+  result_.used = e.used().indices;
   join(result_.row, result_.used);
   join(result_.column, result_.used);
 }

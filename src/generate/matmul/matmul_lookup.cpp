@@ -77,8 +77,8 @@ std::optional<Lookup> Lookup::find(const Region& region, const ProductOperand& o
   trial.rename = e.rename;
   trial.open(operand.variables(), 0);
   trial.value(operand.node, operand.view.index);
-  if (trial.accesses().size() != 1 || !trial.accesses()[0].bounded) return {};
-  const Access& access = trial.accesses()[0];
+  if (trial.used().accesses.size() != 1 || !trial.used().accesses[0].bounded) return {};
+  const Access& access = trial.used().accesses[0];
   const auto apart = taken_apart(substitute(access.address, e.rename), names_of(operand.k()),
                                  names_of(operand.side()));
   Lookup found(operand);

@@ -213,10 +213,10 @@ bool Product::find_k_ranges() {
   e.ranges = ranges_;
   e.open(all_variables(), 0);
   e.value(left_.node, left_.view.index);
-  if (e.accesses().size() != 1 || !e.accesses()[0].bounded) return false;
+  if (e.used().accesses.size() != 1 || !e.used().accesses[0].bounded) return false;
   const std::vector<Axis>& axes = left_.k().axes.axes;
   const Axis& channel = left_.side().axes.axes[0];
-  for (const Bound& seen : e.accesses()[0].bounds) {
+  for (const Bound& seen : e.used().accesses[0].bounds) {
     const Bound bound = renamed_bound(seen, left_.rename());
     const auto range = PhaseRange::of(bound, axes, channel);
     if (range && !left_.k().is_whole() && !has_range(phases_.k, range->axis.name)) {

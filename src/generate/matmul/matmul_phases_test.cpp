@@ -13,9 +13,7 @@ namespace {
 const Axis kChannel{"m2", Dim(8)}, kPhase{"m0", Dim(2)}, kTap{"k0", Dim(2)};
 
 /// 3 taps with a stride of 2, reversed: tap 2 - 2 * k0 + m0 must be one of the kernel's.
-Bound tap_bound() {
-  return {variable("m0") + Dim(2) - Dim(2) * variable("k0"), Dim(0), Dim(3)};
-}
+Bound tap_bound() { return {variable("m0") + Dim(2) - Dim(2) * variable("k0"), Dim(0), Dim(3)}; }
 
 /// With a padding of 1: column 2 * n0 + m0 - 1 must be one of the result's W.
 Bound column_bound(int64_t width) {
@@ -89,7 +87,7 @@ const Index n0_past = min(static_cast<Index>(5), max(static_cast<Index>(0), W + 
 const Index n0_many = n0_from < n0_past ? n0_past - n0_from : 0;
 const bool alive = m0 >= 0 && m0 < 1 && k0_from < k0_past;
 )");
-  EXPECT_EQ(e.parameters(), std::set<std::string>{"W"});
+  EXPECT_EQ(e.used().parameters, std::set<std::string>{"W"});
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ class TapSums {
     for (int64_t tap = 0; tap < taps_; ++tap) operand(trial, false, tap);
     std::vector<std::string> names;
     for (size_t i = 0; i < 8; ++i) names.push_back(fmt::format("k{}", i));
-    k_.axes = joined(k_.domain, trial.used_indices(), names);
+    k_.axes = joined(k_.domain, trial.used().indices, names);
   }
 
   DeviceFunction write_sums() {

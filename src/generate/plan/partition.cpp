@@ -209,7 +209,7 @@ class Cutter {
   std::optional<NodeId> best_cut(const Region& region, const Emitter& e, const Roots& roots) const {
     std::optional<NodeId> best;
     double best_distance = 0;
-    for (const auto& [id, times] : e.instances()) {
+    for (const auto& [id, times] : e.used().instances) {
       if (times < 2 || !can_be_cut(id, region, roots)) continue;
       const double distance = std::fabs(std::log2(times) - std::log2(kMostStatements) / 2);
       if (!best || distance < best_distance) {

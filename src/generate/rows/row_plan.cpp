@@ -81,7 +81,7 @@ class Walk {
       if (keys_.count(id) == 0) return false;
     }
     sort_into_passes();
-    plan_.used = e_.used_indices();
+    plan_.used = e_.used().indices;
     return true;
   }
 
