@@ -8,4 +8,7 @@ namespace kw::generate {
 Schedules mma_attention_schedules();    // on tensor cores
 Schedules plain_attention_schedules();  // on CUDA cores
 
+inline constexpr ScheduleSource kAttentionSchedules[] = {mma_attention_schedules,
+                                                         plain_attention_schedules};
+
 }  // namespace kw::generate

@@ -13,4 +13,8 @@ Schedules pointwise_schedules();  // one thread per few elements
 Schedules scatter_schedules();    // a thread per source element, then one per result
 Schedules generic_schedules();    // one thread per element, loops for the rest
 
+inline constexpr ScheduleSource kElementSchedules[] = {taps_schedules,    transpose_schedules,
+                                                       gather_schedules,  pointwise_schedules,
+                                                       scatter_schedules, generic_schedules};
+
 }  // namespace kw::generate

@@ -20,5 +20,7 @@ struct Schedule {
 };
 
 using Schedules = std::vector<Schedule>;
+/// Returns the rows of one source. Each module lists its sources in its schedules.h.
+using ScheduleSource = Schedules (*)();
 
 }  // namespace kw::generate

@@ -28,14 +28,12 @@ constexpr const char* kOrder[] = {
 
 std::vector<Schedule> all_in_order() {
   std::map<std::string, Schedule> rows;
-  for (const auto list : {taps_schedules,      transpose_schedules,     gather_schedules,
-                          pointwise_schedules, scatter_schedules,       generic_schedules,
-                          scan_schedules,      scan_columns_schedules,  arg_schedules,
-                          column_schedules,    top_k_schedules,         sort_schedules,
-                          row_schedules,       shared_row_schedules,    split_row_schedules,
-                          stack_schedules,     mma_attention_schedules, plain_attention_schedules,
-                          matmul_schedules,    wmma_schedules,          tap_sums_schedules}) {
-    for (const Schedule& row : list()) rows.emplace(row.name, row);
+  const std::span<const ScheduleSource> modules[] = {
+      kElementSchedules, kScanSchedules, kRowSchedules, kAttentionSchedules, kMatmulSchedules};
+  for (const auto module : modules) {
+    for (const ScheduleSource source : module) {
+      for (const Schedule& row : source()) rows.emplace(row.name, row);
+    }
   }
   std::vector<Schedule> ordered;
   for (const char* name : kOrder) ordered.push_back(rows.at(name));

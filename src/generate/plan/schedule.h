@@ -1,8 +1,8 @@
 // How regions become kernels: one row per schedule.
 //
 // To add a schedule: write its `applies` and `emit` in its own source. Return its row from a
-// function `Schedules my_schedules()` that the module's schedules.h declares. Put its name into
-// kOrder (schedule.cpp), faster ones before slower ones.
+// function `Schedules my_schedules()` that the module's schedules.h declares and lists. Put its
+// name into kOrder (schedule.cpp), faster ones before slower ones.
 // - `applies` must be cheap and certain. The partition uses it to decide whether two regions may
 //   become one kernel, so a row that accepts "matmul + any pointwise epilogue" gets its epilogues
 //   fused. region.stores are the values to compute, region.loads those already in memory;

@@ -10,4 +10,7 @@ Schedules shared_row_schedules();  // a block per row, which is kept in shared m
 Schedules split_row_schedules();   // several blocks per row
 Schedules stack_schedules();       // adjacent rows that are adjacent in memory
 
+inline constexpr ScheduleSource kRowSchedules[] = {row_schedules, shared_row_schedules,
+                                                   split_row_schedules, stack_schedules};
+
 }  // namespace kw::generate

@@ -12,4 +12,8 @@ Schedules column_schedules();        // reductions and arg reductions over leadi
 Schedules top_k_schedules();         // the k best of a row, in a warp's registers
 Schedules sort_schedules();          // whole rows
 
+inline constexpr ScheduleSource kScanSchedules[] = {scan_schedules,  scan_columns_schedules,
+                                                    arg_schedules,   column_schedules,
+                                                    top_k_schedules, sort_schedules};
+
 }  // namespace kw::generate
