@@ -21,6 +21,11 @@ void fill_lane(std::byte* slot, int width, int lane, uint64_t value) {
   std::memcpy(slot + lane * width, &value, width);
 }
 
+uint64_t environment_value(const LaunchContext& context, uint32_t number) {
+  if (number == 1) return context.workspace >> 32;
+  return number == 2 ? context.workspace & 0xffffffff : 0;
+}
+
 uint32_t lane_mask(Special which, uint32_t bit) {
   if (which == Special::LanemaskEq) return bit;
   if (which == Special::LanemaskLe) return bit | (bit - 1);
@@ -84,9 +89,7 @@ uint64_t launch_value(const LaunchContext& context, const SpecialSlot& slot, uin
     case Special::ClusterNctaRank:
       return 1;
     case Special::EnvReg:
-      if (slot.number == 1) return context.workspace >> 32;
-      if (slot.number == 2) return context.workspace & 0xffffffff;
-      return 0;
+      return environment_value(context, slot.number);
     default:
       return 0;
   }
