@@ -1,4 +1,4 @@
-#include "host_recording/foreign_tier_abi.h"
+#include "host_recording/launcher_abi.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "host_recording/foreign_tier_build.h"
-#include "host_recording/foreign_tier_torch.h"
+#include "host_recording/foreign_build.h"
+#include "host_recording/python_request.h"
 
 namespace kw::host_recording {
 

@@ -1,4 +1,4 @@
-#include "host_recording/foreign_tier_stand_in.h"
+#include "host_recording/stand_in.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // The alternative, requiring annotations in the foreign file, would not work with files as they
 // are. The cost: an integer such as n = B * D needs a value from the user if the tensors have
 // different shapes.
-#include "host_recording/foreign_tier_abi.h"
+#include "host_recording/launcher_abi.h"
 
 #include <fmt/core.h>
 

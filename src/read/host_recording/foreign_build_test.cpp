@@ -1,4 +1,4 @@
-#include "host_recording/foreign_tier_build.h"
+#include "host_recording/foreign_build.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "host_recording/foreign_tier_torch.h"
+#include "host_recording/python_request.h"
 
 #include <fmt/core.h>
 

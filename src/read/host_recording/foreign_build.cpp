@@ -3,7 +3,7 @@
 // intermediate PTX. Library, PTX and messages together form one image in the compile cache. The
 // alternative, compiling host and device code separately, could give kernels other names. The cost:
 // nvcc must be installed; it runs in a sandbox, because the compiler reads foreign text.
-#include "host_recording/foreign_tier_build.h"
+#include "host_recording/foreign_build.h"
 
 #include <fmt/core.h>
 

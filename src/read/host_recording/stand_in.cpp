@@ -4,7 +4,7 @@
 // several processes at different addresses must agree. The alternative, running it on a GPU, would
 // let foreign code act inside the timed process. The cost: each round runs the candidate again; a
 // process with PyTorch already imported is kept for that.
-#include "host_recording/foreign_tier_stand_in.h"
+#include "host_recording/stand_in.h"
 
 #include <fmt/core.h>
 
