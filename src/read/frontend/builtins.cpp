@@ -4,6 +4,8 @@
 // case. The cost: a list has at most kMaxItems items, and a set is a list that keeps duplicates. A
 // function that needs a tensor's value, such as int(x), is refused unless the value is known before
 // the run.
+#include "frontend/builtins.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,13 +14,15 @@
 #include <map>
 
 #include "core/text.h"
-#include "frontend/call.h"
+#include "frontend/classes.h"
+#include "frontend/expressions.h"
+#include "frontend/functions.h"
 #include "frontend/index.h"
 #include "frontend/math_library.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
-#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
+#include "frontend/tensors.h"
 #include "frontend/text_format.h"
 
 namespace kw::frontend {
@@ -136,10 +140,6 @@ bool is_instance(const Value& value, const Value& type, int depth) {
   return type_name(value) == word;
 }
 
-}  // namespace
-
-namespace {
-
 /// The first argument, which most builtins need; an Error if it is missing.
 Result<Value> first(const std::string& name, const Arguments& arguments) {
   if (arguments.positional.empty()) return input_error(fmt::format("{}() needs an argument", name));
@@ -152,50 +152,54 @@ Error value_as_number(const std::string& name) {
 
 }  // namespace
 
-Result<Value> PythonTracer::builtin_length(const Value& value) {
+Result<Value> builtin_length(TraceState& trace, const Value& value) {
   if (const auto* tensor = value.get<Tensor>()) {
-    const graph::NodeId node = KW_TRY(node_of(*tensor));
-    if (graph_.rank(node) == 0) return input_error("len() of a 0-d tensor");
-    return Value(graph_[node].shape[0]);
+    const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
+    if (trace.graph.rank(node) == 0) return input_error("len() of a 0-d tensor");
+    return Value(trace.graph[node].shape[0]);
   }
   if (const auto* object = value.get<std::shared_ptr<Object>>();
       object && (*object)->holding == Holding::Nothing) {
     const Value* method = (*object)->cls->find("__len__");
-    if (method) return invoke(*method, {{value}, {}});
+    if (method) return invoke(trace, *method, {{value}, {}});
   }
   if (!items_of(value) && as_number(value))
     return input_error(fmt::format("object of type '{}' has no len()", type_name(value)));
-  const std::vector<Value> items = KW_TRY(iterate(value));
+  const std::vector<Value> items = KW_TRY(iterate(trace, value));
   return Value(Dim(static_cast<int64_t>(items.size())));
 }
 
-Result<Value> PythonTracer::builtin_number(const std::string& name, const Arguments& arguments) {
+namespace {
+
+Result<Value> builtin_number(TraceState& trace, const std::string& name,
+                             const Arguments& arguments) {
   const Value value = KW_TRY(first(name, arguments));
   if (const auto* tensor = value.get<Tensor>()) {
-    const auto constant = KW_TRY(constant_of(*tensor));
+    const auto constant = KW_TRY(constant_of(trace, *tensor));
     if (!constant) return value_as_number(name);
-    return builtin_number(name, {{*constant}, {}});
+    return builtin_number(trace, name, {{*constant}, {}});
   }
-  if (name == "int") return to_int(graph_, value);
+  if (name == "int") return to_int(trace.graph, value);
   if (name == "float") return to_float(value);
-  const bool holds = KW_TRY(truth_of(value));
+  const bool holds = KW_TRY(truth_of(trace, value));
   return Value(holds);
 }
 
-Result<Value> PythonTracer::builtin_reduce(const std::string& name, const Arguments& arguments) {
+Result<Value> builtin_reduce(TraceState& trace, const std::string& name,
+                             const Arguments& arguments) {
   const Value value = KW_TRY(first(name, arguments));
   const bool several = arguments.positional.size() > 1 && (name == "min" || name == "max");
   if (!arguments.keywords.empty() && name != "sum")
     return input_error(fmt::format("{}() with keyword arguments is not supported", name));
-  const std::vector<Value> items = several ? arguments.positional : KW_TRY(iterate(value));
+  const std::vector<Value> items = several ? arguments.positional : KW_TRY(iterate(trace, value));
   if (name == "sum") {
     Value total = arguments.positional.size() > 1 ? arguments.positional[1] : Value(Dim(0));
-    for (const Value& item : items) total = KW_TRY(binary("Add", total, item));
+    for (const Value& item : items) total = KW_TRY(binary(trace, "Add", total, item));
     return total;
   }
   if (name == "any" || name == "all") {
     for (const Value& item : items) {
-      const bool holds = KW_TRY(truth_of(item));
+      const bool holds = KW_TRY(truth_of(trace, item));
       if (holds == (name == "any")) return Value(holds);
     }
     return Value(name == "all");
@@ -204,15 +208,30 @@ Result<Value> PythonTracer::builtin_reduce(const std::string& name, const Argume
     return input_error(fmt::format(
         "{}() of tensors: their values are known only at the run\ntorch.{} compares per element",
         name, name == "max" ? "maximum" : "minimum"));
-  return extreme(graph_, items, name == "max");
+  return extreme(trace.graph, items, name == "max");
 }
 
-Result<Value> PythonTracer::builtin_sequence(const std::string& name, const Arguments& arguments) {
+Result<Value> make_dict(TraceState& trace, const Value& from, const std::vector<Value>& items) {
+  if (const auto* other = from.get<std::shared_ptr<Dict>>())
+    return Value(std::make_shared<Dict>(**other));
+  auto dict = std::make_shared<Dict>();
+  for (const Value& item : items) {
+    const std::vector<Value> pair = KW_TRY(iterate(trace, item));
+    if (pair.size() != 2) return input_error("dict() needs pairs");
+    set_item(*dict, pair[0], pair[1]);
+  }
+  return Value(std::move(dict));
+}
+
+}  // namespace
+
+Result<Value> builtin_sequence(TraceState& trace, const std::string& name,
+                               const Arguments& arguments) {
   if (name == "zip") {
     std::vector<std::vector<Value>> columns;
     size_t rows = SIZE_MAX;
     for (const Value& one : arguments.positional) {
-      columns.push_back(KW_TRY(iterate(one)));
+      columns.push_back(KW_TRY(iterate(trace, one)));
       rows = std::min(rows, columns.back().size());
     }
     std::vector<Value> result;
@@ -232,14 +251,14 @@ Result<Value> PythonTracer::builtin_sequence(const std::string& name, const Argu
   const bool mapping = name == "map" || name == "filter";
   if (mapping && arguments.positional.size() != 2)
     return input_error(fmt::format("{}() takes 2 arguments here", name));
-  std::vector<Value> items = KW_TRY(iterate(arguments.positional[mapping ? 1 : 0]));
+  std::vector<Value> items = KW_TRY(iterate(trace, arguments.positional[mapping ? 1 : 0]));
   if (name == "tuple") return make_tuple(std::move(items));
   if (name == "list" || name == "set" || name == "iter") return make_list(std::move(items));
   if (name == "reversed") {
     std::reverse(items.begin(), items.end());
     return make_list(std::move(items));
   }
-  if (name == "dict") return make_dict(arguments.positional[0], items);
+  if (name == "dict") return make_dict(trace, arguments.positional[0], items);
   int64_t next = 0;
   for (const auto& [key, value] : arguments.keywords) next = as_dim(value).value_or(Dim(0)).value();
   if (name == "enumerate" && arguments.positional.size() > 1)
@@ -250,47 +269,37 @@ Result<Value> PythonTracer::builtin_sequence(const std::string& name, const Argu
       result.push_back(make_tuple({Dim(next++), item}));
       continue;
     }
-    const Value mapped = KW_TRY(invoke(arguments.positional[0], {{item}, {}}));
+    const Value mapped = KW_TRY(invoke(trace, arguments.positional[0], {{item}, {}}));
     if (name == "map")
       result.push_back(mapped);
-    else if (KW_TRY(truth_of(mapped)))
+    else if (KW_TRY(truth_of(trace, mapped)))
       result.push_back(item);
   }
   return make_list(std::move(result));
 }
 
-Result<Value> PythonTracer::make_dict(const Value& from, const std::vector<Value>& items) {
-  if (const auto* other = from.get<std::shared_ptr<Dict>>())
-    return Value(std::make_shared<Dict>(**other));
-  auto dict = std::make_shared<Dict>();
-  for (const Value& item : items) {
-    const std::vector<Value> pair = KW_TRY(iterate(item));
-    if (pair.size() != 2) return input_error("dict() needs pairs");
-    set_item(*dict, pair[0], pair[1]);
-  }
-  return Value(std::move(dict));
-}
+namespace {
 
-Result<Value> PythonTracer::builtin_sorted(Arguments arguments) {
+Result<Value> builtin_sorted(TraceState& trace, Arguments arguments) {
   const Value value = KW_TRY(first("sorted", arguments));
-  std::vector<Value> items = KW_TRY(iterate(value));
+  std::vector<Value> items = KW_TRY(iterate(trace, value));
   std::vector<std::pair<Value, Value>> keyed;
   bool reverse = false;
   Value key;
   for (const auto& [name, given] : arguments.keywords) {
     if (name == "key") key = given;
-    if (name == "reverse") reverse = KW_TRY(truth_of(given));
+    if (name == "reverse") reverse = KW_TRY(truth_of(trace, given));
   }
   for (const Value& item : items) {
     if (item.get<Tensor>()) return input_error(value_decides("sorted() of tensors"));
-    keyed.emplace_back(key.is_none() ? item : KW_TRY(invoke(key, {{item}, {}})), item);
+    keyed.emplace_back(key.is_none() ? item : KW_TRY(invoke(trace, key, {{item}, {}})), item);
   }
   // Insertion sort, because comparing may fail, which std::sort cannot report.
   for (size_t i = 1; i < keyed.size(); ++i) {
     for (size_t j = i; j > 0; --j) {
-      if (++steps_ > kMaxSteps) return input_error(too_many_steps(kMaxSteps));
+      if (++trace.steps > kMaxSteps) return input_error(too_many_steps(kMaxSteps));
       const char* op = reverse ? "Gt" : "Lt";
-      const bool swap = KW_TRY(compare(graph_, op, keyed[j].first, keyed[j - 1].first));
+      const bool swap = KW_TRY(compare(trace.graph, op, keyed[j].first, keyed[j - 1].first));
       if (!swap) break;
       std::swap(keyed[j], keyed[j - 1]);
     }
@@ -299,13 +308,14 @@ Result<Value> PythonTracer::builtin_sorted(Arguments arguments) {
   return make_list(std::move(items));
 }
 
-Result<Value> PythonTracer::builtin_attribute(const std::string& name, const Arguments& arguments) {
+Result<Value> builtin_attribute(TraceState& trace, const std::string& name,
+                                const Arguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   const auto* attribute_name = given.size() >= 2 ? given[1].get<std::string>() : nullptr;
   if (!attribute_name) return input_error(fmt::format("{}() needs an object and a name", name));
   if (name == "setattr") {
     if (given.size() != 3) return input_error("setattr() takes 3 arguments");
-    KW_TRY(set_attribute(given[0], *attribute_name, given[2]));
+    KW_TRY(set_attribute(trace, given[0], *attribute_name, given[2]));
     return Value();
   }
   const auto* object = given[0].get<std::shared_ptr<Object>>();
@@ -313,7 +323,7 @@ Result<Value> PythonTracer::builtin_attribute(const std::string& name, const Arg
     std::erase((*object)->order, *attribute_name);
     return Value();
   }
-  const std::optional<Value> found = KW_TRY(attribute(given[0], *attribute_name));
+  const std::optional<Value> found = KW_TRY(attribute(trace, given[0], *attribute_name));
   if (name == "hasattr") return Value(found.has_value());
   if (found && name == "getattr") return *found;
   if (given.size() > 2) return given[2];
@@ -321,50 +331,45 @@ Result<Value> PythonTracer::builtin_attribute(const std::string& name, const Arg
       fmt::format("'{}' object has no attribute '{}'", type_name(given[0]), *attribute_name));
 }
 
-Result<Value> PythonTracer::call_builtin(const std::string& name, Arguments arguments) {
-  static const std::map<std::string, int> kGroups = {
-      {"int", 1},     {"float", 1},    {"bool", 1},      {"min", 2},    {"max", 2},    {"sum", 2},
-      {"any", 2},     {"all", 2},      {"zip", 3},       {"tuple", 3},  {"list", 3},   {"set", 3},
-      {"dict", 3},    {"reversed", 3}, {"enumerate", 3}, {"map", 3},    {"filter", 3}, {"iter", 3},
-      {"getattr", 4}, {"hasattr", 4},  {"setattr", 4},   {"delattr", 4}};
-  const auto group = kGroups.find(name);
-  const int which = group == kGroups.end() ? 0 : group->second;
-  if (which == 1 && !arguments.positional.empty()) return builtin_number(name, arguments);
-  if (which == 1)
-    return name == "int" ? Value(Dim(0)) : name == "float" ? Value(0.0) : Value(false);
-  if (which == 2) return builtin_reduce(name, arguments);
-  if (which == 3) return builtin_sequence(name, arguments);
-  if (which == 4) return builtin_attribute(name, arguments);
-  if (name == "range") return make_range(graph_, arguments.positional);
-  if (name == "super") return make_super(std::move(arguments));
-  if (name == "sorted") return builtin_sorted(std::move(arguments));
-  if (name == "object") return make_plain_object("object");
-  return builtin_of_one(name, std::move(arguments));
+Result<Value> type_of(const Value& value) {
+  if (const auto* object = value.get<std::shared_ptr<Object>>()) return Value((*object)->cls);
+  if (value.get<Tensor>()) return Value(Library{"torch.Tensor"});
+  return Value(Library{"builtins." + type_name(value)});
 }
 
-Result<Value> PythonTracer::builtin_of_one(const std::string& name, Arguments arguments) {
+Result<Value> bind_as(const std::string& name, const Value& value) {
+  const auto* function = value.get<std::shared_ptr<Function>>();
+  if (!function) return input_error(fmt::format("{}() needs a function", name));
+  auto bound = std::make_shared<Function>(**function);
+  bound->binding = name == "staticmethod"  ? Binding::Static
+                   : name == "classmethod" ? Binding::Class
+                                           : Binding::Property;
+  return Value(std::move(bound));
+}
+
+Result<Value> builtin_of_one(TraceState& trace, const std::string& name, Arguments arguments) {
   const Value value = KW_TRY(first(name, arguments));
   const size_t count = arguments.positional.size();
   const Value second = count > 1 ? arguments.positional[1] : Value();
-  if (name == "len") return builtin_length(value);
+  if (name == "len") return builtin_length(trace, value);
   if (name == "isinstance") return Value(is_instance(value, second, 0));
   if (name == "callable")
     return Value(!as_number(value) && !items_of(value) && !value.get<Tensor>() && !value.is_none());
   if (name == "str" || name == "repr" || name == "format") return Value(to_text(value));
   if (name == "type") return type_of(value);
   if (name == "abs") {
-    if (value.get<Tensor>()) return call_row("torch.abs", std::move(arguments));
-    const bool negative = KW_TRY(compare(graph_, "Lt", value, Dim(0)));
+    if (value.get<Tensor>()) return call_row(trace, "torch.abs", std::move(arguments));
+    const bool negative = KW_TRY(compare(trace.graph, "Lt", value, Dim(0)));
     return negative ? negate("USub", value) : Result<Value>(value);
   }
   if (name == "round") {
-    if (value.get<Tensor>()) return call_row("torch.round", std::move(arguments));
+    if (value.get<Tensor>()) return call_row(trace, "torch.round", std::move(arguments));
     return round_number(value, second);
   }
-  if (name == "pow") return binary("Pow", value, second);
+  if (name == "pow") return binary(trace, "Pow", value, second);
   if (name == "divmod") {
-    const Value quotient = KW_TRY(binary("FloorDiv", value, second));
-    return make_tuple({quotient, KW_TRY(binary("Mod", value, second))});
+    const Value quotient = KW_TRY(binary(trace, "FloorDiv", value, second));
+    return make_tuple({quotient, KW_TRY(binary(trace, "Mod", value, second))});
   }
   if (name == "slice") {
     auto slice = std::make_shared<SliceValue>();
@@ -377,20 +382,27 @@ Result<Value> PythonTracer::builtin_of_one(const std::string& name, Arguments ar
   return input_error(fmt::format("{}() is not supported\n{}", name, kWayOut + 3));
 }
 
-Result<Value> PythonTracer::type_of(const Value& value) {
-  if (const auto* object = value.get<std::shared_ptr<Object>>()) return Value((*object)->cls);
-  if (value.get<Tensor>()) return Value(Library{"torch.Tensor"});
-  return Value(Library{"builtins." + type_name(value)});
-}
+}  // namespace
 
-Result<Value> PythonTracer::bind_as(const std::string& name, const Value& value) {
-  const auto* function = value.get<std::shared_ptr<Function>>();
-  if (!function) return input_error(fmt::format("{}() needs a function", name));
-  auto bound = std::make_shared<Function>(**function);
-  bound->binding = name == "staticmethod"  ? Binding::Static
-                   : name == "classmethod" ? Binding::Class
-                                           : Binding::Property;
-  return Value(std::move(bound));
+Result<Value> call_builtin(TraceState& trace, const std::string& name, Arguments arguments) {
+  static const std::map<std::string, int> kGroups = {
+      {"int", 1},     {"float", 1},    {"bool", 1},      {"min", 2},    {"max", 2},    {"sum", 2},
+      {"any", 2},     {"all", 2},      {"zip", 3},       {"tuple", 3},  {"list", 3},   {"set", 3},
+      {"dict", 3},    {"reversed", 3}, {"enumerate", 3}, {"map", 3},    {"filter", 3}, {"iter", 3},
+      {"getattr", 4}, {"hasattr", 4},  {"setattr", 4},   {"delattr", 4}};
+  const auto group = kGroups.find(name);
+  const int which = group == kGroups.end() ? 0 : group->second;
+  if (which == 1 && !arguments.positional.empty()) return builtin_number(trace, name, arguments);
+  if (which == 1)
+    return name == "int" ? Value(Dim(0)) : name == "float" ? Value(0.0) : Value(false);
+  if (which == 2) return builtin_reduce(trace, name, arguments);
+  if (which == 3) return builtin_sequence(trace, name, arguments);
+  if (which == 4) return builtin_attribute(trace, name, arguments);
+  if (name == "range") return make_range(trace.graph, arguments.positional);
+  if (name == "super") return make_super(trace, std::move(arguments));
+  if (name == "sorted") return builtin_sorted(trace, std::move(arguments));
+  if (name == "object") return make_plain_object(trace, "object");
+  return builtin_of_one(trace, name, std::move(arguments));
 }
 
 namespace {
@@ -512,7 +524,7 @@ Result<Value> text_method(const std::string& text, const std::string& name,
 
 }  // namespace
 
-Result<Value> PythonTracer::call_container(const BoundMethod& method, Arguments arguments) {
+Result<Value> call_container(TraceState& trace, const BoundMethod& method, Arguments arguments) {
   const std::vector<Value>& given = arguments.positional;
   const auto* text = method.self.get<std::string>();
   if (text && method.name == "format")
@@ -526,12 +538,12 @@ Result<Value> PythonTracer::call_container(const BoundMethod& method, Arguments 
     return find_in(*items, method.name, given[0]);
   if (items && method.name == "numel") {  // torch.Size
     Value total = Dim(1);
-    for (const Value& item : *items) total = KW_TRY(binary("Mult", total, item));
+    for (const Value& item : *items) total = KW_TRY(binary(trace, "Mult", total, item));
     return total;
   }
   if (list && method.name == "sort") {
     const std::vector<std::pair<std::string, Value>> keywords = arguments.keywords;
-    const Value sorted = KW_TRY(builtin_sorted({{method.self}, keywords}));
+    const Value sorted = KW_TRY(builtin_sorted(trace, {{method.self}, keywords}));
     (*list)->items = std::vector<Value>(*items_of(sorted));
     return Value();
   }
@@ -539,7 +551,7 @@ Result<Value> PythonTracer::call_container(const BoundMethod& method, Arguments 
     return input_error(
         fmt::format("'{}' object has no method '{}'", type_name(method.self), method.name));
   std::vector<Value> rest;
-  if (method.name == "extend" && given.size() == 1) rest = KW_TRY(iterate(given[0]));
+  if (method.name == "extend" && given.size() == 1) rest = KW_TRY(iterate(trace, given[0]));
   return list_method(**list, method.name, given, rest);
 }
 

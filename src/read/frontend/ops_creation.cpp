@@ -3,7 +3,7 @@
 // are formulas over an index. The alternative, host tensors in the graph, would fix their size.
 // torch.tensor([...]) needs one node per number, so it has at most kMaxLiterals numbers.
 // torch.empty gives zeros, because a truth needs defined values. Random tensors are not rows
-// (eval_random.cpp).
+// (random_tensors.cpp).
 #include <fmt/core.h>
 
 #include <cmath>

@@ -4,6 +4,8 @@
 // which only make nodes. What is easier in Python is in python/library (written.h). A call that
 // cannot change a value is accepted; autocast is refused, because it changes dtypes that the file
 // does not show. Other modules than torch, math and a few of the standard library are unknown.
+#include "frontend/torch_library.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,14 +14,20 @@
 #include <limits>
 #include <map>
 
+#include "frontend/builtins.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"
+#include "frontend/classes.h"
+#include "frontend/expressions.h"
+#include "frontend/functions.h"
 #include "frontend/math_library.h"
+#include "frontend/modules.h"
 #include "frontend/names.h"
-#include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
-#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
+#include "frontend/statements.h"
+#include "frontend/tensors.h"
+#include "frontend/written.h"
 
 namespace kw::frontend {
 
@@ -111,16 +119,15 @@ void fill_iinfo(Object& info, DType dtype) {
   info.set("bits", Dim(bits));
 }
 
-}  // namespace
-
-Result<Value> PythonTracer::number_limits(const std::string& name, const Arguments& arguments) {
-  DType dtype = default_dtype_;
+Result<Value> number_limits(TraceState& trace, const std::string& name,
+                            const Arguments& arguments) {
+  DType dtype = trace.default_dtype;
   if (!arguments.positional.empty()) {
     const auto* given = arguments.positional[0].get<DTypeValue>();
     if (!given) return input_error(fmt::format("{}() needs a dtype", name));
     dtype = given->dtype;
   }
-  Value info = KW_TRY(make_plain_object(name));
+  Value info = KW_TRY(make_plain_object(trace, name));
   const bool floats = name == "torch.finfo";
   if (tensor::is_float(dtype) != floats)
     return input_error(fmt::format("{}() does not take {}", name, tensor::dtype_name(dtype)));
@@ -129,34 +136,38 @@ Result<Value> PythonTracer::number_limits(const std::string& name, const Argumen
   return info;
 }
 
-std::optional<double> PythonTracer::fill_of(const std::string& name, const Arguments& arguments) {
+std::optional<double> fill_of(TraceState& trace, const std::string& name,
+                              const Arguments& arguments) {
   if (name.ends_with(".zeros_")) return 0;
   if (name.ends_with(".ones_")) return 1;
   if (!name.ends_with(".constant_")) return std::nullopt;
   for (const auto& [key, value] : arguments.keywords) {
-    if (key == "val") return number_given(value);
+    if (key == "val") return number_given(trace, value);
   }
-  return arguments.positional.size() > 1 ? number_given(arguments.positional[1]) : std::nullopt;
+  return arguments.positional.size() > 1 ? number_given(trace, arguments.positional[1])
+                                         : std::nullopt;
 }
 
-Result<std::optional<Value>> PythonTracer::call_setting(const std::string& name,
-                                                        const Arguments& arguments) {
+Result<std::optional<Value>> call_setting(TraceState& trace, const std::string& name,
+                                          const Arguments& arguments) {
   const Value given = arguments.positional.empty() ? Value() : arguments.positional[0];
   if (name == "torch.set_default_dtype") {
     const auto* dtype = given.get<DTypeValue>();
     if (!dtype || !tensor::is_float(dtype->dtype))
       return input_error("set_default_dtype() needs a floating-point dtype");
-    default_dtype_ = dtype->dtype;
+    trace.default_dtype = dtype->dtype;
     return std::optional(Value());
   }
-  if (name == "torch.get_default_dtype") return std::optional(Value(DTypeValue{default_dtype_}));
+  if (name == "torch.get_default_dtype")
+    return std::optional(Value(DTypeValue{trace.default_dtype}));
   if (name == "torch.set_float32_matmul_precision") {
     const auto* level = given.get<std::string>();
-    allow_tf32_ = level && *level != "highest";
+    trace.allow_tf32 = level && *level != "highest";
     return std::optional(Value());
   }
   if (name.starts_with("torch.nn.init.")) {
-    if (const auto* tensor = given.get<Tensor>()) note_fill(*tensor, fill_of(name, arguments));
+    if (const auto* tensor = given.get<Tensor>())
+      note_fill(trace, *tensor, fill_of(trace, name, arguments));
     return std::optional(given);
   }
   if (is_ignored_call(name)) return std::optional(Value());
@@ -177,8 +188,8 @@ Result<std::optional<Value>> PythonTracer::call_setting(const std::string& name,
     const char* const context = KW_TRY(context_of(name, arguments));
     // Called as a statement, it holds from here on. At file level it is ignored: it is meant for
     // the code that uses the file.
-    if (name == "torch.set_grad_enabled" && !frames_.empty())
-      no_gradient_ = std::string_view(context) == kNoGradient;
+    if (name == "torch.set_grad_enabled" && !trace.frames.empty())
+      trace.no_gradient = std::string_view(context) == kNoGradient;
     if (!decorates) return std::optional(Value(Library{context}));
     return std::optional(with_gradient(given, gradient_in(Value(Library{context}))));
   }
@@ -191,10 +202,9 @@ Result<std::optional<Value>> PythonTracer::call_setting(const std::string& name,
   return std::optional<Value>();
 }
 
-// functools, dataclasses, collections, typing, copy, itertools, operator.
-Result<std::optional<Value>> PythonTracer::call_standard(const std::string& name,
-                                                         Arguments arguments) {
-  std::vector<Value>& given = arguments.positional;
+Result<std::optional<Value>> call_dataclasses(TraceState& trace, const std::string& name,
+                                              const Arguments& arguments) {
+  const std::vector<Value>& given = arguments.positional;
   if (name == "dataclasses.dataclass") {
     if (given.empty()) return std::optional(Value(Library{name}));
     const auto* cls = given[0].get<std::shared_ptr<Class>>();
@@ -206,39 +216,43 @@ Result<std::optional<Value>> PythonTracer::call_standard(const std::string& name
     for (const auto& [key, value] : arguments.keywords) {
       if (key == "default") return std::optional(value);
       if (key != "default_factory") continue;
-      Value field = KW_TRY(make_plain_object(kFieldMaker));
+      Value field = KW_TRY(make_plain_object(trace, kFieldMaker));
       (*field.get<std::shared_ptr<Object>>())->set("default_factory", value);
       return std::optional(std::move(field));
     }
     return std::optional(Value());
   }
-  if (name == "collections.OrderedDict" || name == "collections.defaultdict") {
-    Value dict = KW_TRY(builtin_sequence("dict", arguments));
-    return std::optional(std::move(dict));
+  return std::optional<Value>();
+}
+
+/// copy.deepcopy and copy.copy; not set for values that would need a real copy.
+Result<std::optional<Value>> copy_value(TraceState& trace, const std::string& name,
+                                        const Value& given) {
+  const auto* object = given.get<std::shared_ptr<Object>>();
+  if (object && ((*object)->cls->kind != ClassKind::Module || name == "copy.copy"))
+    return std::optional<Value>();
+  if (object) {
+    std::map<const void*, Value> known;
+    Value copied = KW_TRY(copy_module(trace, *object, known));
+    return std::optional(std::move(copied));
   }
-  if ((name == "copy.deepcopy" || name == "copy.copy") && given.size() == 1) {
-    const auto* object = given[0].get<std::shared_ptr<Object>>();
-    if (object && ((*object)->cls->kind != ClassKind::Module || name == "copy.copy"))
-      return std::optional<Value>();
-    if (object) {
-      std::map<const void*, Value> known;
-      Value copied = KW_TRY(copy_module(*object, known));
-      return std::optional(std::move(copied));
-    }
-    if (const auto* tensor = given[0].get<Tensor>())
-      return std::optional(Value(new_tensor(KW_TRY(node_of(*tensor)))));
-    const bool mutable_value =
-        given[0].get<std::shared_ptr<List>>() || given[0].get<std::shared_ptr<Dict>>();
-    return mutable_value ? std::optional<Value>() : std::optional(given[0]);
-  }
-  if (name == "typing.cast" && given.size() == 2) return std::optional(given[1]);
+  if (const auto* tensor = given.get<Tensor>())
+    return std::optional(Value(new_tensor(KW_TRY(node_of(trace, *tensor)))));
+  const bool mutable_value =
+      given.get<std::shared_ptr<List>>() || given.get<std::shared_ptr<Dict>>();
+  return mutable_value ? std::optional<Value>() : std::optional(given);
+}
+
+/// functools.reduce and itertools.
+Result<std::optional<Value>> call_iteration(TraceState& trace, const std::string& name,
+                                            const std::vector<Value>& given) {
   if (name == "functools.reduce" && given.size() >= 2) {
-    std::vector<Value> items = KW_TRY(iterate(given[1]));
+    std::vector<Value> items = KW_TRY(iterate(trace, given[1]));
     if (given.size() > 2) items.insert(items.begin(), given[2]);
     if (items.empty()) return input_error("reduce() of nothing");
     Value total = items[0];
     for (size_t i = 1; i < items.size(); ++i)
-      total = KW_TRY(invoke(given[0], {{total, items[i]}, {}}));
+      total = KW_TRY(invoke(trace, given[0], {{total, items[i]}, {}}));
     return std::optional(std::move(total));
   }
   if (name == "itertools.repeat" && given.size() == 2) {
@@ -250,29 +264,46 @@ Result<std::optional<Value>> PythonTracer::call_standard(const std::string& name
   if (name == "itertools.chain" || name == "itertools.chain.from_iterable") {
     std::vector<Value> all;
     const bool nested = name != "itertools.chain" && given.size() == 1;
-    const std::vector<Value> lists = nested ? KW_TRY(iterate(given[0])) : given;
+    const std::vector<Value> lists = nested ? KW_TRY(iterate(trace, given[0])) : given;
     for (const Value& one : lists) {
-      for (Value& item : KW_TRY(iterate(one))) all.push_back(std::move(item));
+      for (Value& item : KW_TRY(iterate(trace, one))) all.push_back(std::move(item));
     }
     return std::optional(make_list(std::move(all)));
   }
+  return std::optional<Value>();
+}
+
+// functools, dataclasses, collections, typing, copy, itertools, operator.
+Result<std::optional<Value>> call_standard(TraceState& trace, const std::string& name,
+                                           const Arguments& arguments) {
+  const std::vector<Value>& given = arguments.positional;
+  if (name.starts_with("dataclasses.")) return call_dataclasses(trace, name, arguments);
+  if (name == "collections.OrderedDict" || name == "collections.defaultdict") {
+    Value dict = KW_TRY(builtin_sequence(trace, "dict", arguments));
+    return std::optional(std::move(dict));
+  }
+  if ((name == "copy.deepcopy" || name == "copy.copy") && given.size() == 1)
+    return copy_value(trace, name, given[0]);
+  if (name == "typing.cast" && given.size() == 2) return std::optional(given[1]);
+  if (name == "functools.reduce" || name.starts_with("itertools."))
+    return call_iteration(trace, name, given);
   if (name.starts_with("operator.") && given.size() == 2) {
     static const std::map<std::string, const char*> kOperators = {
         {"add", "Add"}, {"sub", "Sub"},           {"mul", "Mult"},      {"truediv", "Div"},
         {"pow", "Pow"}, {"floordiv", "FloorDiv"}, {"matmul", "MatMult"}};
     const auto found = kOperators.find(name.substr(9));
     if (found == kOperators.end()) return std::optional<Value>();
-    Value result = KW_TRY(binary(found->second, given[0], given[1]));
+    Value result = KW_TRY(binary(trace, found->second, given[0], given[1]));
     return std::optional(std::move(result));
   }
   return std::optional<Value>();
 }
 
-Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name,
-                                                      Arguments& arguments) {
+Result<std::optional<Value>> call_torch(TraceState& trace, const std::string& name,
+                                        Arguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   if (name == "torch.finfo" || name == "torch.iinfo") {
-    Value info = KW_TRY(number_limits(name, arguments));
+    Value info = KW_TRY(number_limits(trace, name, arguments));
     return std::optional(std::move(info));
   }
   if (name == "torch.nn.Parameter" || name == "torch.nn.Buffer") {
@@ -281,11 +312,11 @@ Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name,
       if (keyword == "data") value = one;
     }
     if (name == "torch.nn.Buffer") return std::optional(std::move(value));
-    Value parameter = KW_TRY(make_parameter(value));
+    Value parameter = KW_TRY(make_parameter(trace, value));
     return std::optional(std::move(parameter));
   }
   if (name == "torch.Size" && given.size() == 1) {
-    std::vector<Value> extents = KW_TRY(iterate(given[0]));
+    std::vector<Value> extents = KW_TRY(iterate(trace, given[0]));
     return std::optional(make_tuple(std::move(extents)));
   }
   if (name == "torch.is_tensor" && given.size() == 1)
@@ -294,7 +325,7 @@ Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name,
   const bool plain =
       name == "torch.numel" || name == "torch.is_floating_point" || name == "torch.is_complex";
   if (plain && tensor) {
-    Value value = KW_TRY(call_tensor_method(*tensor, name.substr(6), {}));
+    Value value = KW_TRY(call_tensor_method(trace, *tensor, name.substr(6), {}));
     return std::optional(std::move(value));
   }
   if (name == "torch.utils.checkpoint.checkpoint" && !given.empty()) {
@@ -304,13 +335,11 @@ Result<std::optional<Value>> PythonTracer::call_torch(const std::string& name,
     std::erase_if(inner.keywords, [](const auto& one) {
       return one.first == "use_reentrant" || one.first == "preserve_rng_state";
     });
-    Value value = KW_TRY(invoke(function, std::move(inner)));
+    Value value = KW_TRY(invoke(trace, function, std::move(inner)));
     return std::optional(std::move(value));
   }
   return std::optional<Value>();
 }
-
-namespace {
 
 Error unknown_library_call(const std::string& name) {
   const std::string root = name.substr(0, name.find('.'));
@@ -336,37 +365,57 @@ Error unknown_library_call(const std::string& name) {
 
 }  // namespace
 
-Result<Value> PythonTracer::call_library(const std::string& name, Arguments arguments) {
+Result<std::optional<Value>> written(TraceState& trace, const std::string& name) {
+  const Written* row = find_written(name);
+  if (!row) return std::optional<Value>();
+  std::shared_ptr<Scope>& scope = trace.libraries[row->file];
+  if (!scope) {
+    const std::shared_ptr<const Source> source = KW_TRY(written_source(row->file));
+    scope = std::make_shared<Scope>();
+    Frame frame;
+    frame.scope = scope;
+    frame.library = source.get();
+    trace.frames.push_back(&frame);
+    auto flow = run_all(trace, source->tree["body"]);
+    trace.frames.pop_back();
+    if (!flow) return std::move(flow).error();
+  }
+  const Value value = scope->names.at(row->word);
+  if (const auto* cls = value.get<std::shared_ptr<Class>>()) (*cls)->library = name;
+  return std::optional(value);
+}
+
+Result<Value> call_library(TraceState& trace, const std::string& name, Arguments arguments) {
   if (name.starts_with("builtins.") && name != "builtins.print")
-    return call_builtin(name.substr(9), std::move(arguments));
-  const std::optional<Value> setting = KW_TRY(call_setting(name, arguments));
+    return call_builtin(trace, name.substr(9), std::move(arguments));
+  const std::optional<Value> setting = KW_TRY(call_setting(trace, name, arguments));
   if (setting) return *setting;
   if (name.starts_with("math.")) return call_math(name.substr(5), arguments.positional);
   const bool numbers = std::all_of(arguments.positional.begin(), arguments.positional.end(),
                                    [](const Value& one) { return as_number(one).has_value(); });
   if (name.starts_with("numpy.") && numbers && name.find('.', 6) == std::string::npos)
     return call_math(name.substr(6), arguments.positional);
-  const std::optional<Value> standard = KW_TRY(call_standard(name, arguments));
+  const std::optional<Value> standard = KW_TRY(call_standard(trace, name, arguments));
   if (standard) return *standard;
-  const std::optional<Value> special = KW_TRY(call_torch(name, arguments));
+  const std::optional<Value> special = KW_TRY(call_torch(trace, name, arguments));
   if (special) return *special;
-  const std::optional<Value> ours = KW_TRY(written(name));
-  if (ours) return invoke(*ours, std::move(arguments));
-  if (is_random(name)) return random_tensor(name, std::move(arguments));
+  const std::optional<Value> ours = KW_TRY(written(trace, name));
+  if (ours) return invoke(trace, *ours, std::move(arguments));
+  if (is_random(name)) return random_tensor(trace, name, std::move(arguments));
   if (name.starts_with("torch.nn.")) {
     const std::string word = name.substr(9);
-    if (find_module(word) || is_module_container(word))
-      return make_library_module(word, std::move(arguments));
+    if (is_library_module(word)) return make_library_module(trace, word, std::move(arguments));
     if (!word.empty() && word[0] >= 'A' && word[0] <= 'Z') return input_error(unknown_module(word));
   }
   if (name.starts_with("Tensor.") && !arguments.positional.empty()) {
     const auto* self = arguments.positional[0].get<Tensor>();
     const Value kept = arguments.positional[0];
     arguments.positional.erase(arguments.positional.begin());
-    if (self) return call_tensor_method(*kept.get<Tensor>(), name.substr(7), std::move(arguments));
+    if (self)
+      return call_tensor_method(trace, *kept.get<Tensor>(), name.substr(7), std::move(arguments));
   }
   if (!find_op(name)) return unknown_library_call(name);
-  return call_row(name, std::move(arguments));
+  return call_row(trace, name, std::move(arguments));
 }
 
 }  // namespace kw::frontend

@@ -4,13 +4,14 @@
 // judge needs many. So a draw gives only a shape, a dtype and the legal values: rand() is within
 // [0, 1], randint() is below `high`. Distributions without such a rule (multinomial, poisson) are
 // refused.
+#include "frontend/tensors.h"
+
 #include <fmt/core.h>
 
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/legal.h"
 #include "frontend/numbers.h"
-#include "frontend/python_tracer.h"
 
 namespace kw::frontend {
 namespace {
@@ -144,22 +145,22 @@ Result<Draw> draw_any(graph::Builder& graph, const std::string& name, Arguments 
 
 }  // namespace
 
-Result<Value> PythonTracer::random_tensor(const std::string& name, Arguments arguments) {
-  if (randomness_ == Randomness::Refused)
+Result<Value> random_tensor(TraceState& trace, const std::string& name, Arguments arguments) {
+  if (trace.randomness == Randomness::Refused)
     return input_error(fmt::format(
         "{} inside the reference: two runs would differ\nmake the random tensor an input", name));
   const Value target = arguments.positional.empty() ? Value() : arguments.positional[0];
-  Draw draw = KW_TRY(draw_any(graph_, name, std::move(arguments), default_dtype_));
+  Draw draw = KW_TRY(draw_any(trace.graph, name, std::move(arguments), trace.default_dtype));
   for (const graph::Dim& extent : draw.shape) {
     if (extent.value() < 0)
       return input_error(fmt::format("{}(): negative dimension {}", name, extent.value()));
   }
-  const std::string input_name = fmt::format("random {}", drawn_.size());
-  const graph::NodeId node = graph_.input(input_name, draw.dtype, draw.shape);
-  KW_TRY(check_size(Value(Tensor(node))));
-  drawn_.push_back({node, std::move(draw.legal)});
+  const std::string input_name = fmt::format("random {}", trace.drawn.size());
+  const graph::NodeId node = trace.graph.input(input_name, draw.dtype, draw.shape);
+  KW_TRY(check_size(trace, Value(Tensor(node))));
+  trace.drawn.push_back({node, std::move(draw.legal)});
   if (!name.starts_with("Tensor.") || !name.ends_with("_")) return Value(new_tensor(node));
-  KW_TRY(store(*target.get<Tensor>(), node, true));
+  KW_TRY(store(trace, *target.get<Tensor>(), node, true));
   return target;
 }
 

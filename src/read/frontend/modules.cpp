@@ -4,6 +4,8 @@
 // weights as constants, would fix one set of random values. The initial value is kept only if one
 // number fills the whole tensor. Methods without effect on values (apply, cuda, zero_grad) are
 // accepted and return the module.
+#include "frontend/modules.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,13 +14,14 @@
 #include "core/text.h"
 #include "frontend/call.h"
 #include "frontend/cell.h"
+#include "frontend/expressions.h"
+#include "frontend/functions.h"
 #include "frontend/index.h"
-#include "frontend/modules.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
-#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
+#include "frontend/tensors.h"
 
 namespace kw::frontend {
 
@@ -157,7 +160,18 @@ Result<graph::Shape> state_shape(Call& call, const StateRow& row) {
   return shape;
 }
 
+Tensor placeholder(TraceState& trace, tensor::DType dtype, graph::Shape shape, task::Legal legal) {
+  const std::string name = fmt::format("parameter {}", trace.parameters.size());
+  const graph::NodeId node = trace.graph.input(name, dtype, std::move(shape));
+  trace.parameters.push_back({node, std::move(legal), true});
+  return new_tensor(node);
+}
+
 }  // namespace
+
+bool is_library_module(std::string_view name) {
+  return find_module(name) || is_module_container(name);
+}
 
 State state_of(const Object& module) {
   State out;
@@ -173,33 +187,28 @@ std::vector<std::pair<std::string, std::shared_ptr<Object>>> modules_of(
   return out;
 }
 
-Tensor PythonTracer::placeholder(tensor::DType dtype, graph::Shape shape, task::Legal legal) {
-  const std::string name = fmt::format("parameter {}", parameters_.size());
-  const graph::NodeId node = graph_.input(name, dtype, std::move(shape));
-  parameters_.push_back({node, std::move(legal), true});
-  return new_tensor(node);
-}
-
-Result<Value> PythonTracer::make_parameter(const Value& value) {
+Result<Value> make_parameter(TraceState& trace, const Value& value) {
   const auto* tensor = value.get<Tensor>();
   if (!tensor)
     return input_error(fmt::format("nn.Parameter needs a tensor, not {}", type_name(value)));
-  const graph::NodeId node = KW_TRY(node_of(*tensor));
-  const std::optional<double> filled = number_throughout(node);
-  Tensor made = placeholder(graph_[node].dtype, graph_[node].shape, {});
-  parameters_.back().filled = filled;
+  const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
+  const std::optional<double> filled = number_throughout(trace, node);
+  Tensor made = placeholder(trace, trace.graph[node].dtype, trace.graph[node].shape, {});
+  trace.parameters.back().filled = filled;
   return Value(std::move(made));
 }
 
-Status PythonTracer::fill_module(Object& object, const ModuleRow& row, Arguments arguments) {
-  Call call = KW_TRY(Call::bind(graph_, row.name, row.signature, std::move(arguments.positional),
-                                std::move(arguments.keywords)));
-  tensor::DType dtype = default_dtype_;
+namespace {
+
+Status fill_module(TraceState& trace, Object& object, const ModuleRow& row, Arguments arguments) {
+  Call call = KW_TRY(Call::bind(trace.graph, row.name, row.signature,
+                                std::move(arguments.positional), std::move(arguments.keywords)));
+  tensor::DType dtype = trace.default_dtype;
   for (const std::string& name : parameter_names(row.signature)) {
     const bool is_state = std::any_of(row.state.begin(), row.state.end(),
                                       [&](const StateRow& state) { return state.name == name; });
     if (name == "dtype")
-      dtype = KW_TRY(call.dtype("dtype")).value_or(default_dtype_);
+      dtype = KW_TRY(call.dtype("dtype")).value_or(trace.default_dtype);
     else if (!is_state)
       object.set(name, call[name]);
   }
@@ -213,14 +222,16 @@ Status PythonTracer::fill_module(Object& object, const ModuleRow& row, Arguments
     }
     task::Legal legal;
     legal.positive = state.positive;
-    object.set(state.name, Value(placeholder(dtype, KW_TRY(state_shape(call, state)), legal)));
-    parameters_.back().trained = !state.buffer;
-    parameters_.back().filled = state.filled;
+    object.set(state.name,
+               Value(placeholder(trace, dtype, KW_TRY(state_shape(call, state)), legal)));
+    trace.parameters.back().trained = !state.buffer;
+    trace.parameters.back().filled = state.filled;
   }
   return Done{};
 }
 
-Status PythonTracer::fill_container(Object& object, const std::string& kind, Arguments arguments) {
+Status fill_container(TraceState& trace, Object& object, const std::string& kind,
+                      Arguments arguments) {
   object.holding = kind.ends_with("Dict")      ? Holding::Keys
                    : kind.starts_with("Param") ? Holding::Parameters
                                                : Holding::Modules;
@@ -231,7 +242,7 @@ Status PythonTracer::fill_container(Object& object, const std::string& kind, Arg
     return Done{};
   }
   if (kind != "Sequential" && !items.empty()) {
-    const std::vector<Value> listed = KW_TRY(iterate(items[0]));
+    const std::vector<Value> listed = KW_TRY(iterate(trace, items[0]));
     items = listed;
   }
   for (size_t i = 0; i < items.size(); ++i) {
@@ -243,29 +254,31 @@ Status PythonTracer::fill_container(Object& object, const std::string& kind, Arg
   return Done{};
 }
 
-Status PythonTracer::assign_module_item(const std::shared_ptr<Object>& object, const Value& index,
-                                        const Value& value) {
+}  // namespace
+
+Status assign_module_item(TraceState& trace, const std::shared_ptr<Object>& object,
+                          const Value& index, const Value& value) {
   const auto* key = index.get<std::string>();
   if (object->holding == Holding::Keys && key) {
     object->set(*key, value);
     return Done{};
   }
   if (const Value* method = object->cls->find("__setitem__")) {
-    KW_TRY(invoke(*method, {{Value(object), index, value}, {}}));
+    KW_TRY(invoke(trace, *method, {{Value(object), index, value}, {}}));
     return Done{};
   }
   if (object->holding != Holding::Modules && object->holding != Holding::Parameters)
     return input_error(fmt::format("items of a {} cannot be assigned", object->cls->name));
   std::vector<Value> names;
   for (const std::string& name : held_names(*object)) names.emplace_back(name);
-  const Value name = KW_TRY(container_item(graph_, make_list(std::move(names)), index));
+  const Value name = KW_TRY(container_item(trace.graph, make_list(std::move(names)), index));
   if (!name.get<std::string>())
     return input_error("assigning to a slice of modules is not supported");
   object->set(*name.get<std::string>(), value);
   return Done{};
 }
 
-Result<Value> PythonTracer::slice_module(const Object& container, const Value& items) {
+Result<Value> slice_module(TraceState& trace, const Object& container, const Value& items) {
   const std::string kind = library_base(*container.cls);
   if (container.cls->library.empty())
     return input_error(
@@ -273,28 +286,30 @@ Result<Value> PythonTracer::slice_module(const Object& container, const Value& i
                     "of its modules, {}",
                     container.cls->name, kWayOut));
   return make_library_module(
-      kind, kind == "Sequential" ? Arguments{*items_of(items), {}} : Arguments{{items}, {}});
+      trace, kind, kind == "Sequential" ? Arguments{*items_of(items), {}} : Arguments{{items}, {}});
 }
 
-Result<Value> PythonTracer::make_library_module(const std::string& name, Arguments arguments) {
+Result<Value> make_library_module(TraceState& trace, const std::string& name, Arguments arguments) {
   auto object = std::make_shared<Object>();
   object->cls = std::make_shared<Class>();
   object->cls->name = name;
   object->cls->kind = ClassKind::Module;
   object->cls->library = "torch.nn." + name;
-  objects_.push_back(object);
-  KW_TRY(module_method(object, "__init__", std::move(arguments)));
+  trace.objects.push_back(object);
+  KW_TRY(module_method(trace, object, "__init__", std::move(arguments)));
   return Value(std::move(object));
 }
 
-Result<Value> PythonTracer::run_library_module(const Object& module, const std::string& name,
-                                               Arguments arguments) {
+namespace {
+
+Result<Value> run_library_module(TraceState& trace, const Object& module, const std::string& name,
+                                 Arguments arguments) {
   const ModuleRow* row = find_module(name);
   if (name == "Sequential") {
     if (arguments.positional.size() != 1) return input_error("Sequential takes one input");
     Value value = arguments.positional[0];
     for (const Value& step : module_items(module).value_or(std::vector<Value>()))
-      value = KW_TRY(invoke(step, {{value}, {}}));
+      value = KW_TRY(invoke(trace, step, {{value}, {}}));
     return value;
   }
   if (!row) return input_error(fmt::format("nn.{} has no forward()", name));
@@ -326,17 +341,19 @@ Result<Value> PythonTracer::run_library_module(const Object& module, const std::
     arguments.keywords.emplace_back(std::string(trim(piece.substr(0, equals))), std::move(value));
   }
   const std::string function = row->function;
-  graph_.at(function.substr(function.rfind('.') + 1));
-  return call_row(function, std::move(arguments));
+  trace.graph.at(function.substr(function.rfind('.') + 1));
+  return call_row(trace, function, std::move(arguments));
 }
 
-Result<Value> PythonTracer::call_object(const std::shared_ptr<Object>& object,
-                                        Arguments arguments) {
+}  // namespace
+
+Result<Value> call_object(TraceState& trace, const std::shared_ptr<Object>& object,
+                          Arguments arguments) {
   const std::shared_ptr<Object> kept = object;
   const bool module = kept->cls->kind == ClassKind::Module;
   for (const Value& hook : std::vector<Value>(kept->before)) {
     const Value inputs = make_tuple(arguments.positional);
-    const Value changed = KW_TRY(invoke(hook, {{Value(kept), inputs}, {}}));
+    const Value changed = KW_TRY(invoke(trace, hook, {{Value(kept), inputs}, {}}));
     if (changed.is_none()) continue;
     arguments.positional = items_of(changed) ? *items_of(changed) : std::vector<Value>{changed};
   }
@@ -344,24 +361,26 @@ Result<Value> PythonTracer::call_object(const std::shared_ptr<Object>& object,
   const Value* method = kept->cls->find("__call__");
   const auto own = kept->attributes.find("forward");
   if (!method && module && own != kept->attributes.end())
-    return invoke(Value(own->second), std::move(arguments));
+    return invoke(trace, Value(own->second), std::move(arguments));
   if (!method && module) method = kept->cls->find("forward");
   if (method) {
     const auto* function = method->get<std::shared_ptr<Function>>();
     if (!function) return input_error("forward is not a function");
     const Value self(kept);
     arguments.positional.insert(arguments.positional.begin(), self);
-    return call_function(**function, std::move(arguments), self);
+    return call_function(trace, **function, std::move(arguments), self);
   }
   const std::string library = library_base(*kept->cls);
   if (library.empty())
     return input_error(
         fmt::format("'{}' object is not callable: it has no forward()", kept->cls->name));
-  return run_library_module(*kept, library, std::move(arguments));
+  return run_library_module(trace, *kept, library, std::move(arguments));
 }
 
-Result<Value> PythonTracer::convert_module(const std::shared_ptr<Object>& object,
-                                           tensor::DType dtype) {
+namespace {
+
+Result<Value> convert_module(TraceState& trace, const std::shared_ptr<Object>& object,
+                             tensor::DType dtype) {
   std::map<const void*, Tensor> known_cells;  // tied weights stay tied
   for (const auto& [path, module] : modules_of(object)) {
     for (auto& [name, value] : module->attributes) {
@@ -371,17 +390,18 @@ Result<Value> PythonTracer::convert_module(const std::shared_ptr<Object>& object
         value = done->second;
         continue;
       }
-      const graph::NodeId node = KW_TRY(node_of(*tensor));
-      if (!tensor::is_float(graph_[node].dtype) || graph_[node].dtype == dtype) continue;
-      const auto known = std::find_if(parameters_.begin(), parameters_.end(),
+      const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
+      if (!tensor::is_float(trace.graph[node].dtype) || trace.graph[node].dtype == dtype) continue;
+      const auto known = std::find_if(trace.parameters.begin(), trace.parameters.end(),
                                       [&](const Drawn& one) { return one.node == node; });
       const std::optional<Drawn> state =
-          known == parameters_.end() ? std::nullopt : std::optional<Drawn>(*known);
-      const Tensor converted = state ? placeholder(dtype, graph_[node].shape, state->legal)
-                                     : new_tensor(graph_.cast(node, dtype));
+          known == trace.parameters.end() ? std::nullopt : std::optional<Drawn>(*known);
+      const Tensor converted =
+          state ? placeholder(trace, dtype, trace.graph[node].shape, state->legal)
+                : new_tensor(trace.graph.cast(node, dtype));
       if (state) {
-        parameters_.back().trained = state->trained;
-        parameters_.back().filled = state->filled;
+        trace.parameters.back().trained = state->trained;
+        trace.parameters.back().filled = state->filled;
       }
       known_cells[tensor->cell.get()] = converted;
       value = converted;
@@ -390,22 +410,22 @@ Result<Value> PythonTracer::convert_module(const std::shared_ptr<Object>& object
   return Value(object);
 }
 
-Result<Value> PythonTracer::init_module(const std::shared_ptr<Object>& object,
-                                        Arguments arguments) {
+Result<Value> init_module(TraceState& trace, const std::shared_ptr<Object>& object,
+                          Arguments arguments) {
   const std::string library = library_base(*object->cls);
   if (library.empty()) return Value();
   if (is_module_container(library)) {
-    KW_TRY(fill_container(*object, library, std::move(arguments)));
+    KW_TRY(fill_container(trace, *object, library, std::move(arguments)));
     return Value();
   }
   const ModuleRow* row = find_module(library);
   if (!row) return input_error(unknown_module(library));
-  KW_TRY(fill_module(*object, *row, std::move(arguments)));
+  KW_TRY(fill_module(trace, *object, *row, std::move(arguments)));
   return Value();
 }
 
-Result<Value> PythonTracer::list_state(const std::shared_ptr<Object>& object,
-                                       const std::string& name) {
+Result<Value> list_state(TraceState& trace, const std::shared_ptr<Object>& object,
+                         const std::string& name) {
   std::vector<Value> result;
   const bool named = name.starts_with("named_");
   const auto add = [&](const std::string& path, Value value) {
@@ -413,7 +433,7 @@ Result<Value> PythonTracer::list_state(const std::shared_ptr<Object>& object,
   };
   if (name.ends_with("parameters") || name.ends_with("buffers")) {
     for (const auto& [path, tensor] : state_of(*object)) {
-      if (is_parameter(tensor) == name.ends_with("parameters")) add(path, tensor);
+      if (is_parameter(trace, tensor) == name.ends_with("parameters")) add(path, tensor);
     }
     return make_list(std::move(result));
   }
@@ -424,8 +444,6 @@ Result<Value> PythonTracer::list_state(const std::shared_ptr<Object>& object,
   }
   return make_list(std::move(result));
 }
-
-namespace {
 
 std::optional<tensor::DType> dtype_of_method(const std::string& name, const Arguments& arguments) {
   if (name == "half") return tensor::DType::Fp16;
@@ -441,54 +459,12 @@ std::optional<tensor::DType> dtype_of_method(const std::string& name, const Argu
   return std::nullopt;
 }
 
-}  // namespace
-
-Result<Value> PythonTracer::module_method(const std::shared_ptr<Object>& object,
-                                          const std::string& name, Arguments arguments) {
-  const std::vector<Value>& given = arguments.positional;
-  if (name == "__init__") return init_module(object, std::move(arguments));
-  // Only torch.nn's own forward gets here: a forward of the file is found as an attribute.
-  if (name == "forward")
-    return run_library_module(*object, library_base(*object->cls), std::move(arguments));
-  if (name == "eval" || name == "train") {
-    bool training = name == "train";
-    if (training && !given.empty()) training = KW_TRY(truth_of(given[0]));
-    for (const auto& [path, module] : modules_of(object)) module->training = training;
-    return Value(object);
-  }
-  static const std::set<std::string_view> kConversions = {"to",   "half",   "float",
-                                                          "type", "double", "bfloat16"};
-  if (kConversions.count(name)) {
-    const auto dtype = dtype_of_method(name, arguments);
-    return dtype ? convert_module(object, *dtype) : Result<Value>(Value(object));
-  }
-  if (name.ends_with("parameters") && name != "reset_parameters") return list_state(object, name);
-  if (name.ends_with("buffers") || name.ends_with("modules") || name.ends_with("children"))
-    return list_state(object, name);
-  if (name == "register_forward_pre_hook" && given.size() == 1) {
-    object->before.push_back(given[0]);
-    return Value();
-  }
-  if (name.starts_with("register_") || name == "add_module") {
-    const auto* key = given.empty() ? nullptr : given[0].get<std::string>();
-    Value value = given.size() > 1 ? given[1] : Value();
-    for (const auto& [keyword, one] : arguments.keywords) {
-      if (keyword == "tensor" || keyword == "param" || keyword == "module") value = one;
-    }
-    if (!key) return input_error(fmt::format("{}() needs a name", name));
-    object->set(*key, value);
-    return Value();
-  }
-  return container_method(object, name, given);
-}
-
-Result<Value> PythonTracer::container_method(const std::shared_ptr<Object>& object,
-                                             const std::string& name,
-                                             const std::vector<Value>& given) {
+Result<Value> container_method(TraceState& trace, const std::shared_ptr<Object>& object,
+                               const std::string& name, const std::vector<Value>& given) {
   const bool listed = object->holding == Holding::Modules || object->holding == Holding::Parameters;
   if (listed && (name == "append" || name == "extend") && given.size() == 1) {
     std::vector<Value> added = {given[0]};
-    if (name == "extend") added = KW_TRY(iterate(given[0]));
+    if (name == "extend") added = KW_TRY(iterate(trace, given[0]));
     for (const Value& one : added) object->set(fmt::format("{}", held_names(*object).size()), one);
     return Value(object);
   }
@@ -510,6 +486,80 @@ Result<Value> PythonTracer::container_method(const std::shared_ptr<Object>& obje
   }
   if (name == "insert") return input_error("insert() into nn containers is not supported");
   return Value(object);  // apply, requires_grad_, cuda, ctx.save_for_backward: no effect on values
+}
+
+}  // namespace
+
+Result<Value> module_method(TraceState& trace, const std::shared_ptr<Object>& object,
+                            const std::string& name, Arguments arguments) {
+  const std::vector<Value>& given = arguments.positional;
+  if (name == "__init__") return init_module(trace, object, std::move(arguments));
+  // Only torch.nn's own forward gets here: a forward of the file is found as an attribute.
+  if (name == "forward")
+    return run_library_module(trace, *object, library_base(*object->cls), std::move(arguments));
+  if (name == "eval" || name == "train") {
+    bool training = name == "train";
+    if (training && !given.empty()) training = KW_TRY(truth_of(trace, given[0]));
+    for (const auto& [path, module] : modules_of(object)) module->training = training;
+    return Value(object);
+  }
+  static const std::set<std::string_view> kConversions = {"to",   "half",   "float",
+                                                          "type", "double", "bfloat16"};
+  if (kConversions.count(name)) {
+    const auto dtype = dtype_of_method(name, arguments);
+    return dtype ? convert_module(trace, object, *dtype) : Result<Value>(Value(object));
+  }
+  if (name.ends_with("parameters") && name != "reset_parameters")
+    return list_state(trace, object, name);
+  if (name.ends_with("buffers") || name.ends_with("modules") || name.ends_with("children"))
+    return list_state(trace, object, name);
+  if (name == "register_forward_pre_hook" && given.size() == 1) {
+    object->before.push_back(given[0]);
+    return Value();
+  }
+  if (name.starts_with("register_") || name == "add_module") {
+    const auto* key = given.empty() ? nullptr : given[0].get<std::string>();
+    Value value = given.size() > 1 ? given[1] : Value();
+    for (const auto& [keyword, one] : arguments.keywords) {
+      if (keyword == "tensor" || keyword == "param" || keyword == "module") value = one;
+    }
+    if (!key) return input_error(fmt::format("{}() needs a name", name));
+    object->set(*key, value);
+    return Value();
+  }
+  return container_method(trace, object, name, given);
+}
+
+Result<Value> copy_module(TraceState& trace, const std::shared_ptr<Object>& object,
+                          std::map<const void*, Value>& known) {
+  if (const auto done = known.find(object.get()); done != known.end()) return done->second;
+  auto copied = std::make_shared<Object>(*object);
+  trace.objects.push_back(copied);
+  known[object.get()] = Value(copied);
+  for (const std::string& name : copied->order) {
+    const Value value = object->attributes.at(name);
+    const auto* tensor = value.get<Tensor>();
+    const auto* child = value.get<std::shared_ptr<Object>>();
+    if (child) copied->attributes[name] = KW_TRY(copy_module(trace, *child, known));
+    if (!tensor) continue;
+    const void* cell = tensor->cell.get();
+    if (const auto done = known.find(cell); done != known.end()) {
+      copied->attributes[name] = done->second;
+      continue;
+    }
+    const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
+    Value fresh = new_tensor(node);
+    for (const Drawn& one : std::vector<Drawn>(trace.parameters)) {
+      if (one.node != node) continue;
+      fresh =
+          Value(placeholder(trace, trace.graph[node].dtype, trace.graph[node].shape, one.legal));
+      trace.parameters.back().trained = one.trained;
+      trace.parameters.back().filled = one.filled;
+    }
+    known[cell] = fresh;
+    copied->attributes[name] = fresh;
+  }
+  return Value(std::move(copied));
 }
 
 }  // namespace kw::frontend

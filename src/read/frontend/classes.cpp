@@ -3,33 +3,39 @@
 // lookup, with C3 order, on maps of names. The alternative, to support only nn.Module with a fixed
 // form, would refuse many files. Unknown base classes of libraries are refused; metaclasses are
 // ignored. Of torch.autograd.Function only forward() is evaluated.
+#include "frontend/classes.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "frontend/expressions.h"
+#include "frontend/functions.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
-#include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
-#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
+#include "frontend/statements.h"
+#include "frontend/tensors.h"
+#include "frontend/torch_library.h"
 
 namespace kw::frontend {
+namespace {
 
-Result<std::shared_ptr<Class>> PythonTracer::base_class(const Value& base) {
+Result<std::shared_ptr<Class>> base_class(TraceState& trace, const Value& base) {
   if (const auto* cls = base.get<std::shared_ptr<Class>>()) return *cls;
   const auto* library = base.get<Library>();
   if (!library) return input_error(fmt::format("a {} cannot be a base class", type_name(base)));
   const std::string name = canonical(library->name);
   const std::string word = name.substr(name.rfind('.') + 1);
-  const std::optional<Value> ours = KW_TRY(written(name));
+  const std::optional<Value> ours = KW_TRY(written(trace, name));
   if (ours && ours->get<std::shared_ptr<Class>>()) return *ours->get<std::shared_ptr<Class>>();
   auto cls = std::make_shared<Class>();
   cls->name = word;
   cls->library = name;
   if (name == "torch.nn.Module" || name == "torch.jit.ScriptModule") {
     cls->kind = ClassKind::Module;
-  } else if (name.starts_with("torch.nn.") && (find_module(word) || is_module_container(word))) {
+  } else if (name.starts_with("torch.nn.") && is_library_module(word)) {
     cls->kind = ClassKind::Module;
   } else if (word == "NamedTuple") {
     cls->kind = ClassKind::Tuple;
@@ -41,8 +47,6 @@ Result<std::shared_ptr<Class>> PythonTracer::base_class(const Value& base) {
   return cls;
 }
 
-namespace {
-
 std::string name_within(const std::string& cls, const std::string& name) {
   if (!name.starts_with("__") || name.ends_with("__")) return name;
   const size_t start = cls.find_first_not_of('_');
@@ -51,19 +55,19 @@ std::string name_within(const std::string& cls, const std::string& name) {
 
 }  // namespace
 
-std::string PythonTracer::private_name(const std::string& name) const {
-  const Function* function = frames_.empty() ? nullptr : frames_.back()->function;
+std::string private_name(const TraceState& trace, const std::string& name) {
+  const Function* function = trace.frames.empty() ? nullptr : trace.frames.back()->function;
   const std::shared_ptr<Class> owner = function ? function->owner.lock() : nullptr;
   return owner ? name_within(owner->name, name) : name;
 }
 
-Result<Value> PythonTracer::make_class(const Json& statement) {
+Result<Value> make_class(TraceState& trace, const Json& statement) {
   auto cls = std::make_shared<Class>();
   cls->name = statement["name"].as_string();
   for (const Json& node : statement["bases"].items()) {
-    const Value value = KW_TRY(eval(node));
-    auto base = base_class(value);
-    if (!base) return located(node, std::move(base).error());
+    const Value value = KW_TRY(eval(trace, node));
+    auto base = base_class(trace, value);
+    if (!base) return trace.located(node, std::move(base).error());
     if ((*base)->kind != ClassKind::Plain) cls->kind = (*base)->kind;
     cls->fields.insert(cls->fields.end(), (*base)->fields.begin(), (*base)->fields.end());
     cls->bases.push_back(std::move(base).value());
@@ -74,12 +78,12 @@ Result<Value> PythonTracer::make_class(const Json& statement) {
   Frame frame;
   frame.scope = std::make_shared<Scope>();
   frame.scope->is_class = true;
-  frame.library = in_library() ? frames_.back()->library : nullptr;
-  frame.scope->outer = frames_.empty() ? globals_ : frames_.back()->scope;
-  scopes_.push_back(frame.scope);
-  frames_.push_back(&frame);
-  auto flow = run_all(statement["body"]);
-  frames_.pop_back();
+  frame.library = trace.in_library() ? trace.frames.back()->library : nullptr;
+  frame.scope->outer = trace.frames.empty() ? trace.globals : trace.frames.back()->scope;
+  trace.scopes.push_back(frame.scope);
+  trace.frames.push_back(&frame);
+  auto flow = run_all(trace, statement["body"]);
+  trace.frames.pop_back();
   if (!flow) return std::move(flow).error();
   for (auto& [name, value] : frame.scope->names) {
     if (name == "__fields__") {
@@ -120,59 +124,62 @@ Status fill_fields(Object& object, const Arguments& arguments) {
 
 }  // namespace
 
-Result<Value> PythonTracer::instantiate(const std::shared_ptr<Class>& cls, Arguments arguments) {
+Result<Value> instantiate(TraceState& trace, const std::shared_ptr<Class>& cls,
+                          Arguments arguments) {
   auto object = std::make_shared<Object>();
   object->cls = cls;
-  objects_.push_back(object);
+  trace.objects.push_back(object);
   const Value self(object);
   const Value* init = cls->find("__init__");
   if (init && init->get<std::shared_ptr<Function>>()) {
     arguments.positional.insert(arguments.positional.begin(), self);
-    KW_TRY(call_function(**init->get<std::shared_ptr<Function>>(), std::move(arguments), self));
+    KW_TRY(
+        call_function(trace, **init->get<std::shared_ptr<Function>>(), std::move(arguments), self));
   } else if (cls->kind == ClassKind::Data || cls->kind == ClassKind::Tuple) {
     KW_TRY(fill_fields(*object, arguments));
     for (const std::string& field : cls->fields) {
       const auto* maker = object->attributes[field].get<std::shared_ptr<Object>>();
       if (maker && (*maker)->cls->name == kFieldMaker)
-        object->set(field, KW_TRY(invoke((*maker)->attributes.at("default_factory"), {})));
+        object->set(field, KW_TRY(invoke(trace, (*maker)->attributes.at("default_factory"), {})));
     }
     const Value* after = cls->find("__post_init__");
-    if (after) KW_TRY(invoke(*after, {{self}, {}}));
+    if (after) KW_TRY(invoke(trace, *after, {{self}, {}}));
   } else if (cls->kind == ClassKind::Module) {
-    KW_TRY(module_method(object, "__init__", std::move(arguments)));
+    KW_TRY(module_method(trace, object, "__init__", std::move(arguments)));
   } else if (!arguments.positional.empty() || !arguments.keywords.empty()) {
     return input_error(fmt::format("{}() takes no arguments", cls->name));
   }
   return self;
 }
 
-Result<Value> PythonTracer::make_plain_object(const std::string& name) {
+Result<Value> make_plain_object(TraceState& trace, const std::string& name) {
   auto object = std::make_shared<Object>();
   object->cls = std::make_shared<Class>();
   object->cls->name = name;
-  objects_.push_back(object);
+  trace.objects.push_back(object);
   return Value(std::move(object));
 }
 
 // ctx of torch.autograd.Function: forward saves values there for backward only.
-Result<Value> PythonTracer::apply_autograd(const std::shared_ptr<Class>& cls, Arguments arguments) {
+Result<Value> apply_autograd(TraceState& trace, const std::shared_ptr<Class>& cls,
+                             Arguments arguments) {
   const Value* forward = cls->find("forward");
   if (!forward) return input_error(fmt::format("{} has no forward()", cls->name));
-  Value context = KW_TRY(make_plain_object("ctx"));
+  Value context = KW_TRY(make_plain_object(trace, "ctx"));
   arguments.positional.insert(arguments.positional.begin(), std::move(context));
-  return invoke(*forward, std::move(arguments));
+  return invoke(trace, *forward, std::move(arguments));
 }
 
 // An object whose attributes are those of the bases, bound to the real object.
-Result<Value> PythonTracer::make_super(Arguments arguments) {
+Result<Value> make_super(TraceState& trace, Arguments arguments) {
   std::shared_ptr<Class> owner;
   Value self;
   if (arguments.positional.size() == 2) {
     if (const auto* cls = arguments.positional[0].get<std::shared_ptr<Class>>()) owner = *cls;
     self = arguments.positional[1];
-  } else if (!frames_.empty() && frames_.back()->function) {
-    owner = frames_.back()->function->owner.lock();
-    self = frames_.back()->self;
+  } else if (!trace.frames.empty() && trace.frames.back()->function) {
+    owner = trace.frames.back()->function->owner.lock();
+    self = trace.frames.back()->self;
   }
   if (!owner || !self.get<std::shared_ptr<Object>>())
     return input_error("super() works inside a method only");
@@ -190,8 +197,11 @@ Result<Value> PythonTracer::make_super(Arguments arguments) {
   return Value(std::move(stand_in));
 }
 
-Result<std::optional<Value>> PythonTracer::object_attribute(const std::shared_ptr<Object>& object,
-                                                            const std::string& name) {
+namespace {
+
+Result<std::optional<Value>> object_attribute(TraceState& trace,
+                                              const std::shared_ptr<Object>& object,
+                                              const std::string& name) {
   const bool is_super = object->cls->name == "super" && object->attributes.count("__self__");
   const Value self = is_super ? object->attributes["__self__"] : Value(object);
   if (!is_super) {
@@ -205,7 +215,7 @@ Result<std::optional<Value>> PythonTracer::object_attribute(const std::shared_pt
     const auto* function = found->get<std::shared_ptr<Function>>();
     if (!function || (*function)->binding == Binding::Static) return std::optional(*found);
     if ((*function)->binding == Binding::Property) {
-      Value value = KW_TRY(call_function(**function, {{self}, {}}, self));
+      Value value = KW_TRY(call_function(trace, **function, {{self}, {}}, self));
       return std::optional(std::move(value));
     }
     const Value bound_to = (*function)->binding == Binding::Class ? Value(object->cls) : self;
@@ -219,17 +229,20 @@ Result<std::optional<Value>> PythonTracer::object_attribute(const std::shared_pt
   return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{self, name, nullptr})));
 }
 
-Result<std::optional<Value>> PythonTracer::attribute(const Value& value, const std::string& name) {
+}  // namespace
+
+Result<std::optional<Value>> attribute(TraceState& trace, const Value& value,
+                                       const std::string& name) {
   const auto method = [&] {
     return std::optional(Value(std::make_shared<BoundMethod>(BoundMethod{value, name, nullptr})));
   };
-  if (const auto* tensor = value.get<Tensor>()) return tensor_attribute(*tensor, name);
+  if (const auto* tensor = value.get<Tensor>()) return tensor_attribute(trace, *tensor, name);
   if (const auto* object = value.get<std::shared_ptr<Object>>())
-    return object_attribute(*object, name);
+    return object_attribute(trace, *object, name);
   if (const auto* library = value.get<Library>()) {
     const std::string full = library->name + "." + name;
-    const std::optional<Value> ours = KW_TRY(written(canonical(library->name)));
-    if (ours) return attribute(*ours, name);
+    const std::optional<Value> ours = KW_TRY(written(trace, canonical(library->name)));
+    if (ours) return attribute(trace, *ours, name);
     if (auto constant = library_constant(full)) return constant;
     return std::optional(Value(Library{full}));
   }
@@ -269,10 +282,10 @@ Result<std::optional<Value>> PythonTracer::attribute(const Value& value, const s
   return std::optional<Value>();
 }
 
-Status PythonTracer::set_attribute(const Value& object, const std::string& name,
-                                   const Value& value) {
+Status set_attribute(TraceState& trace, const Value& object, const std::string& name,
+                     const Value& value) {
   if (const auto* target = object.get<std::shared_ptr<Object>>()) {
-    if (name == "training") (*target)->training = KW_TRY(truth_of(value));
+    if (name == "training") (*target)->training = KW_TRY(truth_of(trace, value));
     (*target)->set(name, value);
     return Done{};
   }
@@ -282,7 +295,7 @@ Status PythonTracer::set_attribute(const Value& object, const std::string& name,
   }
   if (const auto* library = object.get<Library>()) {
     if (name == "allow_tf32" && library->name.find("matmul") != std::string::npos)
-      allow_tf32_ = KW_TRY(truth_of(value));
+      trace.allow_tf32 = KW_TRY(truth_of(trace, value));
     if (library->name.starts_with("torch.backends")) return Done{};
     return input_error(fmt::format("{}.{} cannot be assigned", library->name, name));
   }
@@ -290,12 +303,12 @@ Status PythonTracer::set_attribute(const Value& object, const std::string& name,
     if (name == "requires_grad" || name == "grad" || name == "names") return Done{};
     const auto* data = value.get<Tensor>();
     if (name == "data" && data) {
-      if (is_parameter(*tensor) && randomness_ == Randomness::Weight) {
-        note_fill(*tensor, number_given(value));
+      if (is_parameter(trace, *tensor) && trace.randomness == Randomness::Weight) {
+        note_fill(trace, *tensor, number_given(trace, value));
         return Done{};
       }
-      const graph::NodeId node = KW_TRY(node_of(*data));
-      return store(*tensor, node, true);
+      const graph::NodeId node = KW_TRY(node_of(trace, *data));
+      return store(trace, *tensor, node, true);
     }
   }
   return input_error(

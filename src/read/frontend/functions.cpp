@@ -3,62 +3,56 @@
 // call evaluates the body again: loops and calls become one flat graph. The alternative, a graph
 // per function, would need shapes to be generic. The cost is a limit on depth (kMaxCallDepth) and
 // on rows of a tensor in a loop (kMaxItems).
+#include "frontend/functions.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "core/text.h"
+#include "frontend/builtins.h"
+#include "frontend/classes.h"
+#include "frontend/expressions.h"
 #include "frontend/index.h"
+#include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
-#include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
+#include "frontend/statements.h"
+#include "frontend/tensors.h"
+#include "frontend/torch_library.h"
 
 namespace kw::frontend {
 
-PythonTracer::~PythonTracer() {
-  // Functions own their scope and scopes own their functions. This cycle must be broken by hand.
-  for (const auto& scope : scopes_) {
-    if (const auto alive = scope.lock()) alive->names.clear();
-  }
-  for (const auto& object : objects_) {
-    if (const auto alive = object.lock()) {
-      alive->attributes.clear();
-      alive->order.clear();
-    }
-  }
-  globals_->names.clear();
-  for (const auto& [file, scope] : libraries_) scope->names.clear();
-}
-
-Result<Value> PythonTracer::make_function(const Json& node, const std::string& name) {
+Result<Value> make_function(TraceState& trace, const Json& node, const std::string& name) {
   auto function = std::make_shared<Function>();
   function->name = name;
   function->tree = &node;
-  function->library = in_library() ? frames_.back()->library : nullptr;
-  function->closure = frames_.empty() ? globals_ : frames_.back()->scope;
+  function->library = trace.in_library() ? trace.frames.back()->library : nullptr;
+  function->closure = trace.frames.empty() ? trace.globals : trace.frames.back()->scope;
   const Json& args = node["args"];
   std::vector<std::string> names;
   for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
   for (const Json& arg : args["args"].items()) names.push_back(arg["arg"].as_string());
   const Json::Array& defaults = args["defaults"].items();
   for (size_t i = 0; i < defaults.size() && i < names.size(); ++i)
-    function->defaults[names[names.size() - defaults.size() + i]] = KW_TRY(eval(defaults[i]));
+    function->defaults[names[names.size() - defaults.size() + i]] =
+        KW_TRY(eval(trace, defaults[i]));
   const Json::Array& only = args["kwonlyargs"].items();
   const Json::Array& only_defaults = args["kw_defaults"].items();
   for (size_t i = 0; i < only.size() && i < only_defaults.size(); ++i) {
     if (only_defaults[i].is_null()) continue;
-    function->defaults[only[i]["arg"].as_string()] = KW_TRY(eval(only_defaults[i]));
+    function->defaults[only[i]["arg"].as_string()] = KW_TRY(eval(trace, only_defaults[i]));
   }
   return Value(std::move(function));
 }
 
-Result<Value> PythonTracer::decorate(const Json& statement, Value value) {
+Result<Value> decorate(TraceState& trace, const Json& statement, Value value) {
   const Json::Array& decorators = statement["decorator_list"].items();
   for (size_t i = decorators.size(); i-- > 0;) {
-    const Value decorator = KW_TRY(eval(decorators[i]));
-    auto decorated = invoke(decorator, {{value}, {}});
-    if (!decorated) return located(decorators[i], std::move(decorated).error());
+    const Value decorator = KW_TRY(eval(trace, decorators[i]));
+    auto decorated = invoke(trace, decorator, {{value}, {}});
+    if (!decorated) return trace.located(decorators[i], std::move(decorated).error());
     value = std::move(decorated).value();
   }
   return value;
@@ -81,9 +75,7 @@ std::optional<Value> take_keyword(Arguments& arguments, const std::string& name)
   return std::nullopt;
 }
 
-}  // namespace
-
-Status PythonTracer::bind(const Function& function, Arguments& arguments, Scope& scope) {
+Status bind(const Function& function, Arguments& arguments, Scope& scope) {
   const Json& args = (*function.tree)["args"];
   std::vector<std::string> names;
   for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
@@ -128,10 +120,12 @@ Status PythonTracer::bind(const Function& function, Arguments& arguments, Scope&
   return Done{};
 }
 
-Result<Value> PythonTracer::call_function(const Function& function, Arguments arguments,
-                                          const Value& self) {
-  if (frames_.size() >= static_cast<size_t>(kMaxCallDepth)) {
-    fatal_ = true;
+}  // namespace
+
+Result<Value> call_function(TraceState& trace, const Function& function, Arguments arguments,
+                            const Value& self) {
+  if (trace.frames.size() >= static_cast<size_t>(kMaxCallDepth)) {
+    trace.fatal = true;
     return input_error(
         fmt::format("calls are nested more than {} deep: {}() calls itself without "
                     "end?",
@@ -143,32 +137,32 @@ Result<Value> PythonTracer::call_function(const Function& function, Arguments ar
   frame.function = &function;
   frame.self = self;
   frame.library = function.library;
-  scopes_.push_back(frame.scope);
+  trace.scopes.push_back(frame.scope);
   KW_TRY(bind(function, arguments, *frame.scope));
   const Json& body = (*function.tree)["body"];
-  const bool outer = no_gradient_;
-  if (function.gradient) no_gradient_ = !*function.gradient;
-  frames_.push_back(&frame);
+  const bool outer = trace.no_gradient;
+  if (function.gradient) trace.no_gradient = !*function.gradient;
+  trace.frames.push_back(&frame);
   if (!body.is_array()) {
-    auto value = eval(body);
-    frames_.pop_back();
-    no_gradient_ = outer;
+    auto value = eval(trace, body);
+    trace.frames.pop_back();
+    trace.no_gradient = outer;
     return value;
   }
-  auto flow = run_all(body);
-  frames_.pop_back();
-  no_gradient_ = outer;
+  auto flow = run_all(trace, body);
+  trace.frames.pop_back();
+  trace.no_gradient = outer;
   if (!flow) return std::move(flow).error();
   return std::move(frame.returned);
 }
 
-Result<Value> PythonTracer::eval_call(const Json& node) {
+Result<Value> eval_call(TraceState& trace, const Json& node) {
   const Json& func = node["func"];
-  const Value callee = KW_TRY(eval(func));
+  const Value callee = KW_TRY(eval(trace, func));
   Arguments arguments;
-  arguments.positional = KW_TRY(eval_items(node["args"]));
+  arguments.positional = KW_TRY(eval_items(trace, node["args"]));
   for (const Json& keyword : node["keywords"].items()) {
-    const Value value = KW_TRY(eval(keyword["value"]));
+    const Value value = KW_TRY(eval(trace, keyword["value"]));
     if (!keyword["arg"].is_null()) {
       arguments.keywords.emplace_back(keyword["arg"].as_string(), value);
       continue;
@@ -183,45 +177,49 @@ Result<Value> PythonTracer::eval_call(const Json& node) {
   const std::string& kind = func["_"].as_string();
   const std::string name = kind == "Attribute" ? func["attr"].as_string()
                            : kind == "Name"    ? func["id"].as_string()
-                                               : shown(func);
-  mark(name, node);
-  return invoke(callee, std::move(arguments));
+                                               : trace.shown(func);
+  trace.mark(name, node);
+  return invoke(trace, callee, std::move(arguments));
 }
 
-Result<Value> PythonTracer::invoke(const Value& callee, Arguments arguments) {
+namespace {
+
+Result<Value> call_method(TraceState& trace, const BoundMethod& method, Arguments arguments) {
+  if (method.function) {
+    arguments.positional.insert(arguments.positional.begin(), method.self);
+    return call_function(trace, *method.function, std::move(arguments), method.self);
+  }
+  if (const auto* tensor = method.self.get<Tensor>())
+    return call_tensor_method(trace, *tensor, method.name, std::move(arguments));
+  if (const auto* object = method.self.get<std::shared_ptr<Object>>())
+    return module_method(trace, *object, method.name, std::move(arguments));
+  if (const auto* cls = method.self.get<std::shared_ptr<Class>>())
+    return apply_autograd(trace, *cls, std::move(arguments));
+  return call_container(trace, method, std::move(arguments));
+}
+
+}  // namespace
+
+Result<Value> invoke(TraceState& trace, const Value& callee, Arguments arguments) {
   if (const auto* function = callee.get<std::shared_ptr<Function>>()) {
     const std::shared_ptr<Function> kept = *function;  // keeps it alive: it may rebind its own name
     const Value self = arguments.positional.empty() ? Value() : arguments.positional[0];
-    return call_function(*kept, std::move(arguments), self);
+    return call_function(trace, *kept, std::move(arguments), self);
   }
   if (const auto* method = callee.get<std::shared_ptr<BoundMethod>>()) {
     const std::shared_ptr<BoundMethod> kept = *method;
-    return call_method(*kept, std::move(arguments));
+    return call_method(trace, *kept, std::move(arguments));
   }
   if (const auto* cls = callee.get<std::shared_ptr<Class>>())
-    return instantiate(*cls, std::move(arguments));
+    return instantiate(trace, *cls, std::move(arguments));
   if (const auto* object = callee.get<std::shared_ptr<Object>>())
-    return call_object(*object, std::move(arguments));
+    return call_object(trace, *object, std::move(arguments));
   if (const auto* library = callee.get<Library>())
-    return call_library(canonical(library->name), std::move(arguments));
+    return call_library(trace, canonical(library->name), std::move(arguments));
   return input_error(fmt::format("'{}' object is not callable", type_name(callee)));
 }
 
-Result<Value> PythonTracer::call_method(const BoundMethod& method, Arguments arguments) {
-  if (method.function) {
-    arguments.positional.insert(arguments.positional.begin(), method.self);
-    return call_function(*method.function, std::move(arguments), method.self);
-  }
-  if (const auto* tensor = method.self.get<Tensor>())
-    return call_tensor_method(*tensor, method.name, std::move(arguments));
-  if (const auto* object = method.self.get<std::shared_ptr<Object>>())
-    return module_method(*object, method.name, std::move(arguments));
-  if (const auto* cls = method.self.get<std::shared_ptr<Class>>())
-    return apply_autograd(*cls, std::move(arguments));
-  return call_container(method, std::move(arguments));
-}
-
-Result<std::vector<Value>> PythonTracer::iterate(const Value& value) {
+Result<std::vector<Value>> iterate(TraceState& trace, const Value& value) {
   if (const std::vector<Value>* items = items_of(value)) return *items;
   std::vector<Value> result;
   if (const auto* object = value.get<std::shared_ptr<Object>>()) {
@@ -241,14 +239,14 @@ Result<std::vector<Value>> PythonTracer::iterate(const Value& value) {
   }
   const auto* tensor = value.get<Tensor>();
   if (!tensor) return input_error(fmt::format("'{}' object is not iterable", type_name(value)));
-  const graph::NodeId node = KW_TRY(node_of(*tensor));
-  if (graph_.rank(node) == 0) return input_error("iteration over a 0-d tensor");
-  const int64_t count = concrete(graph_, graph_[node].shape[0]);
+  const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
+  if (trace.graph.rank(node) == 0) return input_error("iteration over a 0-d tensor");
+  const int64_t count = concrete(trace.graph, trace.graph[node].shape[0]);
   if (count > kMaxItems)
     return input_error(
         fmt::format("a loop over {} rows is unrolled: use tensor operations", count));
   for (int64_t i = 0; i < count; ++i)
-    result.push_back(KW_TRY(item_of(graph_, *tensor, graph::Dim(i))));
+    result.push_back(KW_TRY(item_of(trace.graph, *tensor, graph::Dim(i))));
   return result;
 }
 
