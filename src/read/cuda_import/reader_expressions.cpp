@@ -4,6 +4,8 @@
 // is a problem. The alternative, building a syntax tree first, would need all of C++ before any of
 // it is useful. The cost: code that runs repeatedly is parsed again, so steps and nesting are
 // limited.
+#include "cuda_import/reader_expressions.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +14,9 @@
 #include <tuple>
 
 #include "core/text.h"
-#include "cuda_import/host_code_reader.h"
+#include "cuda_import/reader_calls.h"
+#include "cuda_import/reader_launches.h"
+#include "cuda_import/reader_names.h"
 
 namespace kw::cuda_import {
 
@@ -42,6 +46,10 @@ int level_of(const std::string& op) {
 const std::set<std::string> kCasts = {"static_cast", "reinterpret_cast", "const_cast",
                                       "dynamic_cast"};
 const std::set<std::string> kAssignments = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<="};
+
+// Nested expressions come back to these.
+HostValue expression(HostState& host);
+HostValue unary(HostState& host);
 
 HostValue literal(const cuda_source::Token& token) {
   std::string text = replace_all(token.text, "'", "");
@@ -79,186 +87,9 @@ HostValue literal(const cuda_source::Token& token) {
   return integer_value(number(value));
 }
 
-}  // namespace
-
-HostValue HostCodeReader::evaluate(Range range) {
-  const auto saved = std::pair(at_, end_);
-  at_ = range.first;
-  end_ = std::min(range.last, codes_[code_].size());
-  HostValue out;
-  if (at_ < end_) {
-    out = expression();
-    while (take(",")) out = expression();
-    if (at_ < end_ && !out.is(Kind::Unknown))
-      out = unknown_value(fmt::format("'{}' is not understood here", token(at_).text), token(at_));
-  }
-  std::tie(at_, end_) = saved;
-  return out;
-}
-
-HostValue HostCodeReader::expression() {
-  const cuda_source::Token where = token(at_);
-  if (++steps_ > 200000 || depth_ > kMostLevels) {
-    at_ = end_;
-    return unknown_value("an expression that is nested too deeply", where);
-  }
-  ++depth_;
-  HostValue left = ternary();
-  std::string op = at_ < end_ ? token(at_).text : "";
-  const bool shifts = op == ">" && at_ + 2 < end_ && token(at_ + 1).is(">") &&
-                      token(at_ + 1).joined && token(at_ + 2).is("=") && token(at_ + 2).joined;
-  if (shifts) op = ">>=";
-  if (at_ < end_ && (kAssignments.count(op) > 0 || shifts)) {
-    const cuda_source::Token sign = token(at_);
-    at_ += shifts ? 3 : 1;
-    HostValue right = expression();
-    if (op != "=") right = combine(op.substr(0, op.size() - 1), left, right, sign);
-    const bool known = left.slot != HostValue::kNoSlot && !left.is(Kind::Address);
-    if (known) assign(left.slot, left.member, right, sign);
-    left = std::move(right);
-  }
-  --depth_;
-  return left;
-}
-
-HostValue HostCodeReader::ternary() {
-  HostValue value = binary(1);
-  if (!next_is("?")) return value;
-  const cuda_source::Token where = token(at_++);
-  const TermRef condition = condition_of(value);
-  if (condition && condition->constant() == std::nullopt) {
-    HostValue yes = expression();
-    take(":");
-    HostValue no = expression();
-    if (yes.is(Kind::Integer) && no.is(Kind::Integer)) {
-      const TermRef which =
-          condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
-      return integer_value(make_term(TermOp::Pick, {which, no.term, yes.term}));
-    }
-    if (yes.is(Kind::Unknown) && no.is(Kind::Unknown)) return yes;
-    return decide(value, where) ? yes : no;
-  }
-  const bool holds = decide(value, where);
-  HostValue yes = expression();
-  take(":");
-  HostValue no = expression();
-  return holds ? yes : no;
-}
-
-std::string HostCodeReader::binary_operator(size_t* length) const {
-  *length = 1;
-  if (at_ >= end_) return "";
-  const cuda_source::Token& first = token(at_);
-  if (first.kind != SourceKind::Punctuator) return "";
-  if (!first.is(">") || at_ + 1 >= end_ || !token(at_ + 1).joined) return first.text;
-  const bool again =
-      at_ + 2 < end_ && token(at_ + 2).joined && (token(at_ + 2).is("=") || token(at_ + 2).is(">"));
-  if (token(at_ + 1).is(">")) {
-    *length = 2;
-    return again ? "" : ">>";
-  }
-  if (!token(at_ + 1).is("=")) return first.text;
-  *length = 2;
-  return ">=";
-}
-
-HostValue HostCodeReader::binary(int least) {
-  HostValue left = unary();
-  while (true) {
-    size_t length = 1;
-    const std::string op = binary_operator(&length);
-    const int level = level_of(op);
-    if (level == 0 || level < least) return left;
-    const cuda_source::Token where = token(at_);
-    at_ += length;
-    const HostValue right = binary(level + 1);
-    const bool streams = (op == "<<" || op == ">>") && !left.is(Kind::Integer);
-    left = streams ? HostValue{} : combine(op, left, right, where);
-  }
-}
-
-HostValue HostCodeReader::step(HostValue value, const std::string& op, bool before,
-                               const cuda_source::Token& where) {
-  if (value.slot == HostValue::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
-  const size_t slot = value.slot;
-  HostValue next = combine(op.substr(1), value, integer_value(number(1)), where);
-  assign(slot, value.member, next, where);
-  return before ? next : value;
-}
-
-HostValue HostCodeReader::unary() {
-  const cuda_source::Token where = token(at_);
-  if (depth_ > kMostLevels) {
-    at_ = end_;
-    return unknown_value("an expression that is nested too deeply", where);
-  }
-  if (at_ >= end_ || where.kind != SourceKind::Punctuator) return postfix();
-  static const std::set<std::string> kPrefixes = {"-", "+", "!", "~", "&", "*", "++", "--"};
-  if (kPrefixes.count(where.text) == 0) return postfix();
-  ++at_;
-  ++depth_;
-  HostValue value = unary();
-  --depth_;
-  if (value.is(Kind::Unknown) && !where.is("&")) return value;
-  if (where.is("+")) return value;
-  if (where.is("-")) return combine("-", integer_value(number(0)), value, where);
-  if (where.is("++") || where.is("--")) return step(value, where.text, true, where);
-  if (where.is("!")) {
-    const TermRef term = condition_of(value);
-    return term ? integer_value(negated(term)) : unknown_value("'!' of no condition", where);
-  }
-  if (where.is("&")) {
-    HostValue out;
-    if (value.is(Kind::Kernel)) return value;
-    if (value.slot == HostValue::kNoSlot) return unknown_value("the address of no variable", where);
-    out.kind = Kind::Address;
-    out.slot = value.slot;
-    return out;
-  }
-  if (where.is("*") && value.is(Kind::Address)) return target_of(value);
-  if (where.is("*") && value.is(Kind::Pointer))
-    return unknown_value("device memory is read on the host", where);
-  return unknown_value("'" + where.text + "' of this", where);
-}
-
-HostValue HostCodeReader::postfix() {
-  HostValue value = primary();
-  while (at_ < end_) {
-    const cuda_source::Token where = token(at_);
-    if (where.is(".") || where.is("->")) {
-      ++at_;
-      const std::string member = token(at_).text;
-      ++at_;
-      if (next_is("(")) {
-        at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
-        value = unknown_value(fmt::format("a call of '.{}()'", member), where);
-      } else {
-        value = member_of(value, member, where);
-      }
-    } else if (where.is("[")) {
-      at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
-      value = unknown_value("an element of an array", where);
-    } else if (where.is("++") || where.is("--")) {
-      ++at_;
-      value = step(value, where.text, false, where);
-    } else if (where.is("<<<")) {
-      launch(value, where);
-      value = {};
-    } else if (where.is("(") && value.is(Kind::Function)) {
-      const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
-      const std::vector<Range> arguments = split({at_ + 1, end - 1});
-      at_ = end;
-      value = call_lambda(value, arguments, where);
-    } else {
-      break;
-    }
-  }
-  return value;
-}
-
-HostValue HostCodeReader::member_of(HostValue object, const std::string& member,
-                                    const cuda_source::Token& where) {
-  if (object.is(Kind::Address)) object = target_of(object);
+HostValue member_of(HostState& host, HostValue object, const std::string& member,
+                    const cuda_source::Token& where) {
+  if (object.is(Kind::Address)) object = host.target_of(object);
   if (object.is(Kind::Extents)) {
     const int number_of = member == "x" ? 0 : member == "y" ? 1 : member == "z" ? 2 : -1;
     if (number_of < 0) return unknown_value("a dim3 has no '" + member + "'", where);
@@ -284,161 +115,153 @@ HostValue HostCodeReader::member_of(HostValue object, const std::string& member,
   return unknown_value(fmt::format("'.{}' of a host object", member), where);
 }
 
-HostValue HostCodeReader::parenthesised() {
-  const size_t open = at_;
-  const size_t close = cuda_source::behind_bracket(codes_[code_], open, end_);
+HostValue parenthesised(HostState& host) {
+  const size_t open = host.at;
+  const size_t close = host.behind(open);
   size_t at = open + 1;
-  const auto type = read_type(codes_[code_], at, close, types_);
+  const auto type = read_type(host.tokens(), at, close, host.types);
   const bool plausible = type && at + 1 == close &&
                          (type->known() || type->pointers > 0 || type->base.ends_with("_t"));
   const bool operand =
-      close < end_ && (token(close).kind != SourceKind::Punctuator || token(close).is("(") ||
-                       token(close).is("&") || token(close).is("-") || token(close).is("!"));
-  if (plausible && operand && find_variable(type->base) == HostValue::kNoSlot) {
-    const cuda_source::Token where = token(open);
-    at_ = close;
-    return converted(unary(), *type, where);
+      close < host.end &&
+      (host.token(close).kind != SourceKind::Punctuator || host.token(close).is("(") ||
+       host.token(close).is("&") || host.token(close).is("-") || host.token(close).is("!"));
+  if (plausible && operand && find_variable(host, type->base) == HostValue::kNoSlot) {
+    const cuda_source::Token where = host.token(open);
+    host.at = close;
+    return converted(unary(host), *type, where);
   }
-  at_ = close;
-  return evaluate({open + 1, close - 1});
+  host.at = close;
+  return evaluate(host, {open + 1, close - 1});
 }
 
-HostValue HostCodeReader::lambda() {
+HostValue lambda(HostState& host) {
   HostValue out;
   out.kind = Kind::Function;
-  out.code = code_;
-  at_ = cuda_source::behind_bracket(codes_[code_], at_, end_);
-  if (next_is("(")) {
-    const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
-    out.first = at_ + 1;
+  out.code = host.code;
+  host.at = host.behind(host.at);
+  if (host.next_is("(")) {
+    const size_t end = host.behind(host.at);
+    out.first = host.at + 1;
     out.last = end - 1;
-    at_ = end;
+    host.at = end;
   }
-  while (at_ < end_ && !token(at_).is("{")) ++at_;
-  const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
-  out.body_first = at_ + 1;
-  out.body_last = std::max(at_ + 1, end - 1);
-  at_ = end;
+  while (host.at < host.end && !host.here().is("{")) ++host.at;
+  const size_t end = host.behind(host.at);
+  out.body_first = host.at + 1;
+  out.body_last = std::max(host.at + 1, end - 1);
+  host.at = end;
   return out;
 }
 
-HostValue HostCodeReader::size_of() {
-  const cuda_source::Token where = token(at_ - 1);
-  const bool bare = !next_is("(");
-  const size_t close =
-      bare ? at_ + (next_is("*") ? 2 : 1) : cuda_source::behind_bracket(codes_[code_], at_, end_);
+HostValue size_of(HostState& host) {
+  const cuda_source::Token where = host.token(host.at - 1);
+  const bool bare = !host.next_is("(");
+  const size_t close = bare ? host.at + (host.next_is("*") ? 2 : 1) : host.behind(host.at);
   const size_t last = bare ? close : close - 1;
-  size_t at = bare ? at_ : at_ + 1;
-  const bool pointee = token(at).is("*");
+  size_t at = bare ? host.at : host.at + 1;
+  const bool pointee = host.token(at).is("*");
   if (pointee) ++at;
-  const size_t slot = token(at).identifier() ? find_variable(token(at).text) : HostValue::kNoSlot;
+  const size_t slot =
+      host.token(at).identifier() ? find_variable(host, host.token(at).text) : HostValue::kNoSlot;
   std::optional<CType> type;
   if (slot != HostValue::kNoSlot) {
-    type = slots_[slot].type;
+    type = host.slots[slot].type;
     if (pointee) --type->pointers;
     ++at;
   } else {
-    type = read_type(codes_[code_], at, last, types_);
+    type = read_type(host.tokens(), at, last, host.types);
   }
   const bool whole = at == last;
-  at_ = std::min(close, end_);
+  host.at = std::min(close, host.end);
   if (type && whole && type->pointers > 0) return integer_value(number(8));
   if (type && whole && type->size > 0) return integer_value(number(type->size));
   return unknown_value("the size of a type that is not known here", where);
 }
 
-HostValue HostCodeReader::named_cast() {
-  const cuda_source::Token where = token(at_);
-  size_t at = at_ + 1;
-  const size_t close = cuda_source::behind_angles(codes_[code_], at, end_);
+HostValue named_cast(HostState& host) {
+  const cuda_source::Token where = host.here();
+  size_t at = host.at + 1;
+  const size_t close = cuda_source::behind_angles(host.tokens(), at, host.end);
   ++at;
-  const auto type = read_type(codes_[code_], at, close, types_);
-  if (close == at_ + 1 || !type || !token(close).is("(")) {
-    ++at_;
+  const auto type = read_type(host.tokens(), at, close, host.types);
+  if (close == host.at + 1 || !type || !host.token(close).is("(")) {
+    ++host.at;
     return unknown_value("a cast that is not understood", where);
   }
-  const size_t end = cuda_source::behind_bracket(codes_[code_], close, end_);
-  at_ = end;
-  return converted(evaluate({close + 1, end - 1}), *type, where);
+  const size_t end = host.behind(close);
+  host.at = end;
+  return converted(evaluate(host, {close + 1, end - 1}), *type, where);
 }
 
-HostValue HostCodeReader::primary() {
-  const cuda_source::Token where = token(at_);
-  if (at_ >= end_) return unknown_value("an expression that ends too early", where);
-  if (where.kind == SourceKind::Number) {
-    ++at_;
-    return literal(where);
-  }
-  if (where.kind == SourceKind::String || where.kind == SourceKind::Character) {
-    while (at_ < end_ && token(at_).kind == where.kind) ++at_;
-    HostValue out;
-    out.kind = Kind::Text;
-    return out;
-  }
-  if (where.is("(")) return parenthesised();
-  if (where.is("[")) return lambda();
-  if (where.is("{")) {
-    const size_t end = cuda_source::behind_bracket(codes_[code_], at_, end_);
-    HostValue out;
-    out.kind = Kind::List;
-    for (const Range& one : split({at_ + 1, end - 1})) out.items.push_back(evaluate(one));
-    at_ = end;
-    return out;
-  }
-  if (where.is("::")) ++at_;
-  if (at_ >= end_ || !token(at_).identifier()) {
-    at_ = std::min(at_ + 1, end_);
-    return unknown_value(fmt::format("'{}' is not understood here", where.text), where);
-  }
-  if (kCasts.count(token(at_).text)) return named_cast();
-  if (take("sizeof")) return size_of();
-  if (token(at_).is("new")) {
-    at_ = end_;
-    return unknown_value("memory of the host", where);
-  }
-  return name();
-}
-
-HostValue HostCodeReader::name() {
-  const cuda_source::Token where = token(at_);
-  std::string name = token(at_++).text;
-  if (name == "unsigned" || name == "long" || name == "signed") {
-    while (at_ < end_ && token(at_).identifier() && !next_is("(")) name += " " + token(at_++).text;
-  }
-  while (at_ + 1 < end_ && token(at_).is("::") && token(at_ + 1).identifier()) {
-    name += "::" + token(at_ + 1).text;
-    at_ += 2;
-  }
-  Range templates;
-  bool has_templates = false;
-  if (next_is("<") && find_variable(name) == HostValue::kNoSlot) {
-    const size_t end = cuda_source::behind_angles(codes_[code_], at_, end_);
-    const bool is_kernel = find_item(name, Item::Kind::Kernel) != nullptr;
-    const bool followed = end < end_ && (token(end).is("(") || token(end).is("<<<") ||
-                                         token(end).is("::") || token(end).is("{"));
-    if (end > at_ && (followed || is_kernel)) {
-      templates = {at_ + 1, end - 1};
-      has_templates = true;
-      at_ = end;
-      while (at_ + 1 < end_ && token(at_).is("::") && token(at_ + 1).identifier()) {
-        name += "::" + token(at_ + 1).text;
-        at_ += 2;
+std::string template_text(HostState& host, TokenRange range) {
+  std::vector<std::string> arguments;
+  for (const TokenRange& one : host.split(range)) {
+    std::string text;
+    for (size_t i = one.first; i < one.last; ++i) {
+      const cuda_source::Token& part = host.token(i);
+      const size_t slot = part.identifier() ? find_variable(host, part.text) : HostValue::kNoSlot;
+      const bool constant = slot != HostValue::kNoSlot &&
+                            host.slots[slot].value.is(Kind::Integer) &&
+                            host.slots[slot].value.term->constant();
+      const auto alias = host.types.find(part.text);
+      const bool words = !text.empty() && part.identifier() && (isalnum(text.back()) != 0);
+      if (words) text += " ";
+      if (constant) {
+        text += std::to_string(*host.slots[slot].value.term->constant());
+      } else if (part.identifier() && alias != host.types.end() &&
+                 host.source.types.count(part.text) == 0) {
+        text += alias->second.text();
+      } else {
+        text += part.text;
       }
     }
+    arguments.push_back(text);
   }
-  const size_t slot = has_templates ? HostValue::kNoSlot : find_variable(name);
+  return join(arguments, ", ");
+}
+
+HostValue named_value(HostState& host) {
+  const cuda_source::Token where = host.here();
+  std::string name = host.token(host.at++).text;
+  if (name == "unsigned" || name == "long" || name == "signed") {
+    while (host.at < host.end && host.here().identifier() && !host.next_is("("))
+      name += " " + host.token(host.at++).text;
+  }
+  const auto qualify = [&] {
+    for (; host.at + 1 < host.end && host.here().is("::") && host.token(host.at + 1).identifier();
+         host.at += 2)
+      name += "::" + host.token(host.at + 1).text;
+  };
+  qualify();
+  TokenRange templates;
+  bool has_templates = false;
+  if (host.next_is("<") && find_variable(host, name) == HostValue::kNoSlot) {
+    const size_t end = cuda_source::behind_angles(host.tokens(), host.at, host.end);
+    const bool is_kernel = host.find_item(name, Item::Kind::Kernel) != nullptr;
+    const bool followed = end < host.end && (host.token(end).is("(") || host.token(end).is("<<<") ||
+                                             host.token(end).is("::") || host.token(end).is("{"));
+    if (end > host.at && (followed || is_kernel)) {
+      templates = {host.at + 1, end - 1};
+      has_templates = true;
+      host.at = end;
+      qualify();
+    }
+  }
+  const size_t slot = has_templates ? HostValue::kNoSlot : find_variable(host, name);
   if (slot != HostValue::kNoSlot) {
-    HostValue value = slots_[slot].value;
+    HostValue value = host.slots[slot].value;
     if (!value.is(Kind::Address)) value.slot = slot;
     return value;
   }
-  if (const Item* item = find_item(name, Item::Kind::Kernel)) {
+  if (const Item* item = host.find_item(name, Item::Kind::Kernel)) {
     HostValue out;
     out.kind = Kind::Kernel;
-    out.text = item->name + (has_templates ? "<" + template_text(templates) + ">" : "");
+    out.text = item->name + (has_templates ? "<" + template_text(host, templates) + ">" : "");
     return out;
   }
-  if (next_is("(") || next_is("{")) return call(name, templates, has_templates, where);
+  if (host.next_is("(") || host.next_is("{"))
+    return call(host, name, templates, has_templates, where);
   if (name == "true" || name == "false") return integer_value(number(name == "true"));
   HostValue out;
   if (name == "nullptr" || name == "NULL") {
@@ -457,34 +280,226 @@ HostValue HostCodeReader::name() {
   return unknown_value(fmt::format("'{}' is not known here", name), where);
 }
 
-std::string HostCodeReader::template_text(Range range) {
-  std::vector<std::string> arguments;
-  for (const Range& one : split(range)) {
-    std::string text;
-    for (size_t i = one.first; i < one.last; ++i) {
-      const cuda_source::Token& part = token(i);
-      const size_t slot = part.identifier() ? find_variable(part.text) : HostValue::kNoSlot;
-      const bool constant = slot != HostValue::kNoSlot && slots_[slot].value.is(Kind::Integer) &&
-                            slots_[slot].value.term->constant();
-      const auto alias = types_.find(part.text);
-      const bool words = !text.empty() && part.identifier() && (isalnum(text.back()) != 0);
-      if (words) text += " ";
-      if (constant) {
-        text += std::to_string(*slots_[slot].value.term->constant());
-      } else if (part.identifier() && alias != types_.end() &&
-                 source_.types.count(part.text) == 0) {
-        text += alias->second.text();
-      } else {
-        text += part.text;
-      }
-    }
-    arguments.push_back(text);
+HostValue primary(HostState& host) {
+  const cuda_source::Token where = host.here();
+  if (host.at >= host.end) return unknown_value("an expression that ends too early", where);
+  if (where.kind == SourceKind::Number) {
+    ++host.at;
+    return literal(where);
   }
-  return join(arguments, ", ");
+  if (where.kind == SourceKind::String || where.kind == SourceKind::Character) {
+    while (host.at < host.end && host.here().kind == where.kind) ++host.at;
+    HostValue out;
+    out.kind = Kind::Text;
+    return out;
+  }
+  if (where.is("(")) return parenthesised(host);
+  if (where.is("[")) return lambda(host);
+  if (where.is("{")) {
+    const size_t end = host.behind(host.at);
+    HostValue out;
+    out.kind = Kind::List;
+    for (const TokenRange& one : host.split({host.at + 1, end - 1}))
+      out.items.push_back(evaluate(host, one));
+    host.at = end;
+    return out;
+  }
+  if (where.is("::")) ++host.at;
+  if (host.at >= host.end || !host.here().identifier()) {
+    host.at = std::min(host.at + 1, host.end);
+    return unknown_value(fmt::format("'{}' is not understood here", where.text), where);
+  }
+  if (kCasts.count(host.here().text)) return named_cast(host);
+  if (host.take("sizeof")) return size_of(host);
+  if (host.here().is("new")) {
+    host.at = host.end;
+    return unknown_value("memory of the host", where);
+  }
+  return named_value(host);
 }
 
-Extents HostCodeReader::extents_of(const HostValue& value, const cuda_source::Token& where,
-                                   const char* what) {
+HostValue step(HostState& host, HostValue value, const std::string& op, bool before,
+               const cuda_source::Token& where) {
+  if (value.slot == HostValue::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
+  const size_t slot = value.slot;
+  HostValue next = combine(op.substr(1), value, integer_value(number(1)), where);
+  host.assign(slot, value.member, next, where);
+  return before ? next : value;
+}
+
+HostValue postfix(HostState& host) {
+  HostValue value = primary(host);
+  while (host.at < host.end) {
+    const cuda_source::Token where = host.here();
+    if (where.is(".") || where.is("->")) {
+      ++host.at;
+      const std::string member = host.here().text;
+      ++host.at;
+      if (host.next_is("(")) {
+        host.at = host.behind(host.at);
+        value = unknown_value(fmt::format("a call of '.{}()'", member), where);
+      } else {
+        value = member_of(host, value, member, where);
+      }
+    } else if (where.is("[")) {
+      host.at = host.behind(host.at);
+      value = unknown_value("an element of an array", where);
+    } else if (where.is("++") || where.is("--")) {
+      ++host.at;
+      value = step(host, value, where.text, false, where);
+    } else if (where.is("<<<")) {
+      launch(host, value, where);
+      value = {};
+    } else if (where.is("(") && value.is(Kind::Function)) {
+      const size_t end = host.behind(host.at);
+      const std::vector<TokenRange> arguments = host.split({host.at + 1, end - 1});
+      host.at = end;
+      value = call_lambda(host, value, arguments, where);
+    } else {
+      break;
+    }
+  }
+  return value;
+}
+
+HostValue unary(HostState& host) {
+  const cuda_source::Token where = host.here();
+  if (host.depth > kMostLevels) {
+    host.at = host.end;
+    return unknown_value("an expression that is nested too deeply", where);
+  }
+  if (host.at >= host.end || where.kind != SourceKind::Punctuator) return postfix(host);
+  static const std::set<std::string> kPrefixes = {"-", "+", "!", "~", "&", "*", "++", "--"};
+  if (kPrefixes.count(where.text) == 0) return postfix(host);
+  ++host.at;
+  ++host.depth;
+  HostValue value = unary(host);
+  --host.depth;
+  if (value.is(Kind::Unknown) && !where.is("&")) return value;
+  if (where.is("+")) return value;
+  if (where.is("-")) return combine("-", integer_value(number(0)), value, where);
+  if (where.is("++") || where.is("--")) return step(host, value, where.text, true, where);
+  if (where.is("!")) {
+    const TermRef term = condition_of(value);
+    return term ? integer_value(negated(term)) : unknown_value("'!' of no condition", where);
+  }
+  if (where.is("&")) {
+    HostValue out;
+    if (value.is(Kind::Kernel)) return value;
+    if (value.slot == HostValue::kNoSlot) return unknown_value("the address of no variable", where);
+    out.kind = Kind::Address;
+    out.slot = value.slot;
+    return out;
+  }
+  if (where.is("*") && value.is(Kind::Address)) return host.target_of(value);
+  if (where.is("*") && value.is(Kind::Pointer))
+    return unknown_value("device memory is read on the host", where);
+  return unknown_value("'" + where.text + "' of this", where);
+}
+
+std::string binary_operator(const HostState& host, size_t* length) {
+  *length = 1;
+  if (host.at >= host.end) return "";
+  const cuda_source::Token& first = host.here();
+  if (first.kind != SourceKind::Punctuator) return "";
+  if (!first.is(">") || host.at + 1 >= host.end || !host.token(host.at + 1).joined)
+    return first.text;
+  const bool again = host.at + 2 < host.end && host.token(host.at + 2).joined &&
+                     (host.token(host.at + 2).is("=") || host.token(host.at + 2).is(">"));
+  if (host.token(host.at + 1).is(">")) {
+    *length = 2;
+    return again ? "" : ">>";
+  }
+  if (!host.token(host.at + 1).is("=")) return first.text;
+  *length = 2;
+  return ">=";
+}
+
+HostValue binary(HostState& host, int least) {
+  HostValue left = unary(host);
+  while (true) {
+    size_t length = 1;
+    const std::string op = binary_operator(host, &length);
+    const int level = level_of(op);
+    if (level == 0 || level < least) return left;
+    const cuda_source::Token where = host.here();
+    host.at += length;
+    const HostValue right = binary(host, level + 1);
+    const bool streams = (op == "<<" || op == ">>") && !left.is(Kind::Integer);
+    left = streams ? HostValue{} : combine(op, left, right, where);
+  }
+}
+
+HostValue ternary(HostState& host) {
+  HostValue value = binary(host, 1);
+  if (!host.next_is("?")) return value;
+  const cuda_source::Token where = host.token(host.at++);
+  const TermRef condition = condition_of(value);
+  if (condition && condition->constant() == std::nullopt) {
+    HostValue yes = expression(host);
+    host.take(":");
+    HostValue no = expression(host);
+    if (yes.is(Kind::Integer) && no.is(Kind::Integer)) {
+      const TermRef which =
+          condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
+      return integer_value(make_term(TermOp::Pick, {which, no.term, yes.term}));
+    }
+    if (yes.is(Kind::Unknown) && no.is(Kind::Unknown)) return yes;
+    return host.decide(value, where) ? yes : no;
+  }
+  const bool holds = host.decide(value, where);
+  HostValue yes = expression(host);
+  host.take(":");
+  HostValue no = expression(host);
+  return holds ? yes : no;
+}
+
+HostValue expression(HostState& host) {
+  const cuda_source::Token where = host.here();
+  if (++host.steps > 200000 || host.depth > kMostLevels) {
+    host.at = host.end;
+    return unknown_value("an expression that is nested too deeply", where);
+  }
+  ++host.depth;
+  HostValue left = ternary(host);
+  std::string op = host.at < host.end ? host.here().text : "";
+  const bool shifts = op == ">" && host.at + 2 < host.end && host.token(host.at + 1).is(">") &&
+                      host.token(host.at + 1).joined && host.token(host.at + 2).is("=") &&
+                      host.token(host.at + 2).joined;
+  if (shifts) op = ">>=";
+  if (host.at < host.end && (kAssignments.count(op) > 0 || shifts)) {
+    const cuda_source::Token sign = host.here();
+    host.at += shifts ? 3 : 1;
+    HostValue right = expression(host);
+    if (op != "=") right = combine(op.substr(0, op.size() - 1), left, right, sign);
+    const bool known = left.slot != HostValue::kNoSlot && !left.is(Kind::Address);
+    if (known) host.assign(left.slot, left.member, right, sign);
+    left = std::move(right);
+  }
+  --host.depth;
+  return left;
+}
+
+}  // namespace
+
+HostValue evaluate(HostState& host, TokenRange range) {
+  const auto saved = std::pair(host.at, host.end);
+  host.at = range.first;
+  host.end = std::min(range.last, host.tokens().size());
+  HostValue out;
+  if (host.at < host.end) {
+    out = expression(host);
+    while (host.take(",")) out = expression(host);
+    if (host.at < host.end && !out.is(Kind::Unknown))
+      out =
+          unknown_value(fmt::format("'{}' is not understood here", host.here().text), host.here());
+  }
+  std::tie(host.at, host.end) = saved;
+  return out;
+}
+
+Extents extents_of(HostState& host, const HostValue& value, const cuda_source::Token& where,
+                   const char* what) {
   if (value.is(Kind::Extents)) return value.extents;
   std::vector<HostValue> items = value.is(Kind::List) ? value.items : std::vector<HostValue>{value};
   Extents out;
@@ -492,7 +507,7 @@ Extents HostCodeReader::extents_of(const HostValue& value, const cuda_source::To
   for (size_t i = 0; i < items.size() && i < 3; ++i) {
     const HostValue one = converted(items[i], integer, where);
     if (!one.is(Kind::Integer)) {
-      problem(one, fmt::format("{} cannot be said", what), where);
+      host.problem(one, fmt::format("{} cannot be said", what), where);
       continue;
     }
     (i == 0 ? out.x : i == 1 ? out.y : out.z) = one.term;

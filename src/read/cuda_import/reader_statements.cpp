@@ -3,13 +3,15 @@
 // with constant bounds is unrolled; one that depends on the shape becomes 'repeat'. The
 // alternative, a path for every branch, doubles the launch groups with each if. The cost: merging
 // runs both branches on copies of the state and restores it if one does more.
+#include "cuda_import/reader_statements.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "cuda_import/host_code_reader.h"
+#include "cuda_import/reader_expressions.h"
 
 namespace kw::cuda_import {
 
@@ -21,35 +23,9 @@ constexpr int kMostTurns = 256;
 const std::set<std::string> kStreams = {"cout", "cerr", "clog", "printf"};
 const std::set<std::string> kSkipped = {"static_assert", "assert", "delete", "typedef"};
 
-}  // namespace
-
-std::vector<HostCodeReader::Range> HostCodeReader::split(Range range,
-                                                         std::string_view separator) const {
-  std::vector<Range> out;
-  const std::vector<cuda_source::Token>& code = codes_[code_];
-  const size_t last = std::min(range.last, code.size());
-  size_t first = range.first;
-  for (size_t i = range.first; i < last; ++i) {
-    const std::string& text = code[i].text;
-    if (text == "(" || text == "[" || text == "{") {
-      i = cuda_source::behind_bracket(code, i, last) - 1;
-    } else if (text == "<" && i > first && code[i - 1].identifier()) {
-      const size_t end = cuda_source::behind_angles(code, i, last);
-      const bool templates =
-          end > i && end < last && (code[end].is("(") || code[end].is("::") || code[end].is("{"));
-      if (templates) i = end - 1;
-    } else if (text == separator) {
-      out.push_back({first, i});
-      first = i + 1;
-    }
-  }
-  if (first < last || !out.empty()) out.push_back({first, last});
-  return out;
-}
-
-size_t HostCodeReader::behind_statement(size_t at, int depth) const {
-  const std::vector<cuda_source::Token>& code = codes_[code_];
-  const size_t last = end_;
+size_t behind_statement(const HostState& host, size_t at, int depth = 0) {
+  const std::vector<cuda_source::Token>& code = host.tokens();
+  const size_t last = host.end;
   if (at >= last) return last;
   if (depth > kMostNested) return last;
   const std::string& text = code[at].text;
@@ -58,18 +34,18 @@ size_t HostCodeReader::behind_statement(size_t at, int depth) const {
     size_t open = at + 1;
     while (open < last && !code[open].is("(") && open < at + 3) ++open;
     if (open >= last || !code[open].is("(")) return std::min(at + 1, last);
-    size_t end = behind_statement(cuda_source::behind_bracket(code, open, last), depth + 1);
+    size_t end = behind_statement(host, cuda_source::behind_bracket(code, open, last), depth + 1);
     if (text == "if" && end < last && code[end].is("else"))
-      end = behind_statement(end + 1, depth + 1);
+      end = behind_statement(host, end + 1, depth + 1);
     return end;
   }
   if (text == "try" || text == "else") {
-    size_t end = behind_statement(at + 1, depth + 1);
+    size_t end = behind_statement(host, at + 1, depth + 1);
     while (text == "try" && end + 1 < last && code[end].is("catch"))
-      end = behind_statement(cuda_source::behind_bracket(code, end + 1, last), depth + 1);
+      end = behind_statement(host, cuda_source::behind_bracket(code, end + 1, last), depth + 1);
     return end;
   }
-  size_t end = text == "do" ? behind_statement(at + 1, depth + 1) : at;
+  size_t end = text == "do" ? behind_statement(host, at + 1, depth + 1) : at;
   for (; end < last; ++end) {
     if (code[end].is("(") || code[end].is("[") || code[end].is("{"))
       end = cuda_source::behind_bracket(code, end, last) - 1;
@@ -79,132 +55,133 @@ size_t HostCodeReader::behind_statement(size_t at, int depth) const {
   return last;
 }
 
-HostCodeReader::Flow HostCodeReader::block(Range range) {
-  const auto saved = std::pair(at_, end_);
-  scopes_.emplace_back();
-  at_ = range.first;
-  end_ = std::min(range.last, codes_[code_].size());
-  Flow flow = Flow::Next;
-  while (at_ < end_ && flow == Flow::Next && !broken_ && !out_.path.refused) flow = statement();
-  scopes_.pop_back();
-  std::tie(at_, end_) = saved;
-  return flow;
+bool looks_like_declaration(const HostState& host, size_t stop) {
+  size_t at = host.at;
+  const size_t last = std::min(stop, host.tokens().size());
+  const auto type = read_type(host.tokens(), at, last, host.types);
+  if (!type || at >= last || !host.token(at).identifier()) return false;
+  static const std::set<std::string> kBehind = {"=", ";", ",", "(", "{", "[", ":"};
+  return at + 1 >= last || kBehind.count(host.token(at + 1).text) > 0;
 }
 
-HostCodeReader::Flow HostCodeReader::statement() {
-  const size_t start = at_, stop = behind_statement(start);
-  const cuda_source::Token first = token(start);
-  if (++steps_ > kMostSteps || depth_ > kMostNested) {
-    problem(first, "the host code does not come to an end", "launch counts must be bounded");
-    broken_ = true;
-    return Flow::Return;
+void declarator(HostState& host, const CType& type, size_t stop) {
+  const cuda_source::Token name = host.token(host.at++);
+  HostValue value;
+  if (type.base == "dim3") {
+    value.kind = HostValue::Kind::Extents;
+  } else if (type.pointers > 0) {
+    value.kind = HostValue::Kind::Pointer;
+  } else if (type.base == "cudaError_t" || type.base == "cudaError") {
+    value.kind = HostValue::Kind::Status;
+  } else if (type.dtype) {
+    value = unknown_value(fmt::format("'{}' has no value yet", name.text), name);
   }
-  ++depth_;
-  Flow flow = Flow::Next;
-  if (first.is("{")) {
-    flow = block({start + 1, stop - 1});
-  } else if (first.is("if")) {
-    flow = if_statement(start);
-  } else if (first.is("for")) {
-    flow = for_statement(start, stop);
-  } else if (first.is("while")) {
-    flow = while_statement(start, stop);
-  } else if (first.is("do")) {
-    flow = do_statement(start);
-  } else if (first.is("switch")) {
-    flow = switch_statement(start);
-  } else if (first.is("try")) {
-    at_ = start + 1;
-    flow = block({start + 2, behind_statement(start + 1) - 1});
-  } else if (first.is("return")) {
-    flow = return_statement(stop);
-  } else if (first.is("break")) {
-    flow = Flow::Break;
-  } else if (first.is("continue")) {
-    flow = Flow::Continue;
-  } else if (first.is("throw")) {
-    out_.path.refused = true;
-  } else if (first.is("goto")) {
-    problem(first, "'goto' is not followed", "");
-    broken_ = true;
-  } else if (!first.is(";") && !first.is("}") && kSkipped.count(first.text) == 0 &&
-             !declaration(stop)) {
-    at_ = start;
-    const bool prints = kStreams.count(first.text) > 0 ||
-                        (first.is("std") && kStreams.count(token(start + 2).text) > 0);
-    if (!prints) evaluate({start, stop - 1});
+  bool is_array = false;
+  while (host.at < stop && host.here().is("[")) {
+    host.at = cuda_source::behind_bracket(host.tokens(), host.at, stop);
+    is_array = true;
   }
-  --depth_;
-  at_ = stop;
-  return flow;
+  const bool assigns = host.at < stop && host.here().is("=");
+  const bool braces = host.at < stop && (host.here().is("(") || host.here().is("{"));
+  if (assigns) {
+    value = evaluate(host, {host.at + 1, stop});
+  } else if (braces && type.base == "dim3") {
+    HostValue list;
+    list.kind = HostValue::Kind::List;
+    for (const TokenRange& one :
+         host.split({host.at + 1, cuda_source::behind_bracket(host.tokens(), host.at, stop) - 1}))
+      list.items.push_back(evaluate(host, one));
+    value = std::move(list);
+  } else if (braces && (type.dtype || type.pointers > 0 || type.base == "auto")) {
+    const TokenRange inner = {host.at + 1,
+                              cuda_source::behind_bracket(host.tokens(), host.at, stop) - 1};
+    if (inner.first < inner.last) value = evaluate(host, inner);
+  }
+  if (type.base == "dim3" && !value.is(HostValue::Kind::Unknown)) {
+    value.extents = extents_of(host, value, name, "this dim3");
+    value.kind = HostValue::Kind::Extents;
+  }
+  if (!is_array && value.is(HostValue::Kind::List) && value.items.size() == 1) {
+    const HostValue only = value.items.front();
+    value = only;
+  }
+  value = converted(value, is_array ? CType{} : type, name);
+  value.slot = value.is(HostValue::Kind::Address) ? value.slot : HostValue::kNoSlot;
+  value.member = -1;
+  host.declare(name.text, is_array ? CType{} : type, std::move(value));
 }
 
-HostValue HostCodeReader::condition(Range range) {
-  const std::vector<Range> parts = split(range, ";");
+bool declaration(HostState& host, size_t stop) {
+  const size_t start = host.at;
+  if (host.here().is("using")) {
+    size_t at = host.at + 3;
+    const auto type = read_type(host.tokens(), at, stop, host.types);
+    if (type && host.token(start + 2).is("=")) host.types[host.token(start + 1).text] = *type;
+    return true;
+  }
+  if (!looks_like_declaration(host, stop)) return false;
+  const size_t last = stop > start && host.token(stop - 1).is(";") ? stop - 1 : stop;
+  CType base = read_type(host.tokens(), host.at, last, host.types).value_or(CType{});
+  const size_t names = host.at;
+  for (const TokenRange& one : host.split({names, last})) {
+    host.at = one.first;
+    CType type = base;
+    if (one.first != names) type.pointers = 0;  // each name has its own '*'
+    for (; host.at < one.last &&
+           (host.here().is("*") || host.here().is("&") || host.here().is("const"));
+         ++host.at)
+      type.pointers += host.here().is("*");
+    if (host.at < one.last && host.here().identifier()) declarator(host, type, one.last);
+  }
+  return true;
+}
+
+HostValue condition(HostState& host, TokenRange range) {
+  const std::vector<TokenRange> parts = host.split(range, ";");
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
-    at_ = parts[i].first;
-    if (!declaration(parts[i].last)) evaluate(parts[i]);
+    host.at = parts[i].first;
+    if (!declaration(host, parts[i].last)) evaluate(host, parts[i]);
   }
-  const Range last = parts.empty() ? range : parts.back();
-  at_ = last.first;
-  const size_t before = slots_.size();
-  if (looks_like_declaration(last.last) && declaration(last.last) && slots_.size() > before)
-    return slots_.back().value;
-  return evaluate(last);
-}
-
-HostCodeReader::Flow HostCodeReader::if_statement(size_t start) {
-  size_t open = start + 1;
-  if (token(open).is("constexpr")) ++open;
-  const size_t close = cuda_source::behind_bracket(codes_[code_], open, end_);
-  scopes_.emplace_back();
-  const HostValue value = condition({open + 1, close - 1});
-  const size_t behind = behind_statement(close);
-  const bool has_else = behind < end_ && token(behind).is("else");
-  const size_t other = has_else ? behind + 1 : HostValue::kNoSlot;
-  const TermRef term = condition_of(value);
-  Flow flow = Flow::Next;
-  const bool merged = term && !term->constant() && merge_branches(term, close, other);
-  if (!merged) {
-    const bool holds = decide(value, token(open + 1));
-    at_ = holds ? close : other;
-    if (!broken_ && (holds || has_else)) flow = statement();
-  }
-  scopes_.pop_back();
-  return flow;
+  const TokenRange last = parts.empty() ? range : parts.back();
+  host.at = last.first;
+  const size_t before = host.slots.size();
+  if (looks_like_declaration(host, last.last) && declaration(host, last.last) &&
+      host.slots.size() > before)
+    return host.slots.back().value;
+  return evaluate(host, last);
 }
 
 /// Follows one branch; returns whether it only changed numbers.
-bool HostCodeReader::quiet_branch(size_t body) {
+bool quiet_branch(HostState& host, size_t body) {
   if (body == HostValue::kNoSlot) return true;
-  const auto size = [this] {
-    const auto zeroed = std::ranges::count(out_.path.scratch, true, &RecordedScratch::zero);
-    return std::tuple(zeroed, out_.path.launches.size(), out_.path.scratch.size(),
-                      out_.problems.size(), out_.path.conditions.size(), out_.path.repeats.size(),
-                      out_.written.size(), out_.used.size());
+  const auto size = [&] {
+    const auto zeroed = std::ranges::count(host.out.path.scratch, true, &RecordedScratch::zero);
+    return std::tuple(zeroed, host.out.path.launches.size(), host.out.path.scratch.size(),
+                      host.out.problems.size(), host.out.path.conditions.size(),
+                      host.out.path.repeats.size(), host.out.written.size(), host.out.used.size());
   };
   const auto before = size();
-  at_ = body;
-  const Flow flow = statement();
-  return flow == Flow::Next && size() == before && !broken_ && !out_.path.refused;
+  host.at = body;
+  const Flow flow = statement(host);
+  return flow == Flow::Next && size() == before && !host.broken && !host.out.path.refused;
 }
 
 // if (n > 1024) threads = 512; does not need its own launch group: the number becomes a pick.
 // Restores the state and returns false if a branch does more.
-bool HostCodeReader::merge_branches(const TermRef& condition, size_t yes, size_t no) {
-  const Followed saved_out = out_;
-  const std::deque<Slot> saved_slots = slots_;
-  const std::vector<Scope> saved_scopes = scopes_;
-  const auto saved = std::tuple(taken_, broken_, at_);
+bool merge_branches(HostState& host, const TermRef& condition, size_t yes, size_t no) {
+  const Followed saved_out = host.out;
+  const std::deque<Slot> saved_slots = host.slots;
+  const std::vector<Scope> saved_scopes = host.scopes;
+  const auto saved = std::tuple(host.taken, host.broken, host.at);
   const TermRef which =
       condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
-  bool fine = quiet_branch(yes);
-  const std::deque<Slot> after = slots_;
-  slots_ = saved_slots;
-  scopes_ = saved_scopes;
-  fine = fine && quiet_branch(no);
+  bool fine = quiet_branch(host, yes);
+  const std::deque<Slot> after = host.slots;
+  host.slots = saved_slots;
+  host.scopes = saved_scopes;
+  fine = fine && quiet_branch(host, no);
   for (size_t i = 0; fine && i < saved_slots.size(); ++i) {
-    const HostValue &a = after[i].value, &b = slots_[i].value;
+    const HostValue &a = after[i].value, &b = host.slots[i].value;
     const auto same = [](const TermRef& x, const TermRef& y) {
       return x == y || (x && y && x->text() == y->text());
     };
@@ -219,204 +196,211 @@ bool HostCodeReader::merge_branches(const TermRef& condition, size_t yes, size_t
     if (!fine) break;
     const TermRef picked = make_term(TermOp::Pick, {which, b.term, a.term});
     fine = picked->size <= kMaxTermSize;
-    slots_[i].value = integer_value(picked);
+    host.slots[i].value = integer_value(picked);
   }
   if (fine) return true;
-  out_ = saved_out;
-  slots_ = saved_slots;
-  scopes_ = saved_scopes;
-  std::tie(taken_, broken_, at_) = saved;
+  host.out = saved_out;
+  host.slots = saved_slots;
+  host.scopes = saved_scopes;
+  std::tie(host.taken, host.broken, host.at) = saved;
   return false;
 }
 
-HostCodeReader::Flow HostCodeReader::for_statement(size_t start, size_t stop) {
-  const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
-  const std::vector<Range> parts = split({start + 2, close - 1}, ";");
-  if (parts.size() != 3) {
-    problem(token(start), "a loop over a range is not followed", "count with an index");
-    return Flow::Next;
-  }
-  scopes_.emplace_back();
-  at_ = parts[0].first;
-  if (parts[0].first < parts[0].last && !declaration(parts[0].last)) evaluate(parts[0]);
+Flow if_statement(HostState& host, size_t start) {
+  size_t open = start + 1;
+  if (host.token(open).is("constexpr")) ++open;
+  const size_t close = host.behind(open);
+  host.scopes.emplace_back();
+  const HostValue value = condition(host, {open + 1, close - 1});
+  const size_t behind = behind_statement(host, close);
+  const bool has_else = behind < host.end && host.token(behind).is("else");
+  const size_t other = has_else ? behind + 1 : HostValue::kNoSlot;
+  const TermRef term = condition_of(value);
   Flow flow = Flow::Next;
-  const auto saved = std::pair(at_, end_);
-  if (!broken_ && !repeat_loop(parts[1], parts[2], close))
-    flow = run_loop(parts[1], parts[2], close, true);
-  std::tie(at_, end_) = saved;
-  scopes_.pop_back();
-  at_ = stop;
+  const bool merged = term && !term->constant() && merge_branches(host, term, close, other);
+  if (!merged) {
+    const bool holds = host.decide(value, host.token(open + 1));
+    host.at = holds ? close : other;
+    if (!host.broken && (holds || has_else)) flow = statement(host);
+  }
+  host.scopes.pop_back();
   return flow;
 }
 
-HostCodeReader::Flow HostCodeReader::while_statement(size_t start, size_t) {
-  const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
-  return run_loop({start + 2, close - 1}, {}, close, true);
-}
-
-HostCodeReader::Flow HostCodeReader::do_statement(size_t start) {
-  const size_t close = behind_statement(start + 1);
-  if (!token(close).is("while")) return Flow::Next;
-  const size_t end = cuda_source::behind_bracket(codes_[code_], close + 1, end_);
-  return run_loop({close + 2, end - 1}, {}, start + 1, false);
-}
-
-HostCodeReader::Flow HostCodeReader::run_loop(Range condition, Range step, size_t body,
-                                              bool check_first) {
-  const cuda_source::Token where = token(condition.first);
-  for (int turn = 0; !broken_ && !out_.path.refused; ++turn) {
+Flow run_loop(HostState& host, TokenRange condition, TokenRange step, size_t body,
+              bool check_first) {
+  const cuda_source::Token where = host.token(condition.first);
+  for (int turn = 0; !host.broken && !host.out.path.refused; ++turn) {
     if (turn > 0 || check_first) {
       const bool forever = condition.first >= condition.last;
-      const HostValue value = forever ? integer_value(number(1)) : evaluate(condition);
+      const HostValue value = forever ? integer_value(number(1)) : evaluate(host, condition);
       const TermRef term = condition_of(value);
       if (!term || !term->constant()) {
-        problem(where,
-                fmt::format("how often this loop runs depends on the shape{}",
-                            term ? ": " + term->text() : ""),
-                "a plan repeats 'for (int i = A; i < B; ++i)' with the same launches, at most 64 "
-                "times");
+        host.problem(
+            where,
+            fmt::format("how often this loop runs depends on the shape{}",
+                        term ? ": " + term->text() : ""),
+            "a plan repeats 'for (int i = A; i < B; ++i)' with the same launches, at most 64 "
+            "times");
         return Flow::Next;
       }
       if (*term->constant() == 0) return Flow::Next;
     }
     if (turn >= kMostTurns) {
-      problem(where, fmt::format("this loop runs more than {} times", kMostTurns), "");
+      host.problem(where, fmt::format("this loop runs more than {} times", kMostTurns), "");
       return Flow::Next;
     }
-    at_ = body;
-    const Flow flow = statement();
+    host.at = body;
+    const Flow flow = statement(host);
     if (flow == Flow::Return) return flow;
     if (flow == Flow::Break) return Flow::Next;
     if (step.first < step.last) {
-      for (const Range& one : split(step)) evaluate(one);
+      for (const TokenRange& one : host.split(step)) evaluate(host, one);
     }
   }
   return Flow::Next;
 }
 
-HostCodeReader::Flow HostCodeReader::switch_statement(size_t start) {
-  const size_t close = cuda_source::behind_bracket(codes_[code_], start + 1, end_);
-  const HostValue value = evaluate({start + 2, close - 1});
-  const size_t stop = behind_statement(start);
+Flow for_statement(HostState& host, size_t start, size_t stop) {
+  const size_t close = host.behind(start + 1);
+  const std::vector<TokenRange> parts = host.split({start + 2, close - 1}, ";");
+  if (parts.size() != 3) {
+    host.problem(host.token(start), "a loop over a range is not followed", "count with an index");
+    return Flow::Next;
+  }
+  host.scopes.emplace_back();
+  host.at = parts[0].first;
+  if (parts[0].first < parts[0].last && !declaration(host, parts[0].last)) evaluate(host, parts[0]);
+  Flow flow = Flow::Next;
+  const auto saved = std::pair(host.at, host.end);
+  if (!host.broken && !repeat_loop(host, parts[1], parts[2], close))
+    flow = run_loop(host, parts[1], parts[2], close, true);
+  std::tie(host.at, host.end) = saved;
+  host.scopes.pop_back();
+  host.at = stop;
+  return flow;
+}
+
+Flow while_statement(HostState& host, size_t start, size_t) {
+  const size_t close = host.behind(start + 1);
+  return run_loop(host, {start + 2, close - 1}, {}, close, true);
+}
+
+Flow do_statement(HostState& host, size_t start) {
+  const size_t close = behind_statement(host, start + 1);
+  if (!host.token(close).is("while")) return Flow::Next;
+  const size_t end = host.behind(close + 1);
+  return run_loop(host, {close + 2, end - 1}, {}, start + 1, false);
+}
+
+Flow switch_statement(HostState& host, size_t start) {
+  const size_t close = host.behind(start + 1);
+  const HostValue value = evaluate(host, {start + 2, close - 1});
+  const size_t stop = behind_statement(host, start);
   size_t chosen = stop;
   size_t fallback = stop;
-  for (size_t i = close + 1; i + 1 < stop && chosen == stop && !broken_; ++i) {
-    if (token(i).is("(") || token(i).is("[") || token(i).is("{")) {
-      i = cuda_source::behind_bracket(codes_[code_], i, stop) - 1;
-    } else if (token(i).is("default")) {
+  for (size_t i = close + 1; i + 1 < stop && chosen == stop && !host.broken; ++i) {
+    if (host.token(i).is("(") || host.token(i).is("[") || host.token(i).is("{")) {
+      i = cuda_source::behind_bracket(host.tokens(), i, stop) - 1;
+    } else if (host.token(i).is("default")) {
       fallback = i + 2;
-    } else if (token(i).is("case")) {
+    } else if (host.token(i).is("case")) {
       size_t colon = i + 1;
-      while (colon < stop && !token(colon).is(":")) ++colon;
-      const HostValue label = evaluate({i + 1, colon});
-      if (decide(combine("==", value, label, token(i)), token(i))) chosen = colon + 1;
+      while (colon < stop && !host.token(colon).is(":")) ++colon;
+      const HostValue label = evaluate(host, {i + 1, colon});
+      if (host.decide(combine("==", value, label, host.token(i)), host.token(i)))
+        chosen = colon + 1;
       i = colon;
     }
   }
   if (chosen == stop) chosen = fallback;
-  if (chosen >= stop || broken_) return Flow::Next;
-  const auto saved = std::pair(at_, end_);
-  scopes_.emplace_back();
-  at_ = chosen;
-  end_ = stop - 1;
+  if (chosen >= stop || host.broken) return Flow::Next;
+  const auto saved = std::pair(host.at, host.end);
+  host.scopes.emplace_back();
+  host.at = chosen;
+  host.end = stop - 1;
   Flow flow = Flow::Next;
-  while (at_ < end_ && flow == Flow::Next && !broken_ && !out_.path.refused) {
-    if (token(at_).is("case") || token(at_).is("default")) {
-      while (at_ < end_ && !token(at_).is(":")) ++at_;
-      ++at_;
+  while (host.at < host.end && flow == Flow::Next && !host.broken && !host.out.path.refused) {
+    if (host.here().is("case") || host.here().is("default")) {
+      while (host.at < host.end && !host.here().is(":")) ++host.at;
+      ++host.at;
     } else {
-      flow = statement();
+      flow = statement(host);
     }
   }
-  scopes_.pop_back();
-  std::tie(at_, end_) = saved;
+  host.scopes.pop_back();
+  std::tie(host.at, host.end) = saved;
   return flow == Flow::Break ? Flow::Next : flow;
 }
 
-HostCodeReader::Flow HostCodeReader::return_statement(size_t stop) {
-  ++at_;
-  result_ = at_ + 1 < stop ? evaluate({at_, stop - 1}) : HostValue{};
-  result_.slot = HostValue::kNoSlot;
+Flow return_statement(HostState& host, size_t stop) {
+  ++host.at;
+  host.result = host.at + 1 < stop ? evaluate(host, {host.at, stop - 1}) : HostValue{};
+  host.result.slot = HostValue::kNoSlot;
   return Flow::Return;
 }
 
-bool HostCodeReader::looks_like_declaration(size_t stop) const {
-  size_t at = at_;
-  const size_t last = std::min(stop, codes_[code_].size());
-  const auto type = read_type(codes_[code_], at, last, types_);
-  if (!type || at >= last || !token(at).identifier()) return false;
-  static const std::set<std::string> kBehind = {"=", ";", ",", "(", "{", "[", ":"};
-  return at + 1 >= last || kBehind.count(token(at + 1).text) > 0;
+}  // namespace
+
+Flow block(HostState& host, TokenRange range) {
+  const auto saved = std::pair(host.at, host.end);
+  host.scopes.emplace_back();
+  host.at = range.first;
+  host.end = std::min(range.last, host.tokens().size());
+  Flow flow = Flow::Next;
+  while (host.at < host.end && flow == Flow::Next && !host.broken && !host.out.path.refused)
+    flow = statement(host);
+  host.scopes.pop_back();
+  std::tie(host.at, host.end) = saved;
+  return flow;
 }
 
-bool HostCodeReader::declaration(size_t stop) {
-  const size_t start = at_;
-  if (token(at_).is("using")) {
-    size_t at = at_ + 3;
-    const auto type = read_type(codes_[code_], at, stop, types_);
-    if (type && token(start + 2).is("=")) types_[token(start + 1).text] = *type;
-    return true;
+Flow statement(HostState& host) {
+  const size_t start = host.at, stop = behind_statement(host, start);
+  const cuda_source::Token first = host.token(start);
+  if (++host.steps > kMostSteps || host.depth > kMostNested) {
+    host.problem(first, "the host code does not come to an end", "launch counts must be bounded");
+    host.broken = true;
+    return Flow::Return;
   }
-  if (!looks_like_declaration(stop)) return false;
-  const size_t last = stop > start && token(stop - 1).is(";") ? stop - 1 : stop;
-  CType base = read_type(codes_[code_], at_, last, types_).value_or(CType{});
-  const size_t names = at_;
-  for (const Range& one : split({names, last})) {
-    at_ = one.first;
-    CType type = base;
-    if (one.first != names) type.pointers = 0;  // each name has its own '*'
-    for (; at_ < one.last && (token(at_).is("*") || token(at_).is("&") || token(at_).is("const"));
-         ++at_)
-      type.pointers += token(at_).is("*");
-    if (at_ < one.last && token(at_).identifier()) declarator(type, one.last);
+  ++host.depth;
+  Flow flow = Flow::Next;
+  if (first.is("{")) {
+    flow = block(host, {start + 1, stop - 1});
+  } else if (first.is("if")) {
+    flow = if_statement(host, start);
+  } else if (first.is("for")) {
+    flow = for_statement(host, start, stop);
+  } else if (first.is("while")) {
+    flow = while_statement(host, start, stop);
+  } else if (first.is("do")) {
+    flow = do_statement(host, start);
+  } else if (first.is("switch")) {
+    flow = switch_statement(host, start);
+  } else if (first.is("try")) {
+    host.at = start + 1;
+    flow = block(host, {start + 2, behind_statement(host, start + 1) - 1});
+  } else if (first.is("return")) {
+    flow = return_statement(host, stop);
+  } else if (first.is("break")) {
+    flow = Flow::Break;
+  } else if (first.is("continue")) {
+    flow = Flow::Continue;
+  } else if (first.is("throw")) {
+    host.out.path.refused = true;
+  } else if (first.is("goto")) {
+    host.problem(first, "'goto' is not followed", "");
+    host.broken = true;
+  } else if (!first.is(";") && !first.is("}") && kSkipped.count(first.text) == 0 &&
+             !declaration(host, stop)) {
+    host.at = start;
+    const bool prints = kStreams.count(first.text) > 0 ||
+                        (first.is("std") && kStreams.count(host.token(start + 2).text) > 0);
+    if (!prints) evaluate(host, {start, stop - 1});
   }
-  return true;
-}
-
-void HostCodeReader::declarator(const CType& type, size_t stop) {
-  const cuda_source::Token name = token(at_++);
-  HostValue value;
-  if (type.base == "dim3") {
-    value.kind = HostValue::Kind::Extents;
-  } else if (type.pointers > 0) {
-    value.kind = HostValue::Kind::Pointer;
-  } else if (type.base == "cudaError_t" || type.base == "cudaError") {
-    value.kind = HostValue::Kind::Status;
-  } else if (type.dtype) {
-    value = unknown_value(fmt::format("'{}' has no value yet", name.text), name);
-  }
-  bool is_array = false;
-  while (at_ < stop && token(at_).is("[")) {
-    at_ = cuda_source::behind_bracket(codes_[code_], at_, stop);
-    is_array = true;
-  }
-  const bool assigns = at_ < stop && token(at_).is("=");
-  const bool braces = at_ < stop && (token(at_).is("(") || token(at_).is("{"));
-  if (assigns) {
-    value = evaluate({at_ + 1, stop});
-  } else if (braces && type.base == "dim3") {
-    HostValue list;
-    list.kind = HostValue::Kind::List;
-    for (const Range& one :
-         split({at_ + 1, cuda_source::behind_bracket(codes_[code_], at_, stop) - 1}))
-      list.items.push_back(evaluate(one));
-    value = std::move(list);
-  } else if (braces && (type.dtype || type.pointers > 0 || type.base == "auto")) {
-    const Range inner = {at_ + 1, cuda_source::behind_bracket(codes_[code_], at_, stop) - 1};
-    if (inner.first < inner.last) value = evaluate(inner);
-  }
-  if (type.base == "dim3" && !value.is(HostValue::Kind::Unknown)) {
-    value.extents = extents_of(value, name, "this dim3");
-    value.kind = HostValue::Kind::Extents;
-  }
-  if (!is_array && value.is(HostValue::Kind::List) && value.items.size() == 1) {
-    const HostValue only = value.items.front();
-    value = only;
-  }
-  value = converted(value, is_array ? CType{} : type, name);
-  value.slot = value.is(HostValue::Kind::Address) ? value.slot : HostValue::kNoSlot;
-  value.member = -1;
-  declare(name.text, is_array ? CType{} : type, std::move(value));
+  --host.depth;
+  host.at = stop;
+  return flow;
 }
 
 }  // namespace kw::cuda_import
