@@ -215,13 +215,11 @@ Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& comman
   return read_answer(std::move(process));
 }
 
-Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlace& place,
-                                     Kept& kept) const {
+Result<Json> StandIn::job_at(const PythonPlace& place) const {
   Json job = KW_TRY(python_job(request_.python, "stand_in"));
   Json attributes = Json::object(), extensions = Json::object();
   for (const auto& [which, value] : request_.attributes)
     attributes.set(std::to_string(which), value);
-  os::Allowed allowed;
   for (const auto& [key, build] : builds_) {
     CaptiveJob numbers;
     numbers.kernels = build.kernels;
@@ -239,8 +237,12 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
       .set("memory_limit", kPythonMemory)
       .set("base", place.base)
       .set("seed", place.seed >> 1);
-  // The candidate may read its interpreter, the system's libraries and the sources beside it. It
-  // may write only the CuTe folder below.
+  return job;
+}
+
+// The candidate may read its interpreter, the system's libraries and the sources beside it.
+os::Allowed StandIn::readable_by(const std::string& python) const {
+  os::Allowed allowed;
   allowed.running = {"/usr", "/lib", "/lib64", "/bin"};
   for (const std::string& folder : python_folders(python)) allowed.running.push_back(folder);
   for (const char* file : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/null",
@@ -251,7 +253,14 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path))
     allowed.reading.push_back((folder / file).string());
-  // The compiler of CuTe DSL delivers PTX as a file.
+  return allowed;
+}
+
+Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlace& place,
+                                     Kept& kept) const {
+  Json job = KW_TRY(job_at(place));
+  os::Allowed allowed = readable_by(python);
+  // The compiler of CuTe DSL delivers PTX as a file, so its folder alone may be written.
   std::optional<os::ScratchFolder> written;
   if (imports(request_.python.text, "cutlass")) {
     written.emplace(KW_TRY(os::ScratchFolder::make("cute")));

@@ -55,6 +55,8 @@ class StandIn {
   using Answer = PythonAnswer;
   using Kept = std::unique_ptr<os::Child>;
   bool keeps_process() const;
+  Result<Json> job_at(const PythonPlace& place) const;
+  os::Allowed readable_by(const std::string& python) const;
   Result<Answer> ask(const std::string& python, const PythonPlace& place, Kept& kept) const;
   Result<Answer> ask_kept(const std::vector<std::string>& command, const Json& job,
                           const os::ChildOptions& options, Kept& kept) const;
