@@ -78,8 +78,8 @@ Result<Value> make_class(TraceState& trace, const Json& statement) {
   Frame frame;
   frame.scope = std::make_shared<Scope>();
   frame.scope->is_class = true;
-  frame.library = trace.in_library() ? trace.frames.back()->library : nullptr;
-  frame.scope->outer = trace.frames.empty() ? trace.globals : trace.frames.back()->scope;
+  frame.library = trace.library();
+  frame.scope->outer = trace.scope();
   trace.scopes.push_back(frame.scope);
   trace.frames.push_back(&frame);
   auto flow = run_all(trace, statement["body"]);

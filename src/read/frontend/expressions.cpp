@@ -53,7 +53,7 @@ Result<Value> eval_constant(TraceState&, const Json& node) {
 
 Result<Value> eval_name(TraceState& trace, const Json& node) {
   const std::string& name = node["id"].as_string();
-  const Scope& scope = trace.frames.empty() ? *trace.globals : *trace.frames.back()->scope;
+  const Scope& scope = *trace.scope();
   if (const Value* found = scope.find(name)) return *found;
   const auto failed = trace.failed_names.find(name);
   if (failed != trace.failed_names.end()) {
@@ -233,9 +233,9 @@ Status comprehend(TraceState& trace, const Json& node, size_t level,
 
 Result<Value> eval_comprehension(TraceState& trace, const Json& node) {
   Frame frame;
-  frame.library = trace.in_library() ? trace.frames.back()->library : nullptr;
+  frame.library = trace.library();
   frame.scope = std::make_shared<Scope>();
-  frame.scope->outer = trace.frames.empty() ? trace.globals : trace.frames.back()->scope;
+  frame.scope->outer = trace.scope();
   if (!trace.frames.empty()) {
     frame.function = trace.frames.back()->function;
     frame.self = trace.frames.back()->self;

@@ -23,63 +23,22 @@
 #include "frontend/torch_library.h"
 
 namespace kw::frontend {
+namespace {
 
-Result<Value> make_function(TraceState& trace, const Json& node, const std::string& name) {
-  auto function = std::make_shared<Function>();
-  function->name = name;
-  function->tree = &node;
-  function->library = trace.in_library() ? trace.frames.back()->library : nullptr;
-  function->closure = trace.frames.empty() ? trace.globals : trace.frames.back()->scope;
-  const Json& args = node["args"];
+std::vector<std::string> positional_names(const Json& args) {
   std::vector<std::string> names;
   for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
   for (const Json& arg : args["args"].items()) names.push_back(arg["arg"].as_string());
-  const Json::Array& defaults = args["defaults"].items();
-  for (size_t i = 0; i < defaults.size() && i < names.size(); ++i)
-    function->defaults[names[names.size() - defaults.size() + i]] =
-        KW_TRY(eval(trace, defaults[i]));
-  const Json::Array& only = args["kwonlyargs"].items();
-  const Json::Array& only_defaults = args["kw_defaults"].items();
-  for (size_t i = 0; i < only.size() && i < only_defaults.size(); ++i) {
-    if (only_defaults[i].is_null()) continue;
-    function->defaults[only[i]["arg"].as_string()] = KW_TRY(eval(trace, only_defaults[i]));
-  }
-  return Value(std::move(function));
+  return names;
 }
-
-Result<Value> decorate(TraceState& trace, const Json& statement, Value value) {
-  const Json::Array& decorators = statement["decorator_list"].items();
-  for (size_t i = decorators.size(); i-- > 0;) {
-    const Value decorator = KW_TRY(eval(trace, decorators[i]));
-    auto decorated = invoke(trace, decorator, {{value}, {}});
-    if (!decorated) return trace.located(decorators[i], std::move(decorated).error());
-    value = std::move(decorated).value();
-  }
-  return value;
-}
-
-namespace {
 
 Error missing_argument(const Function& function, const std::string& name) {
   return input_error(fmt::format("{}() missing required argument '{}'", function.name, name));
 }
 
-/// Removes the keyword of that name from the arguments and returns it; not set if it is missing.
-std::optional<Value> take_keyword(Arguments& arguments, const std::string& name) {
-  for (auto one = arguments.keywords.begin(); one != arguments.keywords.end(); ++one) {
-    if (one->first != name) continue;
-    Value value = std::move(one->second);
-    arguments.keywords.erase(one);
-    return value;
-  }
-  return std::nullopt;
-}
-
 Status bind(const Function& function, Arguments& arguments, Scope& scope) {
   const Json& args = (*function.tree)["args"];
-  std::vector<std::string> names;
-  for (const Json& arg : args["posonlyargs"].items()) names.push_back(arg["arg"].as_string());
-  for (const Json& arg : args["args"].items()) names.push_back(arg["arg"].as_string());
+  std::vector<std::string> names = positional_names(args);
   const size_t positional = names.size();
   for (const Json& arg : args["kwonlyargs"].items()) names.push_back(arg["arg"].as_string());
   for (size_t i = 0; i < names.size(); ++i) {
@@ -121,6 +80,48 @@ Status bind(const Function& function, Arguments& arguments, Scope& scope) {
 }
 
 }  // namespace
+
+Result<Value> make_function(TraceState& trace, const Json& node, const std::string& name) {
+  auto function = std::make_shared<Function>();
+  function->name = name;
+  function->tree = &node;
+  function->library = trace.library();
+  function->closure = trace.scope();
+  const Json& args = node["args"];
+  std::vector<std::string> names = positional_names(args);
+  const Json::Array& defaults = args["defaults"].items();
+  for (size_t i = 0; i < defaults.size() && i < names.size(); ++i)
+    function->defaults[names[names.size() - defaults.size() + i]] =
+        KW_TRY(eval(trace, defaults[i]));
+  const Json::Array& only = args["kwonlyargs"].items();
+  const Json::Array& only_defaults = args["kw_defaults"].items();
+  for (size_t i = 0; i < only.size() && i < only_defaults.size(); ++i) {
+    if (only_defaults[i].is_null()) continue;
+    function->defaults[only[i]["arg"].as_string()] = KW_TRY(eval(trace, only_defaults[i]));
+  }
+  return Value(std::move(function));
+}
+
+Result<Value> decorate(TraceState& trace, const Json& statement, Value value) {
+  const Json::Array& decorators = statement["decorator_list"].items();
+  for (size_t i = decorators.size(); i-- > 0;) {
+    const Value decorator = KW_TRY(eval(trace, decorators[i]));
+    auto decorated = invoke(trace, decorator, {{value}, {}});
+    if (!decorated) return trace.located(decorators[i], std::move(decorated).error());
+    value = std::move(decorated).value();
+  }
+  return value;
+}
+
+std::optional<Value> take_keyword(Arguments& arguments, std::string_view name) {
+  for (auto one = arguments.keywords.begin(); one != arguments.keywords.end(); ++one) {
+    if (one->first != name) continue;
+    Value value = std::move(one->second);
+    arguments.keywords.erase(one);
+    return value;
+  }
+  return std::nullopt;
+}
 
 Result<Value> call_function(TraceState& trace, const Function& function, Arguments arguments,
                             const Value& self) {

@@ -1,7 +1,9 @@
 // Functions of the file and calls of every kind.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/trace_state.h"
@@ -15,6 +17,8 @@ Result<Value> call_function(TraceState& trace, const Function& function, Argumen
 Result<Value> eval_call(TraceState& trace, const Json& node);
 /// Calls a function, method, class, object or library function.
 Result<Value> invoke(TraceState& trace, const Value& callee, Arguments arguments);
+/// Removes the keyword of that name from the arguments and returns it; not set if it is missing.
+std::optional<Value> take_keyword(Arguments& arguments, std::string_view name);
 /// The items that a loop over the value sees.
 Result<std::vector<Value>> iterate(TraceState& trace, const Value& value);
 

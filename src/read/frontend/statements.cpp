@@ -136,7 +136,7 @@ Result<Flow> run_raise(TraceState& trace, const Json& statement) {
       trace.shown(exception["_"].as_string() == "Call" ? exception["func"] : exception);
   if (!exception["args"].items().empty()) {
     const Value message = KW_TRY(eval(trace, exception["args"].items()[0]));
-    if (trace.in_library()) return input_error(to_text(message));
+    if (trace.library()) return input_error(to_text(message));
     what += ": " + to_text(message);
   }
   return input_error("the reference raises " + what);
@@ -394,7 +394,7 @@ Result<Flow> run_delete(TraceState& trace, const Json& statement) {
     }
     if (target["_"].as_string() != "Name")
       return trace.refuse(target, "only names and items can be deleted");
-    Scope& scope = trace.frames.empty() ? *trace.globals : *trace.frames.back()->scope;
+    Scope& scope = *trace.scope();
     if (!scope.names.erase(target["id"].as_string()))
       return trace.refuse(target,
                           fmt::format("name '{}' is not defined", target["id"].as_string()));

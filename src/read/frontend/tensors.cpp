@@ -17,6 +17,7 @@
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/expressions.h"
+#include "frontend/functions.h"
 #include "frontend/index.h"
 #include "frontend/known.h"
 #include "frontend/names.h"
@@ -36,16 +37,6 @@ std::string short_name(const std::string& name) { return name.substr(name.rfind(
 
 bool is_in_place_name(const std::string& name) {
   return name.ends_with("_") && !name.ends_with("__") && name.size() > 1;
-}
-
-std::optional<Value> take(Arguments& arguments, std::string_view keyword) {
-  for (auto one = arguments.keywords.begin(); one != arguments.keywords.end(); ++one) {
-    if (one->first != keyword) continue;
-    Value value = std::move(one->second);
-    arguments.keywords.erase(one);
-    return value;
-  }
-  return std::nullopt;
 }
 
 const Tensor* first_tensor(const Arguments& arguments) {
@@ -228,8 +219,8 @@ Status update_statistics(TraceState& trace, Call& call, size_t place, const Argu
 Result<Value> call_row(TraceState& trace, const std::string& name, Arguments arguments) {
   const OpRow* row = find_op(name);
   if (!row) return input_error(unknown_function(name));
-  const std::optional<Value> out = take(arguments, "out");
-  const std::optional<Value> in_place = take(arguments, "inplace");
+  const std::optional<Value> out = take_keyword(arguments, "out");
+  const std::optional<Value> in_place = take_keyword(arguments, "inplace");
   bool writes = is_in_place_name(name);
   if (in_place) writes = KW_TRY(truth_of(trace, *in_place)) || writes;
   Call call = KW_TRY(

@@ -24,18 +24,18 @@ TraceState::~TraceState() {
 }
 
 void TraceState::mark(std::string origin, const Json& node) {
-  if (in_library())
+  if (library())
     graph.at(std::move(origin));
   else
     graph.at(std::move(origin), line_of(node), column_of(node));
 }
 
 std::string TraceState::shown(const Json& node) const {
-  return text_of(in_library() ? *frames.back()->library : *source, node);
+  return text_of(library() ? *library() : *source, node);
 }
 
 Error TraceState::located(const Json& node, Error error) {
-  if (is_located || in_library()) return error;
+  if (is_located || library()) return error;
   is_located = true;
   Error result = error_at(*source, node, error.message);
   result.blame = error.blame;

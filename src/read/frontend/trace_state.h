@@ -37,7 +37,12 @@ struct TraceState {
   TraceState(const TraceState&) = delete;
   TraceState& operator=(const TraceState&) = delete;
 
-  bool in_library() const { return !frames.empty() && frames.back()->library; }
+  /// The names that the running code sees first.
+  const std::shared_ptr<Scope>& scope() const {
+    return frames.empty() ? globals : frames.back()->scope;
+  }
+  /// The library source that holds the running code; null for the user's file.
+  const Source* library() const { return frames.empty() ? nullptr : frames.back()->library; }
   /// Nodes made from now on get this place of the file. Inside library code they get the caller's.
   void mark(std::string origin, const Json& node);
   std::string shown(const Json& node) const;  // its text in the file
