@@ -17,57 +17,14 @@ namespace kw::cuda_import {
 
 namespace {
 
-const std::set<std::string> kHostHeaders = {"iostream",
-                                            "fstream",
-                                            "sstream",
-                                            "iomanip",
-                                            "vector",
-                                            "string",
-                                            "map",
-                                            "set",
-                                            "unordered_map",
-                                            "unordered_set",
-                                            "deque",
-                                            "list",
-                                            "queue",
-                                            "chrono",
-                                            "random",
-                                            "memory",
-                                            "thread",
-                                            "mutex",
-                                            "atomic",
-                                            "future",
-                                            "numeric",
-                                            "stdexcept",
-                                            "exception",
-                                            "cstdlib",
-                                            "stdlib.h",
-                                            "ctime",
-                                            "time.h",
-                                            "sys/time.h",
-                                            "iterator",
-                                            "optional",
-                                            "variant",
-                                            "span",
-                                            "string_view",
-                                            "cerrno",
-                                            "errno.h",
-                                            "unistd.h",
-                                            "cuda_profiler_api.h",
-                                            "cublas_v2.h",
-                                            "cublas.h",
-                                            "cublasLt.h",
-                                            "cudnn.h",
-                                            "cufft.h",
-                                            "cusparse.h",
-                                            "cusolverDn.h",
-                                            "curand.h",
-                                            "nvtx3/nvToolsExt.h",
-                                            "nvToolsExt.h",
-                                            "driver_types.h",
-                                            "helper_cuda.h",
-                                            "helper_functions.h",
-                                            "bits/stdc++.h"};
+const std::vector<std::string> kHostHeaders = split(
+    "iostream fstream sstream iomanip vector string map set unordered_map unordered_set deque "
+    "list queue chrono random memory thread mutex atomic future numeric stdexcept exception "
+    "cstdlib stdlib.h ctime time.h sys/time.h iterator optional variant span string_view cerrno "
+    "errno.h unistd.h cuda_profiler_api.h cublas_v2.h cublas.h cublasLt.h cudnn.h cufft.h "
+    "cusparse.h cusolverDn.h curand.h nvtx3/nvToolsExt.h nvToolsExt.h driver_types.h "
+    "helper_cuda.h helper_functions.h bits/stdc++.h",
+    ' ');
 
 const std::set<std::string> kHostWords = {"exit",   "abort",  "stderr", "cerr",
                                           "cout",   "fopen",  "vector", "string",
@@ -143,7 +100,7 @@ class Sifter {
       keeps_standard_ = keeps_standard_ || header.find('.') == std::string::npos;
       return;
     }
-    if (kHostHeaders.count(header)) return erase_bytes(hash.begin, end);
+    if (std::ranges::count(kHostHeaders, header) > 0) return erase_bytes(hash.begin, end);
     const bool declares = header.substr(0, header.rfind('.')) == launcher_ && !launcher_.empty();
     if (line[open] == '"' && declares) {
       out_.notes.push_back(fmt::format("line {}: \"{}\" was left out", hash.line, header));

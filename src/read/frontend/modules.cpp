@@ -17,6 +17,7 @@
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
 #include "frontend/index.h"
+#include "frontend/names.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
@@ -26,45 +27,13 @@
 namespace kw::frontend {
 
 bool is_module_method(const std::string& name) {
-  static const std::set<std::string_view> kNames = {"__init__",
-                                                    "eval",
-                                                    "train",
-                                                    "to",
-                                                    "cuda",
-                                                    "cpu",
-                                                    "half",
-                                                    "float",
-                                                    "double",
-                                                    "bfloat16",
-                                                    "type",
-                                                    "parameters",
-                                                    "named_parameters",
-                                                    "buffers",
-                                                    "named_buffers",
-                                                    "modules",
-                                                    "named_modules",
-                                                    "children",
-                                                    "named_children",
-                                                    "register_buffer",
-                                                    "register_parameter",
-                                                    "add_module",
-                                                    "register_module",
-                                                    "register_forward_pre_hook",
-                                                    "apply",
-                                                    "requires_grad_",
-                                                    "append",
-                                                    "extend",
-                                                    "insert",
-                                                    "keys",
-                                                    "values",
-                                                    "items",
-                                                    "update",
-                                                    "compile",
-                                                    "zero_grad",
-                                                    "reset_parameters",
-                                                    "share_memory",
-                                                    "forward"};
-  return kNames.count(name) > 0;
+  static constexpr std::string_view kNames =
+      "__init__ eval train to cuda cpu half float double bfloat16 type parameters "
+      "named_parameters buffers named_buffers modules named_modules children named_children "
+      "register_buffer register_parameter add_module register_module register_forward_pre_hook "
+      "apply requires_grad_ append extend insert keys values items update compile zero_grad "
+      "reset_parameters share_memory forward";
+  return has_word(kNames, name);
 }
 
 namespace {

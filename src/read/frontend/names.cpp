@@ -33,19 +33,22 @@ std::string identifier(std::string_view name) {
   return result;
 }
 
+bool has_word(std::string_view words, std::string_view word) {
+  for (size_t at = 0, end = 0; at < words.size(); at = end + 1) {
+    end = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, end - at) == word) return true;
+  }
+  return false;
+}
+
 bool is_builtin(std::string_view name) {
-  static const std::set<std::string_view> kNames = {
-      "len",     "range",        "min",         "max",      "sum",        "abs",
-      "float",   "int",          "bool",        "str",      "tuple",      "list",
-      "dict",    "set",          "enumerate",   "zip",      "reversed",   "sorted",
-      "getattr", "hasattr",      "setattr",     "delattr",  "isinstance", "print",
-      "super",   "map",          "filter",      "any",      "all",        "round",
-      "divmod",  "pow",          "type",        "callable", "repr",       "format",
-      "slice",   "staticmethod", "classmethod", "property", "object",     "complex",
-      "bytes",   "frozenset",    "id",          "iter",     "next",       "issubclass",
-      "vars",    "open",         "input",       "exec",     "eval",       "__import__",
-      "globals", "locals"};
-  return kNames.count(name) > 0 || name.ends_with("Error") || name.ends_with("Exception") ||
+  static constexpr std::string_view kNames =
+      "len range min max sum abs float int bool str tuple list dict set enumerate zip reversed "
+      "sorted getattr hasattr setattr delattr isinstance print super map filter any all round "
+      "divmod pow type callable repr format slice staticmethod classmethod property object "
+      "complex bytes frozenset id iter next issubclass vars open input exec eval __import__ "
+      "globals locals";
+  return has_word(kNames, name) || name.ends_with("Error") || name.ends_with("Exception") ||
          name.ends_with("Warning");
 }
 
@@ -153,131 +156,50 @@ std::optional<Value> library_constant(const std::string& name) {
 }
 
 bool is_harmless_context(const std::string& name) {
-  static const std::set<std::string_view> kNames = {"torch.no_grad",
-                                                    "torch.enable_grad",
-                                                    "torch.inference_mode",
-                                                    "torch.set_grad_enabled",
-                                                    "torch.autograd.no_grad",
-                                                    "torch.autograd.enable_grad",
-                                                    "torch.compile",
-                                                    "torch.jit.script",
-                                                    "torch.jit.script_method",
-                                                    "torch.jit.ignore",
-                                                    "torch.jit.export",
-                                                    "torch.jit.unused",
-                                                    "torch.profiler.record_function",
-                                                    "torch.autograd.profiler.record_function",
-                                                    "torch.cuda.nvtx.range",
-                                                    "torch.cuda.device",
-                                                    "torch.cuda.stream",
-                                                    "torch.device",
-                                                    "contextlib.nullcontext",
-                                                    "functools.lru_cache",
-                                                    "functools.cache",
-                                                    "functools.wraps",
-                                                    "typing.overload",
-                                                    "typing.no_type_check",
-                                                    "torch.compiler.disable",
-                                                    "torch._dynamo.disable",
-                                                    "torch.fx.wrap",
-                                                    "torch.jit.interface",
-                                                    "torch.cuda.amp.custom_fwd",
-                                                    "torch.amp.custom_fwd",
-                                                    "torch.autograd.set_detect_anomaly",
-                                                    "torch.random.fork_rng"};
-  return kNames.count(name) > 0;
+  static constexpr std::string_view kNames =
+      "torch.no_grad torch.enable_grad torch.inference_mode torch.set_grad_enabled "
+      "torch.autograd.no_grad torch.autograd.enable_grad torch.compile torch.jit.script "
+      "torch.jit.script_method torch.jit.ignore torch.jit.export torch.jit.unused "
+      "torch.profiler.record_function torch.autograd.profiler.record_function "
+      "torch.cuda.nvtx.range torch.cuda.device torch.cuda.stream torch.device "
+      "contextlib.nullcontext functools.lru_cache functools.cache functools.wraps "
+      "typing.overload typing.no_type_check torch.compiler.disable torch._dynamo.disable "
+      "torch.fx.wrap torch.jit.interface torch.cuda.amp.custom_fwd torch.amp.custom_fwd "
+      "torch.autograd.set_detect_anomaly torch.random.fork_rng";
+  return has_word(kNames, name);
 }
 
 bool is_ignored_call(const std::string& name) {
-  static const std::set<std::string_view> kNames = {"torch.manual_seed",
-                                                    "torch.cuda.manual_seed",
-                                                    "torch.cuda.manual_seed_all",
-                                                    "torch.seed",
-                                                    "torch.cuda.synchronize",
-                                                    "torch.cuda.empty_cache",
-                                                    "torch.set_num_threads",
-                                                    "torch.use_deterministic_algorithms",
-                                                    "torch.set_printoptions",
-                                                    "torch.cuda.set_device",
-                                                    "torch.set_default_device",
-                                                    "torch._assert",
-                                                    "torch._check",
-                                                    "warnings.warn",
-                                                    "warnings.filterwarnings",
-                                                    "warnings.simplefilter",
-                                                    "random.seed",
-                                                    "math.random.seed",
-                                                    "builtins.print",
-                                                    "torch.jit.annotate",
-                                                    "torch._dynamo.reset",
-                                                    "logging.info",
-                                                    "logging.warning",
-                                                    "torch.cuda.init",
-                                                    "torch.autograd.set_detect_anomaly"};
-  return kNames.count(name) > 0;
+  static constexpr std::string_view kNames =
+      "torch.manual_seed torch.cuda.manual_seed torch.cuda.manual_seed_all torch.seed "
+      "torch.cuda.synchronize torch.cuda.empty_cache torch.set_num_threads "
+      "torch.use_deterministic_algorithms torch.set_printoptions torch.cuda.set_device "
+      "torch.set_default_device torch._assert torch._check warnings.warn warnings.filterwarnings "
+      "warnings.simplefilter random.seed math.random.seed builtins.print torch.jit.annotate "
+      "torch._dynamo.reset logging.info logging.warning torch.cuda.init "
+      "torch.autograd.set_detect_anomaly";
+  return has_word(kNames, name);
 }
 
 std::optional<Sharing> sharing_of(std::string_view method) {
-  static const std::map<std::string_view, Sharing> kMethods = {{"view", Sharing::View},
-                                                               {"view_as", Sharing::View},
-                                                               {"unsqueeze", Sharing::View},
-                                                               {"squeeze", Sharing::View},
-                                                               {"transpose", Sharing::View},
-                                                               {"permute", Sharing::View},
-                                                               {"t", Sharing::View},
-                                                               {"swapaxes", Sharing::View},
-                                                               {"swapdims", Sharing::View},
-                                                               {"movedim", Sharing::View},
-                                                               {"moveaxis", Sharing::View},
-                                                               {"expand", Sharing::View},
-                                                               {"expand_as", Sharing::View},
-                                                               {"broadcast_to", Sharing::View},
-                                                               {"narrow", Sharing::View},
-                                                               {"select", Sharing::View},
-                                                               {"split", Sharing::View},
-                                                               {"split_with_sizes", Sharing::View},
-                                                               {"chunk", Sharing::View},
-                                                               {"tensor_split", Sharing::View},
-                                                               {"unbind", Sharing::View},
-                                                               {"unflatten", Sharing::View},
-                                                               {"detach", Sharing::View},
-                                                               {"T", Sharing::View},
-                                                               {"mT", Sharing::View},
-                                                               {"H", Sharing::View},
-                                                               {"mH", Sharing::View},
-                                                               {"adjoint", Sharing::View},
-                                                               {"diagonal", Sharing::View},
-                                                               {"to", Sharing::View},
-                                                               {"type", Sharing::View},
-                                                               {"type_as", Sharing::View},
-                                                               {"float", Sharing::View},
-                                                               {"double", Sharing::View},
-                                                               {"half", Sharing::View},
-                                                               {"bfloat16", Sharing::View},
-                                                               {"long", Sharing::View},
-                                                               {"int", Sharing::View},
-                                                               {"bool", Sharing::View},
-                                                               {"cuda", Sharing::View},
-                                                               {"cpu", Sharing::View},
-                                                               {"reshape", Sharing::Reshape},
-                                                               {"reshape_as", Sharing::Reshape},
-                                                               {"flatten", Sharing::Reshape},
-                                                               {"ravel", Sharing::Reshape},
-                                                               {"contiguous", Sharing::Contiguous}};
-  const auto found = kMethods.find(method);
-  if (found == kMethods.end()) return std::nullopt;
-  return found->second;
+  static constexpr std::string_view kViews =
+      "view view_as unsqueeze squeeze transpose permute t swapaxes swapdims movedim moveaxis "
+      "expand expand_as broadcast_to narrow select split split_with_sizes chunk tensor_split "
+      "unbind unflatten detach T mT H mH adjoint diagonal to type type_as float double half "
+      "bfloat16 long int bool cuda cpu";
+  if (has_word(kViews, method)) return Sharing::View;
+  if (has_word("reshape reshape_as flatten ravel", method)) return Sharing::Reshape;
+  if (method == "contiguous") return Sharing::Contiguous;
+  return std::nullopt;
 }
 
 bool is_random(const std::string& name) {
-  static const std::set<std::string_view> kNames = {
-      "torch.randn",      "torch.rand",         "torch.randint",     "torch.randn_like",
-      "torch.rand_like",  "torch.randperm",     "torch.normal",      "torch.randint_like",
-      "torch.bernoulli",  "torch.multinomial",  "torch.poisson",     "Tensor.normal_",
-      "Tensor.uniform_",  "Tensor.random_",     "Tensor.bernoulli_", "Tensor.exponential_",
-      "Tensor.bernoulli", "Tensor.multinomial", "Tensor.cauchy_",    "Tensor.log_normal_",
-      "Tensor.geometric_"};
-  return kNames.count(name) > 0;
+  static constexpr std::string_view kNames =
+      "torch.randn torch.rand torch.randint torch.randn_like torch.rand_like torch.randperm "
+      "torch.normal torch.randint_like torch.bernoulli torch.multinomial torch.poisson "
+      "Tensor.normal_ Tensor.uniform_ Tensor.random_ Tensor.bernoulli_ Tensor.exponential_ "
+      "Tensor.bernoulli Tensor.multinomial Tensor.cauchy_ Tensor.log_normal_ Tensor.geometric_";
+  return has_word(kNames, name);
 }
 
 }  // namespace kw::frontend

@@ -16,6 +16,8 @@ bool is_dim_name(std::string_view name);
 /// `name` as an identifier of a kernel module: "net.0.weight" -> "net_0_weight".
 std::string identifier(std::string_view name);
 
+/// Whether `words`, separated by one blank each, contain the word.
+bool has_word(std::string_view words, std::string_view word);
 bool is_builtin(std::string_view name);
 /// The row that serves a Python operator on tensors ("Add" -> "torch.add"); null if none does.
 const char* operator_row(std::string_view op);

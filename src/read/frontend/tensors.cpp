@@ -302,32 +302,11 @@ const std::map<std::string, bool>& refused_methods() {
 }
 
 bool is_plain_method(const std::string& name) {
-  static const std::set<std::string_view> kNames = {"size",
-                                                    "dim",
-                                                    "ndimension",
-                                                    "numel",
-                                                    "nelement",
-                                                    "is_contiguous",
-                                                    "is_floating_point",
-                                                    "is_complex",
-                                                    "is_signed",
-                                                    "element_size",
-                                                    "stride",
-                                                    "get_device",
-                                                    "requires_grad_",
-                                                    "retain_grad",
-                                                    "register_hook",
-                                                    "cuda",
-                                                    "cpu",
-                                                    "pin_memory",
-                                                    "detach_",
-                                                    "share_memory_",
-                                                    "storage_offset",
-                                                    "copy_",
-                                                    "fill_",
-                                                    "zero_",
-                                                    "__len__"};
-  return kNames.count(name) > 0;
+  static constexpr std::string_view kNames =
+      "size dim ndimension numel nelement is_contiguous is_floating_point is_complex is_signed "
+      "element_size stride get_device requires_grad_ retain_grad register_hook cuda cpu "
+      "pin_memory detach_ share_memory_ storage_offset copy_ fill_ zero_ __len__";
+  return has_word(kNames, name);
 }
 
 Result<Value> strides_value(const graph::Shape& shape) {
