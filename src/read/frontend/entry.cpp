@@ -34,21 +34,21 @@ std::vector<std::string> defined(const Source& source, std::string_view kind) {
   return names;
 }
 
-Result<std::string> choose(PythonTracer& evaluator, const std::string& wanted) {
-  const Source& source = evaluator.source();
+Result<std::string> choose(PythonTracer& tracer, const std::string& wanted) {
+  const Source& source = tracer.source();
   const std::vector<std::string> functions = defined(source, "FunctionDef");
   const std::vector<std::string> classes = defined(source, "ClassDef");
   std::vector<std::string> all = functions;
   all.insert(all.end(), classes.begin(), classes.end());
   if (!wanted.empty()) {
-    const Value* found = KW_TRY(evaluator.global(wanted));
+    const Value* found = KW_TRY(tracer.global(wanted));
     if (found) return wanted;
     return input_error(fmt::format("{} has no function '{}'{}; it has: {}", source.name, wanted,
                                    did_you_mean(wanted, all),
                                    all.empty() ? "none" : join(all, ", ")));
   }
   for (const char* name : {"reference", "REFERENCE", "Model"}) {
-    const Value* found = KW_TRY(evaluator.global(name));
+    const Value* found = KW_TRY(tracer.global(name));
     if (found) return std::string(name);
   }
   if (functions.size() == 1) return functions[0];
@@ -64,7 +64,7 @@ Result<std::string> choose(PythonTracer& evaluator, const std::string& wanted) {
                   source.name, join(all, ", ")));
 }
 
-Result<std::vector<Parameter>> read_parameters(PythonTracer& evaluator, const Function& function,
+Result<std::vector<Parameter>> read_parameters(PythonTracer& tracer, const Function& function,
                                                size_t skip) {
   const Json& args = (*function.tree)["args"];
   std::vector<Parameter> parameters;
@@ -75,7 +75,7 @@ Result<std::vector<Parameter>> read_parameters(PythonTracer& evaluator, const Fu
       parameter.keyword_only = std::string_view(group) == "kwonlyargs";
       auto annotation = parse_annotation(arg["annotation"]);
       if (!annotation)
-        return error_at(evaluator.source(), arg["annotation"], annotation.error().message);
+        return error_at(tracer.source(), arg["annotation"], annotation.error().message);
       parameter.annotation = std::move(annotation).value();
       const auto fallback = function.defaults.find(parameter.name);
       parameter.has_default = fallback != function.defaults.end();
@@ -118,11 +118,11 @@ void read_keywords(const Function& function, Found& found) {
   }
 }
 
-Status read_function(PythonTracer& evaluator, const Function& function, size_t skip, Found& found) {
+Status read_function(PythonTracer& tracer, const Function& function, size_t skip, Found& found) {
   const Json& args = (*function.tree)["args"];
   found.any_positional = !args["vararg"].is_null();
   found.any_keyword = !args["kwarg"].is_null();
-  found.parameters = KW_TRY(read_parameters(evaluator, function, skip));
+  found.parameters = KW_TRY(read_parameters(tracer, function, skip));
   if (found.any_keyword && !found.any_positional) read_keywords(function, found);
   return Done{};
 }
@@ -146,13 +146,13 @@ std::optional<task::ScalarSpec> scalar_of(const std::string& name, const Value& 
   return spec;
 }
 
-Result<Found> find_entry(PythonTracer& evaluator, const std::string& wanted) {
+Result<Found> find_entry(PythonTracer& tracer, const std::string& wanted) {
   Found found;
-  found.name = KW_TRY(choose(evaluator, wanted));
-  const Value value = *KW_TRY(evaluator.global(found.name));
+  found.name = KW_TRY(choose(tracer, wanted));
+  const Value value = *KW_TRY(tracer.global(found.name));
   const Value* method = nullptr;
   if (const auto* function = value.get<std::shared_ptr<Function>>()) {
-    KW_TRY(read_function(evaluator, **function, 0, found));
+    KW_TRY(read_function(tracer, **function, 0, found));
     return found;
   }
   if (const auto* cls = value.get<std::shared_ptr<Class>>()) {
@@ -173,55 +173,53 @@ Result<Found> find_entry(PythonTracer& evaluator, const std::string& wanted) {
   const auto* function = method ? method->get<std::shared_ptr<Function>>() : nullptr;
   if (!function)
     return input_error(fmt::format("{}: '{}' is {}, neither a function nor a model with forward()",
-                                   evaluator.source().name, found.name, type_name(value)));
-  KW_TRY(read_function(evaluator, **function, 1, found));
+                                   tracer.source().name, found.name, type_name(value)));
+  KW_TRY(read_function(tracer, **function, 1, found));
   return found;
 }
 
 namespace {
 
-Result<GivenInput> given_input(PythonTracer& evaluator, const std::string& name,
-                               const Value& value) {
+Result<GivenInput> given_input(PythonTracer& tracer, const std::string& name, const Value& value) {
   GivenInput given;
   given.name = name;
   if (const auto* tensor = value.get<Tensor>()) {
-    const graph::NodeId node = KW_TRY(read(evaluator.graph(), *tensor));
+    const graph::NodeId node = KW_TRY(read(tracer.graph(), *tensor));
     TensorText text;
-    text.dtype = evaluator.graph()[node].dtype;
-    for (const graph::Dim& extent : evaluator.graph()[node].shape)
-      text.shape.push_back(extent.text());
-    text.legal = legal_of(evaluator.graph(), node, evaluator.drawn());
+    text.dtype = tracer.graph()[node].dtype;
+    for (const graph::Dim& extent : tracer.graph()[node].shape) text.shape.push_back(extent.text());
+    text.legal = legal_of(tracer.graph(), node, tracer.drawn());
     given.value = std::move(text);
   } else if (auto scalar = scalar_of(name, value)) {
     given.value = std::move(*scalar);
   } else if (!value.is_none()) {
     return input_error(fmt::format("{}: get_inputs() gives {}, not a tensor or a number",
-                                   evaluator.source().name, type_name(value)));
+                                   tracer.source().name, type_name(value)));
   }
   return given;
 }
 
 }  // namespace
 
-Result<std::optional<std::vector<GivenInput>>> call_get_inputs(PythonTracer& evaluator) {
-  const Value* function = KW_TRY(evaluator.global("get_inputs"));
+Result<std::optional<std::vector<GivenInput>>> call_get_inputs(PythonTracer& tracer) {
+  const Value* function = KW_TRY(tracer.global("get_inputs"));
   if (!function) return std::optional<std::vector<GivenInput>>();
-  evaluator.set_randomness(Randomness::Input);
-  const Value values = KW_TRY(evaluator.call(*function, {}));
-  evaluator.set_randomness(Randomness::Refused);
+  tracer.set_randomness(Randomness::Input);
+  const Value values = KW_TRY(tracer.call(*function, {}));
+  tracer.set_randomness(Randomness::Refused);
   std::vector<GivenInput> result;
   if (const auto* dict = values.get<std::shared_ptr<Dict>>()) {
     for (const auto& [key, value] : (*dict)->items)
-      result.push_back(KW_TRY(given_input(evaluator, to_text(key), value)));
+      result.push_back(KW_TRY(given_input(tracer, to_text(key), value)));
     return std::optional(std::move(result));
   }
   const std::vector<Value> single = {values};
   const std::vector<Value>* items = items_of(values);
   if (!items && !values.get<Tensor>())
     return input_error(fmt::format("{}: get_inputs() returns {}, not a list of tensors",
-                                   evaluator.source().name, type_name(values)));
+                                   tracer.source().name, type_name(values)));
   for (const Value& value : items ? *items : single)
-    result.push_back(KW_TRY(given_input(evaluator, "", value)));
+    result.push_back(KW_TRY(given_input(tracer, "", value)));
   return std::optional(std::move(result));
 }
 

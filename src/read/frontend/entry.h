@@ -32,7 +32,7 @@ struct Found {
 
 /// The entry named `wanted`. Without a name: `reference`, `REFERENCE`, `Model`, or the only
 /// function or class.
-Result<Found> find_entry(PythonTracer& evaluator, const std::string& wanted);
+Result<Found> find_entry(PythonTracer& tracer, const std::string& wanted);
 
 /// One input as the user or get_inputs() gives it. The name is empty when get_inputs() returns a
 /// sequence, not a dict.
@@ -42,7 +42,7 @@ struct GivenInput {
   bool written = false;  // the task also needs what the reference leaves in it
 };
 /// The inputs that get_inputs() returns, in order; not set when the file has no get_inputs().
-Result<std::optional<std::vector<GivenInput>>> call_get_inputs(PythonTracer& evaluator);
+Result<std::optional<std::vector<GivenInput>>> call_get_inputs(PythonTracer& tracer);
 
 /// Parses one --input: "x:fp16[B,D]" or "eps=1e-5".
 Result<GivenInput> parse_input_option(const std::string& text);

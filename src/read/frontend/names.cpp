@@ -1,6 +1,6 @@
 // Tables of names with a fixed meaning: Python's builtins, operators, dtypes, contexts without
 // effect on values, methods that share memory, random functions. They are data, apart from the
-// evaluator, so that a new name is one line. A name in the wrong table changes results: an ignored
+// tracer, so that a new name is one line. A name in the wrong table changes results: an ignored
 // call must not change values. The alternative, to ask an installed PyTorch, would make it a
 // requirement. The cost: the tables must follow PyTorch's releases by hand.
 #include "frontend/names.h"

@@ -1,4 +1,4 @@
-// Classes, functions and objects of the evaluator, and the scopes of their names. The op rows do
+// Classes, functions and objects of the tracer, and the scopes of their names. The op rows do
 // not use them.
 #pragma once
 
@@ -33,7 +33,7 @@ enum class Binding : uint8_t { Method, Static, Class, Property };
 struct Function {
   std::string name;
   Binding binding = Binding::Method;
-  const Json* tree = nullptr;  // the FunctionDef or Lambda; the evaluator owns the file's tree
+  const Json* tree = nullptr;  // the FunctionDef or Lambda; the tracer owns the file's tree
   std::shared_ptr<Scope> closure;
   std::map<std::string, Value> defaults;
   std::weak_ptr<Class> owner;         // the class that defines it: where super() starts

@@ -1,5 +1,5 @@
 // Joins the tables. Spellings that differ by a rule need no row. torch.nn.functional.x is F.x. x_
-// is x, and the evaluator writes the result back.
+// is x, and the tracer writes the result back.
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,6 @@
 // Elements selected or written by index tensors or masks. A row reads its arguments and calls
 // graph/compose_index.h, which uses the operators Gather, IndexSelect and Scatter. In-place forms
-// (fill_, copy_) return the new value, and the evaluator writes it back. The alternative, an
+// (fill_, copy_) return the new value, and the tracer writes it back. The alternative, an
 // operator per function, would need a rule in every later stage. The cost: scatter_reduce needs a
 // second scatter that counts the values per position. A result whose shape depends on values
 // (one_hot without a count) is refused.

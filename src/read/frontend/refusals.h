@@ -26,7 +26,7 @@ inline constexpr const char* kFieldMaker = "a field made anew";
 /// Whether a context or decorator switches gradients on or off; not set if it does neither.
 std::optional<bool> gradient_in(const Value& context);
 
-/// For a kind of ast node that the evaluator does not support.
+/// For a kind of ast node that the tracer does not support.
 std::string unsupported_syntax(const std::string& kind);
 /// For a reference that differentiates: gradients are a separate task.
 std::string own_task(std::string_view call);

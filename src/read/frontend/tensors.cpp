@@ -1,4 +1,4 @@
-// Tensors in the evaluator: calls of op rows, results that alias their inputs, in-place updates,
+// Tensors in the tracer: calls of op rows, results that alias their inputs, in-place updates,
 // attributes. Rows only make new nodes and do not know Python, which keeps over 20 tables simple.
 // So this file adds the rest: `out=` and `inplace=`, a cell for each result, limits on size. The
 // alternative, in-place variants of each row, would double the tables. While a module is

@@ -1,6 +1,6 @@
 // Functions of libraries that are not ops: torch.device, nn.Parameter, torch.finfo,
 // functools.reduce, and settings such as torch.set_default_dtype. call_library tries each group in
-// a fixed order and calls an op row last. Settings change the evaluator, so they cannot be rows,
+// a fixed order and calls an op row last. Settings change the tracer, so they cannot be rows,
 // which only make nodes. What is easier in Python is in python/library (written.h). A call that
 // cannot change a value is accepted; autocast is refused, because it changes dtypes that the file
 // does not show. Other modules than torch, math and a few of the standard library are unknown.

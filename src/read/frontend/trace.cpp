@@ -2,7 +2,7 @@
 // dims of one shape, because Python code may branch on extents. The alternative, one symbolic trace
 // for all shapes, would have to refuse such code. State of modules becomes inputs, named by path
 // before the call, since a write replaces the node. Tensors written in place are outputs if the
-// call returns None. A second call in the same evaluator shows whether the reference keeps state:
+// call returns None. A second call in the same tracer shows whether the reference keeps state:
 // its graph must print the same. The cost is one evaluation per shape, and two for that check.
 #include "frontend/trace.h"
 
@@ -50,7 +50,7 @@ Status check_bytes(const std::string& name, tensor::DType dtype, const graph::Sh
 class Tracer {
  public:
   Tracer(const TraceEntry& entry, const task::Dims& dims, bool every_int)
-      : entry_(entry), dims_(dims), evaluator_(entry.source, {dims, every_int}) {}
+      : entry_(entry), dims_(dims), tracer_(entry.source, {dims, every_int}) {}
 
   Result<Trace> run();
   /// The trace of a second call.
@@ -77,7 +77,7 @@ class Tracer {
 
   const TraceEntry& entry_;
   task::Dims dims_;
-  PythonTracer evaluator_;
+  PythonTracer tracer_;
   Value callee_;
   std::vector<Bound> bound_;
   std::vector<std::pair<NodeId, std::string>> paths_;  // of state, before any call
@@ -88,11 +88,11 @@ class Tracer {
 };
 
 Result<Value> Tracer::make_model(const Value& cls) {
-  evaluator_.set_randomness(Randomness::Weight);
+  tracer_.set_randomness(Randomness::Weight);
   Arguments arguments;
-  const Value* init = KW_TRY(evaluator_.global("get_init_inputs"));
+  const Value* init = KW_TRY(tracer_.global("get_init_inputs"));
   if (init) {
-    const Value values = KW_TRY(evaluator_.call(*init, {}));
+    const Value values = KW_TRY(tracer_.call(*init, {}));
     if (const std::vector<Value>* items = items_of(values)) {
       arguments.positional = *items;
       // [[…], {…}]: positional arguments, then keyword arguments.
@@ -111,16 +111,16 @@ Result<Value> Tracer::make_model(const Value& cls) {
                                      entry_.source->name, type_name(values)));
     }
   }
-  Value model = KW_TRY(evaluator_.call(cls, arguments));
-  evaluator_.set_randomness(Randomness::Refused);
+  Value model = KW_TRY(tracer_.call(cls, arguments));
+  tracer_.set_randomness(Randomness::Refused);
   return model;
 }
 
 Result<Value> Tracer::make_callee() {
-  evaluator_.set_randomness(Randomness::Weight);
-  KW_TRY(evaluator_.run_module());
-  evaluator_.set_randomness(Randomness::Refused);
-  const Value* found = KW_TRY(evaluator_.global(entry_.name));
+  tracer_.set_randomness(Randomness::Weight);
+  KW_TRY(tracer_.run_module());
+  tracer_.set_randomness(Randomness::Refused);
+  const Value* found = KW_TRY(tracer_.global(entry_.name));
   if (!found) return input_error(fmt::format("{} has no '{}'", entry_.source->name, entry_.name));
   if (found->get<std::shared_ptr<Class>>()) return make_model(*found);
   return *found;
@@ -133,15 +133,15 @@ Result<Value> Tracer::scalar(const task::ScalarSpec& spec) {
 }
 
 Status Tracer::bind_arguments() {
-  for (const auto& [name, value] : evaluator_.dims()) dims_.emplace(name, value);
+  for (const auto& [name, value] : tracer_.dims()) dims_.emplace(name, value);
   for (const Argument& argument : entry_.arguments) {
     Bound bound{&argument, Value(), -1};
     if (const auto* tensor = std::get_if<TensorArgument>(&argument.value)) {
       auto shape = shape_at(tensor->text.shape, dims_);
       if (!shape) return std::move(shape).error().context(fmt::format("input '{}'", argument.name));
       KW_TRY(check_bytes(argument.name, tensor->text.dtype, *shape));
-      evaluator_.graph().at(argument.name, 0, 0);
-      bound.input = evaluator_.graph().input(argument.name, tensor->text.dtype, *shape);
+      tracer_.graph().at(argument.name, 0, 0);
+      bound.input = tracer_.graph().input(argument.name, tensor->text.dtype, *shape);
       bound.value = new_tensor(bound.input);
     } else if (const auto* spec = std::get_if<task::ScalarSpec>(&argument.value)) {
       bound.value = KW_TRY(scalar(*spec));
@@ -196,7 +196,7 @@ Status Tracer::collect(const Value& value, const std::string& name, int depth) {
 std::vector<std::string> Tracer::returned_names(const Value& value) const {
   const std::vector<Value>* items = items_of(value);
   std::vector<std::string> names(items ? items->size() : 1);
-  const Json* node = evaluator_.last_return();
+  const Json* node = tracer_.last_return();
   if (!node) return names;
   const Json::Array& elements = (*node)["elts"].items();
   if (!items && (*node)["_"].as_string() == "Name") names[0] = (*node)["id"].as_string();
@@ -232,8 +232,8 @@ void Tracer::collect_written() {
 
 void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::vector<bool>& needed,
                           std::vector<std::pair<NodeId, std::string>>& inputs) {
-  std::vector<Drawn> drawn = evaluator_.parameters();
-  drawn.insert(drawn.end(), evaluator_.drawn().begin(), evaluator_.drawn().end());
+  std::vector<Drawn> drawn = tracer_.parameters();
+  drawn.insert(drawn.end(), tracer_.drawn().begin(), tracer_.drawn().end());
   const std::string nameless = "weight";
   const auto add = [&](NodeId node, const std::string& path) {
     const auto known = std::find_if(drawn.begin(), drawn.end(),
@@ -263,7 +263,7 @@ void Tracer::name_weights(Trace& trace, const graph::Graph& graph, const std::ve
 Result<Trace> Tracer::finish() {
   std::vector<graph::NamedNode> outputs;
   for (const Output& output : outputs_)
-    outputs.push_back({output.name, KW_TRY(read(evaluator_.graph(), output.tensor))});
+    outputs.push_back({output.name, KW_TRY(read(tracer_.graph(), output.tensor))});
   const std::vector<std::string>& wanted = entry_.output_names;
   if (!wanted.empty() && wanted.size() != outputs.size())
     return input_error(fmt::format("{}: {} gives {} outputs, but the task names {}",
@@ -272,9 +272,9 @@ Result<Trace> Tracer::finish() {
   for (size_t i = 0; i < wanted.size(); ++i) outputs[i].name = wanted[i];
   Trace trace;
   trace.notes = std::move(notes_);
-  trace.allow_tf32 = evaluator_.allow_tf32();
-  trace.file_dims = evaluator_.dims();
-  const graph::Graph raw = std::move(evaluator_.graph()).finish(std::move(outputs));
+  trace.allow_tf32 = tracer_.allow_tf32();
+  trace.file_dims = tracer_.dims();
+  const graph::Graph raw = std::move(tracer_.graph()).finish(std::move(outputs));
   const std::vector<bool> needed = needed_by_outputs(raw);
   for (const NodeId input : earlier_) {
     if (input >= 0 && needed[static_cast<size_t>(input)])
@@ -306,7 +306,7 @@ void Tracer::note_paths() {
     for (const auto& [path, tensor] : state_of(**model))
       paths_.emplace_back(tensor.cell->node, path);
   }
-  for (const auto& [name, value] : evaluator_.globals()) {
+  for (const auto& [name, value] : tracer_.globals()) {
     if (const auto* module = value.get<std::shared_ptr<Object>>()) {
       for (const auto& [path, tensor] : state_of(**module))
         paths_.emplace_back(tensor.cell->node, name + "." + path);
@@ -329,7 +329,7 @@ Arguments Tracer::given() const {
 
 Result<Value> Tracer::call_once() {
   KW_TRY(bind_arguments());
-  auto called = evaluator_.call(callee_, given());
+  auto called = tracer_.call(callee_, given());
   if (!called) {
     const std::string at = task::dims_text(dims_);
     if (at.empty()) return std::move(called).error();
@@ -351,7 +351,7 @@ Status Tracer::stage(const std::function<Status(Staged&)>& look) {
   callee_ = KW_TRY(make_callee());
   note_paths();
   KW_TRY(bind_arguments());
-  Staged staged{evaluator_, callee_, given(), {}};
+  Staged staged{tracer_, callee_, given(), {}};
   for (const auto& [node, path] : paths_) staged.names[node] = identifier(path);
   for (const Bound& bound : bound_) {
     if (bound.input >= 0) staged.names[bound.input] = bound.argument->name;

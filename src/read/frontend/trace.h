@@ -72,7 +72,7 @@ class PythonTracer;
 
 /// An entry before it is called.
 struct Staged {
-  PythonTracer& evaluator;
+  PythonTracer& tracer;
   Value callee;
   Arguments arguments;
   std::map<graph::NodeId, std::string> names;  // of inputs and weights

@@ -1,4 +1,4 @@
-// The settings of an evaluator, its description of random tensors, and its limits.
+// The settings of a tracer, its description of random tensors, and its limits.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace kw::frontend {
 
-/// How the evaluator treats a tensor from torch.randn or a similar function.
+/// How the tracer treats a tensor from torch.randn or a similar function.
 enum class Randomness : uint8_t {
   Refused,  // inside the reference
   Weight,   // while a module is constructed: a weight of the task

@@ -18,7 +18,7 @@ struct Value;
 struct None {};
 struct Ellipsis {};
 struct Cell;  // what a tensor variable refers to; variables may share one (cell.h)
-/// A tensor by the node that computes it. Rows read and make plain nodes. The evaluator adds cells,
+/// A tensor by the node that computes it. Rows read and make plain nodes. The tracer adds cells,
 /// which make in-place updates visible through every alias and view.
 struct Tensor {
   graph::NodeId node = -1;

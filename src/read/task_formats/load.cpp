@@ -19,9 +19,9 @@ namespace kw::task_formats {
 namespace {
 
 /// Module-level atol and rtol set an outer bound for the task.
-Status read_bounds(frontend::PythonTracer& evaluator, frontend::TaskDraft& draft) {
-  const frontend::Value* atol = KW_TRY(evaluator.global("atol"));
-  const frontend::Value* rtol = KW_TRY(evaluator.global("rtol"));
+Status read_bounds(frontend::PythonTracer& tracer, frontend::TaskDraft& draft) {
+  const frontend::Value* atol = KW_TRY(tracer.global("atol"));
+  const frontend::Value* rtol = KW_TRY(tracer.global("rtol"));
   if (atol) draft.atol = frontend::as_number(*atol);
   if (rtol) draft.rtol = frontend::as_number(*rtol);
   return Done{};
@@ -54,15 +54,15 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   draft.entry.output_names = request.output_names;
   draft.given = request.dims;
   draft.fixed_numbers = request.fixed_numbers;
-  frontend::PythonTracer evaluator(draft.entry.source, {request.dims, true});
-  evaluator.set_randomness(frontend::Randomness::Weight);
-  KW_TRY(evaluator.run_module());
-  draft.file = evaluator.dims();
-  const frontend::Found found = KW_TRY(frontend::find_entry(evaluator, request.function));
+  frontend::PythonTracer tracer(draft.entry.source, {request.dims, true});
+  tracer.set_randomness(frontend::Randomness::Weight);
+  KW_TRY(tracer.run_module());
+  draft.file = tracer.dims();
+  const frontend::Found found = KW_TRY(frontend::find_entry(tracer, request.function));
   draft.entry.name = found.name;
-  KW_TRY(read_bounds(evaluator, draft));
+  KW_TRY(read_bounds(tracer, draft));
   std::optional<std::vector<frontend::GivenInput>> from_file =
-      KW_TRY(frontend::call_get_inputs(evaluator));
+      KW_TRY(frontend::call_get_inputs(tracer));
   const bool asked = from_file.has_value();
   draft.format = found.is_model && asked ? "kernelbench" : "function";
   if (asked) draft.notes.emplace_back("shapes and dtypes from get_inputs()");

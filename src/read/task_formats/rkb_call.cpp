@@ -88,22 +88,22 @@ class Looking {
 
  private:
   Result<frontend::Value> invoke(const char* function, std::vector<frontend::Value> arguments) {
-    const frontend::Value* found = KW_TRY(staged_.evaluator.global(function));
+    const frontend::Value* found = KW_TRY(staged_.tracer.global(function));
     if (!found) return input_error(fmt::format("there is no {}", function));
-    return staged_.evaluator.call(*found, {std::move(arguments), {}});
+    return staged_.tracer.call(*found, {std::move(arguments), {}});
   }
 
   Result<std::vector<frontend::Value>> last_given() {
-    const frontend::Value* calls = KW_TRY(staged_.evaluator.global("noted_arguments"));
+    const frontend::Value* calls = KW_TRY(staged_.tracer.global("noted_arguments"));
     const std::vector<frontend::Value>* all = calls ? frontend::items_of(*calls) : nullptr;
     if (!all || all->empty()) return input_error("the candidate is never called");
     return *frontend::items_of(all->back());
   }
 
   Result<std::vector<frontend::Value>> given_to_candidate() {
-    const frontend::Value* candidate = KW_TRY(staged_.evaluator.global("noted_candidate"));
+    const frontend::Value* candidate = KW_TRY(staged_.tracer.global("noted_candidate"));
     staged_.arguments.keywords.emplace_back("fn", *candidate);
-    KW_TRY(staged_.evaluator.call(staged_.callee, staged_.arguments));
+    KW_TRY(staged_.tracer.call(staged_.callee, staged_.arguments));
     return last_given();
   }
 
@@ -117,7 +117,7 @@ class Looking {
       const auto* tensor = all[i].get<frontend::Tensor>();
       if (!tensor || i >= forward_.output_names.size())
         return input_error("forward() gives other outputs");
-      graph::Builder& graph = staged_.evaluator.graph();
+      graph::Builder& graph = staged_.tracer.graph();
       const graph::NodeId output = KW_TRY(frontend::read(graph, *tensor));
       const graph::Node node = graph[output];
       const std::string name = graph::gradient_name(forward_.output_names[i]);

@@ -1,7 +1,7 @@
 // The problem: a robust-kbench task is a Python file plus configurations, and our reader takes a
 // KernelBench file. The choice: append one configuration to the file's text, its ints as named
 // globals, so that they can become dims. Facts about the file itself (signatures, input names) are
-// read from its syntax tree. The alternative, a second entry point into the evaluator, would need
+// read from its syntax tree. The alternative, a second entry point into the tracer, would need
 // its own rules for dims. The cost: the names must be unique over all configurations, so RkbNames
 // looks at all of them first.
 #include "task_formats/rkb_source.h"
