@@ -1,7 +1,9 @@
 #include "record/calibration.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 
 namespace kw::record {
 namespace {
@@ -9,26 +11,26 @@ namespace {
 // Increase it when the meaning of a calibration changes.
 constexpr int64_t kVersion = 2;
 
-struct Number {
-  const char* name;
-  double Calibration::*member;
-};
-constexpr Number kNumbers[] = {
-    {"read_gbps", &Calibration::read},
-    {"write_gbps", &Calibration::write},
-    {"copy_gbps", &Calibration::copy},
-    {"add_gbps", &Calibration::add},
-    {"buffer_bytes", &Calibration::buffer_bytes},
-    {"launch_us", &Calibration::launch_us},
-    {"overhead_us", &Calibration::overhead_us},
-    {"host_us", &Calibration::host_us},
-};
-
 bool starts_with(const std::string& text, const std::string& start) {
   return text.compare(0, start.size(), start) == 0;
 }
 
 }  // namespace
+
+template <class V>
+void fields(V& v, Peak& p) {
+  v("precision", p.precision)("instruction", p.instruction)("tera", p.tera);
+}
+
+template <class V>
+void fields(V& v, Calibration& c) {
+  v("version", computed(kVersion))("uuid", c.uuid)("gpu", c.gpu)("driver", c.driver);
+  v("date", c.date)("read_gbps", c.read, required)("write_gbps", c.write, required);
+  v("copy_gbps", c.copy, required)("add_gbps", c.add, required);
+  v("buffer_bytes", c.buffer_bytes, required)("launch_us", c.launch_us, required);
+  v("overhead_us", c.overhead_us, required)("host_us", c.host_us, required)("peaks", c.peaks);
+  v("sm_clock_mhz", c.sm_clock_mhz)("temperature_c", c.temperature_c);
+}
 
 double Calibration::bandwidth(double read_bytes, double write_bytes) const {
   const double total = read_bytes + write_bytes;
@@ -56,48 +58,18 @@ double Calibration::peak(const std::string& precision, const std::string& instru
   return best;
 }
 
-Json to_json(const Calibration& calibration) {
-  Json json = Json::object();
-  json.set("version", kVersion);
-  json.set("uuid", calibration.uuid).set("gpu", calibration.gpu).set("driver", calibration.driver);
-  json.set("date", calibration.date);
-  for (const Number& number : kNumbers) json.set(number.name, calibration.*number.member);
-  Json peaks = Json::array();
-  for (const Peak& peak : calibration.peaks) {
-    peaks.push(Json::object()
-                   .set("precision", peak.precision)
-                   .set("instruction", peak.instruction)
-                   .set("tera", peak.tera));
-  }
-  json.set("peaks", std::move(peaks));
-  json.set("sm_clock_mhz", calibration.sm_clock_mhz);
-  json.set("temperature_c", calibration.temperature_c);
-  return json;
-}
+Json to_json(const Calibration& calibration) { return record_json(calibration); }
 
 Result<Calibration> calibration_from_json(const Json& json) {
   if (json["version"].as_int() != kVersion)
     return environment_error("this is not a calibration of this version of kernelwright");
-  Calibration calibration;
-  calibration.uuid = json["uuid"].as_string();
-  calibration.gpu = json["gpu"].as_string();
-  calibration.driver = json["driver"].as_string();
-  calibration.date = json["date"].as_string();
-  for (const Number& number : kNumbers) {
-    const double value = json[number.name].as_double(-1);
-    if (!(value >= 0) || !std::isfinite(value))
-      return environment_error(std::string("a calibration without ") + number.name);
-    calibration.*number.member = value;
-  }
-  for (const Json& peak : json["peaks"].items()) {
-    calibration.peaks.push_back(
-        {peak["precision"].as_string(), peak["instruction"].as_string(), peak["tera"].as_double()});
-  }
-  calibration.sm_clock_mhz = static_cast<int>(json["sm_clock_mhz"].as_int());
-  calibration.temperature_c = static_cast<int>(json["temperature_c"].as_int());
-  if (!(calibration.read > 0) || !(calibration.copy > 0))
-    return environment_error("a calibration without bandwidths");
-  return calibration;
+  Result<Calibration> found = check_record<Calibration>(json);
+  if (!found) return environment_error("a calibration whose " + found.error().message);
+  const Calibration& c = *found;
+  if (!(c.read > 0) || !(c.copy > 0)) return environment_error("a calibration without bandwidths");
+  if (std::min({c.write, c.add, c.buffer_bytes, c.launch_us, c.overhead_us, c.host_us}) < 0)
+    return environment_error("a calibration with a negative number");
+  return found;
 }
 
 }  // namespace kw::record

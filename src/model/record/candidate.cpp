@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "core/hash.h"
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 
 namespace kw::record {
 
@@ -27,38 +29,22 @@ Candidate make_candidate(std::string text, std::map<std::string, int64_t> tunes,
           std::move(proposer), std::move(origin), std::move(parents)};
 }
 
-Json to_json(const Candidate& candidate) {
-  Json tunes = Json::object();
-  for (const auto& [name, value] : candidate.tunes) tunes.set(name, value);
-  Json parents = Json::array();
-  for (const std::string& parent : candidate.parents) parents.push(parent);
-  Json json = Json::object();
-  json.set("id", candidate.id).set("tunes", std::move(tunes)).set("proposer", candidate.proposer);
-  json.set("origin", candidate.origin).set("parents", std::move(parents));
-  if (!candidate.model.empty()) {
-    json.set("model_id", candidate.model).set("stage", candidate.stage);
-    json.set("attempt", candidate.attempt);
-  }
-  return json.set("when", candidate.when);
+template <class V>
+void fields(V& v, Candidate& c) {
+  const When by_model{!c.model.empty()};
+  v("id", c.id)("tunes", c.tunes)("proposer", c.proposer)("origin", c.origin)("parents", c.parents);
+  v("model_id", c.model, by_model)("stage", c.stage, by_model)("attempt", c.attempt, by_model);
+  v("when", c.when);
 }
 
+Json to_json(const Candidate& candidate) { return record_json(candidate); }
+
 Result<Candidate> candidate_from_json(const Json& lineage, std::string text) {
-  Candidate candidate;
-  candidate.id = lineage["id"].as_string();
-  candidate.text = std::move(text);
   for (const auto& [name, value] : lineage["tunes"].members()) {
     if (!value.is_int()) return input_error(fmt::format("tunable {} is not an integer", name));
-    candidate.tunes[name] = value.as_int();
   }
-  candidate.proposer = lineage["proposer"].as_string();
-  candidate.origin = lineage["origin"].as_string();
-  for (const Json& parent : lineage["parents"].items()) {
-    candidate.parents.push_back(parent.as_string());
-  }
-  candidate.when = lineage["when"].as_double();
-  candidate.model = lineage["model_id"].as_string();
-  candidate.stage = lineage["stage"].as_string();
-  candidate.attempt = static_cast<int>(lineage["attempt"].as_int());
+  auto candidate = read_record<Candidate>(lineage);
+  candidate.text = std::move(text);
   const std::string id = candidate_id(candidate.text, candidate.tunes);
   if (id != candidate.id) {
     return input_error(fmt::format("it says it is candidate '{}', but its text and tunables are {}",

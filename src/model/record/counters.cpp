@@ -1,5 +1,7 @@
 #include "record/counters.h"
 
+#include "core/json_writer.h"
+
 namespace kw::record {
 
 namespace {
@@ -47,19 +49,6 @@ constexpr Field kFields[] = {
 static_assert(sizeof(CounterValues) == (std::size(kFields) + kInstClasses) * sizeof(uint64_t),
               "every counter has a row, so that none is forgotten in sums and JSON");
 
-Json values_json(const CounterValues& values) {
-  Json json = Json::object();
-  for (const Field& field : kFields) json.set(field.name, values.*field.member);
-  json.set("lane_efficiency", values.lane_efficiency());
-  Json classes = Json::object();
-  for (int i = 0; i < kInstClasses; ++i) {
-    const uint64_t n = values.warp_instructions[static_cast<size_t>(i)];
-    if (n > 0) classes.set(kClassNames[i], n);
-  }
-  json.set("by_class", classes);
-  return json;
-}
-
 }  // namespace
 
 const char* inst_class_name(InstClass c) { return kClassNames[static_cast<int>(c)]; }
@@ -77,21 +66,30 @@ double CounterValues::lane_efficiency() const {
              : static_cast<double>(lane_total) / (32.0 * static_cast<double>(warp_total));
 }
 
-Json to_json(const LaunchCounters& counters) {
+Json to_json(const CounterValues& values) {
   Json json = Json::object();
-  json.set("kernel", counters.kernel);
-  json.set("blocks", counters.blocks);
-  json.set("threads_per_block", counters.threads_per_block);
-  json.set("total", values_json(counters.total));
-  Json lines = Json::array();
-  for (const LineCounters& line : counters.lines) {
-    lines.push(Json::object()
-                   .set("file", line.file)
-                   .set("line", line.line)
-                   .set("values", values_json(line.values)));
+  for (const Field& field : kFields) json.set(field.name, values.*field.member);
+  json.set("lane_efficiency", values.lane_efficiency());
+  Json classes = Json::object();
+  for (int i = 0; i < kInstClasses; ++i) {
+    const uint64_t n = values.warp_instructions[static_cast<size_t>(i)];
+    if (n > 0) classes.set(kClassNames[i], n);
   }
-  json.set("lines", lines);
+  json.set("by_class", classes);
   return json;
 }
+
+template <class V>
+void fields(V& v, LineCounters& l) {
+  v("file", l.file)("line", l.line)("values", l.values);
+}
+
+template <class V>
+void fields(V& v, LaunchCounters& c) {
+  v("kernel", c.kernel)("blocks", c.blocks)("threads_per_block", c.threads_per_block);
+  v("total", c.total)("lines", c.lines);
+}
+
+Json to_json(const LaunchCounters& counters) { return record_json(counters); }
 
 }  // namespace kw::record

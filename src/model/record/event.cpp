@@ -1,18 +1,24 @@
 #include "record/event.h"
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
+
 namespace kw::record {
 
+template <class V>
+void fields(V& v, Event& e) {
+  v("seconds", e.seconds, required)("kind", e.kind, required)("data", e.data);
+}
+
 Json to_json(const Event& event) {
-  Json json = Json::object();
-  json.set("seconds", event.seconds).set("kind", event.kind);
-  return json.set("data", event.data.is_null() ? Json::object() : event.data);
+  Json json = record_json(event);
+  return event.data.is_null() ? json.set("data", Json::object()) : json;
 }
 
 Result<Event> event_from_json(const Json& json) {
-  if (!json["seconds"].is_number() || !json["kind"].is_string()) {
-    return input_error("it is not an event: 'seconds' and 'kind' are missing");
-  }
-  return Event{json["seconds"].as_double(), json["kind"].as_string(), json["data"]};
+  Result<Event> event = check_record<Event>(json);
+  if (!event) return input_error("it is not an event: " + event.error().message);
+  return event;
 }
 
 }  // namespace kw::record

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/json_writer.h"
+
 namespace kw::record {
 
 namespace {
@@ -95,20 +97,33 @@ constexpr bool rows_in_order() {
 }
 static_assert(rows_in_order(), "row(kind) indexes the table");
 
-Json to_json(const kernel::Dim3& d) { return Json(Json::Array{Json(d.x), Json(d.y), Json(d.z)}); }
+constexpr const char* kCertaintyWords[] = {"certain", "warning"};
 
-Json to_json(const Place& place) {
-  return Json::object()
-      .set("file", place.file)
-      .set("line", place.line)
-      .set("ptx_line", place.ptx_line);
-}
-
-Json to_json(const ThreadId& id) {
-  return Json::object().set("block", to_json(id.block)).set("thread", to_json(id.thread));
-}
+std::vector<uint32_t> sides(const kernel::Dim3& d) { return {d.x, d.y, d.z}; }
 
 }  // namespace
+
+template <class V>
+void fields(V& v, Place& p) {
+  v("file", p.file)("line", p.line)("ptx_line", p.ptx_line);
+}
+
+template <class V>
+void fields(V& v, ThreadId& id) {
+  v("block", computed(sides(id.block)))("thread", computed(sides(id.thread)));
+}
+
+template <class V>
+void fields(V& v, Finding& f) {
+  // A negative element is valid only for an access outside its buffer; otherwise it means "none".
+  const bool outside = f.kind == FindingKind::OutOfBoundsGlobal && !f.buffer.empty();
+  const bool none = f.element < 0 && !outside;
+  v("kind", computed(finding_name(f.kind)))("certainty", f.certainty, kCertaintyWords);
+  v("message", f.message)("hint", computed(finding_hint(f.kind)))("kernel", f.kernel);
+  v("launch", f.launch)("at", f.at)("who", f.who)("buffer", f.buffer, Zero::Null);
+  v("element", computed(none ? std::nullopt : std::optional(f.element)))("other_at", f.other_at);
+  v("other", f.other)("count", f.count);
+}
 
 const char* finding_name(FindingKind kind) { return row(kind).name; }
 
@@ -121,24 +136,6 @@ std::optional<FindingKind> finding_from_name(const std::string& name) {
 
 const char* finding_hint(FindingKind kind) { return row(kind).hint; }
 
-Json to_json(const Finding& finding) {
-  Json json = Json::object();
-  json.set("kind", finding_name(finding.kind));
-  json.set("certainty", finding.certainty == Certainty::Certain ? "certain" : "warning");
-  json.set("message", finding.message);
-  json.set("hint", finding_hint(finding.kind));
-  json.set("kernel", finding.kernel);
-  json.set("launch", finding.launch);
-  json.set("at", to_json(finding.at));
-  json.set("who", to_json(finding.who));
-  json.set("buffer", finding.buffer.empty() ? Json() : Json(finding.buffer));
-  // A negative element is valid only for an access outside its buffer; otherwise it means "none".
-  const bool outside = finding.kind == FindingKind::OutOfBoundsGlobal && !finding.buffer.empty();
-  json.set("element", finding.element < 0 && !outside ? Json() : Json(finding.element));
-  json.set("other_at", finding.other_at ? to_json(*finding.other_at) : Json());
-  json.set("other", finding.other ? to_json(*finding.other) : Json());
-  json.set("count", finding.count);
-  return json;
-}
+Json to_json(const Finding& finding) { return record_json(finding); }
 
 }  // namespace kw::record

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/json_writer.h"
+
 namespace kw::record {
 
 namespace {
@@ -9,38 +11,57 @@ namespace {
 constexpr std::array<const char*, 8> kStageNames = {"static",  "compile",     "vgpu",  "numerics",
                                                     "hygiene", "metamorphic", "audit", "timing"};
 
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? to_json(*value) : Json();
-}
-
 }  // namespace
 
 const char* stage_name(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
 
-Json to_json(const Cell& cell) {
-  Json json = Json::object();
-  json.set("shape", cell.shape).set("family", cell.family).set("certified", cell.certified);
-  return json.set("seed", cell.certified ? Json() : Json(cell.seed));
+template <class V>
+void fields(V& v, Cell& c) {
+  v("shape", c.shape)("family", c.family)("certified", c.certified);
+  v("seed", computed(c.certified ? std::nullopt : std::optional(c.seed)));
 }
 
-Json to_json(const Worst& worst) {
-  Json index = Json::array();
-  for (const int64_t i : worst.index) index.push(i);
-  Json json = Json::object();
-  json.set("output", worst.output).set("index", index);
-  json.set("got", worst.got).set("want", worst.want).set("bound", worst.bound);
-  return json.set("z", worst.z).set("ulps", worst.ulps).set("why", worst.why);
+template <class V>
+void fields(V& v, Worst& w) {
+  v("output", w.output)("index", w.index)("got", w.got)("want", w.want)("bound", w.bound)("z", w.z);
+  v("ulps", w.ulps)("why", w.why);
 }
 
-Json to_json(const ErrorSummary& summary) {
-  Json json = Json::object();
-  json.set("max_z", summary.max_z).set("rms_z", summary.rms_z);
-  json.set("max_abs", summary.max_abs).set("max_rel", summary.max_rel);
-  json.set("max_ulps", summary.max_ulps).set("elements", summary.elements);
-  json.set("discontinuous", summary.discontinuous).set("overflowed", summary.overflowed);
-  return json.set("worst", or_null(summary.worst)).set("cell", or_null(summary.cell));
+template <class V>
+void fields(V& v, ErrorSummary& s) {
+  v("max_z", s.max_z)("rms_z", s.rms_z)("max_abs", s.max_abs)("max_rel", s.max_rel);
+  v("max_ulps", s.max_ulps)("elements", s.elements)("discontinuous", s.discontinuous);
+  v("overflowed", s.overflowed)("worst", s.worst)("cell", s.cell);
 }
+
+template <class V>
+void fields(V& v, Rejected& r) {
+  v("stage", r.stage, kStageNames)("reason", r.reason)("finding", r.finding)("repro", r.repro);
+}
+
+template <class V>
+void fields(V& v, Crashed& c) {
+  v("reason", c.what)("cell", c.cell)("repro", c.repro);
+}
+
+template <class V>
+void fields(V& v, Wrong& w) {
+  v("stage", w.stage, kStageNames)("reason", w.reason)("error", w.summary)("repro", w.repro);
+}
+
+template <class V>
+void fields(V& v, Passed& p) {
+  v("error", p.summary)("cells", p.cells)("deterministic", p.deterministic);
+}
+
+template <class V>
+void fields(V& v, Unknown& u) {
+  v("missing_evidence", u.missing_evidence);
+}
+
+Json to_json(const Cell& cell) { return record_json(cell); }
+Json to_json(const Worst& worst) { return record_json(worst); }
+Json to_json(const ErrorSummary& summary) { return record_json(summary); }
 
 const char* verdict_name(const Verdict& verdict) {
   constexpr std::array<const char*, 5> kNames = {"rejected", "crashed", "wrong", "passed",
@@ -52,24 +73,10 @@ const char* verdict_name(const Verdict& verdict) {
 bool passed(const Verdict& verdict) { return std::holds_alternative<Passed>(verdict); }
 
 Json to_json(const Verdict& verdict) {
-  Json json = Json::object();
-  json.set("verdict", verdict_name(verdict));
-  if (const auto* rejected = std::get_if<Rejected>(&verdict)) {
-    json.set("stage", stage_name(rejected->stage)).set("reason", rejected->reason);
-    json.set("finding", or_null(rejected->finding)).set("repro", rejected->repro);
-  } else if (const auto* crashed = std::get_if<Crashed>(&verdict)) {
-    json.set("reason", crashed->what).set("cell", or_null(crashed->cell));
-    json.set("repro", crashed->repro);
-  } else if (const auto* wrong = std::get_if<Wrong>(&verdict)) {
-    json.set("stage", stage_name(wrong->stage)).set("reason", wrong->reason);
-    json.set("error", to_json(wrong->summary)).set("repro", wrong->repro);
-  } else if (const auto* good = std::get_if<Passed>(&verdict)) {
-    json.set("error", to_json(good->summary)).set("cells", good->cells);
-    json.set("deterministic", good->deterministic ? Json(*good->deterministic) : Json());
-  } else {
-    json.set("missing_evidence", std::get<Unknown>(verdict).missing_evidence);
-  }
-  return json;
+  JsonWriter writer;
+  writer("verdict", verdict_name(verdict));
+  std::visit([&](const auto& outcome) { list_fields(writer, outcome); }, verdict);
+  return std::move(writer).take();
 }
 
 }  // namespace kw::record
