@@ -35,11 +35,13 @@ static_assert(std::endian::native == std::endian::little);
 template <class T>
 inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// What stands in the bytes for a number of type T.
+/// What stands in the bytes for a number of type T. Enums and flags take one byte, if not wide.
 template <class Format, class T>
-using Stored =
-    std::conditional_t<!Format::kWide || std::is_floating_point_v<T>,
-                       std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>, uint64_t>;
+using Stored = std::conditional_t<
+    std::is_floating_point_v<T>, T,
+    std::conditional_t<
+        Format::kWide, uint64_t,
+        std::conditional_t<std::is_enum_v<T> || std::is_same_v<T, bool>, uint8_t, T>>>;
 
 template <class Format>
 class BytesWriter {

@@ -81,21 +81,24 @@ class JsonReader {
   static bool read(const Json& json, std::vector<T>& values) {
     if (!json.is_array()) return false;
     values.clear();
-    for (const Json& item : json.items()) read(item, values.emplace_back());
-    return true;
+    bool good = true;
+    for (const Json& item : json.items()) good = read(item, values.emplace_back()) && good;
+    return good;
   }
   template <class K, class T>
   static bool read(const Json& json, std::map<K, T>& values) {
     if (!json.is_object()) return false;
     values.clear();
+    bool good = true;
     for (const auto& [key, value] : json.members()) {
       if constexpr (std::is_arithmetic_v<K>) {
-        if (const auto number = parse_int(key)) read(value, values[static_cast<K>(*number)]);
+        const auto number = parse_int(key);
+        good = number && read(value, values[static_cast<K>(*number)]) && good;
       } else {
-        read(value, values[key]);
+        good = read(value, values[key]) && good;
       }
     }
-    return true;
+    return good;
   }
 
  private:

@@ -67,17 +67,25 @@ class JsonWriter {
   }
   template <class K, class T>
   static Json value(const std::map<K, T>& members) {
+    return object(members);
+  }
+  template <class T>
+  static Json value(const std::vector<std::pair<std::string, T>>& members) {
+    return object(members);
+  }
+
+ private:
+  template <class Members>
+  static Json object(const Members& members) {
     Json object = Json::object();
     for (const auto& [key, member] : members) {
-      if constexpr (std::is_arithmetic_v<K>)
+      if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(key)>>)
         object.set(std::to_string(key), value(member));
       else
         object.set(key, value(member));
     }
     return object;
   }
-
- private:
   template <class T, class Option>
   static bool omits(const T& member, const Option& option) {
     if constexpr (std::is_same_v<Option, Zero>) return option == Zero::Omit && is_zero(member);

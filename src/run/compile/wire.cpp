@@ -6,186 +6,75 @@
 // format number. Lengths are checked before memory is allocated.
 #include "compile/wire.h"
 
-#include <bit>
-#include <cstring>
-#include <optional>
-#include <type_traits>
+#include "core/bytes.h"
 
 namespace kw::compile {
 namespace {
 
-template <typename Archive>
-void fields(Archive& a, ports::KernelResources& v) {
-  a(v.registers, v.static_shared, v.local_bytes, v.spill_store_bytes, v.spill_load_bytes,
-    v.stack_bytes, v.constant_bytes, v.max_threads);
-}
-template <typename Archive>
-void fields(Archive& a, ports::CompiledKernel& v) {
-  a(v.expression, v.entry, v.signature, v.resources);
-}
-template <typename Archive>
-void fields(Archive& a, ports::CompileMessage& v) {
-  a(v.severity, v.line, v.column, v.text);
-}
-template <typename Archive>
-void fields(Archive& a, ports::Compiled& v) {
-  a(v.kind, v.image, v.target, v.compiler, v.kernels, v.messages, v.seconds, v.from_cache);
-}
-template <typename Archive>
-void fields(Archive& a, ports::CompileFailed& v) {
-  a(v.compiler, v.messages, v.log, v.timed_out, v.crashed);
-}
-template <typename Archive>
-void fields(Archive& a, ports::CompileOutcome& v) {
-  a(v.compiled, v.failed);
-}
-template <typename Archive>
-void fields(Archive& a, ports::CompileRequest& v) {
-  a(v.source, v.file_name, v.target, v.image, v.defines, v.kernels, v.include_folders,
-    v.timeout_seconds);
-}
-template <typename Archive, typename A, typename B>
-void fields(Archive& a, std::pair<A, B>& v) {
-  a(v.first, v.second);
-}
-template <typename Archive>
-void fields(Archive& a, WorkerSetup& v) {
-  a(v.library, v.builtins, v.version, v.header_folders, v.readable, v.scratch_folder, v.precompile,
-    v.memory_bytes);
-}
-template <typename Archive>
-void fields(Archive& a, WorkerHello& v) {
-  a(v.error, v.confined, v.unconfined_reason);
-}
-template <typename Archive>
-void fields(Archive& a, WorkerReply& v) {
-  a(v.outcome, v.error, v.wants_rest);
-}
-
-class Writer {
- public:
-  template <typename... T>
-  void operator()(T&... values) {
-    (put(values), ...);
-  }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  template <typename T>
-  void put(T& value) {
-    if constexpr (std::is_same_v<T, double>) {
-      number(std::bit_cast<uint64_t>(value));
-    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-      number(static_cast<uint64_t>(value));
-    } else {
-      fields(*this, value);
-    }
-  }
-  void put(std::string& value) {
-    number(value.size());
-    bytes_ += value;
-  }
-  template <typename T>
-  void put(std::vector<T>& values) {
-    number(values.size());
-    for (T& value : values) put(value);
-  }
-  template <typename T>
-  void put(std::optional<T>& value) {
-    number(value ? 1 : 0);
-    if (value) put(*value);
-  }
-  void number(uint64_t value) {
-    for (int i = 0; i < 8; ++i) bytes_ += static_cast<char>(value >> (8 * i));
-  }
-
-  std::string bytes_;
+/// The format of these bytes (core/bytes.h).
+struct Wire {
+  static constexpr bool kWide = true;
 };
 
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  template <typename... T>
-  void operator()(T&... values) {
-    (get(values), ...);
-  }
-  bool finished() const { return ok_ && bytes_.empty(); }
-
- private:
-  template <typename T>
-  void get(T& value) {
-    if constexpr (std::is_same_v<T, double>) {
-      value = std::bit_cast<double>(number());
-    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-      value = static_cast<T>(number());
-    } else {
-      fields(*this, value);
-    }
-  }
-  void get(std::string& value) {
-    const uint64_t size = number();
-    if (size > bytes_.size()) return fail();
-    value.assign(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-  }
-  template <typename T>
-  void get(std::vector<T>& values) {
-    const uint64_t count = number();
-    // Every element takes at least eight bytes, so a wrong count cannot cause a large allocation.
-    if (count > bytes_.size() / 8) return fail();
-    values.resize(count);
-    for (T& value : values) get(value);
-  }
-  template <typename T>
-  void get(std::optional<T>& value) {
-    value.reset();
-    if (number() != 0 && ok_) get(value.emplace());
-  }
-  uint64_t number() {
-    if (bytes_.size() < 8) {
-      fail();
-      return 0;
-    }
-    uint64_t value = 0;
-    for (int i = 7; i >= 0; --i)
-      value = value << 8 | static_cast<uint8_t>(bytes_[static_cast<size_t>(i)]);
-    bytes_.remove_prefix(8);
-    return value;
-  }
-  void fail() {
-    ok_ = false;
-    bytes_ = {};
-  }
-
-  std::string_view bytes_;
-  bool ok_ = true;
-};
-
-template <typename T>
-std::string write(T value) {
-  Writer writer;
-  writer(value);
-  return writer.take();
+template <class V>
+void fields(V& v, ports::KernelResources& r) {
+  v(r.registers, r.static_shared, r.local_bytes, r.spill_store_bytes, r.spill_load_bytes,
+    r.stack_bytes, r.constant_bytes, r.max_threads);
 }
-
-template <typename T>
-bool read(std::string_view bytes, T* value) {
-  Reader reader(bytes);
-  reader(*value);
-  return reader.finished();
+template <class V>
+void fields(V& v, ports::CompiledKernel& r) {
+  v(r.expression, r.entry, r.signature, r.resources);
+}
+template <class V>
+void fields(V& v, ports::CompileMessage& r) {
+  v(r.severity, r.line, r.column, r.text);
+}
+template <class V>
+void fields(V& v, ports::Compiled& r) {
+  v(r.kind, r.image, r.target, r.compiler, r.kernels, r.messages, r.seconds, r.from_cache);
+}
+template <class V>
+void fields(V& v, ports::CompileFailed& r) {
+  v(r.compiler, r.messages, r.log, r.timed_out, r.crashed);
+}
+template <class V>
+void fields(V& v, ports::CompileOutcome& r) {
+  v(r.compiled, r.failed);
+}
+template <class V>
+void fields(V& v, ports::CompileRequest& r) {
+  v(r.source, r.file_name, r.target, r.image, r.defines, r.kernels, r.include_folders,
+    r.timeout_seconds);
+}
+template <class V>
+void fields(V& v, WorkerSetup& r) {
+  v(r.library, r.builtins, r.version, r.header_folders, r.readable, r.scratch_folder, r.precompile,
+    r.memory_bytes);
+}
+template <class V>
+void fields(V& v, WorkerHello& r) {
+  v(r.error, r.confined, r.unconfined_reason);
+}
+template <class V>
+void fields(V& v, WorkerReply& r) {
+  v(r.outcome, r.error, r.wants_rest);
 }
 
 }  // namespace
 
-std::string encode(const WorkerSetup& value) { return write(value); }
-std::string encode(const WorkerHello& value) { return write(value); }
-std::string encode(const WorkerReply& value) { return write(value); }
-std::string encode(const ports::CompileRequest& value) { return write(value); }
-std::string encode(const ports::CompileOutcome& value) { return write(value); }
-bool decode(std::string_view bytes, WorkerSetup* value) { return read(bytes, value); }
-bool decode(std::string_view bytes, WorkerHello* value) { return read(bytes, value); }
-bool decode(std::string_view bytes, WorkerReply* value) { return read(bytes, value); }
-bool decode(std::string_view bytes, ports::CompileRequest* value) { return read(bytes, value); }
-bool decode(std::string_view bytes, ports::CompileOutcome* value) { return read(bytes, value); }
+std::string encode(const WorkerSetup& value) { return record_bytes<Wire>(value); }
+std::string encode(const WorkerHello& value) { return record_bytes<Wire>(value); }
+std::string encode(const WorkerReply& value) { return record_bytes<Wire>(value); }
+std::string encode(const ports::CompileRequest& value) { return record_bytes<Wire>(value); }
+std::string encode(const ports::CompileOutcome& value) { return record_bytes<Wire>(value); }
+bool decode(std::string_view bytes, WorkerSetup* value) { return read_bytes<Wire>(bytes, *value); }
+bool decode(std::string_view bytes, WorkerHello* value) { return read_bytes<Wire>(bytes, *value); }
+bool decode(std::string_view bytes, WorkerReply* value) { return read_bytes<Wire>(bytes, *value); }
+bool decode(std::string_view bytes, ports::CompileRequest* value) {
+  return read_bytes<Wire>(bytes, *value);
+}
+bool decode(std::string_view bytes, ports::CompileOutcome* value) {
+  return read_bytes<Wire>(bytes, *value);
+}
 
 }  // namespace kw::compile
