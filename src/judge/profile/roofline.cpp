@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
+
 namespace kw::profile {
 namespace {
 
@@ -250,14 +253,8 @@ class Analysis {
   Roofline out_;
 };
 
-Json share_json(const Share& share) { return share ? Json(*share) : Json(); }
-
-Json budget_json(const AxisBudget& budget) {
-  return Json::object()
-      .set("compute", budget.compute)
-      .set("memory", budget.memory)
-      .set("latency", budget.latency);
-}
+constexpr const char* kBottlenecks[] = {"unknown", "DRAM",      "L1/L2",  "latency",
+                                        "compute", "occupancy", "launch", "mixed"};
 
 }  // namespace
 
@@ -281,9 +278,7 @@ TimeFloor time_floor(double flops, double bytes_min, const Ceilings& ceilings) {
 }
 
 const char* bottleneck_name(Bottleneck bottleneck) {
-  constexpr const char* kNames[] = {"unknown", "DRAM",      "L1/L2",  "latency",
-                                    "compute", "occupancy", "launch", "mixed"};
-  return kNames[static_cast<size_t>(bottleneck)];
+  return kBottlenecks[static_cast<size_t>(bottleneck)];
 }
 
 Roofline roofline(const MetricSet& metrics, const TimeFloor& floor, const Ceilings& ceilings,
@@ -291,30 +286,29 @@ Roofline roofline(const MetricSet& metrics, const TimeFloor& floor, const Ceilin
   return Analysis(metrics, floor, ceilings).run(time_us);
 }
 
-Json to_json(const Roofline& r) {
-  Json json = Json::object();
-  json.set("delta_compute", share_json(r.gaps.compute));
-  json.set("delta_memory", share_json(r.gaps.memory));
-  json.set("delta_latency", share_json(r.gaps.latency));
-  json.set("compute_busy", share_json(r.compute_busy));
-  json.set("memory_busy", share_json(r.memory_busy));
-  json.set("time_us", share_json(r.time_us)).set("floor_us", share_json(r.floor_us));
-  json.set("estimated", r.estimated).set("near_peak", r.near_peak);
-  json.set("bound", bottleneck_name(r.bottleneck)).set("axis_budget", budget_json(r.budget));
-  Json reasons = Json::array();
-  for (const std::string& reason : r.reasons) reasons.push(reason);
-  return json.set("reasons", reasons);
+template <class V>
+void fields(V& v, AxisBudget& b) {
+  v("compute", b.compute)("memory", b.memory)("latency", b.latency);
 }
 
+template <class V>
+void fields(V& v, Roofline& r) {
+  v("delta_compute", r.gaps.compute)("delta_memory", r.gaps.memory);
+  v("delta_latency", r.gaps.latency)("compute_busy", r.compute_busy)("memory_busy", r.memory_busy);
+  v("time_us", r.time_us)("floor_us", r.floor_us)("estimated", r.estimated);
+  v("near_peak", r.near_peak)("bound", r.bottleneck, kBottlenecks, required);
+  v("axis_budget", r.budget)("reasons", r.reasons);
+}
+
+Json to_json(const Roofline& roofline) { return record_json(roofline); }
+Result<Roofline> roofline_from_json(const Json& json) { return check_record<Roofline>(json); }
+
 Json history_row(int iteration, const Roofline& r) {
-  return Json::object()
-      .set("iter", iteration)
-      .set("delta_compute", share_json(r.gaps.compute))
-      .set("delta_memory", share_json(r.gaps.memory))
-      .set("delta_latency", share_json(r.gaps.latency))
-      .set("bound", bottleneck_name(r.bottleneck))
-      .set("near_peak", r.near_peak)
-      .set("axis_budget", budget_json(r.budget));
+  JsonWriter row;
+  row("iter", iteration)("delta_compute", r.gaps.compute)("delta_memory", r.gaps.memory);
+  row("delta_latency", r.gaps.latency)("bound", r.bottleneck, kBottlenecks);
+  row("near_peak", r.near_peak)("axis_budget", r.budget);
+  return std::move(row).take();
 }
 
 }  // namespace kw::profile

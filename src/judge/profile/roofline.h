@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/result.h"
 #include "profile/metric_set.h"
 
 namespace kw::profile {
@@ -81,6 +82,8 @@ Roofline roofline(const MetricSet& metrics, const TimeFloor& floor, const Ceilin
                   std::optional<double> time_us);
 
 Json to_json(const Roofline& roofline);
+/// Input Error: there is no such bottleneck.
+Result<Roofline> roofline_from_json(const Json& json);
 /// One row of the table of gaps by iteration: iter, delta_compute, delta_memory, delta_latency,
 /// bound, near_peak, axis_budget.
 Json history_row(int iteration, const Roofline& roofline);

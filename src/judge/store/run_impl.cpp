@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "os/files.h"
 #include "os/inside.h"
 
@@ -31,14 +33,13 @@ Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* remo
 
 }  // namespace
 
-Json to_json(const Manifest& manifest) {
-  Json hashes = Json::object();
-  for (const auto& [name, hash] : manifest.input_hashes) hashes.set(name, hash);
-  Json json = Json::object();
-  json.set("format", kFolderFormat).set("version", kFolderVersion).set("id", manifest.id);
-  json.set("name", manifest.name).set("created", manifest.created);
-  return json.set("inputs", std::move(hashes));
+template <class V>
+void fields(V& v, Manifest& m) {
+  v("format", computed(kFolderFormat))("version", computed(kFolderVersion))("id", m.id);
+  v("name", m.name)("created", m.created)("inputs", m.input_hashes);
 }
+
+Json to_json(const Manifest& manifest) { return record_json(manifest); }
 
 Result<Manifest> read_manifest(const Layout& at) {
   if (!os::is_directory(at.folder)) {
@@ -58,11 +59,11 @@ Result<Manifest> read_manifest(const Layout& at) {
         fmt::format("{} is a run folder of version {}; this program knows version {}", at.folder,
                     version, kFolderVersion));
   }
-  Manifest manifest{
-      (*json)["id"].as_string(), (*json)["name"].as_string(), (*json)["created"].as_string(), {}};
-  for (const char* name : kInputNames) {
-    manifest.input_hashes[name] = (*json)["inputs"][name].as_string();
-  }
+  auto manifest = read_record<Manifest>(*json);
+  std::erase_if(manifest.input_hashes, [](const auto& row) {
+    return std::ranges::find(kInputNames, row.first) == kInputNames.end();
+  });
+  for (const char* name : kInputNames) manifest.input_hashes[name];  // "": no file has this hash
   return manifest;
 }
 

@@ -3,24 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::host_recording {
 namespace {
-
-template <typename T>
-Json list(const std::vector<T>& values) {
-  Json out = Json::array();
-  for (const T& value : values) out.push(Json(static_cast<int64_t>(value)));
-  return out;
-}
-
-template <typename T>
-std::vector<T> numbers(const Json& json) {
-  std::vector<T> out;
-  for (const Json& one : json.items()) out.push_back(static_cast<T>(one.as_int()));
-  return out;
-}
 
 int64_t type_bytes(std::string_view type) {
   static constexpr std::pair<std::string_view, int64_t> kTypes[] = {
@@ -52,64 +40,41 @@ int64_t param_bytes(std::string_view declaration) {
 
 }  // namespace
 
-Json to_json(const CaptiveJob& job) {
-  Json kernels = Json::object(), attributes = Json::object(), cases = Json::array(),
-       readable = Json::array();
-  for (const auto& [entry, kernel] : job.kernels) {
-    std::vector<int64_t> row = {kernel.registers, kernel.static_shared, kernel.local_bytes,
-                                kernel.max_threads};
-    row.insert(row.end(), kernel.params.begin(), kernel.params.end());
-    kernels.set(entry, list(row));
-  }
-  for (const auto& [which, value] : job.attributes) attributes.set(std::to_string(which), value);
-  for (const std::string& path : job.readable) readable.push(path);
-  for (const Case& one : job.cases) {
-    Json arguments = Json::array();
-    for (const Argument& argument : one.arguments)
-      arguments.push(
-          Json::object().set("tensor", argument.tensor).set("bytes", list(argument.bytes)));
-    cases.push(Json::object()
-                   .set("tensor_bytes", list(one.tensor_bytes))
-                   .set("arguments", std::move(arguments)));
-  }
-  return Json::object()
-      .set("runtime", job.runtime)
-      .set("library", job.library)
-      .set("readable", std::move(readable))
-      .set("kernels", std::move(kernels))
-      .set("attributes", std::move(attributes))
-      .set("memory_bytes", job.memory_bytes)
-      .set("base", job.base)
-      .set("seed", job.seed)
-      .set("cases", std::move(cases));
+template <class V>
+void fields(V& v, Argument& a) {
+  v("tensor", a.tensor)("bytes", a.bytes);
 }
 
+template <class V>
+void fields(V& v, Case& c) {
+  v("tensor_bytes", c.tensor_bytes)("arguments", c.arguments);
+}
+
+Json to_json(const KernelNumbers& k) {
+  std::vector<int64_t> row = {k.registers, k.static_shared, k.local_bytes, k.max_threads};
+  row.insert(row.end(), k.params.begin(), k.params.end());
+  return json_of(row);
+}
+
+bool from_json(const Json& json, KernelNumbers& kernel) {
+  const auto row = value_of<std::vector<int64_t>>(json);
+  if (row.size() < 4) return false;
+  kernel = {{row.begin() + 4, row.end()}, row[0], row[1], row[2], row[3]};
+  return true;
+}
+
+template <class V>
+void fields(V& v, CaptiveJob& j) {
+  v("runtime", j.runtime)("library", j.library)("readable", j.readable)("kernels", j.kernels,
+                                                                        required);
+  v("attributes", j.attributes)("memory_bytes", j.memory_bytes)("base", j.base)("seed", j.seed);
+  v("cases", j.cases);
+}
+
+Json to_json(const CaptiveJob& job) { return record_json(job); }
+
 Result<CaptiveJob> job_from_json(const Json& json) {
-  CaptiveJob job;
-  job.runtime = json["runtime"].as_string();
-  job.library = json["library"].as_string();
-  for (const Json& path : json["readable"].items()) job.readable.push_back(path.as_string());
-  for (const auto& [entry, row] : json["kernels"].members()) {
-    std::vector<int64_t> values = numbers<int64_t>(row);
-    if (values.size() < 4) return input_error("the job's kernels are damaged");
-    job.kernels[entry] = {
-        {values.begin() + 4, values.end()}, values[0], values[1], values[2], values[3]};
-  }
-  for (const auto& [which, value] : json["attributes"].members()) {
-    if (const auto number = parse_int(which))
-      job.attributes[static_cast<int>(*number)] = value.as_int();
-  }
-  job.memory_bytes = static_cast<uint64_t>(json["memory_bytes"].as_int());
-  job.base = static_cast<uint64_t>(json["base"].as_int());
-  job.seed = static_cast<uint64_t>(json["seed"].as_int());
-  for (const Json& one : json["cases"].items()) {
-    Case made;
-    made.tensor_bytes = numbers<uint64_t>(one["tensor_bytes"]);
-    for (const Json& argument : one["arguments"].items())
-      made.arguments.push_back(
-          {static_cast<int>(argument["tensor"].as_int()), numbers<uint8_t>(argument["bytes"])});
-    job.cases.push_back(std::move(made));
-  }
+  CaptiveJob job = KW_TRY(check_record<CaptiveJob>(json));
   if (job.runtime.empty() || job.library.empty()) return input_error("the job names no library");
   return job;
 }

@@ -42,6 +42,9 @@ struct CaptiveJob {
 /// Calls of the launcher at each shape: with tensors, with others, with the first ones again.
 inline constexpr size_t kCallsPerCase = 3;
 
+/// One row of numbers, the sizes of parameters last.
+Json to_json(const KernelNumbers& kernel);
+bool from_json(const Json& json, KernelNumbers& kernel);
 Json to_json(const CaptiveJob& job);
 Result<CaptiveJob> job_from_json(const Json& json);
 

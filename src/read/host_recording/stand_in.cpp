@@ -15,6 +15,7 @@
 #include <set>
 
 #include "compile/messages.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
 #include "host_recording/merge.h"
@@ -217,19 +218,14 @@ Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& comman
 
 Result<Json> StandIn::job_at(const PythonPlace& place) const {
   Json job = KW_TRY(python_job(request_.python, "stand_in"));
-  Json attributes = Json::object(), extensions = Json::object();
-  for (const auto& [which, value] : request_.attributes)
-    attributes.set(std::to_string(which), value);
+  Json extensions = Json::object();
   for (const auto& [key, build] : builds_) {
-    CaptiveJob numbers;
-    numbers.kernels = build.kernels;
     extensions.set(
-        key,
-        Json::object().set("library", build.library).set("kernels", to_json(numbers)["kernels"]));
+        key, Json::object().set("library", build.library).set("kernels", json_of(build.kernels)));
   }
   const std::string runtime = folder_->path() + "/libkwrecord.so";
   job.set("runtime", runtime)
-      .set("attributes", std::move(attributes))
+      .set("attributes", json_of(request_.attributes))
       .set("extensions", std::move(extensions))
       .set("triton", imports(request_.python.text, "triton"))
       .set("cute", Json())

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json_writer.h"
+
 namespace kw::evolve {
 namespace {
 
@@ -22,13 +24,13 @@ constexpr int64_t kMostFailures = 3;  // in a row, each after the client's own r
 
 }  // namespace
 
-Json to_json(const ArmRecord& arm) {
-  Json json = Json::object();
-  json.set("arm", arm.name).set("asked", arm.pulls).set("answered", arm.answered);
-  json.set("right", arm.right).set("better", arm.better).set("gain", arm.gain);
-  json.set("usd", arm.usd).set("unpriced", arm.unpriced);
-  return json.set("gone", arm.gone.empty() ? Json() : Json(arm.gone));
+template <class V>
+void fields(V& v, ArmRecord& a) {
+  v("arm", a.name)("asked", a.pulls)("answered", a.answered)("right", a.right)("better", a.better);
+  v("gain", a.gain)("usd", a.usd)("unpriced", a.unpriced)("gone", a.gone, Zero::Null);
 }
+
+Json to_json(const ArmRecord& arm) { return record_json(arm); }
 
 void Bandit::set_arms(const std::vector<std::string>& names) {
   std::vector<ArmRecord> arms;

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::evolve {
@@ -23,48 +25,33 @@ constexpr int kMigrateEvery = 2;      // generations
 constexpr const char* kAuthors[] = {"builtin", "llm", "hybrid"};
 constexpr const char* kModes[] = {"translate", "optimize", "auto"};
 
-Json words(const std::vector<std::string>& list) {
-  Json json = Json::array();
-  for (const std::string& one : list) json.push(one);
-  return json;
-}
-
-std::vector<std::string> words_of(const Json& json) {
-  std::vector<std::string> list;
-  for (const Json& one : json.items()) list.push_back(one.as_string());
-  return list;
-}
-
 std::string shortened(const std::string& detail) {
   return detail.size() <= kMostDetail ? detail : detail.substr(0, kMostDetail) + "\n[cut]";
 }
 
-Json seen_json(const ports::Outcome& seen) {
-  Json json = Json::object();
-  json.set("us", seen.us).set("measured", seen.measured).set("at_least", seen.is_lower_bound);
-  json.set("refused", seen.refused);
-  if (!seen.detail.empty()) json.set("detail", shortened(seen.detail));
-  json.set("bound", seen.bound).set("occupancy", seen.occupancy).set("methods", seen.methods);
+Json named(const char* name) { return Json::object().set("event", name); }
+
+/// An outcome, as the journal has it.
+struct Seen {
+  ports::Outcome outcome;
+};
+
+template <class V>
+void fields(V& v, Seen& s) {
+  ports::Outcome& o = s.outcome;
+  v("us", o.us)("measured", o.measured)("at_least", o.is_lower_bound)("refused", o.refused);
+  v("detail", o.detail, Zero::Omit)("bound", o.bound)("occupancy", o.occupancy);
+  v("methods", o.methods);
+}
+
+Json seen_json(ports::Outcome seen) {
+  seen.detail = shortened(seen.detail);
+  Json json = record_json(Seen{seen});
   if (const auto print = print_of(seen.code)) json.set("print", to_hex(*print));
   return json;
 }
 
-ports::Outcome seen_from(const Json& json) {
-  ports::Outcome seen;
-  seen.us = json["us"].as_double();
-  seen.measured = json["measured"].as_bool();
-  seen.is_lower_bound = json["at_least"].as_bool();
-  seen.refused = json["refused"].as_string();
-  seen.detail = json["detail"].as_string();
-  seen.bound = json["bound"].as_string();
-  seen.occupancy = json["occupancy"].as_double(-1);
-  seen.methods = json["methods"].as_int();
-  return seen;
-}
-
-Json named(const char* name) { return Json::object().set("event", name); }
-
-Json usd_json(const std::optional<double>& usd) { return usd ? Json(*usd) : Json(); }
+ports::Outcome seen_from(const Json& json) { return read_record<Seen>(json).outcome; }
 
 }  // namespace
 
@@ -84,7 +71,7 @@ Json State::begin_event(const Settings& settings) {
   json.set("hardware", settings.hardware).set("islands", settings.islands);
   json.set("in_flight", settings.in_flight).set("proposer", authors_name(settings.authors));
   json.set("mode", mode_name(settings.mode)).set("seed", settings.seed);
-  json.set("arms", words(settings.arms)).set("measures", settings.has_clock);
+  json.set("arms", json_of(settings.arms)).set("measures", settings.has_clock);
   return json.set("verifier", settings.verifier);
 }
 
@@ -101,12 +88,12 @@ Json State::offer_event(const ProposalRequest& order, const Proposal& offer) {
   json.set("id", offer.candidate ? Json(offer.candidate->id) : Json());
   json.set("made_by", offer.candidate ? Json(offer.candidate->stage) : Json());
   json.set("problem", offer.problem).set("trouble", static_cast<int64_t>(offer.trouble));
-  return json.set("usd", usd_json(offer.usd)).set("exhausted", offer.exhausted);
+  return json.set("usd", json_of(offer.usd)).set("exhausted", offer.exhausted);
 }
 
 Json State::seen_event(const std::string& id, const Vote& vote) {
   Json json = named("seen");
-  json.set("id", id).set("score", vote.score).set("usd", usd_json(vote.usd));
+  json.set("id", id).set("score", vote.score).set("usd", json_of(vote.usd));
   if (vote.reading) json.set("reading", true);
   return json.set("seen", seen_json(vote.seen));
 }
@@ -114,11 +101,11 @@ Json State::seen_event(const std::string& id, const Vote& vote) {
 Json State::read_event(const Reading& reading) {
   Json json = named("read");
   json.set("id", reading.id).set("score", reading.score).set("refused", reading.refused);
-  return json.set("detail", shortened(reading.detail)).set("usd", usd_json(reading.usd));
+  return json.set("detail", shortened(reading.detail)).set("usd", json_of(reading.usd));
 }
 
 Json State::chosen_event(const std::vector<std::string>& ids) {
-  return named("chosen").set("ids", words(ids));
+  return named("chosen").set("ids", json_of(ids));
 }
 
 Json State::judged_event(const std::string& id, const ports::Outcome& seen) {
@@ -144,7 +131,7 @@ void State::apply(const Json& event, const FindCandidate& find) {
   } else if (name == "read") {
     read(event);
   } else if (name == "chosen") {
-    chosen_ = words_of(event["ids"]);
+    chosen_ = value_of<std::vector<std::string>>(event["ids"]);
   } else if (name == "judged") {
     judged(event);
   } else if (name == "generation") {
@@ -157,9 +144,9 @@ void State::apply(const Json& event, const FindCandidate& find) {
 
 // Orders of models that are no longer asked are dropped; all statistics stay.
 void State::begin(const Json& event) {
-  const std::vector<std::string> arms = words_of(event["arms"]);
+  const std::vector<std::string> arms = value_of<std::vector<std::string>>(event["arms"]);
   if (sessions_++ > 0) {
-    const std::vector<std::string> before = words_of(settings_["arms"]);
+    const std::vector<std::string> before = value_of<std::vector<std::string>>(settings_["arms"]);
     for (const std::string& arm : before) {
       if (std::ranges::find(arms, arm) == arms.end()) changes_.push_back("no longer asked: " + arm);
     }

@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "llm/message_json.h"
 
 namespace kw::llm {
@@ -31,38 +33,19 @@ bool may_be_charged(const Failure& failure) {
 
 }  // namespace
 
-Json to_json(const LedgerEntry& entry) {
-  Json json(Json::Object{{"label", entry.label},
-                         {"provider", entry.provider},
-                         {"model", entry.model},
-                         {"outcome", entry.outcome},
-                         {"usage", to_json(entry.usage)}});
-  json.set("usd", Json());
-  if (entry.charge.usd) json.set("usd", *entry.charge.usd);
-  if (entry.charge.at_most) json.set("usd_at_most", *entry.charge.at_most);
-  if (!entry.charge.unknown.empty()) json.set("usd_unknown", entry.charge.unknown);
-  json.set("tokens", entry.charge.tokens).set("latency_seconds", entry.latency_seconds);
-  if (!entry.degraded.empty()) {
-    Json notes = Json::array();
-    for (const std::string& note : entry.degraded) notes.push(note);
-    json.set("degraded", std::move(notes));
-  }
-  return json;
+template <class V>
+void fields(V& v, LedgerEntry& e) {
+  v("label", e.label)("provider", e.provider)("model", e.model)("outcome", e.outcome);
+  v("usage", e.usage)("usd", e.charge.usd)("usd_at_most", e.charge.at_most, Zero::Omit);
+  v("usd_unknown", e.charge.unknown, Zero::Omit)("tokens", e.charge.tokens);
+  v("latency_seconds", e.latency_seconds)("degraded", e.degraded, Zero::Omit);
 }
 
+Json to_json(const LedgerEntry& entry) { return record_json(entry); }
+
 LedgerEntry ledger_entry_from_json(const Json& json) {
-  LedgerEntry entry;
-  entry.label = json["label"].as_string();
-  entry.provider = json["provider"].as_string();
-  entry.model = json["model"].as_string();
-  entry.outcome = json["outcome"].as_string();
-  entry.usage = usage_from_json(json["usage"]);
-  if (json["usd"].is_number()) entry.charge.usd = json["usd"].as_double();
-  if (json["usd_at_most"].is_number()) entry.charge.at_most = json["usd_at_most"].as_double();
-  entry.charge.unknown = json["usd_unknown"].as_string();
-  entry.charge.tokens = json["tokens"].as_int(entry.usage.total());
-  entry.latency_seconds = json["latency_seconds"].as_double();
-  for (const Json& note : json["degraded"].items()) entry.degraded.push_back(note.as_string());
+  auto entry = read_record<LedgerEntry>(json);
+  if (!json["tokens"].is_int()) entry.charge.tokens = entry.usage.total();
   return entry;
 }
 

@@ -10,116 +10,13 @@
 
 #include <algorithm>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
+
 namespace kw::llm {
 namespace {
 
-Json call_json(const ToolCall& call) {
-  return Json(Json::Object{{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
-}
-
-Json result_json(const ToolResult& result) {
-  Json json(Json::Object{
-      {"call_id", result.call_id}, {"name", result.name}, {"content", result.content}});
-  if (result.failed) json.set("failed", true);
-  return json;
-}
-
-template <typename T, typename F>
-Json list(const std::vector<T>& items, F write) {
-  Json out = Json::array();
-  for (const T& item : items) out.push(write(item));
-  return out;
-}
-
-void set_opaque(const Opaque& opaque, Json& json) {
-  if (opaque.wire.empty()) return;
-  json.set("opaque",
-           Json(Json::Object{
-               {"wire", opaque.wire}, {"model", opaque.model}, {"content", opaque.content}}));
-}
-
-Json message_json(const Message& message) {
-  Json json(Json::Object{{"role", message.role == MessageRole::User ? "user" : "assistant"}});
-  if (!message.text.empty()) json.set("text", message.text);
-  if (!message.calls.empty()) json.set("calls", list(message.calls, call_json));
-  if (!message.results.empty()) json.set("results", list(message.results, result_json));
-  if (message.cache == Cache::Mark) json.set("cache", true);
-  set_opaque(message.opaque, json);
-  return json;
-}
-
-Json block_json(const SystemBlock& block) {
-  Json json(Json::Object{{"text", block.text}});
-  if (block.cache == Cache::Mark) json.set("cache", true);
-  return json;
-}
-
-Json tool_json(const Tool& tool) {
-  return Json(Json::Object{
-      {"name", tool.name}, {"description", tool.description}, {"schema", tool.schema}});
-}
-
-Json reply_json(const Reply& reply) {
-  Json json(Json::Object{{"text", reply.text}, {"stop", stop_name(reply.stop)}});
-  json.set("stop_word", reply.stop_word);
-  if (!reply.calls.empty()) json.set("calls", list(reply.calls, call_json));
-  json.set("usage", to_json(reply.usage));
-  json.set("provider", reply.provider).set("model", reply.model);
-  json.set("request_id", reply.request_id).set("latency_seconds", reply.latency_seconds);
-  if (!reply.degraded.empty())
-    json.set("degraded", list(reply.degraded, [](const std::string& note) { return Json(note); }));
-  set_opaque(reply.opaque, json);
-  return json;
-}
-
-Json failure_json(const Failure& failure) {
-  Json json(Json::Object{{"kind", failure_name(failure.kind)}, {"message", failure.message}});
-  if (failure.retry_after_seconds) json.set("retry_after_seconds", *failure.retry_after_seconds);
-  if (failure.status != 0) json.set("status", failure.status);
-  json.set("request_id", failure.request_id).set("sent", failure.sent);
-  if (failure.usage.known) json.set("usage", to_json(failure.usage));
-  json.set("latency_seconds", failure.latency_seconds);
-  return json;
-}
-
-Result<Outcome> reply_from(const Json& json) {
-  Reply reply;
-  const auto stop = stop_reason(json["stop"].as_string());
-  if (!stop || !json["text"].is_string()) return input_error("a reply without text or stop");
-  reply.stop = *stop;
-  reply.text = json["text"].as_string();
-  reply.stop_word = json["stop_word"].as_string();
-  for (const Json& call : json["calls"].items()) {
-    reply.calls.push_back(make_tool_call(call["id"].as_string(), call["name"].as_string(),
-                                         call["arguments"].as_string()));
-  }
-  reply.usage = usage_from_json(json["usage"]);
-  reply.provider = json["provider"].as_string();
-  reply.model = json["model"].as_string();
-  reply.request_id = json["request_id"].as_string();
-  reply.latency_seconds = json["latency_seconds"].as_double();
-  for (const Json& note : json["degraded"].items()) reply.degraded.push_back(note.as_string());
-  if (json.contains("opaque"))
-    reply.opaque = {json["opaque"]["wire"].as_string(), json["opaque"]["model"].as_string(),
-                    json["opaque"]["content"]};
-  return Outcome(std::move(reply));
-}
-
-Result<Outcome> failure_from(const Json& json) {
-  const auto kind = failure_kind(json["kind"].as_string());
-  if (!kind) return input_error("a failure of unknown kind");
-  Failure failure;
-  failure.kind = *kind;
-  failure.message = json["message"].as_string();
-  if (json["retry_after_seconds"].is_number())
-    failure.retry_after_seconds = json["retry_after_seconds"].as_double();
-  failure.status = static_cast<int>(json["status"].as_int());
-  failure.request_id = json["request_id"].as_string();
-  failure.sent = json["sent"].as_bool();
-  failure.usage = usage_from_json(json["usage"]);
-  failure.latency_seconds = json["latency_seconds"].as_double();
-  return Outcome(std::move(failure));
-}
+constexpr const char* kRoleWords[] = {"user", "assistant"};
 
 std::string excerpt(const std::string& text, size_t at) {
   constexpr size_t kBefore = 20, kAfter = 40;
@@ -171,45 +68,106 @@ std::string differ(const Json& a, const Json& b, const std::string& path) {
 
 }  // namespace
 
-Json to_json(const Request& request) {
-  Json json(Json::Object{{"model", request.model}});
-  json.set("system", list(request.system, block_json));
-  json.set("messages", list(request.messages, message_json));
-  json.set("tools", list(request.tools, tool_json));
-  json.set("max_tokens", request.max_tokens);
-  if (request.temperature) json.set("temperature", *request.temperature);
-  if (request.reasoning.asked()) {
-    json.set("reasoning", Json(Json::Object{{"effort", effort_name(request.reasoning.effort)},
-                                            {"budget_tokens", request.reasoning.budget_tokens}}));
-  }
-  if (!request.stop.empty())
-    json.set("stop", list(request.stop, [](const std::string& word) { return Json(word); }));
-  return json;
+template <class V>
+void fields(V& v, SystemBlock& b) {
+  v("text", b.text)("cache", computed(b.cache == Cache::Mark), Zero::Omit);
 }
 
-Usage usage_from_json(const Json& json) {
-  Usage usage;
+template <class V>
+void fields(V& v, ToolCall& c) {
+  v("id", c.id)("name", c.name)("arguments", c.arguments);
+}
+
+template <class V>
+void fields(V& v, ToolResult& r) {
+  v("call_id", r.call_id)("name", r.name)("content", r.content)("failed", r.failed, Zero::Omit);
+}
+
+template <class V>
+void fields(V& v, Opaque& o) {
+  v("wire", o.wire)("model", o.model)("content", o.content);
+}
+
+template <class V>
+void fields(V& v, Message& m) {
+  v("role", m.role, kRoleWords)("text", m.text, Zero::Omit)("calls", m.calls, Zero::Omit);
+  v("results", m.results, Zero::Omit)("cache", computed(m.cache == Cache::Mark), Zero::Omit);
+  v("opaque", m.opaque, When{!m.opaque.wire.empty()});
+}
+
+template <class V>
+void fields(V& v, Tool& t) {
+  v("name", t.name)("description", t.description)("schema", t.schema);
+}
+
+template <class V>
+void fields(V& v, Reasoning& r) {
+  v("effort", computed(effort_name(r.effort)))("budget_tokens", r.budget_tokens);
+}
+
+template <class V>
+void fields(V& v, Request& r) {
+  v("model", r.model)("system", r.system)("messages", r.messages)("tools", r.tools);
+  v("max_tokens", r.max_tokens)("temperature", r.temperature, Zero::Omit);
+  v("reasoning", r.reasoning, When{r.reasoning.asked()})("stop", r.stop, Zero::Omit);
+}
+
+template <class V>
+void fields(V& v, Usage& u) {
+  v("input", u.input)("output", u.output)("cache_read", u.cache_read)("cache_write", u.cache_write);
+  v("reasoning", u.reasoning);
+}
+
+template <class V>
+void fields(V& v, Reply& r) {
+  v("text", r.text, required)("stop", computed(stop_name(r.stop)))("stop_word", r.stop_word);
+  v("calls", r.calls, Zero::Omit)("usage", r.usage)("provider", r.provider)("model", r.model);
+  v("request_id", r.request_id)("latency_seconds", r.latency_seconds);
+  v("degraded", r.degraded, Zero::Omit)("opaque", r.opaque, When{!r.opaque.wire.empty()});
+}
+
+template <class V>
+void fields(V& v, Failure& f) {
+  v("kind", computed(failure_name(f.kind)))("message", f.message);
+  v("retry_after_seconds", f.retry_after_seconds, Zero::Omit)("status", f.status, Zero::Omit);
+  v("request_id", f.request_id)("sent", f.sent)("usage", f.usage, When{f.usage.known});
+  v("latency_seconds", f.latency_seconds);
+}
+
+namespace {
+
+Result<Outcome> reply_from(const Json& json) {
+  Result<Reply> reply = check_record<Reply>(json);
+  const auto stop = stop_reason(json["stop"].as_string());
+  if (!stop || !reply) return input_error("a reply without text or stop");
+  reply->stop = *stop;
+  for (ToolCall& call : reply->calls) call = make_tool_call(call.id, call.name, call.arguments);
+  return Outcome(std::move(reply).value());
+}
+
+Result<Outcome> failure_from(const Json& json) {
+  const auto kind = failure_kind(json["kind"].as_string());
+  if (!kind) return input_error("a failure of unknown kind");
+  auto failure = read_record<Failure>(json);
+  failure.kind = *kind;
+  return Outcome(std::move(failure));
+}
+
+}  // namespace
+
+Json to_json(const Request& request) { return record_json(request); }
+
+Json to_json(const Usage& usage) { return usage.known ? record_json(usage) : Json(); }
+
+bool from_json(const Json& json, Usage& usage) {
+  usage = read_record<Usage>(json);
   usage.known = json.is_object();
-  usage.input = json["input"].as_int();
-  usage.output = json["output"].as_int();
-  usage.cache_read = json["cache_read"].as_int();
-  usage.cache_write = json["cache_write"].as_int();
-  usage.reasoning = json["reasoning"].as_int();
-  return usage;
-}
-
-Json to_json(const Usage& usage) {
-  if (!usage.known) return Json();
-  return Json(Json::Object{{"input", usage.input},
-                           {"output", usage.output},
-                           {"cache_read", usage.cache_read},
-                           {"cache_write", usage.cache_write},
-                           {"reasoning", usage.reasoning}});
+  return true;
 }
 
 Json to_json(const Outcome& outcome) {
-  return outcome ? Json(Json::Object{{"reply", reply_json(*outcome)}})
-                 : Json(Json::Object{{"failure", failure_json(outcome.failure())}});
+  return outcome ? Json(Json::Object{{"reply", record_json(*outcome)}})
+                 : Json(Json::Object{{"failure", record_json(outcome.failure())}});
 }
 
 Result<Outcome> outcome_from_json(const Json& json) {

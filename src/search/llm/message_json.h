@@ -14,7 +14,7 @@ namespace kw::llm {
 Json to_json(const Request& request);
 Json to_json(const Usage& usage);
 /// The inverse; null is an unknown usage.
-Usage usage_from_json(const Json& json);
+bool from_json(const Json& json, Usage& usage);
 Json to_json(const Outcome& outcome);
 Result<Outcome> outcome_from_json(const Json& json);
 

@@ -59,19 +59,6 @@ Json top_metrics(const profile::MetricSet& metrics, const std::string& axis, int
   return list;
 }
 
-std::optional<double> optional_of(const Json& json) {
-  if (!json.is_number()) return std::nullopt;
-  return json.as_double();
-}
-
-Result<profile::Bottleneck> bottleneck_of(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(profile::Bottleneck::Mixed); ++i) {
-    const auto one = static_cast<profile::Bottleneck>(i);
-    if (name == profile::bottleneck_name(one)) return one;
-  }
-  return input_error(fmt::format("there is no bottleneck '{}'", name));
-}
-
 Result<profile::MetricSource> source_of(const std::string& name) {
   for (const profile::MetricSource one :
        {profile::MetricSource::Static, profile::MetricSource::Vgpu, profile::MetricSource::Ncu}) {
@@ -96,29 +83,9 @@ Json metrics_document(const Evidence& evidence, const std::string& kernel,
   return json.set("all", profile::to_json(evidence.metrics));
 }
 
-Result<profile::Roofline> roofline_from_json(const Json& json) {
-  profile::Roofline r;
-  r.gaps.compute = optional_of(json["delta_compute"]);
-  r.gaps.memory = optional_of(json["delta_memory"]);
-  r.gaps.latency = optional_of(json["delta_latency"]);
-  r.compute_busy = optional_of(json["compute_busy"]);
-  r.memory_busy = optional_of(json["memory_busy"]);
-  r.time_us = optional_of(json["time_us"]);
-  r.floor_us = optional_of(json["floor_us"]);
-  r.estimated = json["estimated"].as_bool();
-  r.near_peak = json["near_peak"].as_bool();
-  r.bottleneck = KW_TRY(bottleneck_of(json["bound"].as_string()));
-  const Json& budget = json["axis_budget"];
-  r.budget = {static_cast<int>(budget["compute"].as_int()),
-              static_cast<int>(budget["memory"].as_int()),
-              static_cast<int>(budget["latency"].as_int())};
-  r.reasons = strings_of(json["reasons"]);
-  return r;
-}
-
 Result<Evidence> read_evidence(const Json& roofline, const Json& metrics) {
   Evidence evidence;
-  evidence.roofline = KW_TRY(roofline_from_json(roofline));
+  evidence.roofline = KW_TRY(profile::roofline_from_json(roofline));
   evidence.counters = !metrics["degraded"].as_bool(true);
   evidence.no_counters = metrics["reason"].as_string();
   const Json& all = metrics["all"];

@@ -25,7 +25,6 @@ Json metrics_document(const Evidence& evidence, const std::string& kernel,
                       const std::string& report, int count);
 /// Reads the metrics of such documents with their sources.
 Result<Evidence> read_evidence(const Json& roofline, const Json& metrics);
-Result<profile::Roofline> roofline_from_json(const Json& json);
 
 /// Writes both files (stamped) and sets their names in `kept`.
 Status keep_evidence(Folder& folder, const Evidence& evidence, const std::string& roofline_name,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
 #include "profile/trigger.h"
 
 namespace kw::optimize {
@@ -79,8 +80,8 @@ Json to_json(const MethodHistory& seen) {
                   .set("check", catalog::sass_check_name(row.check.kind))
                   .set("opcodes", row.check.opcodes)
                   .set("status", profile::sass_state_name(row.state))
-                  .set("here", row.here ? Json(*row.here) : Json())
-                  .set("without", row.without ? Json(*row.without) : Json())
+                  .set("here", json_of(row.here))
+                  .set("without", json_of(row.without))
                   .set("why", row.why));
   }
   const Json verified =

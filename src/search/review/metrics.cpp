@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
+
 namespace kw::review {
 namespace {
 
@@ -47,31 +50,20 @@ double Confusion::fitness() const {
   return harmonic(share(caught, caught + slandered + careful), recall());
 }
 
-Json to_json(const Confusion& confusion) {
-  Json json = Json::object();
-  json.set("modules", confusion.all()).set("accuracy", confusion.accuracy());
-  json.set("precision", confusion.precision()).set("recall", confusion.recall());
-  json.set("f1", confusion.f1()).set("fitness", confusion.fitness());
-  Json cells = Json::object();
-  cells.set("caught", confusion.caught).set("missed", confusion.missed);
-  cells.set("cleared", confusion.cleared).set("slandered", confusion.slandered);
-  cells.set("slandered_careful", confusion.careful);
-  cells.set("silent_wrong", confusion.silent_wrong).set("silent_right", confusion.silent_right);
-  return json.set("confusion", std::move(cells));
+template <class V>
+void fields(V& v, Confusion& c) {
+  v("modules", computed(c.all()))("accuracy", computed(c.accuracy()));
+  v("precision", computed(c.precision()))("recall", computed(c.recall()))("f1", computed(c.f1()));
+  v("fitness", computed(c.fitness()));
+  v.group("confusion", [&](auto& g) {
+    g("caught", c.caught)("missed", c.missed)("cleared", c.cleared)("slandered", c.slandered);
+    g("slandered_careful", c.careful)("silent_wrong", c.silent_wrong);
+    g("silent_right", c.silent_right);
+  });
 }
 
-Confusion confusion_from_json(const Json& json) {
-  const Json& cells = json["confusion"];
-  Confusion out;
-  out.caught = cells["caught"].as_int();
-  out.missed = cells["missed"].as_int();
-  out.cleared = cells["cleared"].as_int();
-  out.slandered = cells["slandered"].as_int();
-  out.careful = cells["slandered_careful"].as_int();
-  out.silent_wrong = cells["silent_wrong"].as_int();
-  out.silent_right = cells["silent_right"].as_int();
-  return out;
-}
+Json to_json(const Confusion& confusion) { return record_json(confusion); }
+Confusion confusion_from_json(const Json& json) { return read_record<Confusion>(json); }
 
 std::string confusion_text(const Confusion& one) {
   return fmt::format(

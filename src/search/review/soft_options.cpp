@@ -1,17 +1,10 @@
 #include "review/soft_options.h"
 
+#include "core/json_writer.h"
+
 namespace kw::review {
 
-Json to_json(const SoftVerifyOptions& options) {
-  Json json = Json::object();
-  json.set("model", options.model).set("prompts", options.prompts);
-  return json.set("reflect", options.reflect).set("reject", options.reject);
-}
-
-SoftVerifyOptions soft_verify_options_from_json(const Json& json) {
-  return {json["model"].as_string(), json["prompts"].as_string(), json["reflect"].as_bool(),
-          json["reject"].as_bool()};
-}
+Json to_json(const SoftVerifyOptions& options) { return record_json(options); }
 
 Status check_readers(const SoftVerifyOptions& options, bool verifiers) {
   const bool more = !options.prompts.empty() || options.reflect || options.reject;

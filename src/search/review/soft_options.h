@@ -14,8 +14,11 @@ struct SoftVerifyOptions {
   bool reflect = false;
   bool reject = false;  // a unanimous, confident rejection keeps a candidate from the judge
 };
+template <class V>
+void fields(V& v, SoftVerifyOptions& o) {
+  v("model", o.model)("prompts", o.prompts)("reflect", o.reflect)("reject", o.reject);
+}
 Json to_json(const SoftVerifyOptions& options);
-SoftVerifyOptions soft_verify_options_from_json(const Json& json);
 
 /// Input Error for options about reviewers when there are no reviewers.
 Status check_readers(const SoftVerifyOptions& options, bool verifiers);

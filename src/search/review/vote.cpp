@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "stages/source.h"
 
@@ -27,8 +29,6 @@ std::optional<ReviewCall> call_named(const std::string& name) {
   }
   return std::nullopt;
 }
-
-const char* call_name(ReviewCall call) { return kCallNames[static_cast<size_t>(call)]; }
 
 Status only_members(const Json& object, const std::vector<std::string>& names) {
   for (const auto& [key, value] : object.members()) {
@@ -103,30 +103,23 @@ Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
   return vote;
 }
 
-Json to_json(const Vote& vote) {
-  Json json = Json::object();
-  json.set("field", field_name(vote.field)).set("verdict", call_name(vote.call));
-  json.set("confidence", vote.confidence);
-  Json reasons = Json::array();
-  for (const Reason& one : vote.reasons)
-    reasons.push(Json::object().set("line", one.line).set("why", one.why));
-  json.set("reasons", std::move(reasons));
-  if (!vote.abstained.empty()) json.set("abstained", vote.abstained);
-  json.set("calls", vote.calls).set("seconds", vote.seconds);
-  return json.set("usd", vote.usd ? Json(*vote.usd) : Json());
+template <class V>
+void fields(V& v, Reason& r) {
+  v("line", r.line)("why", r.why);
 }
 
+template <class V>
+void fields(V& v, Vote& one) {
+  v("field", one.field, kFieldNames)("verdict", one.call, kCallNames)("confidence", one.confidence);
+  v("reasons", one.reasons)("abstained", one.abstained, Zero::Omit)("calls", one.calls);
+  v("seconds", one.seconds)("usd", one.usd);
+}
+
+Json to_json(const Vote& vote) { return record_json(vote); }
+
 Vote vote_from_json(const Json& json) {
-  Vote vote;
-  vote.field = field_named(json["field"].as_string()).value_or(Field::Compile);
-  vote.call = call_named(json["verdict"].as_string()).value_or(ReviewCall::None);
-  vote.confidence = std::clamp(json["confidence"].as_double(), 0.0, 1.0);
-  for (const Json& one : json["reasons"].items())
-    vote.reasons.push_back({one["line"].as_int(), one["why"].as_string()});
-  vote.abstained = json["abstained"].as_string();
-  vote.calls = static_cast<int>(json["calls"].as_int());
-  vote.seconds = json["seconds"].as_double();
-  if (json["usd"].is_number()) vote.usd = json["usd"].as_double();
+  auto vote = read_record<Vote>(json);
+  vote.confidence = std::clamp(vote.confidence, 0.0, 1.0);
   return vote;
 }
 
@@ -169,14 +162,12 @@ std::string Opinion::why() const {
   return join(all, "; ");
 }
 
-Json to_json(const Opinion& opinion) {
-  Json json = Json::object();
-  json.set("score", opinion.score).set("rejected", opinion.rejected);
-  json.set("seconds", opinion.seconds).set("usd", opinion.usd);
-  json.set("unpriced", opinion.unpriced);
-  Json votes = Json::array();
-  for (const Vote& vote : opinion.votes) votes.push(to_json(vote));
-  return json.set("votes", std::move(votes));
+template <class V>
+void fields(V& v, Opinion& o) {
+  v("score", o.score)("rejected", o.rejected)("seconds", o.seconds)("usd", o.usd);
+  v("unpriced", o.unpriced)("votes", o.votes);
 }
+
+Json to_json(const Opinion& opinion) { return record_json(opinion); }
 
 }  // namespace kw::review

@@ -1,73 +1,41 @@
 // One row exists as CSV and as JSON, and both are written and read. Four hand-written lists of
-// columns would soon differ. So the columns are one table of member pointers, and the four
-// functions go over it. Readers ignore unknown columns, so tables of other programs and of later
-// versions can be read. Generating code from a schema was the alternative; a table needs no extra
-// tool. The cost: a member must have one of the types that the overloads below handle.
+// columns would soon differ. So the columns are one list of members (core/fields.h), and the
+// visitors below make cells of them. Readers ignore unknown columns, so tables of other programs
+// and of later versions can be read. Generating code from a schema was the alternative; a list
+// needs no extra tool. The cost: a member must have one of the types that the overloads below
+// handle.
 #include "suites/row.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <variant>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "suites/csv.h"
 
 namespace kw::suites {
 
+template <class V>
+void fields(V& v, TaskRow& r) {
+  v("kernel", r.kernel)("passed", r.passed)("run_id", r.run_id)("failed_stage", r.failed_stage);
+  v("failure_reason", r.failure_reason)("failure_kind", r.failure_kind);
+  v("speedup_vs_torch_compile", r.speedup_vs_torch_compile);
+  v("speedup_vs_reference", r.speedup_vs_reference)("below_target", r.below_target);
+  v("baseline_status", r.baseline_status)("artifacts_dir", r.artifacts_dir);
+  v("regression", r.regression)("provider", r.provider)("model_id", r.model_id);
+  v("relation", r.relation)("speedup", r.speedup)("speedup_low", r.speedup_low);
+  v("speedup_high", r.speedup_high)("best_baseline", r.best_baseline)("measured", r.measured);
+  v("time_us", r.time_us)("floor_us", r.floor_us)("of_floor", r.of_floor)("shape", r.shape);
+  v("device", r.device)("target", r.target)("design", r.design)("tried", r.tried);
+  v("rejected", r.rejected)("wall_seconds", r.wall_seconds)("cost_usd", r.cost_usd);
+  v("tokens_in", r.tokens_in)("tokens_out", r.tokens_out)("max_abs_err", r.max_abs_err);
+  v("max_rel_err", r.max_rel_err)("max_z", r.max_z)("certified", r.certified);
+  v("task_hash", r.task_hash)("finished", r.finished)("baseline_failure", r.baseline_failure);
+}
+
 namespace {
-
-using Member =
-    std::variant<std::string TaskRow::*, bool TaskRow::*, int64_t TaskRow::*, double TaskRow::*,
-                 std::optional<double> TaskRow::*, std::optional<bool> TaskRow::*>;
-
-struct Column {
-  const char* name;
-  Member member;
-};
-
-constexpr Column kColumns[] = {
-    {"kernel", &TaskRow::kernel},
-    {"passed", &TaskRow::passed},
-    {"run_id", &TaskRow::run_id},
-    {"failed_stage", &TaskRow::failed_stage},
-    {"failure_reason", &TaskRow::failure_reason},
-    {"failure_kind", &TaskRow::failure_kind},
-    {"speedup_vs_torch_compile", &TaskRow::speedup_vs_torch_compile},
-    {"speedup_vs_reference", &TaskRow::speedup_vs_reference},
-    {"below_target", &TaskRow::below_target},
-    {"baseline_status", &TaskRow::baseline_status},
-    {"artifacts_dir", &TaskRow::artifacts_dir},
-    {"regression", &TaskRow::regression},
-    {"provider", &TaskRow::provider},
-    {"model_id", &TaskRow::model_id},
-    {"relation", &TaskRow::relation},
-    {"speedup", &TaskRow::speedup},
-    {"speedup_low", &TaskRow::speedup_low},
-    {"speedup_high", &TaskRow::speedup_high},
-    {"best_baseline", &TaskRow::best_baseline},
-    {"measured", &TaskRow::measured},
-    {"time_us", &TaskRow::time_us},
-    {"floor_us", &TaskRow::floor_us},
-    {"of_floor", &TaskRow::of_floor},
-    {"shape", &TaskRow::shape},
-    {"device", &TaskRow::device},
-    {"target", &TaskRow::target},
-    {"design", &TaskRow::design},
-    {"tried", &TaskRow::tried},
-    {"rejected", &TaskRow::rejected},
-    {"wall_seconds", &TaskRow::wall_seconds},
-    {"cost_usd", &TaskRow::cost_usd},
-    {"tokens_in", &TaskRow::tokens_in},
-    {"tokens_out", &TaskRow::tokens_out},
-    {"max_abs_err", &TaskRow::max_abs_err},
-    {"max_rel_err", &TaskRow::max_rel_err},
-    {"max_z", &TaskRow::max_z},
-    {"certified", &TaskRow::certified},
-    {"task_hash", &TaskRow::task_hash},
-    {"finished", &TaskRow::finished},
-    {"baseline_failure", &TaskRow::baseline_failure},
-};
 
 std::string text_of(const std::string& value) { return value; }
 std::string text_of(bool value) { return value ? "true" : "false"; }
@@ -101,46 +69,53 @@ bool read(const std::string& text, std::optional<T>* value) {
   return text.empty() || read(text, &value->emplace());
 }
 
-Json json_of(const std::string& value) { return value; }
-Json json_of(bool value) { return value; }
-Json json_of(int64_t value) { return value; }
-Json json_of(double value) { return value; }
-template <typename T>
-Json json_of(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
+struct ColumnNames {
+  std::vector<std::string> names;
+  template <class T>
+  ColumnNames& operator()(const char* name, const T&) {
+    names.emplace_back(name);
+    return *this;
+  }
+};
 
-void take(const Json& json, std::string* value) { *value = json.as_string(); }
-void take(const Json& json, bool* value) { *value = json.as_bool(); }
-void take(const Json& json, int64_t* value) { *value = json.as_int(); }
-void take(const Json& json, double* value) { *value = json.as_double(); }
-template <typename T>
-void take(const Json& json, std::optional<T>* value) {
-  value->reset();
-  if (!json.is_null()) take(json, &value->emplace());
-}
+struct CellWriter {
+  std::vector<std::string> cells;
+  template <class T>
+  CellWriter& operator()(const char*, const T& member) {
+    cells.push_back(text_of(member));
+    return *this;
+  }
+};
 
-const Column* find_column(std::string_view name) {
-  const auto* it = std::ranges::find_if(kColumns, [&](const Column& c) { return name == c.name; });
-  return it == std::end(kColumns) ? nullptr : it;
-}
+/// Reads the members whose columns the table has.
+struct CellReader {
+  const std::vector<std::string>& header;
+  const CsvRecord& record;
+  std::string problem = "";
+  template <class T>
+  CellReader& operator()(const char* name, T& member) {
+    const auto at = static_cast<size_t>(std::ranges::find(header, name) - header.begin());
+    if (at == header.size() || read(record.cells[at], &member)) return *this;
+    if (problem.empty())
+      problem = fmt::format("line {}: '{}' is not a {}", record.line, record.cells[at], name);
+    return *this;
+  }
+};
 
 }  // namespace
 
 std::vector<std::string> column_names() {
-  std::vector<std::string> names;
-  for (const Column& column : kColumns) names.emplace_back(column.name);
-  return names;
+  ColumnNames columns;
+  list_fields(columns, TaskRow{});
+  return columns.names;
 }
 
 std::string to_csv(const std::vector<TaskRow>& rows) {
   std::string text = csv_line(column_names());
   for (const TaskRow& row : rows) {
-    std::vector<std::string> cells;
-    for (const Column& column : kColumns) {
-      cells.push_back(std::visit([&](auto member) { return text_of(row.*member); }, column.member));
-    }
-    text += csv_line(cells);
+    CellWriter writer;
+    list_fields(writer, row);
+    text += csv_line(writer.cells);
   }
   return text;
 }
@@ -159,37 +134,19 @@ Result<std::vector<TaskRow>> rows_from_csv(std::string_view text) {
                                      record.cells.size(), header.size()));
     }
     TaskRow row;
-    for (size_t c = 0; c < header.size(); ++c) {
-      const Column* column = find_column(header[c]);
-      if (column == nullptr) continue;
-      const bool good = std::visit(
-          [&](auto member) { return read(record.cells[c], &(row.*member)); }, column->member);
-      if (!good) {
-        return input_error(
-            fmt::format("line {}: '{}' is not a {}", record.line, record.cells[c], column->name));
-      }
-    }
+    CellReader reader{header, record};
+    fields(reader, row);
+    if (!reader.problem.empty()) return input_error(reader.problem);
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-Json to_json(const TaskRow& row) {
-  Json json = Json::object();
-  for (const Column& column : kColumns) {
-    json.set(column.name,
-             std::visit([&](auto member) { return json_of(row.*member); }, column.member));
-  }
-  return json;
-}
+Json to_json(const TaskRow& row) { return record_json(row); }
 
 Result<TaskRow> row_from_json(const Json& json) {
   if (json["kernel"].as_string().empty()) return input_error("this is not a row of an evaluation");
-  TaskRow row;
-  for (const Column& column : kColumns) {
-    std::visit([&](auto member) { take(json[column.name], &(row.*member)); }, column.member);
-  }
-  return row;
+  return read_record<TaskRow>(json);
 }
 
 }  // namespace kw::suites

@@ -12,10 +12,11 @@
 #include <system_error>
 
 #include "core/diff.h"
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/permissions.h"
-#include "single_run/json.h"
 #include "store/find.h"
 #include "workflows/model_work.h"
 #include "workflows/synthesis.h"
@@ -25,99 +26,36 @@ namespace {
 
 constexpr size_t kMostDamageTold = 3;
 
-std::vector<std::string> strings(const Json& json) {
-  std::vector<std::string> list;
-  for (const Json& item : json.items()) list.push_back(item.as_string());
-  return list;
-}
-
 std::string absolute(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path whole = std::filesystem::absolute(path, failed);
   return path.empty() || failed ? path : whole.lexically_normal().string();
 }
 
-Json models_to_json(const stages::ModelOptions& models) {
-  Json json = Json::object();
-  json.set("model_id", models.model_id).set("escalation_id", models.escalation_id);
-  json.set("stage_models", single_run::texts(models.stage_models))
-      .set("retries", single_run::texts(models.retries));
-  json.set("budget_usd", models.budget_usd ? Json(*models.budget_usd) : Json());
-  json.set("escalate", models.escalate).set("transcripts", models.transcripts);
-  return json.set("store_reference", models.store_reference);
-}
-
-stages::ModelOptions models_from_json(const Json& json) {
-  stages::ModelOptions models;
-  models.model_id = json["model_id"].as_string();
-  models.escalation_id = json["escalation_id"].as_string();
-  models.stage_models = strings(json["stage_models"]);
-  models.retries = strings(json["retries"]);
-  if (json["budget_usd"].is_number()) models.budget_usd = json["budget_usd"].as_double();
-  models.escalate = json["escalate"].as_bool();
-  models.transcripts = json["transcripts"].as_bool(true);
-  models.store_reference = json["store_reference"].as_bool(true);
-  return models;
-}
-
 }  // namespace
 
-Json request_to_json(const SynthesizeRequest& request) {
-  Json json = Json::object();
-  json.set("reference", absolute(request.reference)).set("function", request.function);
-  json.set("inputs", single_run::texts(request.inputs));
-  Json dims = Json::object();
-  for (const auto& [name, value] : request.dims) dims.set(name, value);
-  json.set("dims", std::move(dims)).set("prompt", request.prompt);
-  json.set("elements", request.elements);
-  json.set("target", request.target).set("device", request.device);
-  json.set("compiler", request.compiler).set("proposer", request.proposer);
-  json.set("seconds", request.seconds).set("candidates", static_cast<int64_t>(request.candidates));
-  json.set("goal", request.goal).set("perf_target", request.perf_target);
-  json.set("precision", request.precision);
-  json.set("seed", request.seed ? Json(*request.seed) : Json());
-  json.set("quick", request.quick);
-  json.set("cross_check", request.cross_check)
-      .set("baselines", single_run::texts(request.baselines));
-  json.set("timeout_seconds", request.timeout_seconds).set("threads", request.threads);
+template <class V>
+void fields(V& v, SynthesizeRequest& r) {
+  v("reference", r.reference)("function", r.function)("inputs", r.inputs)("dims", r.dims);
+  v("prompt", r.prompt)("elements", r.elements)("target", r.target)("device", r.device);
+  v("compiler", r.compiler)("proposer", r.proposer)("seconds", r.seconds);
+  v("candidates", r.candidates)("goal", r.goal)("perf_target", r.perf_target);
+  v("precision", r.precision)("seed", r.seed)("quick", r.quick)("cross_check", r.cross_check);
+  v("baselines", r.baselines)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
   // Reviewers are models too, for every proposer.
-  const bool readers =
-      !request.readers.model.empty() || (request.evolve && !request.evolve->readers.model.empty());
-  if (request.proposer != "builtin" || readers) json.set("models", models_to_json(request.models));
-  if (request.evolve) json.set("evolve", to_json(*request.evolve));
-  json.set("verifiers", request.verifiers).set("readers", to_json(request.readers));
-  return json.set("kernelwright", request.version);
+  const bool readers = !r.readers.model.empty() || (r.evolve && !r.evolve->readers.model.empty());
+  v("models", r.models, When{r.proposer != "builtin" || readers})("evolve", r.evolve, Zero::Omit);
+  v("verifiers", r.verifiers)("readers", r.readers)("kernelwright", r.version);
+}
+
+Json request_to_json(const SynthesizeRequest& request) {
+  SynthesizeRequest kept = request;
+  kept.reference = absolute(request.reference);
+  return record_json(kept);
 }
 
 SynthesizeRequest request_from_json(const Json& json) {
-  SynthesizeRequest request;
-  request.reference = json["reference"].as_string();
-  request.function = json["function"].as_string();
-  request.inputs = strings(json["inputs"]);
-  for (const auto& [name, value] : json["dims"].members()) request.dims[name] = value.as_int();
-  request.elements = json["elements"].as_int();
-  request.prompt = json["prompt"].as_string();
-  request.target = json["target"].as_string();
-  request.device = json["device"].as_string();
-  request.compiler = json["compiler"].as_string();
-  request.proposer = json["proposer"].as_string();
-  request.seconds = json["seconds"].as_double(60);
-  request.candidates = static_cast<size_t>(json["candidates"].as_int());
-  request.goal = json["goal"].as_double(0.95);
-  request.perf_target = json["perf_target"].as_double(1);
-  request.precision = json["precision"].as_string();
-  if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
-  request.quick = json["quick"].as_bool();
-  request.cross_check = json["cross_check"].as_string();
-  request.baselines = strings(json["baselines"]);
-  request.timeout_seconds = json["timeout_seconds"].as_double(60);
-  request.threads = static_cast<int>(json["threads"].as_int());
-  request.version = json["kernelwright"].as_string();
-  request.models = models_from_json(json["models"]);
-  if (json["evolve"].is_object()) request.evolve = evolve_request_from_json(json["evolve"]);
-  request.verifiers = json["verifiers"].as_bool(request.verifiers);
-  request.readers = review::soft_verify_options_from_json(json["readers"]);
-  return request;
+  return read_record<SynthesizeRequest>(json);
 }
 
 Status Synthesis::check_unchanged(const store::RunInputs& inputs, const ContinueRequest& how) {

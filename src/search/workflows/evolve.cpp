@@ -1,5 +1,5 @@
 // The options of an evolution are checked, stored with the run and read back when it is resumed.
-// Counts and switches are two tables, so the check, the JSON and the reading cannot differ.
+// The JSON and the reading follow from one list of members, so they cannot differ.
 // evolution_text() shows the result of one run; compare_reports() shows several side by side as
 // text, JSON and one HTML page. The page is written beside the last run; if that folder is
 // read-only, the tables are still returned. Separate code per option was the alternative; a
@@ -10,13 +10,14 @@
 
 #include <algorithm>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "evolve/compare.h"
 #include "evolve/ensemble.h"
 #include "evolve/page.h"
 #include "os/files.h"
 #include "review/scoreboard.h"
-#include "single_run/json.h"
 #include "store/run.h"
 #include "workflows/synthesize.h"
 
@@ -35,14 +36,6 @@ constexpr CountRow kCounts[] = {{"generations", &EvolveRequest::generations, kMo
                                 {"hardware", &EvolveRequest::hardware, kMostProposals},
                                 {"islands", &EvolveRequest::islands, kMostIslands},
                                 {"in_flight", &EvolveRequest::in_flight, kMostProposals}};
-
-struct SwitchRow {
-  const char* name;
-  bool EvolveRequest::*value;
-};
-constexpr SwitchRow kSwitchRows[] = {{"verifiers", &EvolveRequest::verifiers},
-                                     {"shape_info", &EvolveRequest::shape_info},
-                                     {"profile_feedback", &EvolveRequest::profile_feedback}};
 
 std::string asked_text(const Json& row, const char* name) {
   return fmt::format("{}: asked {} times, {} right, {} better", row[name].as_string(),
@@ -83,36 +76,19 @@ Status check_evolve(const EvolveRequest& request) {
   return Done{};
 }
 
-Json to_json(const EvolveRequest& request) {
-  Json json = Json::object();
-  for (const CountRow& row : kCounts) json.set(row.name, request.*row.value);
-  for (const SwitchRow& row : kSwitchRows) json.set(row.name, request.*row.value);
-  json.set("mode", request.mode).set("ensemble", single_run::texts(request.ensemble));
-  json.set("readers", to_json(request.readers));
-  return json.set("seed", request.seed ? Json(*request.seed) : Json());
-}
-
+Json to_json(const EvolveRequest& request) { return record_json(request); }
 EvolveRequest evolve_request_from_json(const Json& json) {
-  EvolveRequest request;
-  for (const CountRow& row : kCounts)
-    request.*row.value = json[row.name].as_int(request.*row.value);
-  for (const SwitchRow& row : kSwitchRows)
-    request.*row.value = json[row.name].as_bool(request.*row.value);
-  if (json["mode"].is_string()) request.mode = json["mode"].as_string();
-  request.readers = review::soft_verify_options_from_json(json["readers"]);
-  for (const Json& arm : json["ensemble"].items()) request.ensemble.push_back(arm.as_string());
-  if (json["seed"].is_int()) request.seed = static_cast<uint64_t>(json["seed"].as_int());
-  return request;
+  return read_record<EvolveRequest>(json);
 }
 
-Json to_json(const UnseenShape& shape) {
-  const auto known = [](double value) { return value > 0 ? Json(value) : Json(); };
-  Json json = Json::object();
-  json.set("dims", shape.dims).set("us", known(shape.us));
-  json.set("baseline_us", known(shape.baseline_us)).set("measured", shape.measured);
-  json.set("relative", known(shape.relative)).set("flagged", shape.flagged);
-  return json.set("problem", shape.problem.empty() ? Json() : Json(shape.problem));
+template <class V>
+void fields(V& v, UnseenShape& s) {
+  v("dims", s.dims)("us", s.us, Zero::Null)("baseline_us", s.baseline_us, Zero::Null);
+  v("measured", s.measured)("relative", s.relative, Zero::Null)("flagged", s.flagged);
+  v("problem", s.problem, Zero::Null);
 }
+
+Json to_json(const UnseenShape& shape) { return record_json(shape); }
 
 std::string evolution_text(const Json& evolution, bool markdown) {
   const char* bullet = markdown ? "- " : "  ";

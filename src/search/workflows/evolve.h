@@ -30,6 +30,13 @@ struct EvolveAgain {
 };
 
 Status check_evolve(const EvolveRequest& request);
+template <class V>
+void fields(V& v, EvolveRequest& r) {
+  v("generations", r.generations)("proposals", r.proposals)("hardware", r.hardware);
+  v("islands", r.islands)("in_flight", r.in_flight)("verifiers", r.verifiers);
+  v("shape_info", r.shape_info)("profile_feedback", r.profile_feedback)("mode", r.mode);
+  v("ensemble", r.ensemble)("readers", r.readers)("seed", r.seed);
+}
 Json to_json(const EvolveRequest& request);
 EvolveRequest evolve_request_from_json(const Json& json);
 
