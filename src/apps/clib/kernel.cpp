@@ -15,6 +15,7 @@
 #include "arch/arch.h"
 #include "binding/load.h"
 #include "clib/shared_context.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/instantiate.h"
 #include "machine/best_image.h"
@@ -97,11 +98,9 @@ void Kernel::describe() {
     one.set("name", decl.name).set("dtype", tensor::dtype_name(decl.dtype));
     scalars.push(one.set("default", default_json(decl)));
   }
-  Json dims = Json::array();
-  for (const std::string& dim : module_.dims()) dims.push(dim);
   Json json = Json::object();
   json.set("task", module_.task).set("tensors", std::move(tensors));
-  json.set("scalars", std::move(scalars)).set("dims", std::move(dims));
+  json.set("scalars", std::move(scalars)).set("dims", json_of(module_.dims()));
   description_ = json.dump();
 }
 

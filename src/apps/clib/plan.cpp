@@ -15,6 +15,7 @@
 
 #include "binding/inputs.h"
 #include "clib/shared_context.h"
+#include "core/json_writer.h"
 #include "cuda/launch.h"
 #include "cuda/layout.h"
 #include "cuda/run.h"
@@ -38,17 +39,11 @@ const char* fill_name(kernel::Fill fill) {
   return "kept";
 }
 
-Json numbers(const std::vector<int64_t>& values) {
-  Json list = Json::array();
-  for (const int64_t value : values) list.push(value);
-  return list;
-}
-
 Json describe(const Buffer& buffer) {
   Json json = Json::object();
   json.set("name", buffer.name).set("role", kernel::role_name(buffer.role));
-  json.set("dtype", tensor::dtype_name(buffer.dtype)).set("shape", numbers(buffer.shape));
-  json.set("strides", numbers(buffer.strides)).set("bytes", buffer.bytes);
+  json.set("dtype", tensor::dtype_name(buffer.dtype)).set("shape", json_of(buffer.shape));
+  json.set("strides", json_of(buffer.strides)).set("bytes", buffer.bytes);
   json.set("align", buffer.align).set("fill", fill_name(buffer.fill));
   return json.set("present", buffer.present);
 }

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "core/json_writer.h"
 #include "llm/config.h"
 #include "llm/http.h"
 #include "machine/devices.h"
@@ -79,8 +80,6 @@ Json to_json(const DoctorReport& report) {
       json.set("cost", tool.cost).set("remedy", tool.remedy);
     tools.set(tool.name, json);
   }
-  Json looked = Json::array();
-  for (const std::string& place : report.looked_at) looked.push(place);
   Json host = Json::object();
   host.set("system", report.kernel)
       .set("cores", report.cores)
@@ -91,7 +90,7 @@ Json to_json(const DoctorReport& report) {
   json.set("gpu", report.gpu ? machine::to_json(*report.gpu) : Json())
       .set("tools", tools)
       .set("models", models_json(report))
-      .set("looked_at", looked);
+      .set("looked_at", json_of(report.looked_at));
   return json;
 }
 

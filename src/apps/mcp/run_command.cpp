@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "mcp/scratch.h"
 #include "os/files.h"
@@ -31,12 +32,6 @@ std::string frame_of(const char* key, Json value) {
   return Json::object().set(key, std::move(value)).dump();
 }
 
-Json texts(const std::vector<std::string>& words) {
-  Json list = Json::array();
-  for (const std::string& word : words) list.push(word);
-  return list;
-}
-
 }  // namespace
 
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
@@ -47,7 +42,7 @@ Result<Json> run_command(const std::vector<std::string>& words, const os::Permis
       {os::self_path(), kJobCommand},
       {{"TMPDIR=" + scratch->folder(), os::forbidding(allowed), os::keeping_in(roots)},
        os::Environment::Everything}));
-  if (child->send(frame_of("words", texts(words))) != os::ChannelState::Open) return died(*child);
+  if (child->send(frame_of("words", json_of(words))) != os::ChannelState::Open) return died(*child);
   std::optional<Moment> told_to_stop;
   std::string text;
   for (;;) {

@@ -15,6 +15,7 @@
 #include "clock/random.h"
 #include "clock/statistics.h"
 #include "core/check.h"
+#include "core/json_writer.h"
 
 namespace kw::clock {
 namespace {
@@ -219,18 +220,13 @@ Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options)
   return result;
 }
 
-Json to_json(const Comparison& comparison) {
-  Json json = Json::object();
-  json.set("verdict", relation_name(comparison.relation));
-  json.set("speedup", comparison.speedup);
-  json.set("low", comparison.low);
-  json.set("high", comparison.high);
-  json.set("minimum_detectable_effect", comparison.detectable);
-  json.set("pairs", comparison.pairs);
-  json.set("cycles", comparison.cycles);
-  json.set("workers", comparison.workers);
-  if (!comparison.why.empty()) json.set("why", comparison.why);
-  return json;
+template <class V>
+void fields(V& v, Comparison& c) {
+  v("verdict", computed(relation_name(c.relation)))("speedup", c.speedup)("low", c.low);
+  v("high", c.high)("minimum_detectable_effect", c.detectable)("pairs", c.pairs);
+  v("cycles", c.cycles)("workers", c.workers)("why", c.why, Zero::Omit);
 }
+
+Json to_json(const Comparison& comparison) { return record_json(comparison); }
 
 }  // namespace kw::clock

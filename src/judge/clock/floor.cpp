@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
+
 namespace kw::clock {
 namespace {
 
@@ -57,20 +59,20 @@ std::string implausible(const Work& work, double us, const ports::DeviceInfo& de
       us, certain * 1e-6, rate, device.dram_gbps);
 }
 
-Json to_json(const Work& work) {
-  Json json = Json::object();
-  json.set("read_bytes", work.read_bytes).set("write_bytes", work.write_bytes);
-  json.set("gathered_bytes", work.gathered_bytes);
-  json.set("flops", work.flops).set("tensor_flops", work.tensor_flops);
-  json.set("product_precision", work.product);
-  return json;
+template <class V>
+void fields(V& v, Work& w) {
+  v("read_bytes", w.read_bytes)("write_bytes", w.write_bytes)("gathered_bytes", w.gathered_bytes);
+  v("flops", w.flops)("tensor_flops", w.tensor_flops)("product_precision", w.product);
 }
 
-Json to_json(const Floor& floor) {
-  Json json = Json::object();
-  json.set("us", floor.us).set("memory_us", floor.memory_us).set("compute_us", floor.compute_us);
-  json.set("bandwidth_gbps", floor.bandwidth).set("bound", floor.bound);
-  return json;
+Json to_json(const Work& work) { return record_json(work); }
+
+template <class V>
+void fields(V& v, Floor& f) {
+  v("us", f.us)("memory_us", f.memory_us)("compute_us", f.compute_us);
+  v("bandwidth_gbps", f.bandwidth)("bound", f.bound);
 }
+
+Json to_json(const Floor& floor) { return record_json(floor); }
 
 }  // namespace kw::clock

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/json_writer.h"
 
 namespace kw::clock {
 namespace {
@@ -137,30 +138,18 @@ std::vector<Cycle> cycles_of(const Measurement& candidate, const Measurement& ba
   return cycles;
 }
 
-Json to_json(const Measurement& measurement) {
-  Json json = to_json(measurement.summary);
-  json.set("method", measurement.samples.method);
-  json.set("stopped_by", stop_reason_name(measurement.stopped));
-  json.set("calls_per_sample", measurement.samples.calls_per_sample);
-  json.set("buffer_sets", measurement.samples.buffer_sets);
-  json.set("overhead_us", measurement.samples.overhead_us);
-  json.set("host_us", measurement.samples.host_us);
-  if (measurement.samples.span_us > 0) json.set("span_us", measurement.samples.span_us);
-  json.set("discarded", measurement.samples.discarded);
-  json.set("clocks_low", measurement.samples.clocks_low);
-  json.set("audited_calls", measurement.audited);
-  json.set("judged_calls", measurement.judged);
-  if (measurement.rejected) json.set("rejected", *measurement.rejected);
-  json.set("sm_clock_mhz", measurement.samples.sm_clock_mhz);
-  json.set("temperature_c", measurement.samples.temperature_c);
-  json.set("power_w", measurement.samples.power_w);
-  Json batches = Json::array();
-  for (size_t size : measurement.batches) batches.push(static_cast<int64_t>(size));
-  json.set("batches", std::move(batches));
-  Json raw = Json::array();
-  for (double us : measurement.samples.microseconds) raw.push(us);
-  json.set("samples_us", std::move(raw));
-  return json;
+Json to_json(const Measurement& m) {
+  const record::TimingSamples& s = m.samples;
+  JsonWriter v;
+  list_fields(v, m.summary);
+  v("method", s.method)("stopped_by", stop_reason_name(m.stopped));
+  v("calls_per_sample", s.calls_per_sample)("buffer_sets", s.buffer_sets);
+  v("overhead_us", s.overhead_us)("host_us", s.host_us)("span_us", s.span_us, Zero::Omit);
+  v("discarded", s.discarded)("clocks_low", s.clocks_low)("audited_calls", m.audited);
+  v("judged_calls", m.judged)("rejected", m.rejected, Zero::Omit)("sm_clock_mhz", s.sm_clock_mhz);
+  v("temperature_c", s.temperature_c)("power_w", s.power_w)("batches", m.batches);
+  v("samples_us", s.microseconds);
+  return std::move(v).take();
 }
 
 }  // namespace kw::clock

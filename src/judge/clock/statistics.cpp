@@ -6,6 +6,7 @@
 
 #include "clock/random.h"
 #include "core/check.h"
+#include "core/json_writer.h"
 
 namespace kw::clock {
 namespace {
@@ -91,20 +92,6 @@ Summary summarise(std::span<const double> samples, uint64_t seed) {
   return summary;
 }
 
-Json to_json(const Summary& summary) {
-  Json json = Json::object();
-  json.set("count", summary.count);
-  json.set("median_us", summary.median);
-  json.set("low_us", summary.low);
-  json.set("high_us", summary.high);
-  json.set("min_us", summary.min);
-  json.set("p5_us", summary.p5);
-  json.set("p95_us", summary.p95);
-  json.set("max_us", summary.max);
-  json.set("mad_us", summary.mad);
-  json.set("relative_noise", summary.relative_noise);
-  json.set("outliers", summary.outliers);
-  return json;
-}
+Json to_json(const Summary& summary) { return record_json(summary); }
 
 }  // namespace kw::clock

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "compile/search.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "evidence/ncu.h"
 #include "os/files.h"
@@ -107,22 +108,16 @@ Result<ProfileReport> profile_module(const task::Task& task, const ProfileReques
 
 Json to_json(const Evidence& evidence) {
   const profile::Examined& examined = evidence.examined;
-  Json dims = Json::object();
-  for (const auto& [name, value] : evidence.dims) dims.set(name, value);
-  Json claimed = Json::array();
-  for (const std::string& id : evidence.claimed) claimed.push(id);
   Json json = Json::object();
-  json.set("dims", std::move(dims)).set("target", evidence.target.name);
-  json.set("compiler", evidence.compiler).set("methods", std::move(claimed));
+  json.set("dims", json_of(evidence.dims)).set("target", evidence.target.name);
+  json.set("compiler", evidence.compiler).set("methods", json_of(evidence.claimed));
   json.set("work", clock::to_json(evidence.work)).set("floor", clock::to_json(evidence.floor));
   json.set("rates_of", evidence.rates_of);
   json.set("counted_at", evidence.counted_at).set("scale", evidence.scale);
   json.set("counters", examined.counters).set("no_counters", examined.no_counters);
   json.set("report", examined.ncu_report);
   json.set("kernel", examined.metrics.kernel).set("metrics", metrics_json(examined.metrics));
-  Json notes = Json::array();
-  for (const std::string& note : examined.metrics.notes) notes.push(note);
-  json.set("notes", std::move(notes));
+  json.set("notes", json_of(examined.metrics.notes));
   json.set("launches", launches_json(evidence));
   json.set("roofline", profile::to_json(examined.roofline));
   if (!examined.sass.empty())
@@ -135,8 +130,8 @@ Json to_json(const ProfileReport& report) {
   Json json = Json::object();
   json.set("module", report.module);
   json.set("task", Json::object().set("name", report.task_name).set("hash", report.task_hash));
-  json.set("verdict", report.verdict ? record::to_json(*report.verdict) : Json());
-  json.set("us", report.us ? Json(*report.us) : Json());
+  json.set("verdict", json_of(report.verdict));
+  json.set("us", json_of(report.us));
   json.set("measured", report.us.has_value());
   if (report.evidence) json.set("evidence", to_json(*report.evidence));
   if (report.plan) json.set("plan", profile::to_json(*report.plan));

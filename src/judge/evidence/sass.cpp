@@ -13,6 +13,7 @@
 #include "binding/load.h"
 #include "binding/probe.h"
 #include "catalog/catalog.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "os/interrupt.h"
@@ -220,9 +221,7 @@ Json to_json(const SassReport& report, bool raw) {
   Json json = Json::object();
   json.set("module", report.module).set("target", report.target).set("compiler", report.compiler);
   json.set("kernels", kernels_json(report.kernels, raw));
-  Json notes = Json::array();
-  for (const std::string& note : report.notes) notes.push(note);
-  json.set("notes", std::move(notes));
+  json.set("notes", json_of(report.notes));
   if (!report.other.empty()) {
     Json changes = Json::array();
     for (const std::string& change : profile::fact_changes(report.other_facts(), report.facts()))

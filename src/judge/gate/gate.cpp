@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <future>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "gate/gate_stages.h"
 
@@ -27,9 +28,7 @@ std::string Repro::line(const task::Dims& dims, const std::string& family, uint6
                         bool is_virtual) const {
   std::string text = line();
   if (!dims.empty()) {
-    Json json = Json::object();
-    for (const auto& [name, value] : dims) json.set(name, value);
-    text += " --dims " + shell_quote(json.dump());
+    text += " --dims " + shell_quote(json_of(dims).dump());
   }
   return text + fmt::format(" --family {} --seed {} --device {}", family, seed,
                             is_virtual ? "vgpu" : "gpu");

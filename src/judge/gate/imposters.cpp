@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/json_writer.h"
 #include "gate/imposter_kinds.h"
 #include "gate/metric.h"
 #include "gate/run_cell.h"
@@ -107,19 +108,18 @@ Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
   return report;
 }
 
-Json to_json(const KillReport& report) {
-  Json rows = Json::array();
-  for (const ImposterRow& row : report.rows) {
-    Json json = Json::object();
-    json.set("imposter", row.name).set("tried", row.tried).set("killed", row.killed);
-    json.set("killed_at", row.killed_at);
-    json.set("equivalent", row.equivalent);
-    rows.push(json.set("inapplicable", row.inapplicable).set("survived", row.survived()));
-  }
-  Json json = Json::object();
-  json.set("cells", report.cells).set("applicable", report.applicable());
-  json.set("killed", report.killed()).set("complete", report.complete());
-  return json.set("seconds", report.seconds).set("imposters", rows);
+template <class V>
+void fields(V& v, ImposterRow& r) {
+  v("imposter", r.name)("tried", r.tried)("killed", r.killed)("killed_at", r.killed_at);
+  v("equivalent", r.equivalent)("inapplicable", r.inapplicable)("survived", computed(r.survived()));
 }
+
+template <class V>
+void fields(V& v, KillReport& r) {
+  v("cells", r.cells)("applicable", computed(r.applicable()))("killed", computed(r.killed()));
+  v("complete", computed(r.complete()))("seconds", r.seconds)("imposters", r.rows);
+}
+
+Json to_json(const KillReport& report) { return record_json(report); }
 
 }  // namespace kw::gate

@@ -1,6 +1,8 @@
 // Converts a report to JSON, and to SARIF for code-review tools.
 #include <fmt/core.h>
 
+#include "core/json_writer.h"
+
 #include "lint/lint.h"
 
 namespace kw::lint {
@@ -51,16 +53,11 @@ Json to_json(const Report& report) {
   json.set("path", report.path);
   json.set("usable", report.usable());
   json.set("verdict", report.verdict());
-  Json shapes = Json::array(), left_out = Json::array(), findings = Json::array();
-  Json equivalent = Json::array();
-  for (const std::string& name : report.equivalent) equivalent.push(name);
-  for (const std::string& shape : report.shapes) shapes.push(shape);
-  for (const std::string& shape : report.left_out) left_out.push(shape);
+  Json findings = Json::array();
   for (const Finding& finding : report.findings) findings.push(finding_json(finding));
-  json.set("shapes", std::move(shapes));
-  json.set("left_out", std::move(left_out));
+  json.set("shapes", json_of(report.shapes)).set("left_out", json_of(report.left_out));
   if (report.kill_rate) json.set("kill_rate", *report.kill_rate);
-  json.set("equivalent", std::move(equivalent));
+  json.set("equivalent", json_of(report.equivalent));
   json.set("findings", std::move(findings));
   return json;
 }

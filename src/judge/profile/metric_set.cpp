@@ -11,6 +11,7 @@
 
 #include "catalog/metric.h"
 #include "core/check.h"
+#include "core/json_writer.h"
 
 namespace kw::profile {
 namespace {
@@ -151,9 +152,10 @@ Json to_json(const MetricSet& metrics) {
     one.set("unit", catalog::unit_name(metric->unit)).set("source", source_name(known.source));
     values.set(id, one.set("from", known.from));
   }
-  Json notes = Json::array();
-  for (const std::string& note : metrics.notes) notes.push(note);
-  return Json::object().set("kernel", metrics.kernel).set("metrics", values).set("notes", notes);
+  return Json::object()
+      .set("kernel", metrics.kernel)
+      .set("metrics", values)
+      .set("notes", json_of(metrics.notes));
 }
 
 }  // namespace kw::profile

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "profile/trigger.h"
 
@@ -224,13 +225,6 @@ class Planner {
   Plan plan_;
 };
 
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json strings_json(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& text : texts) list.push(text);
-  return list;
-}
 
 }  // namespace
 
@@ -278,16 +272,16 @@ Json to_json(const Plan& plan) {
                      .set("name", chosen->method->title)
                      .set("axis", chosen->method->axis)
                      .set("priority", chosen->method->priority)
-                     .set("trigger_strength", optional_json(chosen->strength))
+                     .set("trigger_strength", json_of(chosen->strength))
                      .set("score", chosen->score)
-                     .set("evidence", strings_json(chosen->evidence))
+                     .set("evidence", json_of(chosen->evidence))
                      .set("skipped_higher", std::move(skipped)));
   }
   Json unknown = Json::array();
   for (const Judged& judged : plan.methods) {
     if (judged.standing != Standing::InsufficientEvidence) continue;
     unknown.push(
-        Json::object().set("id", judged.method->id).set("missing", strings_json(judged.missing)));
+        Json::object().set("id", judged.method->id).set("missing", json_of(judged.missing)));
   }
   return Json::object().set("methods", std::move(methods)).set("unknown", std::move(unknown));
 }

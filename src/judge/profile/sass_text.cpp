@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::profile {
@@ -66,11 +67,6 @@ void add_counts(std::map<Key, int>& to, const std::map<Key, int>& from) {
   for (const auto& [key, count] : from) to[key] += count;
 }
 
-Json counts_json(const std::map<int, int>& by_width) {
-  Json json = Json::object();
-  for (const auto& [width, count] : by_width) json.set(std::to_string(width), count);
-  return json;
-}
 
 class Changes {
  public:
@@ -147,38 +143,27 @@ std::string verdict_text(const std::string& method, const SassVerdict& verdict) 
   return text;
 }
 
-Json to_json(const SassFacts& facts) {
-  Json opcodes = Json::object();
-  for (const auto& [name, count] : facts.opcodes) opcodes.set(name, count);
-  return Json::object()
-      .set("instructions", facts.instructions)
-      .set("global_loads", counts_json(facts.loads))
-      .set("global_stores", counts_json(facts.stores))
-      .set("spill_loads", facts.spill_loads)
-      .set("spill_stores", facts.spill_stores)
-      .set("barriers", facts.barriers)
-      .set("matrix_products", facts.tensor)
-      .set("loops", facts.loops)
-      .set("deepest_loop", facts.deepest)
-      .set("opcodes", std::move(opcodes));
+template <class V>
+void fields(V& v, SassFacts& f) {
+  v("instructions", f.instructions)("global_loads", f.loads)("global_stores", f.stores);
+  v("spill_loads", f.spill_loads)("spill_stores", f.spill_stores)("barriers", f.barriers);
+  v("matrix_products", f.tensor)("loops", f.loops)("deepest_loop", f.deepest)("opcodes", f.opcodes);
 }
 
-Json to_json(const SassVerdict& verdict) {
-  const auto number = [](const std::optional<int>& count) { return count ? Json(*count) : Json(); };
-  Json sightings = Json::array();
-  for (const SassSighting& sighting : verdict.sightings) {
-    sightings.push(Json::object()
-                       .set("check", catalog::sass_check_name(sighting.check.kind))
-                       .set("opcodes", sighting.check.opcodes)
-                       .set("state", sass_state_name(sighting.state))
-                       .set("here", number(sighting.here))
-                       .set("without", number(sighting.without))
-                       .set("why", sighting.why));
-  }
-  return Json::object()
-      .set("state", sass_state_name(verdict.state))
-      .set("why", verdict.why)
-      .set("sightings", std::move(sightings));
+Json to_json(const SassFacts& facts) { return record_json(facts); }
+
+template <class V>
+void fields(V& v, SassSighting& s) {
+  v("check", computed(catalog::sass_check_name(s.check.kind)))("opcodes", s.check.opcodes);
+  v("state", computed(sass_state_name(s.state)))("here", s.here)("without", s.without);
+  v("why", s.why);
 }
+
+template <class V>
+void fields(V& v, SassVerdict& s) {
+  v("state", computed(sass_state_name(s.state)))("why", s.why)("sightings", s.sightings);
+}
+
+Json to_json(const SassVerdict& verdict) { return record_json(verdict); }
 
 }  // namespace kw::profile

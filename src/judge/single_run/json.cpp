@@ -5,6 +5,7 @@
 // needs a line here.
 #include "single_run/json.h"
 
+#include "core/json_writer.h"
 #include "machine/devices.h"
 
 namespace kw::single_run {
@@ -13,12 +14,6 @@ namespace {
 
 Json module_json(const kernel::Module& module) {
   return Json::object().set("file", module.file_name).set("task", module.task);
-}
-
-Json map_json(const std::map<std::string, int64_t>& values) {
-  Json json = Json::object();
-  for (const auto& [name, value] : values) json.set(name, value);
-  return json;
 }
 
 Json dim_json(const kernel::Dim3& d) { return Json(Json::Array{Json(d.x), Json(d.y), Json(d.z)}); }
@@ -76,12 +71,6 @@ Json compiled_json(const ports::Compiled& compiled) {
   return json.set("messages", messages_json(compiled.messages)).set("kernels", kernels);
 }
 
-Json notes_json(const std::vector<std::string>& notes) {
-  Json json = Json::array();
-  for (const std::string& note : notes) json.push(note);
-  return json;
-}
-
 Json launch_json(const LaunchCheck& launch) {
   Json json = Json::object();
   json.set("kernel", launch.kernel)
@@ -97,34 +86,31 @@ Json variant_json(const VariantCheck& variant) {
   Json launches = Json::array();
   for (const LaunchCheck& launch : variant.launches) launches.push(launch_json(launch));
   Json json = Json::object();
-  json.set("ok", variant.ok()).set("group", variant.group).set("tunes", map_json(variant.tunes));
-  json.set("dims", map_json(variant.dims))
+  json.set("ok", variant.ok()).set("group", variant.group).set("tunes", json_of(variant.tunes));
+  json.set("dims", json_of(variant.dims))
       .set("failed", variant.failed ? failed_json(*variant.failed) : Json());
   json.set("warnings", messages_json(variant.warnings)).set("plan_error", variant.plan_error);
   return json.set("virtual_gpu", variant.virtual_gpu).set("launches", launches);
 }
 
 void set_outcome(const ports::RunOutcome& outcome, Json* json) {
-  Json findings = Json::array();
-  for (const record::Finding& finding : outcome.findings) findings.push(record::to_json(finding));
   json->set("status", ports::run_status_name(outcome.status)).set("message", outcome.message);
-  json->set("findings", findings).set("printed", outcome.printed).set("seconds", outcome.seconds);
+  json->set("findings", json_of(outcome.findings))
+      .set("printed", outcome.printed)
+      .set("seconds", outcome.seconds);
 }
 
 }  // namespace
 
-Json texts(const std::vector<std::string>& list) {
-  Json json = Json::array();
-  for (const std::string& text : list) json.push(text);
-  return json;
-}
+Json texts(const std::vector<std::string>& list) { return json_of(list); }
 
 Json to_json(const RunReport& report, const kernel::Module& module) {
   Json json = Json::object();
   json.set("module", module_json(module)).set("device", machine::to_json(report.device));
-  json.set("notes", notes_json(report.notes));
-  json.set("dims", map_json(report.bindings.dims)).set("group", report.selection.group);
-  json.set("tunes", map_json({report.selection.defines.begin(), report.selection.defines.end()}));
+  json.set("notes", json_of(report.notes));
+  json.set("dims", json_of(report.bindings.dims)).set("group", report.selection.group);
+  json.set("tunes", json_of(std::map<std::string, int64_t>(report.selection.defines.begin(),
+                                                           report.selection.defines.end())));
   if (report.compile_failed) return json.set("compile", failed_json(*report.compile_failed));
   if (report.compiled) json.set("compile", compiled_json(*report.compiled));
   if (report.outcome) set_outcome(*report.outcome, &json);
@@ -133,7 +119,7 @@ Json to_json(const RunReport& report, const kernel::Module& module) {
   for (const record::LaunchCounters& launch : report.counters)
     counters.push(record::to_json(launch));
   json.set("outputs", outputs).set("counters", counters);
-  json.set("timing", report.timing ? clock::to_json(*report.timing) : Json());
+  json.set("timing", json_of(report.timing));
   if (!report.timing_problem.empty()) json.set("timing_problem", report.timing_problem);
   return json;
 }
@@ -143,13 +129,13 @@ Json to_json(const CheckReport& report, const kernel::Module& module) {
   json.set("module", module_json(module))
       .set("target", report.target)
       .set("compiler", report.compiler);
-  json.set("notes", notes_json(report.notes)).set("resources_note", report.resources_note);
+  json.set("notes", json_of(report.notes)).set("resources_note", report.resources_note);
   Json dims = Json::array(), groups = Json::array(), variants = Json::array();
   for (const std::string& dim : report.dims) dims.push(dim);
   for (const GroupCheck& group : report.groups) {
     Json row = Json::object();
     row.set("guard", group.guard).set("line", group.line);
-    groups.push(row.set("example", group.example ? map_json(*group.example) : Json()));
+    groups.push(row.set("example", json_of(group.example)));
   }
   for (const VariantCheck& variant : report.variants) variants.push(variant_json(variant));
   json.set("dims", dims)

@@ -1,20 +1,9 @@
+#include "core/json_writer.h"
 #include "machine/devices.h"
 #include "timing/bench.h"
 
 namespace kw::timing {
 namespace {
-
-Json strings(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push(value);
-  return list;
-}
-
-Json numbers(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (double value : values) list.push(value);
-  return list;
-}
 
 Json entry_json(const TimedEntry& entry) {
   Json json = Json::object();
@@ -26,7 +15,7 @@ Json entry_json(const TimedEntry& entry) {
   if (entry.measurement) json.set("timing", to_json(*entry.measurement));
   if (!entry.host_us.empty()) {
     const clock::Summary summary = clock::summarise(entry.host_us);
-    json.set("host_latency_us", summary.median).set("host_samples_us", numbers(entry.host_us));
+    json.set("host_latency_us", summary.median).set("host_samples_us", json_of(entry.host_us));
   }
   if (entry.comparison) json.set("comparison", to_json(*entry.comparison));
   return json;
@@ -35,7 +24,7 @@ Json entry_json(const TimedEntry& entry) {
 Json environment_json(const BenchReport& report) {
   Json json = machine::to_json(report.device);
   json.set("compiler", report.compiler).set("compiled_for", report.target);
-  json.set("tunables", strings(report.flags));
+  json.set("tunables", json_of(report.flags));
   json.set("workers", report.workers).set("pool_entries", report.pool);
   if (report.candidate.measurement) {
     const record::TimingSamples& samples = report.candidate.measurement->samples;
@@ -61,9 +50,7 @@ Json to_json(const BenchReport& report) {
   Json json = Json::object();
   json.set("verdict", record::to_json(report.verdict));
   json.set("gate", to_json(report.gate)).set("trust", report.gate.trust);
-  Json dims = Json::object();
-  for (const auto& [name, value] : report.dims) dims.set(name, value);
-  json.set("dims", std::move(dims));
+  json.set("dims", json_of(report.dims));
   json.set("quick", report.quick).set("replay_seeded", report.replay_seeded);
   json.set("certified", !report.quick && !report.replay_seeded && report.workers >= 3);
   json.set("deterministic", report.deterministic);
@@ -83,7 +70,7 @@ Json to_json(const BenchReport& report) {
   }
   if (report.estimate) json.set("estimate", to_json(*report.estimate));
   json.set("environment", environment_json(report));
-  json.set("notes", strings(report.notes));
+  json.set("notes", json_of(report.notes));
   json.set("seconds", Json::object()
                           .set("prepare", report.seconds.prepare)
                           .set("gate", report.seconds.gate)

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "arch/arch.h"
+#include "core/json_writer.h"
 #include "machine/best_image.h"
 #include "machine/devices.h"
 #include "os/interrupt.h"
@@ -182,9 +183,7 @@ Json module_json(const ComparedModule& module) {
   json.set("name", module.name);
   if (!module.problem.empty()) json.set("problem", module.problem);
   if (module.compile_failed) json.set("compile_log", module.compile_failed->log);
-  Json findings = Json::array();
-  for (const record::Finding& finding : module.findings) findings.push(record::to_json(finding));
-  json.set("findings", std::move(findings));
+  json.set("findings", json_of(module.findings));
   if (module.measurement) json.set("timing", to_json(*module.measurement));
   return json;
 }

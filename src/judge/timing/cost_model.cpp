@@ -5,6 +5,7 @@
 // schedulers was the alternative; it is too slow for thousands of candidates. The cost: constants
 // are round numbers, so only the order of the times is useful.
 #include "timing/cost_model.h"
+#include "core/json_writer.h"
 #include "record/counters.h"
 
 #include <algorithm>
@@ -150,21 +151,19 @@ Cost cost_of(const CostRequest& request) {
   return cost;
 }
 
-Json to_json(const Cost& cost) {
-  Json launches = Json::array();
-  for (const CostPart& part : cost.launches) {
-    Json json = Json::object();
-    json.set("us", part.us).set("bound", part.bound);
-    json.set("memory_us", part.memory_us).set("l2_us", part.l2_us).set("issue_us", part.issue_us);
-    json.set("pipe_us", part.pipe_us).set("shared_us", part.shared_us);
-    json.set("compute_us", part.compute_us);
-    json.set("occupancy", part.occupancy).set("waves", part.waves);
-    json.set("hiding", part.hiding).set("tail", part.tail);
-    launches.push(std::move(json));
-  }
-  Json json = Json::object();
-  json.set("is_measurement", false).set("us", cost.us).set("launches", std::move(launches));
-  return json;
+template <class V>
+void fields(V& v, CostPart& p) {
+  v("us", p.us)("bound", p.bound)("memory_us", p.memory_us)("l2_us", p.l2_us);
+  v("issue_us", p.issue_us)("pipe_us", p.pipe_us)("shared_us", p.shared_us);
+  v("compute_us", p.compute_us)("occupancy", p.occupancy)("waves", p.waves)("hiding", p.hiding);
+  v("tail", p.tail);
 }
+
+template <class V>
+void fields(V& v, Cost& c) {
+  v("is_measurement", computed(false))("us", c.us)("launches", c.launches);
+}
+
+Json to_json(const Cost& cost) { return record_json(cost); }
 
 }  // namespace kw::timing

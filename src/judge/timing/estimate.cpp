@@ -1,4 +1,5 @@
 #include "timing/estimate.h"
+#include "core/json_writer.h"
 #include "record/counters.h"
 
 #include <algorithm>
@@ -73,17 +74,14 @@ Estimate estimate(const record::CounterValues& total, size_t launches, const clo
   return result;
 }
 
-Json to_json(const Estimate& estimate) {
-  Json json = Json::object();
-  json.set("is_measurement", false);
-  json.set("gpu", estimate.gpu).set("counted_at", estimate.counted_at);
-  json.set("scale", estimate.scale).set("us", estimate.us).set("bound", estimate.bound);
-  json.set("memory_us", estimate.memory_us).set("l2_us", estimate.l2_us);
-  json.set("issue_us", estimate.issue_us);
-  json.set("compute_us", estimate.compute_us).set("shared_us", estimate.shared_us);
-  json.set("l2_bytes", estimate.l2_bytes);
-  json.set("floor", to_json(estimate.floor));
-  return json;
+template <class V>
+void fields(V& v, Estimate& e) {
+  v("is_measurement", computed(false))("gpu", e.gpu)("counted_at", e.counted_at)("scale", e.scale);
+  v("us", e.us)("bound", e.bound)("memory_us", e.memory_us)("l2_us", e.l2_us);
+  v("issue_us", e.issue_us)("compute_us", e.compute_us)("shared_us", e.shared_us);
+  v("l2_bytes", e.l2_bytes)("floor", e.floor);
 }
+
+Json to_json(const Estimate& estimate) { return record_json(estimate); }
 
 }  // namespace kw::timing

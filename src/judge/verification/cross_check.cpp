@@ -12,6 +12,7 @@
 #include <chrono>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "gate/families.h"
 #include "gate/shapes.h"
@@ -280,13 +281,13 @@ std::string CrossCheckReport::text() const {
   return line;
 }
 
-Json to_json(const CrossCheckReport& report) {
-  Json json = Json::object();
-  json.set("state", state_name(report.state)).set("torch", report.torch);
-  json.set("shapes", single_run::texts(report.shapes))
-      .set("families", single_run::texts(report.families));
-  return json.set("notes", single_run::texts(report.notes)).set("seconds", report.seconds);
+template <class V>
+void fields(V& v, CrossCheckReport& r) {
+  v("state", computed(state_name(r.state)))("torch", r.torch)("shapes", r.shapes);
+  v("families", r.families)("notes", r.notes)("seconds", r.seconds);
 }
+
+Json to_json(const CrossCheckReport& report) { return record_json(report); }
 
 CrossCheckTorch cross_check_torch(ports::Oracle& oracle, torch_worker::TorchProcess& torch) {
   return {

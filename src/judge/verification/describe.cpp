@@ -1,5 +1,6 @@
 #include "verification/describe.h"
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "graph/graph.h"
 
@@ -20,21 +21,12 @@ DescribedTensor tensor_of(const graph::Graph& graph, const graph::NamedNode& nam
 Json tensors_json(const std::vector<DescribedTensor>& tensors) {
   Json list = Json::array();
   for (const DescribedTensor& tensor : tensors) {
-    Json shape = Json::array(), extents = Json::array();
-    for (const std::string& text : tensor.shape) shape.push(text);
-    for (const int64_t extent : tensor.extents) extents.push(extent);
     list.push(Json::object()
                   .set("name", tensor.name)
                   .set("dtype", tensor.dtype)
-                  .set("shape", std::move(shape))
-                  .set("extents", std::move(extents)));
+                  .set("shape", json_of(tensor.shape))
+                  .set("extents", json_of(tensor.extents)));
   }
-  return list;
-}
-
-Json lines_json(const std::vector<std::string>& lines) {
-  Json list = Json::array();
-  for (const std::string& line : lines) list.push(line);
   return list;
 }
 
@@ -68,15 +60,13 @@ Result<Description> describe_task(const reference::ReferenceRequest& request) {
 }
 
 Json to_json(const Description& description) {
-  Json dims = Json::object();
-  for (const auto& [name, value] : description.dims) dims.set(name, value);
   return Json::object()
       .set("task", task::to_json(description.task).set("hash", description.hash))
-      .set("dims", std::move(dims))
+      .set("dims", json_of(description.dims))
       .set("inputs", tensors_json(description.inputs))
       .set("outputs", tensors_json(description.outputs))
-      .set("ops", lines_json(description.ops))
-      .set("guards", lines_json(description.guards))
+      .set("ops", json_of(description.ops))
+      .set("guards", json_of(description.guards))
       .set("cost", cost_json(description.cost));
 }
 

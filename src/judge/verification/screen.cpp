@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "frontend/syntax.h"
 #include "graph/graph.h"
@@ -137,15 +138,12 @@ Result<std::vector<Screened>> screen(const std::string& path, const single_run::
   return all;
 }
 
-Json to_json(const Screened& screened) {
-  Json ops = Json::array();
-  for (const std::string& op : screened.ops) ops.push(op);
-  Json json = Json::object();
-  json.set("name", screened.name).set("path", screened.path);
-  json.set("scope", scope_name(screened.scope)).set("reader", screened.reader);
-  json.set("reason", screened.reason).set("ops", std::move(ops));
-  if (!screened.detail.empty()) json.set("detail", screened.detail);
-  return json;
+template <class V>
+void fields(V& v, Screened& s) {
+  v("name", s.name)("path", s.path)("scope", computed(scope_name(s.scope)))("reader", s.reader);
+  v("reason", s.reason)("ops", s.ops)("detail", s.detail, Zero::Omit);
 }
+
+Json to_json(const Screened& screened) { return record_json(screened); }
 
 }  // namespace kw::verification

@@ -1,3 +1,4 @@
+#include "core/json_writer.h"
 #include "ports/bound.h"
 #include "single_run/json.h"
 #include "verification/verify.h"
@@ -38,13 +39,11 @@ Json to_json(const VerifyReport& report) {
                        .set("name", report.task_name)
                        .set("hash", report.task_hash)
                        .set("notes", single_run::texts(report.task_notes)));
-  json.set("cross_check", report.cross_check ? to_json(*report.cross_check) : Json());
+  json.set("cross_check", json_of(report.cross_check));
   json.set("stages", stages_json(gate.stages)).set("cell_list", cells_json(gate.cells));
   json.set("skipped", single_run::texts(gate.skipped)).set("lint", single_run::texts(gate.lint));
-  Json warnings = Json::array();
-  for (const record::Finding& finding : gate.warnings) warnings.push(record::to_json(finding));
-  json.set("warnings", warnings);
-  json.set("kill_rate", report.imposters ? gate::to_json(*report.imposters) : Json());
+  json.set("warnings", json_of(gate.warnings));
+  json.set("kill_rate", json_of(report.imposters));
   json.set("seconds", gate.seconds).set("prepare_seconds", gate.prepare_seconds);
   json.set("truths_by", report.truths_by);
   return json.set("constants", ports::to_json(ports::bound_constants()));

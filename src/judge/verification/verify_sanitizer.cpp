@@ -4,6 +4,7 @@
 
 #include "compile/search.h"
 #include "core/json.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
@@ -18,15 +19,13 @@ constexpr double kTimeoutSeconds = 600;  // the tools slow a kernel down about 1
 
 std::vector<std::string> run_words(const std::string& self, const std::string& module_path,
                                    const kernel::Bindings& bindings) {
-  Json dims = Json::object();
-  for (const auto& [name, value] : bindings.dims) dims.set(name, value);
   std::vector<std::string> words = {self,
                                     "run",
                                     module_path,
                                     "--device",
                                     "gpu",
                                     "--dims",
-                                    dims.dump(),
+                                    json_of(bindings.dims).dump(),
                                     "--target",
                                     bindings.target.name,
                                     "--timeout",

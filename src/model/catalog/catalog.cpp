@@ -5,6 +5,7 @@
 #include "catalog/metric.h"
 #include "catalog/reader.h"
 #include "core/check.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "kCatalogFiles.inc"
 
@@ -30,13 +31,6 @@ const T* find_row(const std::vector<T>& rows, std::string_view id) {
   return at == rows.end() ? nullptr : &*at;
 }
 
-template <typename T>
-Json list_json(const std::vector<T>& texts) {
-  Json list = Json::array();
-  for (const T& text : texts) list.push(text);
-  return list;
-}
-
 Json sass_json(const Method& method) {
   Json list = Json::array();
   for (const SassCheck& check : method.sass) {
@@ -44,7 +38,7 @@ Json sass_json(const Method& method) {
     const Opcodes* known = find_opcodes(check.opcodes);
     for (const std::string& target : arch::targets_with(method.features)) {
       const auto pattern = known->pattern(target);
-      patterns.set(target, pattern ? Json(*pattern) : Json());
+      patterns.set(target, json_of(pattern));
     }
     list.push(Json::object()
                   .set("check", sass_check_name(check.kind))
@@ -99,15 +93,15 @@ Json to_json(const Method& method) {
     features.emplace_back(arch::feature_name(feature));
   Json json = Json::object();
   json.set("id", method.id).set("axis", method.axis).set("priority", method.priority);
-  json.set("title", method.title).set("features", list_json(features));
-  json.set("targets", list_json(arch::targets_with(method.features)));
+  json.set("title", method.title).set("features", json_of(features));
+  json.set("targets", json_of(arch::targets_with(method.features)));
   json.set("gain", Json::array().push(method.gain_low).push(method.gain_high));
   json.set("trigger", method.trigger ? Json(to_text(*method.trigger)) : Json());
   json.set("skip", method.skip ? Json(to_text(*method.skip)) : Json());
-  json.set("needs", list_json(method.needs)).set("conflicts", list_json(method.conflicts));
-  json.set("supersedes", list_json(method.supersedes));
+  json.set("needs", json_of(method.needs)).set("conflicts", json_of(method.conflicts));
+  json.set("supersedes", json_of(method.supersedes));
   json.set("effect", effect_name(method.effect)).set("sass", sass_json(method));
-  json.set("sanitizer", list_json(method.sanitizer)).set("knobs", list_json(method.knobs));
+  json.set("sanitizer", json_of(method.sanitizer)).set("knobs", json_of(method.knobs));
   json.set("expressible", expressible_name(method.expressible));
   json.set("experimental", method.experimental).set("guidance", method.guidance);
   return json;

@@ -1,28 +1,24 @@
 #include "catalog/metric.h"
 
+#include "core/json_writer.h"
+
 namespace kw::catalog {
 namespace {
 
 constexpr const char* kUnitNames[] = {"%", "us", "bytes", "count", "ratio", "flag"};
 constexpr const char* kBetterNames[] = {"high", "low", "neither"};
 
-Json names_json(const std::vector<std::string>& names) {
-  Json list = Json::array();
-  for (const std::string& name : names) list.push(name);
-  return list;
-}
 
 }  // namespace
 
 const char* unit_name(Unit unit) { return kUnitNames[static_cast<size_t>(unit)]; }
 
-Json to_json(const Metric& metric) {
-  Json json = Json::object();
-  json.set("id", metric.id).set("title", metric.title).set("unit", unit_name(metric.unit));
-  json.set("better", kBetterNames[static_cast<size_t>(metric.better)]);
-  json.set("ncu", names_json(metric.ncu)).set("labels", names_json(metric.labels));
-  json.set("vgpu", names_json(metric.vgpu));
-  return json;
+template <class V>
+void fields(V& v, Metric& m) {
+  v("id", m.id)("title", m.title)("unit", computed(unit_name(m.unit)));
+  v("better", m.better, kBetterNames)("ncu", m.ncu)("labels", m.labels)("vgpu", m.vgpu);
 }
+
+Json to_json(const Metric& metric) { return record_json(metric); }
 
 }  // namespace kw::catalog

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/json_writer.h"
+
 namespace kw::ports {
 
 using tensor::DType;
@@ -39,19 +41,14 @@ const BoundConstants& bound_constants() {
   return kConstants;
 }
 
-Json to_json(const BoundConstants& constants) {
-  Json json = Json::object();
-  json.set("unit", constants.unit);
-  json.set("path_factor", constants.path_factor);
-  json.set("sum_root", constants.sum_root);
-  json.set("sum_plus", constants.sum_plus);
-  json.set("sum_chain", constants.sum_chain);
-  json.set("half_sum", constants.half_sum);
-  json.set("max_z", constants.max_z);
-  json.set("rms_z", constants.rms_z);
-  json.set("max_share", constants.max_share);
-  return json;
+template <class V>
+void fields(V& v, BoundConstants& c) {
+  v("unit", c.unit)("path_factor", c.path_factor)("sum_root", c.sum_root)("sum_plus", c.sum_plus);
+  v("sum_chain", c.sum_chain)("half_sum", c.half_sum)("max_z", c.max_z)("rms_z", c.rms_z);
+  v("max_share", c.max_share);
 }
+
+Json to_json(const BoundConstants& constants) { return record_json(constants); }
 
 double chain_units(double n) {
   const BoundConstants& c = bound_constants();

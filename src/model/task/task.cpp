@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/cursor.h"
 #include "kernel/expr.h"
@@ -150,12 +151,6 @@ std::string dims_text(const Dims& dims) {
 
 namespace {
 
-Json texts(const std::vector<std::string>& list) {
-  Json result = Json::array();
-  for (const std::string& one : list) result.push(one);
-  return result;
-}
-
 Json legal_json(const Legal& legal) {
   Json result = Json::object();
   if (legal.low) result.set("low", *legal.low);
@@ -175,7 +170,7 @@ Json legal_json(const Legal& legal) {
 Json input_json(const TensorSpec& spec) {
   Json result = Json::object();
   result.set("name", spec.name).set("dtype", tensor::dtype_name(spec.dtype));
-  result.set("shape", texts(spec.shape));
+  result.set("shape", json_of(spec.shape));
   result.set("role", spec.role == Role::Weight ? "weight" : "input");
   Json legal = legal_json(spec.legal);
   if (!legal.members().empty()) result.set("legal", std::move(legal));
@@ -197,9 +192,7 @@ Json scalar_json(const ScalarSpec& spec) {
 Json shapes_json(const std::vector<Dims>& shapes) {
   Json result = Json::array();
   for (const Dims& dims : shapes) {
-    Json one = Json::object();
-    for (const auto& [name, value] : dims) one.set(name, value);
-    result.push(std::move(one));
+    result.push(json_of(dims));
   }
   return result;
 }
@@ -225,7 +218,7 @@ Json to_json(const Task& task) {
   result.set("inputs", std::move(inputs));
   Json scalars = Json::array();
   for (const ScalarSpec& spec : task.scalars) scalars.push(scalar_json(spec));
-  result.set("scalars", std::move(scalars)).set("outputs", texts(task.output_names));
+  result.set("scalars", std::move(scalars)).set("outputs", json_of(task.output_names));
   Json dims = Json::object();
   for (const auto& [name, range] : task.dims) {
     Json one = Json::object();
@@ -235,7 +228,7 @@ Json to_json(const Task& task) {
   result.set("dims", std::move(dims));
   result.set("correctness_shapes", shapes_json(task.correctness_shapes));
   result.set("benchmark_shapes", shapes_json(task.benchmark_shapes));
-  result.set("precision", precision_json(task.precision)).set("notes", texts(task.notes));
+  result.set("precision", precision_json(task.precision)).set("notes", json_of(task.notes));
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "frontend/spec_text.h"
 #include "kernel/parse.h"
@@ -171,7 +172,7 @@ std::string problems_text(const ImportReport& report) {
 }
 
 Json to_json(const ImportReport& report) {
-  Json problems = Json::array(), notes = Json::array(), words = Json::array();
+  Json problems = Json::array();
   for (const cuda_source::Diagnostic& one : report.result.problems) {
     problems.push(Json::object()
                       .set("line", one.line)
@@ -179,15 +180,11 @@ Json to_json(const ImportReport& report) {
                       .set("message", one.message)
                       .set("hint", one.hint));
   }
-  for (const std::string& one : report.result.notes) notes.push(one);
-  for (const std::string& one : report.task_words) words.push(one);
-  return Json::object()
-      .set("file", report.file)
-      .set("launcher", report.result.launcher)
-      .set("module", report.result.module.empty() ? Json() : Json(report.result.module))
-      .set("problems", std::move(problems))
-      .set("notes", std::move(notes))
-      .set("task_options", std::move(words));
+  JsonWriter v;
+  v("file", report.file)("launcher", report.result.launcher);
+  v("module", report.result.module, Zero::Null)("problems", problems);
+  v("notes", report.result.notes)("task_options", report.task_words);
+  return std::move(v).take();
 }
 
 Result<std::string> read_kernel_text(const std::string& path, const ImportOptions& options,

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "tensor/convert.h"
 
 namespace kw::binding {
@@ -42,12 +43,10 @@ TensorSummary summarise(const std::string& name, const tensor::HostTensor& tenso
 }
 
 Json to_json(const TensorSummary& summary) {
-  Json shape = Json::array();
-  for (const int64_t extent : summary.shape) shape.push(extent);
   Json json = Json::object();
   json.set("name", summary.name)
       .set("dtype", tensor::dtype_name(summary.dtype))
-      .set("shape", shape);
+      .set("shape", json_of(summary.shape));
   const bool any = summary.finite > 0;
   json.set("min", any ? Json(summary.min) : Json()).set("max", any ? Json(summary.max) : Json());
   json.set("mean", any ? Json(summary.mean) : Json());

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "compile/select.h"
+#include "core/json_writer.h"
 #include "cuda/driver.h"
 #include "gpu/gpu_device.h"
 #include "vgpu/virtual_gpu.h"
@@ -29,18 +30,13 @@ Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request)
   return std::unique_ptr<ports::Device>(KW_TRY(vgpu::VirtualGpu::open(request.target)));
 }
 
-Json to_json(const ports::DeviceInfo& info) {
-  Json json = Json::object();
-  json.set("name", info.name)
-      .set("target", info.target)
-      .set("virtual", info.is_virtual)
-      .set("sms", info.sms);
-  json.set("l2_bytes", info.l2_bytes).set("shared_per_block_optin", info.shared_per_block_optin);
-  json.set("memory_bytes", info.memory_bytes).set("sm_clock_mhz", info.sm_clock_mhz);
-  json.set("memory_clock_mhz", info.memory_clock_mhz)
-      .set("uuid", info.uuid)
-      .set("driver", info.driver);
-  return json;
+Json to_json(const ports::DeviceInfo& i) {
+  JsonWriter v;
+  v("name", i.name)("target", i.target)("virtual", i.is_virtual)("sms", i.sms);
+  v("l2_bytes", i.l2_bytes)("shared_per_block_optin", i.shared_per_block_optin);
+  v("memory_bytes", i.memory_bytes)("sm_clock_mhz", i.sm_clock_mhz);
+  v("memory_clock_mhz", i.memory_clock_mhz)("uuid", i.uuid)("driver", i.driver);
+  return std::move(v).take();
 }
 
 }  // namespace kw::machine

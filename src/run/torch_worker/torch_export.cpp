@@ -1,15 +1,14 @@
 #include "torch_worker/torch_export.h"
 
+#include "core/json_writer.h"
 #include "tensor/dtype.h"
 
 namespace kw::torch_worker {
 
 TorchArgument zeros_argument(std::string name, tensor::DType dtype,
                              const std::vector<int64_t>& shape) {
-  Json extents = Json::array();
-  for (int64_t extent : shape) extents.push(extent);
   Json type = Json::object();
-  type.set("dtype", tensor::dtype_name(dtype)).set("shape", extents);
+  type.set("dtype", tensor::dtype_name(dtype)).set("shape", json_of(shape));
   Json value = Json::object();
   value.set("zeros", type);
   return {std::move(name), nullptr, value};

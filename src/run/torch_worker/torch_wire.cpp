@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/memory.h"
@@ -109,9 +110,7 @@ Json source_json(const TorchSource& given) {
   if (!source.text.empty()) json.set("text", source.text);
   json.set("neighbours", imported_neighbours(source));
   json.set("entry", source.entry);
-  Json globals = Json::object();
-  for (const auto& [name, value] : source.globals) globals.set(name, value);
-  json.set("globals", globals);
+  json.set("globals", json_of(source.globals));
   return json;
 }
 
@@ -132,18 +131,10 @@ Json arguments_json(const std::vector<TorchArgument>& arguments,
   return list;
 }
 
-Json names_json(const std::vector<std::string>& names) {
-  Json list = Json::array();
-  for (const std::string& name : names) list.push(name);
-  return list;
-}
-
 Json gradients_json(const TorchGradients& gradients) {
-  Json outputs = Json::array();
-  for (const int64_t place : gradients.outputs) outputs.push(place);
   Json json = Json::object();
-  json.set("of", names_json(gradients.of)).set("upstream", names_json(gradients.upstream));
-  return json.set("outputs", outputs);
+  json.set("of", json_of(gradients.of)).set("upstream", json_of(gradients.upstream));
+  return json.set("outputs", json_of(gradients.outputs));
 }
 
 }  // namespace
@@ -153,7 +144,7 @@ void put_call(const TorchCall& call, Json* request,
   request->set("source", source_json(call.source));
   request->set("arguments", arguments_json(call.arguments, tensors));
   request->set("weights", arguments_json(call.weights, tensors));
-  request->set("written", names_json(call.written));
+  request->set("written", json_of(call.written));
   request->set("written_only", call.written_only);
   if (!call.gradients.of.empty()) request->set("gradients", gradients_json(call.gradients));
   request->set("device", call.device);
@@ -167,9 +158,9 @@ Result<os::SharedMemory> lay_out(const std::vector<const tensor::HostTensor*>& t
   for (const tensor::HostTensor* each : tensors) {
     Json place = Json::object();
     place.set("dtype", tensor::dtype_name(each->dtype));
-    Json shape = Json::array();
-    for (int64_t extent : each->shape) shape.push(extent);
-    place.set("shape", shape).set("offset", total).set("bytes", uint64_t{each->data.size()});
+    place.set("shape", json_of(each->shape))
+        .set("offset", total)
+        .set("bytes", uint64_t{each->data.size()});
     places->push(place);
     total += aligned(each->data.size());
   }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::llm {
@@ -150,9 +151,7 @@ Json write_body(const Request& request, const WireTarget& target,
     }
   }
   if (!request.stop.empty()) {
-    Json stop = Json::array();
-    for (const std::string& word : request.stop) stop.push(word);
-    body.set("stop_sequences", std::move(stop));
+    body.set("stop_sequences", json_of(request.stop));
   }
   if (target.streaming == Streaming::Yes) body.set("stream", true);
   return body;

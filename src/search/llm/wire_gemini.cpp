@@ -12,6 +12,7 @@
 #include <array>
 #include <set>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::llm {
@@ -109,9 +110,7 @@ Json config_json(const Request& request, const WireTarget& target,
   if (may_send_temperature(request, target, degraded))
     config.set("temperature", *request.temperature);
   if (!request.stop.empty()) {
-    Json stop = Json::array();
-    for (const std::string& word : request.stop) stop.push(word);
-    config.set("stopSequences", std::move(stop));
+    config.set("stopSequences", json_of(request.stop));
   }
   if (!request.reasoning.asked()) return config;
   Json thinking = Json::object();

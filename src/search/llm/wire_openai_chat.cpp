@@ -8,6 +8,8 @@
 
 #include <map>
 
+#include "core/json_writer.h"
+
 namespace kw::llm {
 namespace {
 
@@ -73,9 +75,7 @@ Json write_body(const Request& request, const WireTarget& target,
     if (target.model.thinking == Thinking::Effort) {
       degraded.push_back("stop: reasoning models take none; left out");
     } else {
-      Json stop = Json::array();
-      for (const std::string& word : request.stop) stop.push(word);
-      body.set("stop", std::move(stop));
+      body.set("stop", json_of(request.stop));
     }
   }
   if (target.streaming == Streaming::Yes) {

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "os/disk.h"
 #include "os/files.h"
@@ -48,7 +49,7 @@ Json settings_json(const TuneVerifiersRequest& request) {
   json.set("sample", request.sample).set("seed", request.seed);
   json.set("reflect", request.reflect).set("install", request.install);
   const std::optional<double>& budget = request.models.budget_usd;
-  return json.set("budget_usd", budget ? Json(*budget) : Json());
+  return json.set("budget_usd", json_of(budget));
 }
 
 /// A hash of what votes depend on besides the settings: files may change between sessions.
@@ -294,15 +295,11 @@ class Tuning {
     document.set("second_model", second_ ? Json(second_->text()) : Json());
     const llm::LedgerTotals totals = session_->client().ledger().totals();
     document.set("calls", totals.calls).set("usd", totals.usd);
-    Json verifiers = Json::array();
-    for (const Tuned& tuned : report_.tuned) verifiers.push(to_json(tuned));
-    document.set("verifiers", std::move(verifiers));
+    document.set("verifiers", json_of(report_.tuned));
     for (const auto& [name, list] :
          {std::pair("notes", &report_.notes), std::pair("warnings", &report_.warnings),
           std::pair("installed", &report_.installed)}) {
-      Json all = Json::array();
-      for (const std::string& one : *list) all.push(one);
-      document.set(name, std::move(all));
+      document.set(name, json_of(*list));
     }
     report_.document = std::move(document);
     KW_TRY(os::write_file(report_.folder + "/scores.json", report_.document.dump(true) + "\n"));

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "os/interrupt.h"
 #include "review/shown.h"
@@ -356,39 +357,35 @@ class Tuner {
 
 }  // namespace
 
-Json to_json(const TuneSettings& settings) {
-  Json json = Json::object();
-  json.set("field", field_name(settings.field)).set("model", settings.model.text());
-  json.set("population", settings.population);
-  json.set("sample", static_cast<int64_t>(settings.sample)).set("seed", settings.seed);
-  return json.set("reflect", settings.reflect);
+template <class V>
+void fields(V& v, TuneSettings& s) {
+  v("field", computed(field_name(s.field)))("model", computed(s.model.text()));
+  v("population", s.population)("sample", s.sample)("seed", s.seed)("reflect", s.reflect);
 }
 
-Json to_json(const Tuned& tuned) {
-  Json json = Json::object();
-  json.set("verifier", field_name(tuned.field)).set("finished", tuned.finished);
-  json.set("stopped", tuned.stopped).set("better", tuned.better);
-  json.set("shipped_prompt", tuned.shipped.id()).set("best_prompt", tuned.best.id());
-  json.set("votes", static_cast<int64_t>(tuned.votes)).set("usd", tuned.usd);
-  Json scores = Json::array();
-  for (const MetricRow& row : tuned.rows) {
-    Json one = to_json(row.confusion);
-    one.set("prompt", row.who).set("on", row.where);
-    scores.push(one.set("usd", row.usd).set("seconds", row.seconds));
-  }
-  json.set("scores", std::move(scores));
-  Json rewritings = Json::array();
-  for (const Rewriting& one : tuned.rewritings) {
-    Json item = Json::object();
-    item.set("generation", one.generation).set("number", one.number).set("prompt", one.prompt);
-    item.set("outcome", one.outcome).set("train", one.train ? to_json(*one.train) : Json());
-    rewritings.push(item.set("guard", one.guard ? to_json(*one.guard) : Json()));
-  }
-  json.set("rewritings", std::move(rewritings));
-  Json notes = Json::array();
-  for (const std::string& note : tuned.notes) notes.push(note);
-  return json.set("notes", std::move(notes));
+Json to_json(const TuneSettings& settings) { return record_json(settings); }
+
+template <class V>
+void fields(V& v, Rewriting& r) {
+  v("generation", r.generation)("number", r.number)("prompt", r.prompt)("outcome", r.outcome);
+  v("train", r.train)("guard", r.guard);
 }
+
+Json to_json(const MetricRow& row) {
+  Json json = to_json(row.confusion);
+  json.set("prompt", row.who).set("on", row.where);
+  return json.set("usd", row.usd).set("seconds", row.seconds);
+}
+
+template <class V>
+void fields(V& v, Tuned& t) {
+  v("verifier", computed(field_name(t.field)))("finished", t.finished)("stopped", t.stopped);
+  v("better", t.better)("shipped_prompt", computed(t.shipped.id()));
+  v("best_prompt", computed(t.best.id()))("votes", t.votes)("usd", t.usd)("scores", t.rows);
+  v("rewritings", t.rewritings)("notes", t.notes);
+}
+
+Json to_json(const Tuned& tuned) { return record_json(tuned); }
 
 Result<Tuned> tune(const Corpus& corpus, const TuneSettings& settings, const std::string& shipped,
                    const std::vector<Json>& past, const BallotPorts& ports) {

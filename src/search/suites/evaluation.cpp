@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
+
 namespace kw::suites {
 
 int64_t Evaluation::regressions() const {
@@ -21,23 +23,16 @@ void settle(const std::vector<TaskRow>& before, Evaluation* evaluation) {
   }
 }
 
-Json to_json(const Evaluation& evaluation) {
-  Json settings = Json::object();
-  for (const auto& [name, value] : evaluation.settings) settings.set(name, value);
-  Json rows = Json::array(), changes = Json::array();
-  for (const TaskRow& row : evaluation.rows) rows.push(to_json(row));
-  for (const Change& change : evaluation.changes) changes.push(to_json(change));
-  Json json = Json::object();
-  json.set("suite", evaluation.suite).set("settings", std::move(settings));
-  json.set("version", evaluation.version).set("started", evaluation.started);
-  json.set("updated", evaluation.updated).set("selected", evaluation.selected);
-  json.set("complete", evaluation.complete()).set("interrupted", evaluation.interrupted);
-  json.set("totals", to_json(evaluation.totals)).set("rows", std::move(rows));
-  if (!evaluation.against.empty()) {
-    json.set("against", evaluation.against).set("regressions", evaluation.regressions());
-    json.set("changes", std::move(changes));
-  }
-  return json;
+template <class V>
+void fields(V& v, Evaluation& e) {
+  const When compared{!e.against.empty()};
+  v("suite", e.suite)("settings", e.settings)("version", e.version)("started", e.started);
+  v("updated", e.updated)("selected", e.selected)("complete", computed(e.complete()));
+  v("interrupted", e.interrupted)("totals", e.totals)("rows", e.rows);
+  v("against", e.against, compared)("regressions", computed(e.regressions()), compared);
+  v("changes", e.changes, compared);
 }
+
+Json to_json(const Evaluation& evaluation) { return record_json(evaluation); }
 
 }  // namespace kw::suites

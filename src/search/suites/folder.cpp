@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/json_writer.h"
 #include "os/files.h"
 #include "os/inside.h"
 
@@ -15,11 +16,9 @@ constexpr const char* kFormat = "kernelwright evaluation";
 constexpr int kVersion = 1;
 
 Json to_json(const Manifest& manifest) {
-  Json settings = Json::object();
-  for (const auto& [name, value] : manifest.settings) settings.set(name, value);
   Json json = Json::object();
   json.set("format", kFormat).set("version", kVersion).set("suite", manifest.suite);
-  return json.set("started", manifest.started).set("settings", std::move(settings));
+  return json.set("started", manifest.started).set("settings", json_of(manifest.settings));
 }
 
 /// The first difference from the earlier request, or "".

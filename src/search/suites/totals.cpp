@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "clock/statistics.h"
+#include "core/json_writer.h"
 #include "core/random.h"
 
 namespace kw::suites {
@@ -134,26 +135,6 @@ void count_rows(std::span<const TaskRow> rows, Totals* totals) {
   totals->not_slower = rate_of(totals->faster + totals->same, all);
 }
 
-Json to_json(const Estimated& estimate) {
-  return Json::object()
-      .set("value", estimate.value)
-      .set("low", estimate.low)
-      .set("high", estimate.high);
-}
-
-Json to_json(const std::optional<Estimated>& estimate) {
-  return estimate ? to_json(*estimate) : Json();
-}
-
-Json to_json(const Rate& rate) {
-  return Json::object()
-      .set("count", rate.count)
-      .set("of", rate.of)
-      .set("share", to_json(rate.share));
-}
-
-Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
-
 }  // namespace
 
 Rate rate_of(int64_t count, int64_t of) {
@@ -177,38 +158,35 @@ Totals totals_of(std::span<const TaskRow> rows, uint64_t seed) {
   return totals;
 }
 
-Json to_json(const Totals& totals) {
-  Json json = Json::object();
-  json.set("pass_rate", to_json(totals.passed)).set("fast_1", to_json(totals.fast_1));
-  json.set("not_slower", to_json(totals.not_slower));
-  json.set("faster", totals.faster).set("same", totals.same).set("slower", totals.slower);
-  json.set("ambiguous", totals.ambiguous).set("compared", totals.compared);
-  json.set("median_speedup", to_json(totals.median)).set("p25_speedup", to_json(totals.p25));
-  json.set("geomean_speedup", to_json(totals.geomean));
-  if (totals.without_best) {
-    json.set("without_best", Json::object()
-                                 .set("kernel", totals.without_best->kernel)
-                                 .set("speedup", totals.without_best->speedup)
-                                 .set("geomean_of_others", totals.without_best->geomean));
+template <class V>
+void fields(V& v, Estimated& e) {
+  v("value", e.value)("low", e.low)("high", e.high);
+}
+
+template <class V>
+void fields(V& v, Rate& r) {
+  v("count", r.count)("of", r.of)("share", r.share);
+}
+
+Json to_json(const Totals& t) {
+  JsonWriter v;
+  v("pass_rate", t.passed)("fast_1", t.fast_1)("not_slower", t.not_slower)("faster", t.faster);
+  v("same", t.same)("slower", t.slower)("ambiguous", t.ambiguous)("compared", t.compared);
+  v("median_speedup", t.median)("p25_speedup", t.p25)("geomean_speedup", t.geomean);
+  if (t.without_best) {
+    v.group("without_best", [&](auto& g) {
+      g("kernel", t.without_best->kernel)("speedup", t.without_best->speedup);
+      g("geomean_of_others", t.without_best->geomean);
+    });
   }
   Json fast_p = Json::array();
-  for (const auto& [p, rate] : totals.fast_p) {
-    Json row = to_json(rate);
-    fast_p.push(row.set("p", p));
-  }
-  json.set("fast_p", std::move(fast_p));
-  json.set("of_floor", to_json(totals.of_floor));
-  json.set("of_floor_p25", number_or_null(totals.of_floor_p25));
-  json.set("near_floor", to_json(totals.near_floor));
-  json.set("estimated_of_floor", number_or_null(totals.estimated_of_floor));
-  json.set("below_target", totals.below_target).set("baseline_failed", totals.baseline_failed);
-  Json failures = Json::object();
-  for (const auto& [kind, count] : totals.failures) failures.set(kind, count);
-  json.set("failures", std::move(failures));
-  json.set("seconds", totals.seconds).set("median_seconds", totals.median_seconds);
-  json.set("cost_usd", number_or_null(totals.cost_usd));
-  json.set("cost_per_passed", number_or_null(totals.cost_per_passed));
-  return json.set("tokens_in", totals.tokens_in).set("tokens_out", totals.tokens_out);
+  for (const auto& [p, rate] : t.fast_p) fast_p.push(record_json(rate).set("p", p));
+  v("fast_p", fast_p)("of_floor", t.of_floor)("of_floor_p25", t.of_floor_p25);
+  v("near_floor", t.near_floor)("estimated_of_floor", t.estimated_of_floor);
+  v("below_target", t.below_target)("baseline_failed", t.baseline_failed)("failures", t.failures);
+  v("seconds", t.seconds)("median_seconds", t.median_seconds)("cost_usd", t.cost_usd);
+  v("cost_per_passed", t.cost_per_passed)("tokens_in", t.tokens_in)("tokens_out", t.tokens_out);
+  return std::move(v).take();
 }
 
 }  // namespace kw::suites

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "store/find.h"
@@ -14,8 +15,6 @@ namespace kw::workflows {
 
 namespace {
 
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 // Passed and fastest first, measured before estimated, the rest in the order of adding.
 auto rank(const store::CandidateRow& row) {
   const double never = 1e300;
@@ -23,16 +22,12 @@ auto rank(const store::CandidateRow& row) {
                     row.estimate_us.value_or(never), row.number);
 }
 
-Json candidate_json(const store::CandidateRow& row) {
-  Json tunes = Json::object();
-  for (const auto& [name, value] : row.tunes) tunes.set(name, value);
-  Json json = Json::object();
-  json.set("id", row.id).set("number", row.number).set("proposer", row.proposer);
-  json.set("origin", row.origin).set("tunes", std::move(tunes));
-  json.set("verdict", row.verdict.empty() ? Json() : Json(row.verdict));
-  json.set("stage", row.stage).set("reason", row.reason).set("when", row.when);
-  return json.set("microseconds", or_null(row.microseconds))
-      .set("estimate_us", or_null(row.estimate_us));
+Json candidate_json(const store::CandidateRow& r) {
+  JsonWriter v;
+  v("id", r.id)("number", r.number)("proposer", r.proposer)("origin", r.origin)("tunes", r.tunes);
+  v("verdict", r.verdict, Zero::Null)("stage", r.stage)("reason", r.reason)("when", r.when);
+  v("microseconds", r.microseconds)("estimate_us", r.estimate_us);
+  return std::move(v).take();
 }
 
 int64_t sessions_in(const std::vector<record::Event>& events) {
@@ -89,28 +84,23 @@ Result<CandidateView> inspect_candidate(const std::string& root, const std::stri
   return view;
 }
 
-Json to_json(const store::RunRow& run) {
-  Json json = Json::object();
-  json.set("id", run.id).set("folder", run.folder).set("name", run.name);
-  json.set("created", run.created).set("status", run.status).set("proposer", run.proposer);
-  json.set("target", run.target).set("reason", run.reason).set("candidates", run.candidates);
-  json.set("judged", run.judged).set("passed", run.passed).set("seconds", run.seconds);
-  json.set("best_us", or_null(run.best_us)).set("estimate_us", or_null(run.estimate_us));
-  return json.set("speedup", or_null(run.speedup)).set("bytes", run.bytes);
+Json to_json(const store::RunRow& r) {
+  JsonWriter v;
+  v("id", r.id)("folder", r.folder)("name", r.name)("created", r.created)("status", r.status);
+  v("proposer", r.proposer)("target", r.target)("reason", r.reason)("candidates", r.candidates);
+  v("judged", r.judged)("passed", r.passed)("seconds", r.seconds)("best_us", r.best_us);
+  v("estimate_us", r.estimate_us)("speedup", r.speedup)("bytes", r.bytes);
+  return std::move(v).take();
 }
 
 Json to_json(const RunView& view) {
-  Json candidates = Json::array(), damage = Json::array(), events = Json::array();
+  Json candidates = Json::array();
   for (const store::CandidateRow& row : view.candidates) candidates.push(candidate_json(row));
-  for (const std::string& what : view.damage) damage.push(what);
-  for (const record::Event& event : view.events) events.push(to_json(event));
-  Json json = Json::object();
-  json.set("run", to_json(view.run)).set("prompt", view.prompt);
-  json.set("sessions", view.sessions).set("crashes", view.crashes);
-  json.set("damage", std::move(damage));
-  json.set("kernel", view.kernel_path.empty() ? Json() : Json(view.kernel_path));
-  json.set("candidates", std::move(candidates)).set("report", view.report);
-  return json.set("events", std::move(events));
+  JsonWriter v;
+  v("run", to_json(view.run))("prompt", view.prompt)("sessions", view.sessions);
+  v("crashes", view.crashes)("damage", view.damage)("kernel", view.kernel_path, Zero::Null);
+  v("candidates", candidates)("report", view.report)("events", view.events);
+  return std::move(v).take();
 }
 
 Json to_json(const CandidateView& view) {
