@@ -1,6 +1,5 @@
 // A record lists its members once, in a function template beside it. Every form of the record
-// follows from that list: JSON (json_writer.h, json_reader.h), bytes (bytes.h), a schema
-// (schema.h).
+// follows from that list: JSON (json_writer.h, json_reader.h) and bytes (bytes.h).
 //
 //   template <class V>
 //   void fields(V& v, Attempt& a) {
