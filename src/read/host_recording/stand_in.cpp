@@ -218,14 +218,16 @@ Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& comman
 
 Result<Json> StandIn::job_at(const PythonPlace& place) const {
   Json job = KW_TRY(python_job(request_.python, "stand_in"));
-  Json extensions = Json::object();
+  Json attributes = Json::object(), extensions = Json::object();
+  for (const auto& [which, value] : request_.attributes)
+    attributes.set(std::to_string(which), value);
   for (const auto& [key, build] : builds_) {
     extensions.set(
         key, Json::object().set("library", build.library).set("kernels", json_of(build.kernels)));
   }
   const std::string runtime = folder_->path() + "/libkwrecord.so";
   job.set("runtime", runtime)
-      .set("attributes", json_of(request_.attributes))
+      .set("attributes", std::move(attributes))
       .set("extensions", std::move(extensions))
       .set("triton", imports(request_.python.text, "triton"))
       .set("cute", Json())
