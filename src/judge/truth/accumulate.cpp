@@ -12,7 +12,6 @@
 
 #include "truth/levels.h"
 #include "truth/scalar.h"
-#include "truth/swing.h"
 
 namespace kw::truth {
 
@@ -118,9 +117,9 @@ void jump_one(const Folding& f, const VectorLanes& x, int at, size_t s, Accumula
     if (share > 0) state.lo[s] = state.hi[s] = (1 + state.hi[s]) * (1 + share) - 1;
   } else if (lo > 0 || hi > 0) {
     const double sign = sign_of(f);
-    const double reach = (f.in.a ? kPathFactor * x.a[at] : 0) + (f.in.h ? x.h[at] : 0);
-    raise(state.hi[s], sign * t + (sign > 0 ? hi : lo) + reach);
-    raise(state.lo[s], sign * t - (sign > 0 ? lo : hi) - reach);
+    const double e = reach(f.in.a ? x.a[at] : 0, f.in.h ? x.h[at] : 0);
+    raise(state.hi[s], sign * t + (sign > 0 ? hi : lo) + e);
+    raise(state.lo[s], sign * t - (sign > 0 ? lo : hi) - e);
   } else {
     raise(state.certain[s], sign_of(f) * t);
   }

@@ -1,9 +1,5 @@
 #include "truth/errors.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "ports/bound.h"
 #include "truth/interpreter.h"
 
@@ -37,13 +33,12 @@ bool is_half(DType type) {
 }
 
 Rounding rounding_of(DType type, bool flush) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (type == DType::Fp64) return {0x1p-53, 0, ports::largest_finite(type), 0, 0, infinity, true};
+  if (type == DType::Fp64) return {0x1p-53, 0, ports::largest_finite(type), 0, 0, infinity(), true};
   Rounding r;
   r.unit = ports::bound_constants().unit;
   r.tiny = flush ? 0x1p-126 : 0x1p-150;
   r.limit = ports::largest_finite(DType::Fp32);
-  r.half_limit = infinity;
+  r.half_limit = infinity();
   if (is_half(type)) {
     r.half_unit = ports::unit_roundoff(type);
     // A whole step, although an honest rounding is off by at most half a step. Among subnormals the
@@ -55,23 +50,9 @@ Rounding rounding_of(DType type, bool flush) {
   return r;
 }
 
-SumErrors sum_errors(const Rounding& r, int64_t count, double t, double size, double a,
-                     double squares) {
-  const ports::BoundConstants& c = ports::bound_constants();
-  SumErrors e{a, std::sqrt(squares)};
-  const bool finite = std::isfinite(t);
-  if (count > 1) {
-    e.h *= c.half_sum;
-    const double n = static_cast<double>(count);
-    if (finite) {
-      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size;
-      e.a += r.unit * std::max(tree, ports::chain_units(n) * std::fabs(t));
-      e.h += r.half_unit * std::fabs(t) + (t != 0 ? r.half_tiny : 0);
-    }
-  }
-  if (size > r.limit) e.a = std::numeric_limits<double>::infinity();
-  if (finite && std::fabs(t) > r.half_limit) e.h = std::numeric_limits<double>::infinity();
-  return e;
+TrackedValue sum_errors(const Rounding& rounding, int64_t count, const Summed& sum) {
+  const double n = static_cast<double>(count);
+  return sum_result(sum, n, ports::chain_units(n), rounding);
 }
 
 }  // namespace kw::truth

@@ -1,9 +1,9 @@
 // Sums and maxima of floats in eight interleaved parts: this vectorises, and rounds less than one
 // long chain.
-#include <cmath>
 #include <limits>
 
 #include "truth/levels.h"
+#include "truth/rules.h"
 
 namespace kw::truth::KW_SIMD_LEVEL {
 
@@ -40,12 +40,6 @@ double largest_of(int count, F f) {
   double most = part[0];
   for (const double p : part) most = p > most ? p : most;
   return most;
-}
-
-// Infinities are not rounded, so they count as 0.
-inline double finite_magnitude(double x) {
-  const double m = std::fabs(x);
-  return m <= std::numeric_limits<double>::max() ? m : 0;
 }
 
 }  // namespace

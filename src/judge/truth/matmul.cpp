@@ -309,41 +309,29 @@ class Product {
   }
 
   void bound(const Job& job, int64_t panel, int64_t column) {
-    const ports::BoundConstants& c = ports::bound_constants();
     Sums size = {}, errors = {}, squares = {}, tf32 = {}, jumps = {};
     add_up(job.size, panel, column, size);
     add_up(job.errors, panel, column, errors);
     add_up(job.squares, panel, column, squares);
     add_up(job.tf32, panel, column, tf32);
     add_up(job.jumps, panel, column, jumps);
-    each(job, panel, column, kGemmColumns<float>,
-         [&](size_t at, int64_t k, size_t row, size_t col) {
-           const double t = out_.t[at];
-           // `size` ignores infinities; a finite part that overflows may turn them into NaN.
-           const bool unknown =
-               job.left.unbounded[row] || job.right.unbounded[col] || size[k] > rounding_.limit;
-           // Infinity times a possible zero may be NaN.
-           if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty()) return;
-           const double m = std::fabs(t);
-           // Usually one thread adds all products of an element; equal products round the same way.
-           const double n = std::min(job.left.terms[row], job.right.terms[col]);
-           const double root = std::min(job.left.roots[row], job.right.roots[col]);
-           const double tree = (c.sum_root * root + c.sum_plus) * size[k];
-           // Products below the normal range have an absolute rounding error each.
-           const double below = size[k] > 0 ? rounding_.tiny * (s_.flush ? n : root) : 0;
-           double a =
-               errors[k] + rounding_.unit * std::max(tree, n / (2 * c.path_factor) * m) + below;
-           double h = rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
-           if (!job.squares.empty()) h += c.half_sum * std::sqrt(squares[k]);
-           // Each factor may be rounded or truncated to ten bits of mantissa.
-           if (tf32_) h += c.half_sum * 0x1p-10 * std::sqrt(tf32[k]) + 0x1p-9 * m;
-           if (m > rounding_.half_limit) h = kInfinity;
-           if (unknown || !std::isfinite(t)) a = kInfinity;
-           if (out_.tracks.a) out_.a[at] = stored_bound(a);
-           if (out_.tracks.h) out_.h[at] = stored_bound(h);
-           if (!(a < kInfinity) || !(h < kInfinity)) s_.findings.out_of_range = true;
-           if (jumps[k] > 0) set_jump(at, jumps[k]);
-         });
+    each(
+        job, panel, column, kGemmColumns<float>, [&](size_t at, int64_t k, size_t row, size_t col) {
+          const double t = out_.t[at];
+          // `size` ignores infinities; a finite part that overflows may turn them into NaN.
+          const bool unknown =
+              job.left.unbounded[row] || job.right.unbounded[col] || size[k] > rounding_.limit;
+          // Infinity times a possible zero may be NaN.
+          if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty()) return;
+          const TrackedValue y = product_result({t, size[k], errors[k], squares[k]},
+                                                std::min(job.left.terms[row], job.right.terms[col]),
+                                                std::min(job.left.roots[row], job.right.roots[col]),
+                                                tf32[k], tf32_, s_.flush, unknown, rounding_);
+          if (out_.tracks.a) out_.a[at] = stored_bound(y.a);
+          if (out_.tracks.h) out_.h[at] = stored_bound(y.h);
+          if (!(y.a < kInfinity) || !(y.h < kInfinity)) s_.findings.out_of_range = true;
+          if (jumps[k] > 0) set_jump(at, jumps[k]);
+        });
   }
 
   void set_jump(size_t at, double jump) {

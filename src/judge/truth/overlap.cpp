@@ -12,7 +12,6 @@
 #include "truth/moves.h"
 #include "truth/parallel.h"
 #include "truth/scalar.h"
-#include "truth/swing.h"
 
 namespace kw::truth {
 
@@ -160,7 +159,7 @@ class Overlap {
       } else {
         each(x.t, sums.t, plain);
       }
-      if (!sums.size.empty()) each(x.t, sums.size, finite_magnitude);
+      if (!sums.size.empty()) each(x.t, sums.size, [](double v) { return finite_magnitude(v); });
       if (!sums.a.empty()) each(x.a, sums.a, plain);
       if (!sums.squares.empty()) each(x.h, sums.squares, [](double v) { return v * v; });
       if (!x.jumps) return;
@@ -190,9 +189,10 @@ class Overlap {
       out_.t[at] = settled(s_.mode, node_.dtype, t);
     }
     if (!sums.size.empty()) {
-      const SumErrors e = sum_errors(rounding_, terms, sums.t[from], sums.size[from],
-                                     sums.a.empty() ? 0 : sums.a[from],
-                                     sums.squares.empty() ? 0 : sums.squares[from]);
+      const TrackedValue e =
+          sum_errors(rounding_, terms,
+                     {sums.t[from], sums.size[from], sums.a.empty() ? 0 : sums.a[from],
+                      sums.squares.empty() ? 0 : sums.squares[from]});
       if (out_.tracks.a) out_.a[at] = stored_bound(e.a);
       if (out_.tracks.h) out_.h[at] = stored_bound(e.h);
       if (!(e.a < kInfinity && e.h < kInfinity)) s_.findings.out_of_range = true;

@@ -12,26 +12,15 @@ namespace kw::truth {
 using graph::Op;
 using tensor::DType;
 
-namespace {
-
-void flip_possible(int k, int count, VectorLanes& out) {
-  open_jumps(count, out);
-  (out.i[k] != 0 ? out.lo : out.hi)[k] = 1;
-}
-
-}  // namespace
-
 void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
                     VectorLanes& out) {
   for (int k = 0; k < count; ++k) out.i[k] = compare(spec.op, x.lanes->t[k], z.lanes->t[k]) ? 1 : 0;
   const bool certain = !x.tracks.a && !x.tracks.h && !z.tracks.a && !z.tracks.h;
   if (certain) return;
   for (int k = 0; k < count; ++k) {
-    const double reach = reach_of(x, k) + reach_of(z, k);
-    const double apart = std::fabs(x.lanes->t[k] - z.lanes->t[k]);
-    // A value equals itself, unless it may be NaN.
-    if (reach == kInfinity || (reach > 0 && apart <= reach && !spec.same))
-      flip_possible(k, count, out);
+    const bool open =
+        may_flip(x.lanes->t[k], z.lanes->t[k], reach_of(x, k) + reach_of(z, k), spec.same);
+    add_jump(flipped(out.i[k] != 0, open), k, count, out);
   }
 }
 
@@ -47,9 +36,9 @@ void classify(const PointSpec& spec, const ChunkOperand& x, int count, VectorLan
     const bool yes =
         spec.op == Op::IsNan ? std::isnan(v) : (spec.op == Op::IsInf ? std::isinf(v) : v == 0);
     out.i[k] = yes ? 1 : 0;
-    const double reach = reach_of(x, k);
-    const bool open = spec.op == Op::Not ? reach > 0 && std::fabs(v) <= reach : reach == kInfinity;
-    if (open) flip_possible(k, count, out);
+    const double e = reach_of(x, k);
+    const bool open = spec.op == Op::Not ? may_be_zero(v, e) : e == kInfinity;
+    add_jump(flipped(yes, open), k, count, out);
   }
 }
 

@@ -22,33 +22,8 @@ double value_of(const ChunkOperand& x, DType type, int k) {
   return x.tracks.integer ? to_double(x.lanes->i[k], type) : x.lanes->t[k];
 }
 
-double low_jump(const ChunkOperand& x, int k) { return x.lanes->jumps ? x.lanes->lo[k] : 0; }
-double high_jump(const ChunkOperand& x, int k) { return x.lanes->jumps ? x.lanes->hi[k] : 0; }
-bool jumps_at(const ChunkOperand& x, int k) { return low_jump(x, k) > 0 || high_jump(x, k) > 0; }
-
-// The value of one operand and the ends of its jump.
-struct Ends {
-  double at[3];
-  int count;
-};
-
-Ends ends_of(const ChunkOperand& x, DType type, int k) {
-  const double v = value_of(x, type, k), lo = low_jump(x, k), hi = high_jump(x, k);
-  Ends ends{{v, 0, 0}, 1};
-  if (lo > 0) ends.at[ends.count++] = v - lo;
-  if (hi > 0) ends.at[ends.count++] = v + hi;
-  return ends;
-}
-
-// If the op has steps, another branch may lie next to a step too. The ends are therefore moved
-// outwards by the operand's errors.
-Ends reached_ends(const ChunkOperand& x, DType type, int k) {
-  const double v = value_of(x, type, k), reach = x.tracks.integer ? 0 : reach_of(x, k);
-  const double lo = low_jump(x, k) + reach, hi = high_jump(x, k) + reach;
-  Ends ends{{v, 0, 0}, 1};
-  if (lo > 0) ends.at[ends.count++] = v - lo;
-  if (hi > 0) ends.at[ends.count++] = v + hi;
-  return ends;
+Jump jump_at(const ChunkOperand& x, int k) {
+  return x.lanes->jumps ? Jump{x.lanes->lo[k], x.lanes->hi[k]} : Jump{0, 0};
 }
 
 bool has_steps(const PointSpec& spec, bool floats) {
@@ -81,153 +56,101 @@ double evaluate(const PointSpec& spec, bool floats, double x, double z, size_t o
   return to_double(operands == 1 ? apply(op, i, spec.to) : apply(op, i, j, spec.to), spec.to);
 }
 
-void widen(double other, double y, int k, VectorLanes& out) {
-  if (other == y || (std::isnan(y) && std::isnan(other))) return;
-  if (std::isnan(other) || std::isnan(y)) {
-    out.lo[k] = out.hi[k] = kInfinity;
-    return;
-  }
-  if (other < y) out.lo[k] = std::max(out.lo[k], y - other);
-  if (other > y) out.hi[k] = std::max(out.hi[k], other - y);
+// The other branch is the other operand, with its own errors.
+void join_errors(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int k,
+                 VectorLanes& out) {
+  if (spec.tracks.a) out.a[k] = std::max(a_of(x)[k], a_of(z)[k]);
+  if (spec.tracks.h) out.h[k] = std::max(h_of(x)[k], h_of(z)[k]);
 }
 
-void carry_choice(std::span<const ChunkOperand> in, const PointSpec& spec, int k,
+Jump carry_choice(const PointSpec& spec, std::span<const ChunkOperand> in, int k,
                   VectorLanes& out) {
-  const bool first = in[0].lanes->i[k] != 0;
+  const bool first = in[0].lanes->i[k] != 0, open = jumps(jump_at(in[0], k));
   const ChunkOperand &chosen = first ? in[1] : in[2], &other = first ? in[2] : in[1];
-  out.lo[k] = low_jump(chosen, k);
-  out.hi[k] = high_jump(chosen, k);
-  if (!jumps_at(in[0], k)) return;
-  const double y = value_of(chosen, spec.to, k);
-  const Ends ends = ends_of(other, spec.to, k);
-  for (int e = 0; e < ends.count; ++e) widen(ends.at[e], y, k, out);
-  if (spec.tracks.a) out.a[k] = std::max(a_of(chosen)[k], a_of(other)[k]);
-  if (spec.tracks.h) out.h[k] = std::max(h_of(chosen)[k], h_of(other)[k]);
+  if (open) join_errors(spec, chosen, other, k, out);
+  return carry_select(open, value_of(chosen, spec.to, k), jump_at(chosen, k),
+                      value_of(other, spec.to, k), jump_at(other, k));
 }
 
-// Returns whether the only other values are the ends themselves.
-bool one_apart(std::span<const ChunkOperand> in, int k) {
-  return std::all_of(in.begin(), in.end(), [&](const ChunkOperand& x) {
-    return x.tracks.integer && low_jump(x, k) + high_jump(x, k) <= 1;
-  });
-}
+// The operands of one element; z is x if there is only one.
+struct Operands {
+  double x, z;
+  Jump jx, jz;
+  bool close;  // the only other values are the ends themselves
+};
 
-// Returns whether the operand may be zero or change its sign.
-bool spans_zero(const ChunkOperand& x, DType type, int k) {
-  const double v = value_of(x, type, k);
-  return v - low_jump(x, k) <= 0 && v + high_jump(x, k) >= 0;
+Operands operands_at(const PointSpec& spec, std::span<const ChunkOperand> in, int k) {
+  const ChunkOperand &x = in.front(), &z = in.back();
+  const Jump jx = jump_at(x, k), jz = jump_at(z, k);
+  const bool integers = x.tracks.integer && z.tracks.integer;
+  return {value_of(x, spec.from, k), value_of(z, spec.from, k), jx, jz,
+          integers && one_apart(jx) && one_apart(jz)};
 }
 
 // Returns whether a result between the ends may exceed the integer type and wrap around.
-bool wraps(const PointSpec& spec, std::span<const ChunkOperand> in, int k) {
-  const Ends xs = ends_of(in[0], spec.from, k);
-  const Ends zs = in.size() > 1 ? ends_of(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
+bool wraps(const PointSpec& spec, const Operands& o, bool one) {
   const double bits = 8 * tensor::dtype_size(spec.to);
   const bool is_signed = wrapped(spec.to, -1) == -1 && spec.to != DType::Uint64;
   const double low = is_signed ? -std::exp2(bits - 1) : 0;
   const double high = std::exp2(is_signed ? bits - 1 : bits);
-  for (int p = 0; p < xs.count; ++p) {
-    for (int q = 0; q < zs.count; ++q) {
-      const double y =
-          in.size() == 1 ? apply(spec.op, xs.at[p]) : apply(spec.op, xs.at[p], zs.at[q]);
-      if (!(y >= low && y < high)) return true;
-    }
+  for (int end = 0; end < 9; ++end) {
+    const int p = end / 3, q = end % 3;
+    if (!has_end(o.jx, p) || !has_end(o.jz, q)) continue;
+    const double x = end_of(o.x, o.jx, p), z = end_of(o.z, o.jz, q);
+    const double y = one ? apply(spec.op, x) : apply(spec.op, x, z);
+    if (!(y >= low && y < high)) return true;
   }
   return false;
 }
 
-void carry_remainder(const PointSpec& spec, std::span<const ChunkOperand> in, double y, int k,
-                     VectorLanes& out) {
-  if (jumps_at(in[1], k)) return widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);
-  const double z = value_of(in[1], spec.from, k), size = std::fabs(z);
-  const bool both = spec.op == Op::Fmod;
-  widen(both || z < 0 ? -size : 0, y, k, out);
-  widen(both || z > 0 ? size : 0, y, k, out);
+Jump carry_remainder(Op op, const Operands& o, double y, Jump out) {
+  const double size = std::fabs(o.z);
+  const bool both = op == Op::Fmod;
+  if (jumps(o.jz)) {
+    widen(out, not_a_number(), y);
+  } else {
+    widen(out, both || o.z < 0 ? -size : 0, y);
+    widen(out, both || o.z > 0 ? size : 0, y);
+  }
+  return out;
 }
 
-// Handles ops whose ends do not bound the values between them. Returns false if the ends must still
-// be evaluated.
-bool carry_between(const PointSpec& spec, std::span<const ChunkOperand> in, double y, int k,
-                   VectorLanes& out) {
-  if (one_apart(in, k)) return false;
-  const auto zero = [&](const ChunkOperand& x) { return spans_zero(x, spec.from, k); };
-  switch (spec.op) {
-    case Op::Cast:
-    case Op::Not:
-      // Zero may lie between two ends that are not zero.
-      if (spec.to == DType::Bool && zero(in[0])) widen(spec.op == Op::Not ? 1 : 0, y, k, out);
-      return false;
-    case Op::Neg:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-      if (!spec.tracks.integer || !wraps(spec, in, k)) return false;
-      widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);
-      return true;
-    case Op::Eq:
-    case Op::Ne:
-      widen(1 - y, y, k, out);
-      return true;
-    case Op::Remainder:
-    case Op::Fmod:
-      carry_remainder(spec, in, y, k, out);
-      return true;
-    default:
-      break;
-  }
+// Returns what lies between the ends of the operands' jumps.
+ops::Between between_of(const PointSpec& spec, const Operands& o, bool one) {
   const ops::Between between = graph::op_info(spec.op).between;
-  switch (between) {
-    case ops::Between::ByEnds:
-      return false;
-    case ops::Between::OverZero:
-    case ops::Between::OverOne:
-      if (std::any_of(in.begin(), in.end(), zero))
-        widen(between == ops::Between::OverOne ? 1 : 0, y, k, out);
-      return false;
-    case ops::Between::Wave:
-      widen(-1, y, k, out);
-      widen(1, y, k, out);
-      return true;
-    case ops::Between::Pole:
-      if (!zero(in.back()) || !jumps_at(in.back(), k)) return false;
-      break;
-    default:
-      break;
-  }
-  widen(std::numeric_limits<double>::quiet_NaN(), y, k, out);  // any value
-  return true;
+  const bool sums = spec.op == Op::Neg || (spec.op >= Op::Add && spec.op <= Op::Mul);
+  if (o.close) return ops::Between::ByEnds;
+  if (sums && spec.tracks.integer && wraps(spec, o, one)) return ops::Between::Anything;
+  // Its ends are moved outwards, but not towards the pole.
+  if (spec.op == Op::FloorDiv)
+    return jumps(o.jz) && spans_zero(o.z, o.jz) ? ops::Between::Anything : ops::Between::ByEnds;
+  return between;
 }
 
-// A double cannot tell such large integers from their neighbours, so a step of one must not be
-// lost. Example: negating the least int64 and its neighbour gives the two ends of the type.
-void keep_steps(double y, int k, VectorLanes& out) {
-  constexpr double kExact = 0x1p53, kSpacing = 0x1p-52;
-  const double step = std::fabs(y) * kSpacing;
-  if (std::fabs(y) < kExact) return;
-  out.lo[k] = std::max(out.lo[k], step);
-  out.hi[k] = std::max(out.hi[k], step);
-}
-
-void carry_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k, VectorLanes& out) {
-  if (spec.op == Op::Where) return carry_choice(in, spec, k, out);
+Jump carry_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k, VectorLanes& out) {
+  const Op op = spec.op;
+  if (op == Op::Where) return carry_choice(spec, in, k, out);
+  const Jump own = {out.lo[k], out.hi[k]};
   const double y = spec.tracks.integer ? to_double(out.i[k], spec.to) : out.t[k];
-  if (carry_between(spec, in, y, k, out)) return;
-  if (spec.op >= Op::Maximum && spec.op <= Op::Fmin) {
-    // The other branch is the other operand, with its own errors.
-    if (spec.tracks.a) out.a[k] = std::max(a_of(in[0])[k], a_of(in[1])[k]);
-    if (spec.tracks.h) out.h[k] = std::max(h_of(in[0])[k], h_of(in[1])[k]);
-  }
-  const bool floats = !in[0].tracks.integer;
-  const auto ends = has_steps(spec, floats) ? reached_ends : ends_of;
-  const Ends xs = ends(in[0], spec.from, k);
-  const Ends zs = in.size() > 1 ? ends(in[1], spec.from, k) : Ends{{0, 0, 0}, 1};
-  for (int p = 0; p < xs.count; ++p) {
-    for (int q = 0; q < zs.count; ++q) {
-      if ((p == 0 && q == 0) || (spec.same && p != q)) continue;
-      widen(evaluate(spec, floats, xs.at[p], zs.at[q], in.size()), y, k, out);
-    }
-  }
-  if (spec.tracks.integer) keep_steps(y, k, out);
+  const Operands o = operands_at(spec, in, k);
+  if ((op == Op::Remainder || op == Op::Fmod) && !o.close) return carry_remainder(op, o, y, own);
+  if (op >= Op::Maximum && op <= Op::Fmin) join_errors(spec, in[0], in[1], k, out);
+  const bool one = in.size() == 1, floats = !in[0].tracks.integer, steps = has_steps(spec, floats);
+  const Jump jx = steps ? reached(o.jx, reach_of(in.front(), k)) : o.jx;
+  const Jump jz = steps ? reached(o.jz, reach_of(in.back(), k)) : o.jz;
+  const auto at = [&](double v, double w) { return evaluate(spec, floats, v, w, in.size()); };
+  const auto at_one = [&](double v) { return at(v, 0); };
+  const auto carry_by_op = [&] {
+    if (op >= Op::Eq && op <= Op::Ge)
+      return carry_comparison(op <= Op::Ne, o.close, own, y, o.x, jx, o.z, jz, spec.same, at);
+    if (spec.to == DType::Bool && !o.close && (op == Op::Cast || op == Op::Not))
+      return carry_to_bool(own, y, o.x, o.jx, jx, op == Op::Not ? 1 : 0, at_one);
+    const ops::Between kind = between_of(spec, o, one);
+    if (one) return carry(kind, own, y, o.x, jx, at_one);
+    return carry(kind, own, y, o.x, jx, o.z, jz, spec.same, at);
+  };
+  const Jump j = carry_by_op();
+  return spec.tracks.integer ? keep_steps(j, y) : j;
 }
 
 }  // namespace
@@ -239,12 +162,10 @@ void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int co
   const double rounding =
       2 * spec.rounding.half_unit + 8 * spec.errors.relative * spec.rounding.unit;
   for (int k = 0; k < count; ++k) {
-    const bool here =
-        std::any_of(in.begin(), in.end(), [&](const ChunkOperand& x) { return jumps_at(x, k); });
-    if (!here) continue;
-    carry_one(spec, in, k, out);
-    out.lo[k] *= 1 + rounding;
-    out.hi[k] *= 1 + rounding;
+    if (std::none_of(in.begin(), in.end(), [k](auto& x) { return jumps(jump_at(x, k)); })) continue;
+    const Jump j = carry_one(spec, in, k, out);
+    out.lo[k] = j.lo * (1 + rounding);
+    out.hi[k] = j.hi * (1 + rounding);
     if (out.lo[k] == kInfinity || out.hi[k] == kInfinity) spec.findings->out_of_range = true;
   }
 }

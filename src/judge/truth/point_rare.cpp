@@ -11,18 +11,13 @@
 
 #include "ports/bound.h"
 #include "truth/scalar.h"
-#include "truth/swing.h"
 
 namespace kw::truth {
 
 using graph::Op;
 using tensor::DType;
 
-namespace {}
-
-double reach_of(const ChunkOperand& x, int k) {
-  return ports::bound_constants().path_factor * a_of(x)[k] + h_of(x)[k];
-}
+double reach_of(const ChunkOperand& x, int k) { return reach(a_of(x)[k], h_of(x)[k]); }
 
 void open_jumps(int count, VectorLanes& out) {
   if (out.jumps) return;
@@ -31,16 +26,16 @@ void open_jumps(int count, VectorLanes& out) {
   out.jumps = true;
 }
 
+void add_jump(const Jump& j, int k, int count, VectorLanes& out) {
+  if (!jumps(j)) return;
+  open_jumps(count, out);
+  out.lo[k] = std::max(out.lo[k], j.lo);
+  out.hi[k] = std::max(out.hi[k], j.hi);
+}
+
 namespace {
 
-// The result may be any value between `low` and `high`.
-void may_be(double low, double high, double y, int k, int count, VectorLanes& out) {
-  const double down = low < y ? y - low : 0, up = high > y ? high - y : 0;
-  if (down == 0 && up == 0) return;
-  open_jumps(count, out);
-  out.lo[k] = std::max(out.lo[k], down);
-  out.hi[k] = std::max(out.hi[k], up);
-}
+constexpr Jump kAnywhere = {kInfinity, kInfinity};
 
 // Evaluates a step function at one point; the result is a double for every result type.
 double step_value(const PointSpec& spec, double v) {
@@ -59,24 +54,9 @@ void one_step(const PointSpec& spec, const ChunkOperand& x, int count, VectorLan
     }
   }
   if (!x.tracks.a && !x.tracks.h) return;
-  for (int k = 0; k < count; ++k) {
-    const double v = x.lanes->t[k], reach = reach_of(x, k);
-    if (reach == 0 || (!std::isfinite(v) && reach < kInfinity)) continue;
-    if (reach == kInfinity && spec.to == DType::Bool) {
-      may_be(0, 1, static_cast<double>(out.i[k]), k, count, out);
-      continue;
-    }
-    if (reach == kInfinity) {
-      may_be(-kInfinity, kInfinity, 0, k, count, out);
-      continue;
-    }
-    const double y = step_value(spec, v);
-    const double below = step_value(spec, v - reach), above = step_value(spec, v + reach);
-    // In a cast to bool, only the point 0 differs from both sides.
-    const bool spans_zero = spec.to == DType::Bool && std::fabs(v) <= reach;
-    const double low = spans_zero ? 0 : std::min(below, above);
-    may_be(low, std::max(below, above), y, k, count, out);
-  }
+  const auto value = [&](double v) { return step_value(spec, v); };
+  for (int k = 0; k < count; ++k)
+    add_jump(stepped(x.lanes->t[k], reach_of(x, k), spec.to == DType::Bool, value), k, count, out);
 }
 
 void floor_divisions(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
@@ -95,13 +75,13 @@ void floor_divisions(const PointSpec& spec, const ChunkOperand& x, const ChunkOp
     // The divisor may be zero, or the quotient is not finite.
     if (ez >= std::fabs(tz) || !std::isfinite(y) || ex == kInfinity) {
       spec.findings->out_of_range = true;
-      may_be(-kInfinity, kInfinity, 0, k, count, out);
+      add_jump(kAnywhere, k, count, out);
       continue;
     }
     const double q = tx / tz;
     const double e =
         (ex + std::fabs(q) * ez) / std::fabs(tz) + 4 * spec.rounding.unit * std::fabs(q);
-    may_be(std::floor(q - e), std::floor(q + e), y, k, count, out);
+    add_jump(may_be(std::floor(q - e), std::floor(q + e), y), k, count, out);
   }
 }
 
@@ -114,32 +94,18 @@ void step(const PointSpec& spec, std::span<const ChunkOperand> in, int count, Ve
 
 namespace {
 
-// The error of pow: by its derivatives if the errors are small, otherwise by evaluation.
-double pow_error(double x, double z, double y, double ex, double ez, double overflow) {
-  if (ex == 0 && ez == 0) return 0;
-  // Negative numbers have only whole powers; the exponent may or may not be whole.
-  if (x < 0 && ez > 0 && std::floor(z + ez) >= std::ceil(z - ez)) return kInfinity;
-  const bool small = x > 0 && ex <= 0x1p-6 * x && ez <= 0x1p-6;
-  if (small && std::isfinite(y) && std::fabs(z) * ex <= 0x1p-6 * x)
-    return std::fabs(z * y / x) * ex + std::fabs(y * std::log(x)) * ez;
-  return swing([&](double v) { return std::pow(v, z); }, x, y, ex, overflow) +
-         swing([&](double v) { return std::pow(x, v); }, z, y, ez, overflow);
+TrackedValue value_at(const ChunkOperand& x, int k) {
+  return {x.lanes->t[k], a_of(x)[k], h_of(x)[k]};
 }
 
 void powers(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
             VectorLanes& out) {
   for (int k = 0; k < count; ++k) {
-    const double tx = x.lanes->t[k], tz = z.lanes->t[k];
-    const double y = out.t[k] = tz == 2 ? tx * tx : std::pow(tx, tz);
-    if (spec.tracks.a) {
-      // x^z = 2^(z log2 x), and the exponent is rounded.
-      const double exponent = finite_magnitude(tz * std::log(std::fabs(tx)));
-      out.a[k] =
-          pow_error(tx, tz, y, kPathFactor * a_of(x)[k], kPathFactor * a_of(z)[k], kPathOverflow) /
-              kPathFactor +
-          spec.rounding.unit * exponent * finite_magnitude(y);
-    }
-    if (spec.tracks.h) out.h[k] = pow_error(tx, tz, y, h_of(x)[k], h_of(z)[k], kHalfOverflow);
+    const TrackedValue y =
+        power_of(value_at(x, k), value_at(z, k), spec.rounding, spec.tracks.a, spec.tracks.h);
+    out.t[k] = y.t;
+    if (spec.tracks.a) out.a[k] = y.a;
+    if (spec.tracks.h) out.h[k] = y.h;
   }
 }
 
@@ -158,14 +124,14 @@ void remainders(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand
     };
     if (spec.tracks.a) out.a[k] = error(a_of(x), a_of(z));
     if (spec.tracks.h) out.h[k] = error(h_of(x), h_of(z));
-    const double reach = reach_of(x, k) + (ez == 0 ? 0 : wholes * ez);
-    if (reach == 0 || !std::isfinite(y) || !std::isfinite(tz)) continue;
+    const double e = reach_of(x, k) + (ez == 0 ? 0 : wholes * ez);
+    if (e == 0 || !std::isfinite(y) || !std::isfinite(tz)) continue;
     const double size = std::fabs(tz), part = std::fabs(y);
-    if (part > reach && size - part > reach) continue;
+    if (part > e && size - part > e) continue;
     const double sign = y != 0 ? std::copysign(1.0, y) : std::copysign(1.0, tz);
-    const double other = part <= reach ? y + sign * size : y - sign * size;
-    may_be(std::min(y, other), std::max(y, other), y, k, count, out);
-    if (spec.op == Op::Fmod && part <= reach) may_be(y - size, y + size, y, k, count, out);
+    const double other = part <= e ? y + sign * size : y - sign * size;
+    add_jump(may_be(std::min(y, other), std::max(y, other), y), k, count, out);
+    if (spec.op == Op::Fmod && part <= e) add_jump(may_be(y - size, y + size, y), k, count, out);
   }
 }
 
@@ -175,10 +141,8 @@ void copy_signs(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand
     const double y = out.t[k] = std::copysign(x.lanes->t[k], z.lanes->t[k]);
     if (spec.tracks.a) out.a[k] = a_of(x)[k];
     if (spec.tracks.h) out.h[k] = h_of(x)[k];
-    const double reach = reach_of(z, k);
-    const bool open = std::isnan(z.lanes->t[k]);  // the sign of a NaN is undefined
-    if (open || (reach > 0 && std::fabs(z.lanes->t[k]) <= reach))
-      may_be(-std::fabs(y), std::fabs(y), y, k, count, out);
+    if (may_change_sign(z.lanes->t[k], reach_of(z, k)))
+      add_jump(may_be(-std::fabs(y), std::fabs(y), y), k, count, out);
   }
 }
 
@@ -189,13 +153,11 @@ void by_trying(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand&
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(op, tx, tz);
-    const bool turns = op == Op::Atan2 && tz <= reach_of(z, k) && std::fabs(tx) <= reach_of(x, k) &&
-                       reach_of(x, k) > 0;
-    if (turns) may_be(-M_PI, M_PI, y, k, count, out);
+    const bool turns = op == Op::Atan2 && may_turn(tx, tz, reach_of(x, k), reach_of(z, k));
+    if (turns) add_jump(may_be(-M_PI, M_PI, y), k, count, out);
     const auto error = [&](double ex, double ez, double overflow) {
-      if (turns) return 0.0;
-      return swing([&](double v) { return apply(op, v, tz); }, tx, y, ex, overflow) +
-             swing([&](double v) { return apply(op, tx, v); }, tz, y, ez, overflow);
+      const auto value = [op](double v, double w) { return apply(op, v, w); };
+      return turns ? 0.0 : tried_error(value, tx, tz, y, ex, ez, overflow);
     };
     if (spec.tracks.a)
       out.a[k] =

@@ -2,6 +2,7 @@
 // pointwise.cpp.
 #pragma once
 
+#include "truth/jump_rules.h"
 #include "truth/pointwise.h"
 
 namespace kw::truth {
@@ -34,6 +35,8 @@ void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int co
 
 /// Returns the largest distance of a float operand from its value: 4 a + h.
 double reach_of(const ChunkOperand& x, int k);
+/// Widens the jump of one element.
+void add_jump(const Jump& jump, int k, int count, VectorLanes& out);
 /// Enables jumps in `out`; sets them to zero if they were not enabled.
 void open_jumps(int count, VectorLanes& out);
 

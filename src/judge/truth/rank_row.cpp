@@ -9,9 +9,9 @@
 #include <numeric>
 #include <utility>
 
+#include "truth/jump_rules.h"
 #include "truth/rows.h"
 #include "truth/scalar.h"
-#include "truth/swing.h"
 
 namespace kw::truth {
 
@@ -32,9 +32,7 @@ bool precedes(const Row& row, size_t x, size_t z, bool descending) {
 }
 
 bool near(const Row& row, size_t x, size_t z) {
-  const double reach = row.reach(x) + row.reach(z);
-  if (reach == kInfinity) return true;  // even NaN
-  return reach > 0 && std::fabs(row.value(x) - row.value(z)) <= reach;
+  return may_swap(row.value(x), row.value(z), row.reach(x) + row.reach(z));
 }
 
 void write_index(size_t at, size_t index, size_t low, size_t high, Row& out) {

@@ -13,6 +13,7 @@
 
 #include "truth/accumulate.h"
 #include "truth/errors.h"
+#include "truth/jump_rules.h"
 #include "truth/parallel.h"
 #include "truth/scalar.h"
 
@@ -197,8 +198,8 @@ void Reduction::settle(const Accumulators& state, size_t at, size_t s) {
 void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
   if (s_.mode != Mode::Truth) return settle(state, at, s);
   out_.t[at] = state.t[s];
-  const SumErrors e =
-      sum_errors(rounding_, state.count, state.t[s], state.size[s], state.a[s], state.h[s]);
+  const TrackedValue e =
+      sum_errors(rounding_, state.count, {state.t[s], state.size[s], state.a[s], state.h[s]});
   set_errors(at, e.a, e.h);
 }
 
@@ -220,28 +221,23 @@ void Reduction::write_product(const Accumulators& state, size_t at, size_t s) {
 void Reduction::write_choice(const Accumulators& state, size_t at, size_t s) {
   const double sign = node_.op == Op::Min ? -1 : 1, m = state.t[s];
   out_.t[at] = sign * m;
-  const auto spread = [&](double up, double down) {
-    return std::isfinite(m) ? std::max(up - m, m - down) : 0.0;
-  };
-  set_errors(at, folding_.in.a ? spread(state.a[s], state.down_a[s]) : 0,
-             folding_.in.h ? spread(state.h[s], state.down_h[s]) : 0);
+  set_errors(at, folding_.in.a ? spread_of(m, state.a[s], state.down_a[s]) : 0,
+             folding_.in.h ? spread_of(m, state.h[s], state.down_h[s]) : 0);
 }
 
 void Reduction::set_jumps(const Accumulators& state, size_t at, size_t s) {
-  double lo = state.lo[s], hi = state.hi[s];
+  Jump j = {state.lo[s], state.hi[s]};
   const double t = out_.tracks.integer ? to_double(out_.i[at], node_.dtype) : out_.t[at];
   if (node_.op == Op::Prod) {
-    if (hi < kInfinity) lo = hi = hi * std::fabs(t);
+    if (j.hi < kInfinity) j.lo = j.hi = j.hi * std::fabs(t);
   } else if (node_.op != Op::Sum) {
-    const double sign = node_.op == Op::Min ? -1 : 1, m = sign * t;
-    const double up = std::max(hi, m) - m, down = m - std::max(lo, state.certain[s]);
-    lo = sign > 0 ? down : up;
-    hi = sign > 0 ? up : down;
+    const double sign = node_.op == Op::Min ? -1 : 1;
+    j = choice_jump(sign, sign * t, j.hi, j.lo, state.certain[s]);
   }
-  if (!(lo > 0) && !(hi > 0)) return;
+  if (!jumps(j)) return;
   out_.make_jumps();
-  out_.lo[at] = stored_bound(std::max(lo, 0.0));
-  out_.hi[at] = stored_bound(std::max(hi, 0.0));
+  out_.lo[at] = stored_bound(std::max(j.lo, 0.0));
+  out_.hi[at] = stored_bound(std::max(j.hi, 0.0));
 }
 
 // Many results of few elements each (pools) are faster as rows of results, even if their elements

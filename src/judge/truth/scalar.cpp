@@ -35,40 +35,8 @@ double apply(Op op, double x) {
   KW_CHECK(false, "a float function of one argument");
 }
 
-namespace {
-
-// Not std::hypot: its symbol needs GLIBC 2.35.
-double hypotenuse(double x, double z) {
-  const double large = std::fmax(std::fabs(x), std::fabs(z));
-  const double small = std::fmin(std::fabs(x), std::fabs(z));
-  if (std::isinf(x) || std::isinf(z)) return INFINITY;
-  if (std::isnan(x) || std::isnan(z)) return NAN;
-  if (large == 0) return 0;
-  const double ratio = small / large;
-  return large * std::sqrt(1 + ratio * ratio);
-}
-
-double remainder_of(double x, double z) {
-  const double r = std::fmod(x, z);
-  return r != 0 && (z < 0) != (r < 0) ? r + z : r;
-}
-
-double floor_div(double x, double z) {
-  if (z == 0) return x / z;
-  const double r = std::fmod(x, z);
-  double quotient = (x - r) / z;
-  if (r != 0 && (z < 0) != (r < 0)) quotient -= 1;
-  if (quotient == 0) return std::copysign(0.0, x / z);
-  const double whole = std::floor(quotient);
-  return quotient - whole > 0.5 ? whole + 1 : whole;
-}
-
-double larger(double x, double z) { return std::isnan(x) || x > z ? x : z; }
-double smaller(double x, double z) { return std::isnan(x) || x < z ? x : z; }
-
-}  // namespace
-
 double apply(Op op, double x, double z) {
+  using namespace ops;  // VALUE calls it
   switch (op) {
 #define KW_BINARY(op, name, ...) \
   case Op::op:                   \
@@ -107,16 +75,9 @@ bool compare(Op op, int64_t x, int64_t z, DType type) {
 
 int64_t to_integer(double x, DType type) {
   if (type == DType::Bool) return x != 0;  // NaN is true
-  if (std::isnan(x)) return 0;
-  if (type == DType::Uint64) {
-    if (x <= -0x1p63) return std::numeric_limits<int64_t>::min();
-    if (x >= 0x1p64) return -1;
-    if (x >= 0x1p63) return static_cast<int64_t>(static_cast<uint64_t>(x));
-    return static_cast<int64_t>(x);
-  }
-  if (x <= -0x1p63) return wrapped(type, std::numeric_limits<int64_t>::min());
-  if (x >= 0x1p63) return wrapped(type, std::numeric_limits<int64_t>::max());
-  return wrapped(type, static_cast<int64_t>(x));
+  if (type == DType::Uint64 && x >= 0x1p63)
+    return x >= 0x1p64 ? -1 : static_cast<int64_t>(static_cast<uint64_t>(x));
+  return wrapped(type, to_whole(x));
 }
 
 double to_double(int64_t x, DType type) {

@@ -36,9 +36,6 @@ int64_t power(int64_t x, int64_t z) {
   return result;
 }
 
-int64_t quotient(int64_t x, int64_t z) { return z == -1 ? minus(0, x) : x / z; }
-int64_t rest(int64_t x, int64_t z) { return z == -1 ? 0 : x % z; }
-
 int64_t unsigned_division(Op op, uint64_t x, uint64_t z) {
   return static_cast<int64_t>(op == Op::FloorDiv || op == Op::Div ? x / z : x % z);
 }
@@ -48,17 +45,15 @@ int64_t division(Op op, int64_t x, int64_t z, DType type) {
   if (z == 0) return divides ? -1 : x;
   if (type == DType::Uint64)
     return unsigned_division(op, static_cast<uint64_t>(x), static_cast<uint64_t>(z));
-  const int64_t r = rest(x, z);
-  const bool below = r != 0 && (r < 0) != (z < 0);
   switch (op) {
     case Op::FloorDiv:
-      return quotient(x, z) - (below ? 1 : 0);
+      return floor_quotient(x, z);
     case Op::Remainder:
-      return below ? r + z : r;
+      return floor_rest(x, z);
     case Op::Fmod:
-      return r;
+      return z == -1 ? 0 : x % z;
     default:
-      return quotient(x, z);
+      return z == -1 ? minus(0, x) : x / z;
   }
 }
 

@@ -11,7 +11,6 @@
 #include "truth/errors.h"
 #include "truth/rows.h"
 #include "truth/scalar.h"
-#include "truth/swing.h"
 
 namespace kw::truth {
 
@@ -60,8 +59,6 @@ void scan_integers(const RowTask& task, const Row& in, Row& out) {
 }
 
 void scan_sum(const RowTask& task, const Row& in, Row& out) {
-  const ports::BoundConstants& c = ports::bound_constants();
-  const Rounding& r = task.rounding;
   double t = 0, size = 0, passed = 0, a = 0, squares = 0, lo = 0, hi = 0;
   float f = 0;
   int64_t count = 0;
@@ -72,25 +69,16 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
       return;
     }
     out.t[k] = t;
-    const double n = static_cast<double>(count), m = std::isfinite(t) ? std::fabs(t) : 0;
-    double own = a, half = std::sqrt(squares);
-    if (count > 1) {
-      // A serial scan rounds every partial sum, possibly all in the same direction.
-      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size;
-      const double serial = passed / c.path_factor;
-      if (std::isfinite(size)) own += r.unit * std::max(tree, serial);
-      half = c.half_sum * half + r.half_unit * m + (m > 0 ? r.half_tiny : 0);
-    }
-    if (size > r.limit) own = kInfinity;
-    if (m > r.half_limit) half = kInfinity;
-    if (out.tracks.a) out.a[k] = own;
-    if (out.tracks.h) out.h[k] = half;
+    const TrackedValue y =
+        scan_result({t, size, a, squares}, static_cast<double>(count), passed, task.rounding);
+    if (out.tracks.a) out.a[k] = y.a;
+    if (out.tracks.h) out.h[k] = y.h;
     out.set_jump(k, lo, hi);
   };
   walk(task, in.size(), write, [&](size_t k) {
     f += static_cast<float>(in.t[k]);
     t += in.t[k];
-    if (std::isfinite(in.t[k])) size += std::fabs(in.t[k]);
+    size += finite_magnitude(in.t[k]);
     passed += std::fabs(t);
     if (in.tracks.a) a += in.a[k];
     if (in.tracks.h) squares += in.h[k] * in.h[k];
@@ -200,15 +188,12 @@ void scan_choice(const RowTask& task, const Row& in, Row& out) {
   const auto raise = [](double& best, double v) {
     if (v > best || v != v) best = v;
   };
-  const auto spread = [&](double above, double below) {
-    return std::isfinite(most) ? std::max(above - most, most - below) : 0.0;
-  };
   walk(
       task, in.size(),
       [&](size_t k) {
         out.t[k] = sign * most;
-        if (out.tracks.a) out.a[k] = spread(up_a, down_a);
-        if (out.tracks.h) out.h[k] = spread(up_h, down_h);
+        if (out.tracks.a) out.a[k] = spread_of(most, up_a, down_a);
+        if (out.tracks.h) out.h[k] = spread_of(most, up_h, down_h);
         const double rise = in.jumps && std::isfinite(most) ? up - most : 0;
         const double fall = in.jumps && std::isfinite(most) ? most - down : 0;
         out.set_jump(k, sign > 0 ? fall : rise, sign > 0 ? rise : fall);

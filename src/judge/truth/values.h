@@ -11,6 +11,7 @@
 
 #include "core/result.h"
 #include "tensor/host_tensor.h"
+#include "truth/rules.h"
 #include "truth/view.h"
 
 namespace kw::truth {
@@ -54,17 +55,6 @@ struct Tensor {
 Tensor make_values(tensor::DType dtype, const Extents& shape, Tracks tracks);
 /// Returns the bytes that make_values would allocate.
 uint64_t bytes_of(int64_t count, Tracks tracks);
-
-/// Converts a bound for storage: never rounds it down; NaN becomes infinite. It uses selections
-/// instead of branches and is always inlined, because the loops of every x86-64 level contain it.
-[[gnu::always_inline]] inline float stored_bound(double bound) {
-  const float nearest = static_cast<float>(bound);
-  const float up = static_cast<double>(nearest) < bound ? nearest * 0x1.000002p0f : nearest;
-  const float least = std::numeric_limits<float>::denorm_min();
-  const float known = up > least ? up : least;
-  const float other = bound == 0 ? 0.0f : std::numeric_limits<float>::infinity();
-  return bound > 0 ? known : other;
-}
 
 bool is_integer(tensor::DType type);  // true for bool too
 /// Keeps the bits that fit the integer type, with its sign extension; bool: 0 or 1.

@@ -17,12 +17,15 @@ namespace kw::truth_gpu {
 using graph::Op;
 using tensor::DType;
 
-const char* smooth_function(Op op) {
+namespace {
+
+// The struct of a pointwise op on devices.
+const char* table_function(Op op) {
   const char* function = nullptr;
   switch (op) {
-#define KW_FUNCTION(op, name, ...) \
-  case Op::op:                     \
-    function = #op;                \
+#define KW_POINTWISE(op, name, inputs, ...) \
+  case Op::op:                              \
+    function = #op;                         \
     __VA_ARGS__ break;
 #define HOST_ONLY function = nullptr;
 #include "ops/table.def"
@@ -32,16 +35,15 @@ const char* smooth_function(Op op) {
   return function;
 }
 
+}  // namespace
+
+const char* smooth_function(Op op) {
+  return ops::between(op, Op::Sqrt, Op::Sigmoid) ? table_function(op) : nullptr;
+}
+
 const char* step_function(Op op) {
-  if (!graph::op_info(op).discontinuous) return nullptr;
-  switch (op) {
-#define KW_UNARY(op, name, ...) \
-  case Op::op:                  \
-    return #op;
-#include "ops/table.def"
-    default:
-      return nullptr;
-  }
+  const graph::OpInfo& info = graph::op_info(op);
+  return info.discontinuous && info.inputs == 1 ? table_function(op) : nullptr;
 }
 
 const char* comparison_text(Op op) {
@@ -57,23 +59,6 @@ const char* comparison_text(Op op) {
 
 namespace {
 
-const char* carry_kind(Op op) {
-  switch (graph::op_info(op).between) {
-    case ops::Between::ByEnds:
-      return "kByEnds";
-    case ops::Between::OverZero:
-      return "kOverZero";
-    case ops::Between::OverOne:
-      return "kOverOne";
-    case ops::Between::Wave:
-      return "kWave";
-    case ops::Between::Pole:
-      return "kPole";
-    default:
-      return "kAnything";
-  }
-}
-
 class JumpWriter {
  public:
   JumpWriter(const truth::Instruction& code, const PointText& text) : code_(code), t_(text) {}
@@ -86,8 +71,16 @@ class JumpWriter {
     const bool given =
         std::ranges::any_of(t_.jump, [](const std::string& j) { return !j.empty(); });
     if (!given) return own.empty() ? JumpText{} : JumpText{defined(own), true};
-    const std::string all = reaches(own.empty() ? "Jump{0, 0}" : own);
-    if (!all.empty()) return {defined(all) + joined_errors(), true};
+    const std::string own_name = own.empty() ? "Jump{0, 0}" : "own_" + name;
+    const std::string carried = carry(own_name), here = any_jumps();
+    if (!carried.empty()) {
+      std::string lines =
+          own.empty() ? "" : fmt::format("    const Jump {} = {};\n", own_name, own);
+      lines += joined_errors(here);
+      return {lines + defined(fmt::format("{} ? carried({}, {}, found) : {}", here, carried,
+                                          scale(), own_name)),
+              true};
+    }
     std::string lines;
     for (const std::string& jump : t_.jump) {
       if (!jump.empty()) lines += fmt::format("    if (jumps({})) found |= kJumps;\n", jump);
@@ -120,93 +113,94 @@ class JumpWriter {
     const std::string& x = t_.in[0];
     if (integer(0) || !(tracked(0) || (comparison_text(op()) != nullptr && tracked(1)))) return "";
     if (comparison_text(op()) != nullptr)
-      return fmt::format("flipped({} != 0, may_flip({}, {}, {}))", t_.result, x, t_.in[1],
-                         code_.spec.same);
-    if (const char* f = step_function(op())) return fmt::format("stepped<{}>({}, false)", f, x);
+      return fmt::format("flipped({0} != 0, may_flip({1}.t, {2}.t, reach({1}) + reach({2}), {3}))",
+                         t_.result, x, t_.in[1], code_.spec.same);
+    const auto stepped = [&](const std::string& f) {
+      return fmt::format(
+          "stepped({0}.t, reach({0}), {1}, [](double v) -> double {{ return {2}; }})", x, to_bool(),
+          f);
+    };
+    if (const char* f = step_function(op())) return stepped(fmt::format("{}::at(v)", f));
     if (!code_.tracks.integer) return "";
-    if (op() == Op::Not) return fmt::format("flipped({} != 0, may_be_zero({}))", t_.result, x);
+    if (op() == Op::Not)
+      return fmt::format("flipped({} != 0, may_be_zero({}.t, reach({})))", t_.result, x, x);
     if (op() == Op::IsNan || op() == Op::IsInf)
       return fmt::format("flipped({} != 0, reach({}) == infinity())", t_.result, x);
-    if (op() == Op::Cast && to_bool()) return fmt::format("stepped<IsTrue>({}, true)", x);
-    return op() == Op::Cast ? fmt::format("stepped<Trunc>({}, false)", x) : "";
+    if (op() != Op::Cast) return "";
+    return stepped(to_bool() ? "v != 0 ? 1 : 0" : "Trunc::at(v)");
+  }
+
+  std::string any_jumps() const {
+    std::string here;
+    for (const std::string& jump : t_.jump) {
+      if (!jump.empty()) here += (here.empty() ? "jumps(" : " || jumps(") + jump + ")";
+    }
+    return here;
   }
 
   // Returns a Jump that combines the op's own and its operands'; "" when there is no rule.
-  std::string reaches(const std::string& own) const {
+  std::string carry(const std::string& own) const {
     if (op() == Op::Where)
-      return fmt::format("carry_select({} != 0, {}, {}, {}, {}, {}, found)", t_.in[0], jump(0),
-                         value(1), jump(1), value(2), jump(2));
+      return fmt::format(
+          "carry_select(jumps({1}), {0} ? {2} : {4}, {0} ? {3} : {5}, {0} ? {4} : {2}, "
+          "{0} ? {5} : {3})",
+          t_.in[0], jump(0), value(1), jump(1), value(2), jump(2));
     if (comparison_text(op()) != nullptr) return comparison(own);
     if (code_.tracks.integer) return to_integer(own);
     if (const char* f = step_function(op()))
-      return one("kByEnds", own, op() == Op::Sign ? jump(0) : reached(),
-                 fmt::format("{}::at(v)", f));
+      return one(own, op() == Op::Sign ? jump(0) : reached_jump(), fmt::format("{}::at(v)", f));
     return to_float(own);
   }
 
-  std::string one(const char* kind, const std::string& own, const std::string& ends,
-                  const std::string& f) const {
+  // `f`: an expression of v, or of v and w. It may say what lies between the ends, or the op does.
+  std::string one(const std::string& own, const std::string& ends, const std::string& f,
+                  ops::Between between = ops::Between::ByEnds) const {
     return fmt::format(
-        "carry({}, {}, {}, {}, {}, {}, [](double v) -> double {{ return {}; }}, found)", kind, own,
-        result(), value(0), ends, scale(), f);
+        "carry(Between({}), {}, {}, {}, {}, [](double v) -> double {{ return {}; }})",
+        static_cast<int>(between), own, result(), value(0), ends, f);
   }
-  std::string two(const char* kind, const std::string& own, const std::string& f) const {
+  std::string two(const std::string& own, const std::string& f,
+                  ops::Between between = ops::Between::ByEnds) const {
     return fmt::format(
-        "carry({}, {}, {}, {}, {}, {}, {}, {}, {}, "
-        "[](double v, double w) -> double {{ return {}; }}, found)",
-        kind, own, result(), value(0), jump(0), value(1), jump(1), code_.spec.same, scale(), f);
+        "carry(Between({}), {}, {}, {}, {}, {}, {}, {}, "
+        "[](double v, double w) -> double {{ return {}; }})",
+        static_cast<int>(between), own, result(), value(0), jump(0), value(1), jump(1),
+        code_.spec.same, f);
   }
 
   std::string comparison(const std::string& own) const {
-    const bool equality = op() == Op::Eq || op() == Op::Ne;
+    const std::string close = integer(0) && integer(1)
+                                  ? fmt::format("one_apart({}) && one_apart({})", jump(0), jump(1))
+                                  : "false";
     return fmt::format(
-        "carry_comparison({}, {}, {}, {} != 0, {}, {}, {}, {}, {}, "
-        "[](double v, double w) -> double {{ return v {} w ? 1 : 0; }}, found)",
-        equality, integer(0) && integer(1), own, t_.result, value(0), jump(0), value(1), jump(1),
-        code_.spec.same, comparison_text(op()));
+        "carry_comparison({}, {}, {}, {}, {}, {}, {}, {}, {}, "
+        "[](double v, double w) -> double {{ return v {} w ? 1 : 0; }})",
+        op() == Op::Eq || op() == Op::Ne, close, own, result(), value(0), jump(0), value(1),
+        jump(1), code_.spec.same, comparison_text(op()));
   }
 
   std::string to_float(const std::string& own) const {
-    const char* kind = carry_kind(op());
-    if (const char* f = smooth_function(op()))
-      return one(kind, own, jump(0), fmt::format("{}::at(v)", f));
+    const ops::Between between = graph::op_info(op()).between;
+    const std::string f = table_function(op()) == nullptr ? "" : table_function(op());
     switch (op()) {
-      case Op::Cast:
-        return one(kind, own, jump(0), "v");
-      case Op::Neg:
-        return one(kind, own, jump(0), "-v");
-      case Op::Abs:
-        return one(kind, own, jump(0), "fabs(v)");
       case Op::Add:
-        return two(kind, own, "v + w");
       case Op::Sub:
-        return two(kind, own, "v - w");
       case Op::Mul:
-        return two(kind, own, "v * w");
       case Op::Div:
-        return two(kind, own, "v / w");
       case Op::Pow:
-        return two(kind, own, "v");
       case Op::Hypot:
-        return two(kind, own, "hypotenuse(v, w)");
       case Op::Maximum:
-        return choice("picked(v, w, 1, true)");
       case Op::Fmax:
-        return choice("picked(v, w, 1, false)");
       case Op::Minimum:
-        return choice("picked(v, w, -1, true)");
       case Op::Fmin:
-        return choice("picked(v, w, -1, false)");
+        return two(own, f + "::at(v, w)", between);
+      case Op::Cast:
+      case Op::Neg:
+      case Op::Abs:
+        return one(own, jump(0), f + "::at(v)", between);
       default:
-        return "";
+        return smooth_function(op()) != nullptr ? one(own, jump(0), f + "::at(v)", between) : "";
     }
-  }
-
-  std::string choice(const std::string& f) const {
-    return fmt::format(
-        "carry_choice({}, {}, {}, {}, {}, {}, [](double v, double w) -> double {{ return {}; }}, "
-        "found)",
-        t_.result, t_.in[0], jump(0), t_.in[1], jump(1), t_.spec, f);
   }
 
   // Integer sums and bit operations wrap around, so end points do not bound them. Only the
@@ -214,51 +208,49 @@ class JumpWriter {
   std::string to_integer(const std::string& own) const {
     switch (op()) {
       case Op::Cast:
-        if (to_bool()) return truth_of(own, reached(), 0, "v != 0 ? 1 : 0");
-        return kept(one("kByEnds", own, reached(), integer(0) ? "v" : "trunc(v)"));
+        if (to_bool()) return truth_of(own, reached_jump(), 0, "v != 0 ? 1 : 0");
+        return kept(one(own, reached_jump(), integer(0) ? "v" : "Trunc::at(v)"));
       case Op::Not:
         return to_bool() ? truth_of(own, jump(0), 1, "v == 0 ? 1 : 0") : "";
       case Op::IsNan:
-        return integer(0) ? "" : one("kByEnds", own, jump(0), "v != v ? 1 : 0");
+        return integer(0) ? "" : one(own, jump(0), "v != v ? 1 : 0");
       case Op::IsInf:
-        return integer(0) ? "" : one("kByEnds", own, jump(0), "fabs(v) == infinity() ? 1 : 0");
+        return integer(0) ? "" : one(own, jump(0), "fabs(v) == infinity() ? 1 : 0");
       case Op::And:
-        return to_bool() ? two("kByEnds", own, "v != 0 && w != 0 ? 1 : 0") : "";
+        return to_bool() ? two(own, "v != 0 && w != 0 ? 1 : 0") : "";
       case Op::Or:
-        return to_bool() ? two("kByEnds", own, "v != 0 || w != 0 ? 1 : 0") : "";
+        return to_bool() ? two(own, "v != 0 || w != 0 ? 1 : 0") : "";
       case Op::Xor:
-        return to_bool() ? two("kByEnds", own, "(v != 0) != (w != 0) ? 1 : 0") : "";
+        return to_bool() ? two(own, "(v != 0) != (w != 0) ? 1 : 0") : "";
       case Op::Maximum:
-        return kept(two("kByEnds", own, "v > w ? v : w"));
       case Op::Minimum:
-        return kept(two("kByEnds", own, "v < w ? v : w"));
+        return kept(two(own, std::string(table_function(op())) + "::at(v, w)"));
       default:
         return "";
     }
   }
 
   // Returns an operand's jump; for floats, widened by the operand's errors.
-  std::string reached() const {
-    return integer(0) ? jump(0) : fmt::format("reached({}, {})", jump(0), t_.in[0]);
+  std::string reached_jump() const {
+    return integer(0) ? jump(0) : fmt::format("reached({}, reach({}))", jump(0), t_.in[0]);
   }
   std::string truth_of(const std::string& own, const std::string& ends, int at_zero,
                        const char* f) const {
     return fmt::format(
-        "carry_to_bool({}, {}, {}, {}, {}, {}, [](double v) -> double {{ return {}; }}, found)",
-        own, result(), value(0), jump(0), ends, at_zero, f);
+        "carry_to_bool({}, {}, {}, {}, {}, {}, [](double v) -> double {{ return {}; }})", own,
+        result(), value(0), jump(0), ends, at_zero, f);
   }
   std::string kept(const std::string& carried) const {
-    std::string here;
-    for (const std::string& jump : t_.jump) {
-      if (!jump.empty()) here += (here.empty() ? "jumps(" : " || jumps(") + jump + ")";
-    }
-    return fmt::format("keep_steps({}, {}, {})", carried, here, result());
+    return fmt::format("keep_steps({}, {})", carried, result());
   }
 
-  std::string joined_errors() const {
-    if (op() != Op::Where || code_.tracks.integer || t_.jump[0].empty()) return "";
-    return fmt::format("    join_errors({}, {}, {}, {}, {});\n", t_.result, t_.jump[0], t_.in[1],
-                       t_.in[2], t_.spec);
+  // Where and the larger or smaller of two: the other branch has its own errors.
+  std::string joined_errors(const std::string& here) const {
+    const bool where = op() == Op::Where, choice = ops::between(op(), Op::Maximum, Op::Fmin);
+    if (!(where || choice) || code_.tracks.integer || (where && t_.jump[0].empty())) return "";
+    return fmt::format("    if ({}) join_errors({}, {}, {}, {});\n",
+                       where ? fmt::format("jumps({})", t_.jump[0]) : here, t_.result,
+                       t_.in[where ? 1 : 0], t_.in[where ? 2 : 1], t_.spec);
   }
 
   const truth::Instruction& code_;

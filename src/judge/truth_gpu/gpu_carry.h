@@ -1,5 +1,5 @@
 // Writes device code for jumps of one pointwise result: where discontinuities are near, and how the
-// operands' jumps reach the result. Text only; gpu_jumps.cuh has the rules that the code calls.
+// operands' jumps reach the result. Text only; jump_rules.h has the rules that the code calls.
 #pragma once
 
 #include <string>

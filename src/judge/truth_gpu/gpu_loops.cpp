@@ -42,7 +42,7 @@ std::string pad_loop(const Node& node, const truth::Extents& from, const Element
   for (size_t d = 0; d < to.size(); ++d)
     position = fmt::format("({}) * {}LL + i{}", position, from[d], d);
   return walk(truth::count_of(to),
-              indices + fmt::format("    {} y = {};\n", x.integer ? "Int" : "Value", fill) +
+              indices + fmt::format("    {} y = {};\n", x.integer ? "Int" : "TrackedValue", fill) +
                   (x.jumps() ? "    Jump j = {0, 0};\n" : "") +
                   fmt::format("    if ({})\n", inside) + element_scope(position, x, taken_text(x)) +
                   ending);
@@ -82,7 +82,7 @@ std::string product_loop(const ProductExtents& e, const ElementText& left, const
   const std::string body = fmt::format(
       "    const Int column = which % {n}LL, row = which / {n}LL, batch = row / {m}LL;\n"
       "    {product} own;\n    own.start();\n"
-      "    for (Int k = 0; k < {k}; ++k) {{\n    Value x, z;\n{none}{left}{right}"
+      "    for (Int k = 0; k < {k}; ++k) {{\n    TrackedValue x, z;\n{none}{left}{right}"
       "    own.add({given}, product);\n    }}\n{ending}",
       fmt::arg("n", e.columns), fmt::arg("m", e.rows), fmt::arg("k", e.depth),
       fmt::arg("product", jumps ? "JumpingProduct" : "Product"),
@@ -109,7 +109,7 @@ std::string pick_loop(int64_t count, const Picked& picked, const ElementText& in
       fmt::arg("base", picked.base), fmt::arg("at", picked.index_at),
       fmt::arg("index", element_scope("index", index,
                                       fmt::format("index = {};{}", index.name.value, jumps))),
-      fmt::arg("extent", picked.extent), fmt::arg("type", from.integer ? "Int" : "Value"),
+      fmt::arg("extent", picked.extent), fmt::arg("type", from.integer ? "Int" : "TrackedValue"),
       fmt::arg("jump", from.jumps() ? "    Jump j;\n" : ""),
       fmt::arg("from", element_scope(fmt::format("begin + index * {}LL", picked.stride), from,
                                      taken_text(from))),

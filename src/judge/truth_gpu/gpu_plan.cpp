@@ -183,8 +183,10 @@ class GpuPlanner {
     const int64_t count = beside.shape[0];
     to.lo = add_buffer(name + "_lo", role, DType::Fp32, count);
     to.hi = add_buffer(name + "_hi", role, DType::Fp32, count);
-    kernel->line(fmt::format("{}[{}] = stored({}.lo);", kernel->param(to.lo, "float*"), at, jump));
-    kernel->line(fmt::format("{}[{}] = stored({}.hi);", kernel->param(to.hi, "float*"), at, jump));
+    kernel->line(
+        fmt::format("{}[{}] = stored_bound({}.lo);", kernel->param(to.lo, "float*"), at, jump));
+    kernel->line(
+        fmt::format("{}[{}] = stored_bound({}.hi);", kernel->param(to.hi, "float*"), at, jump));
   }
 
   // Writes element `at` of a node: value, errors and jump. The second pass also widens h of an
@@ -201,16 +203,19 @@ class GpuPlanner {
     }
     kernel->line(fmt::format("{}[{}] = {}.t;", kernel->param(to.t, "double*"), at, y));
     if (to.a >= 0)
-      kernel->line(fmt::format("{}[{}] = stored({}.a);", kernel->param(to.a, "float*"), at, y));
+      kernel->line(
+          fmt::format("{}[{}] = stored_bound({}.a);", kernel->param(to.a, "float*"), at, y));
     if (to.h >= 0)
-      kernel->line(fmt::format("{}[{}] = stored({}.h);", kernel->param(to.h, "float*"), at, y));
+      kernel->line(
+          fmt::format("{}[{}] = stored_bound({}.h);", kernel->param(to.h, "float*"), at, y));
     if (s.mode != truth::Mode::HalfOnly || !is_widened(node, facts)) return;
     const NodeBuffers& first = truth_[static_cast<size_t>(node)];
     const std::string t = kernel->param(first.t, "const double*");
     const std::string h = kernel->param(first.h, "float*");
     // Doubled: a kernel that rounds as declared has this error everywhere, and the rms of its z
     // must stay below one half.
-    kernel->line(fmt::format("const float moved = stored(2 * fabs({}.t - {}[{}]));", y, t, at));
+    kernel->line(
+        fmt::format("const float moved = stored_bound(2 * fabs({}.t - {}[{}]));", y, t, at));
     kernel->line(fmt::format(
         "if (fabs({0}[{2}]) <= kLargest && moved > {1}[{2}]) {1}[{2}] = moved;", t, h, at));
   }
@@ -329,20 +334,14 @@ class GpuPlanner {
 
   std::string product_text(const truth::Sources& s, NodeId node) const {
     const Node& n = graph_[node];
-    const truth::Rounding r = truth::rounding_of(n.dtype, options_.flush);
-    const ports::BoundConstants& c = ports::bound_constants();
     const bool errors = std::ranges::any_of(n.inputs, [&](NodeId in) {
       const truth::Tracks& tracks = s.facts[static_cast<size_t>(in)].tracks;
       return tracks.a || tracks.h;
     });
     return fmt::format(
-        "  const ProductSpec product = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
-        "{}}};\n",
-        s.mode == truth::Mode::Truth, errors, options_.allow_tf32 && n.dtype == DType::Fp32,
-        options_.flush, number_text(r.unit), number_text(r.tiny), number_text(c.sum_root),
-        number_text(c.sum_plus), number_text(c.half_sum), number_text(r.limit),
-        number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
-        format_text(s.mode, n.dtype));
+        "  const ProductSpec product = {{{}, {}, {}, {}, {}, {}}};\n", s.mode == truth::Mode::Truth,
+        errors, options_.allow_tf32 && n.dtype == DType::Fp32, options_.flush,
+        format_text(s.mode, n.dtype), rounding_text(truth::rounding_of(n.dtype, options_.flush)));
   }
 
   Status add_product(const truth::Sources& s, NodeId node) {
@@ -373,18 +372,13 @@ class GpuPlanner {
   std::string fold_text(const truth::Sources& s, NodeId node, const truth::TruthProgram& program,
                         int64_t count) const {
     const Node& n = graph_[node];
-    const truth::Rounding r = truth::rounding_of(n.dtype, options_.flush);
-    const ports::BoundConstants& c = ports::bound_constants();
     const truth::NodeFacts& facts = s.facts[static_cast<size_t>(node)];
     return fmt::format(
-        "  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
-        "{}, {}}};\n",
+        "  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n",
         s.mode == truth::Mode::Truth, program.tracks.a, program.tracks.h, facts.tracks.a,
         facts.tracks.h, n.op == Op::Min ? -1 : 1, number_text(static_cast<double>(count)),
-        number_text(c.sum_root), number_text(c.sum_plus),
-        number_text(ports::chain_units(static_cast<double>(count))), number_text(c.half_sum),
-        number_text(r.unit), number_text(r.limit), number_text(r.half_unit),
-        number_text(r.half_tiny), number_text(r.half_limit), format_text(s.mode, n.dtype));
+        number_text(ports::chain_units(static_cast<double>(count))), format_text(s.mode, n.dtype),
+        rounding_text(truth::rounding_of(n.dtype, options_.flush)));
   }
 
   // How threads share the elements of one result: `lanes` neighbouring threads in each of `parts`
@@ -466,7 +460,7 @@ class GpuPlanner {
   std::string ending_text(const truth::Sources& s, NodeId node, const Gathered& all,
                           KernelText* kernel) {
     const size_t before = kernel->lines().size();
-    kernel->line(fmt::format("const Value y = {}.result({});", all.name, all.spec));
+    kernel->line(fmt::format("const TrackedValue y = {}.result({});", all.name, all.spec));
     if (all.jumps) kernel->line(fmt::format("const Jump j = {}.jump({});", all.name, all.spec));
     if (s.mode == truth::Mode::Truth) kernel->line("look_for_infinity(y, found);");
     write_result(s, node, {"y", all.jumps ? "j" : ""}, "which", kernel);
@@ -522,7 +516,7 @@ class GpuPlanner {
     const std::string element = kernel.lines();
     const truth::View place = truth::coalesced(truth::permuted(truth::dense_view(shape), order));
     const size_t before = element.size();
-    kernel.line("const Value y = scan_result(all, total, (double)count, fold);");
+    kernel.line("const TrackedValue y = scanned(all, total, (double)count, fold);");
     if (s.mode == truth::Mode::Truth) kernel.line("look_for_infinity(y, found);");
     kernel.line(fmt::format("const Int which = {};", address_text(place)));
     write_result(s, node, {"y", ""}, "which", &kernel);

@@ -42,6 +42,12 @@ std::string number_text(double value) {
   return fmt::format("__longlong_as_double({:#x}LL)", std::bit_cast<uint64_t>(value));
 }
 
+std::string rounding_text(const truth::Rounding& r) {
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}}}", number_text(r.unit), number_text(r.tiny),
+                     number_text(r.limit), number_text(r.half_unit), number_text(r.half_tiny),
+                     number_text(r.half_limit), r.half_infinity);
+}
+
 std::string format_text(truth::Mode mode, DType type) {
   if (mode == truth::Mode::Truth) return "kNone";
   switch (type) {
@@ -133,41 +139,38 @@ std::string wrap_text(DType type, const std::string& value) {
 // Returns a call of gpu_rules.cuh with {0}, {1} for the operands and {s} for the spec; "" if there
 // is no rule.
 std::string float_rule(Op op) {
-  if (const char* f = smooth_function(op)) return fmt::format("unary<{}>({{0}}, {{s}}, found)", f);
-  if (const char* f = step_function(op)) return fmt::format("step<{}>({{0}}, {{s}}, found)", f);
+  if (const char* f = smooth_function(op)) return fmt::format("unary<{}>({{0}}, {{s}})", f);
+  if (const char* f = step_function(op))
+    return fmt::format("TrackedValue{{{{{}::at({{0}}.t), 0, 0}}}}", f);
   static const std::map<Op, const char*> kRules = {
-      {Op::Neg, "negate({0}, {s}, found)"},
-      {Op::Abs, "absolute({0}, {s}, found)"},
-      {Op::Cast, "cast({0}, {s}, found)"},
-      {Op::Add, "add({0}, {1}, 1, {s}, found)"},
-      {Op::Sub, "add({0}, {1}, -1, {s}, found)"},
-      {Op::Mul, "mul({0}, {1}, {s}, found)"},
-      {Op::Div, "divide({0}, {1}, {s}, found)"},
-      {Op::Maximum, "choose({0}, {1}, 1, true, {s}, found)"},
-      {Op::Fmax, "choose({0}, {1}, 1, false, {s}, found)"},
-      {Op::Minimum, "choose({0}, {1}, -1, true, {s}, found)"},
-      {Op::Fmin, "choose({0}, {1}, -1, false, {s}, found)"},
-      {Op::Pow, "power({0}, {1}, {s}, found)"},
+      {Op::Neg, "TrackedValue{{-{0}.t, {0}.a, {0}.h}}"},
+      {Op::Abs, "TrackedValue{{fabs({0}.t), {0}.a, {0}.h}}"},
+      {Op::Cast, "{0}"},
+      {Op::Add, "add({0}, {1}, 1, {s})"},
+      {Op::Sub, "add({0}, {1}, -1, {s})"},
+      {Op::Mul, "mul({0}, {1}, {s})"},
+      {Op::Div, "divide({0}, {1}, {s})"},
+      {Op::Maximum, "choose({0}, {1}, 1, true, {s})"},
+      {Op::Fmax, "choose({0}, {1}, 1, false, {s})"},
+      {Op::Minimum, "choose({0}, {1}, -1, true, {s})"},
+      {Op::Fmin, "choose({0}, {1}, -1, false, {s})"},
+      {Op::Pow, "power({0}, {1}, {s})"},
       {Op::Atan2, "binary<Atan2>({0}, {1}, true, {s}, found)"},
       {Op::Hypot, "binary<Hypot>({0}, {1}, false, {s}, found)"},
       {Op::Copysign, "copy_sign({0}, {1}, {s}, found)"},
-      {Op::Where, "select({0} != 0, {1}, {2}, {s}, found)"},
+      {Op::Where, "({0} != 0 ? {1} : {2})"},
   };
   const auto found = kRules.find(op);
   return found == kRules.end() ? "" : found->second;
 }
 
 std::string spec_text(const truth::PointSpec& spec) {
-  const truth::Rounding& r = spec.rounding;
   const truth::OpErrors& e = spec.errors;
-  const double relative = e.relative * r.unit, tiny = e.relative > 0 ? r.tiny : 0;
-  const double fixed = e.absolute * r.unit + e.floor;
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}, {}, {}, {}}}}}",
                      spec.mode == truth::Mode::Truth, spec.tracks.a, spec.tracks.h, spec.same,
-                     r.half_infinity, number_text(r.unit), number_text(relative), number_text(tiny),
-                     number_text(fixed), number_text(e.argument * r.unit), number_text(r.limit),
-                     number_text(r.half_unit), number_text(r.half_tiny), number_text(r.half_limit),
-                     format_text(spec.mode, spec.to));
+                     format_text(spec.mode, spec.to), rounding_text(spec.rounding),
+                     number_text(e.relative), number_text(e.argument), number_text(e.absolute),
+                     number_text(e.floor));
 }
 
 class ElementWriter {
@@ -189,8 +192,8 @@ class ElementWriter {
   // Registers are reused, but every definition gets a new name.
   void define(const truth::Instruction& code, const std::string& value) {
     const std::string name = fmt::format("v{}", next_++);
-    kernel_->line(
-        fmt::format("{} {} = {};", code.tracks.integer ? "const Int" : "Value", name, value));
+    kernel_->line(fmt::format("{} {} = {};", code.tracks.integer ? "const Int" : "TrackedValue",
+                              name, value));
     names_[static_cast<size_t>(code.out)] = {name, ""};
   }
 
@@ -306,14 +309,15 @@ class ElementWriter {
     kernel_->line(fmt::format("const Spec {} = {};", s, spec_text(spec)));
     std::string names[3];
     for (int k = 0; k < code.operands; ++k) names[k] = name(code, k);
+    std::string value =
+        fmt::format(fmt::runtime(rule), names[0], names[1], names[2], fmt::arg("s", s));
     if (spec.op == Op::Cast && code.in_tracks[0].integer) {
       if (spec.from == DType::Uint64) return no_code("casts from uint64");
-      const std::string format = format_text(truth::Mode::Declared, spec.to);
-      define(code, fmt::format("cast((double){}, {}, {}, {}, found)", names[0], format,
-                               number_text(ports::unit_roundoff(spec.to)), s));
-      return Done{};
+      value = fmt::format("cast((double){}, {}, {}, {})", names[0],
+                          format_text(truth::Mode::Declared, spec.to),
+                          number_text(ports::unit_roundoff(spec.to)), s);
     }
-    define(code, fmt::format(fmt::runtime(rule), names[0], names[1], names[2], fmt::arg("s", s)));
+    define(code, fmt::format("finish({}, {}, found)", value, s));
     return Done{};
   }
 
@@ -336,7 +340,7 @@ class ElementWriter {
     switch (spec.op) {
       case Op::Cast:
         if (spec.to == DType::Bool) return fmt::format("(Int)({}.t != 0)", x);
-        return wrap_text(spec.to, fmt::format("to_integer({}.t)", x));
+        return wrap_text(spec.to, fmt::format("to_whole({}.t)", x));
       case Op::Not:
         return fmt::format("(Int)({}.t == 0)", x);
       case Op::IsNan:

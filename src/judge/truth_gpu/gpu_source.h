@@ -1,6 +1,6 @@
 // Writes the device code of one node: the interpreter's chunk program, for single elements. Text
-// only; gpu_plan.h decides which kernels a graph needs. The code calls rules in gpu_rules.cuh and
-// gpu_jumps.cuh.
+// only; gpu_plan.h decides which kernels a graph needs. The code calls gpu_rules.cuh, gpu_jumps.cuh
+// and the rules of src/judge/truth.
 #pragma once
 
 #include <map>
@@ -43,8 +43,8 @@ class KernelText {
   std::string lines_;
 };
 
-/// The names of an element in its kernel. `value` is a Value, or an Int if the program's result is
-/// an integer. `jump` is a Jump; "" if the element never jumps.
+/// The names of an element in its kernel. `value` is a TrackedValue, or an Int if the program's
+/// result is an integer. `jump` is a Jump; "" if the element never jumps.
 struct ElementName {
   std::string value, jump;
 };
@@ -58,6 +58,8 @@ Result<ElementName> write_element(const truth::TruthProgram& program, const GpuS
 std::string rules_text();
 /// Returns a double as device code with exactly the same bits.
 std::string number_text(double value);
+/// Returns the members of a Rounding.
+std::string rounding_text(const truth::Rounding& rounding);
 /// Returns the format that a node of this type is rounded to in this mode; "kNone" if it is not
 /// rounded.
 std::string format_text(truth::Mode mode, tensor::DType type);

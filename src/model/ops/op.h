@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "ops/between.h"
+
 namespace kw::ops {
 
 enum class Op : uint8_t {
@@ -26,18 +28,6 @@ enum class OpKind : uint8_t {
   Selection,
   Contraction,
   Movement
-};
-
-/// The range of the results of a pointwise op when an operand is known only up to an interval.
-enum class Between : uint8_t {
-  ByEnds,      // between the results at the ends
-  OverZero,    // the same; also 0 when an operand may be 0
-  OverOne,     // the same; also 1 when the operand may be 0
-  Wave,        // in -1 … 1
-  Pole,        // by the ends, unless the last operand may be 0
-  TanPoles,    // by the ends, unless a pole of tan lies between them
-  GammaPoles,  // by the ends, unless a pole of the gamma function lies between them
-  Anything
 };
 
 /// One row per op, in the order of the enum.

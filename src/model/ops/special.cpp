@@ -6,12 +6,6 @@
 
 namespace kw::ops {
 
-double sigmoid(double x) {
-  if (x >= 0) return 1 / (1 + std::exp(-x));
-  const double e = std::exp(x);
-  return e / (1 + e);
-}
-
 // Starts with an approximation, then uses Halley's method on erf(y) - x. In the tails erf is flat,
 // so erfc is used there.
 double erfinv(double x) {
@@ -50,26 +44,6 @@ double erfcx(double x) {
 double lgamma(double x) {
   int sign = 0;
   return ::lgamma_r(x, &sign);
-}
-
-double digamma(double x) {
-  if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
-  constexpr double kPi = 3.14159265358979323846;
-  if (x < 0) {
-    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    // Takes the fraction first, because tan(pi x) of a large x would lose it.
-    const double fraction = x - std::floor(x);
-    return digamma(1 - x) - kPi / std::tan(kPi * fraction);
-  }
-  double sum = 0;
-  for (; x < 10; x += 1) sum -= 1 / x;
-  const double z = 1 / (x * x);
-  const double series =
-      z * (1.0 / 12 -
-           z * (1.0 / 120 -
-                z * (1.0 / 252 -
-                     z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z * (1.0 / 12)))))));
-  return sum + std::log(x) - 0.5 / x - series;
 }
 
 }  // namespace kw::ops
