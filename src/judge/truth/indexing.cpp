@@ -6,11 +6,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <mutex>
 #include <optional>
 
+#include "truth/jump_rules.h"
 #include "truth/moves.h"
 #include "truth/parallel.h"
 #include "truth/run.h"
@@ -92,10 +91,10 @@ struct Indexed {
 void widen(const VectorLanes& other, int j, const Indexed& from, int k, VectorLanes& out) {
   const double y = from.tracks.integer ? to_double(out.i[k], from.dtype) : out.t[k];
   const double z = from.tracks.integer ? to_double(other.i[j], from.dtype) : other.t[j];
-  if (z < y) out.lo[k] = std::max(out.lo[k], y - z);
-  if (z > y) out.hi[k] = std::max(out.hi[k], z - y);
-  if (std::isnan(y) != std::isnan(z))
-    out.lo[k] = out.hi[k] = std::numeric_limits<double>::infinity();
+  Jump jump = {out.lo[k], out.hi[k]};
+  widen(jump, z, y);
+  out.lo[k] = jump.lo;
+  out.hi[k] = jump.hi;
   if (from.tracks.a) out.a[k] = std::max(out.a[k], other.a[j]);
   if (from.tracks.h) out.h[k] = std::max(out.h[k], other.h[j]);
 }

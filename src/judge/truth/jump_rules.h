@@ -50,8 +50,9 @@ KW_HD bool may_turn(double x, double z, double ex, double ez) {
 /// A step of f within e of x. In a cast to bool, only the point 0 differs from both sides.
 template <class F>
 KW_HD Jump stepped(double x, double e, bool to_bool, F f) {
-  const double m = fabs(x), y = f(x);
+  const double m = fabs(x);
   if (e == 0 || (!(m <= kLargest) && e < infinity())) return {0, 0};
+  const double y = f(x);
   if (e == infinity() && to_bool) return flipped(y != 0, true);
   if (e == infinity()) return {infinity(), infinity()};
   const double below = f(x - e), above = f(x + e);
@@ -166,6 +167,11 @@ KW_HD Jump keep_steps(const Jump& j, double y) {
   if (fabs(y) < 0x1p53) return j;
   const double step = fabs(y) * 0x1p-52;
   return {larger(step, j.lo), larger(step, j.hi)};
+}
+
+/// A result far from the truth also has a larger rounding error.
+KW_HD double jump_scale(const Rounding& r, const OpErrors& own) {
+  return 1 + (2 * r.half_unit + 8 * own.relative * r.unit);
 }
 
 // --- reductions --------------------------------------------------------------------------------

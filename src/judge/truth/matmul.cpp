@@ -12,7 +12,6 @@
 #include <limits>
 #include <utility>
 
-#include "ports/bound.h"
 #include "truth/factors.h"
 #include "truth/levels.h"
 #include "truth/parallel.h"

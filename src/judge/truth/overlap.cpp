@@ -5,7 +5,6 @@
 // input order, would need locks or atomics. The cost: each block reads several separate runs of the
 // input.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "truth/errors.h"

@@ -79,10 +79,11 @@ void choices(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z
   if (!spec.tracks.a) return add(h_of(x), h_of(z), out.h);
   // The sum of both errors may make a value the larger one when neither does alone.
   double both_x[kChunk], both_z[kChunk];
-  for (int k = 0; k < count; ++k) {
-    both_x[k] = reach(a_of(x)[k], h_of(x)[k]);
-    both_z[k] = reach(a_of(z)[k], h_of(z)[k]);
-  }
+  const auto sum = [count](const double* a, const double* h, double* both) {
+    for (int k = 0; k < count; ++k) both[k] = reach(a[k], h[k]);
+  };
+  sum(a_of(x), h_of(x), both_x);
+  sum(a_of(z), h_of(z), both_z);
   add(both_x, both_z, out.h);
 }
 

@@ -1,9 +1,6 @@
 // Comparisons, integer ops, and the selection between two values.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "ports/bound.h"
 #include "truth/point_rare.h"
 #include "truth/scalar.h"
 
@@ -18,9 +15,8 @@ void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOpe
   const bool certain = !x.tracks.a && !x.tracks.h && !z.tracks.a && !z.tracks.h;
   if (certain) return;
   for (int k = 0; k < count; ++k) {
-    const bool open =
-        may_flip(x.lanes->t[k], z.lanes->t[k], reach_of(x, k) + reach_of(z, k), spec.same);
-    add_jump(flipped(out.i[k] != 0, open), k, count, out);
+    if (may_flip(x.lanes->t[k], z.lanes->t[k], reach_of(x, k) + reach_of(z, k), spec.same))
+      add_jump(flipped(out.i[k] != 0, true), k, count, out);
   }
 }
 

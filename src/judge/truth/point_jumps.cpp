@@ -6,7 +6,6 @@
 // jump becomes infinite.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "truth/point_rare.h"
 #include "truth/scalar.h"
@@ -158,14 +157,12 @@ Jump carry_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k, V
 void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
                  VectorLanes& out) {
   open_jumps(count, out);
-  // A result far from the truth also has a larger rounding error.
-  const double rounding =
-      2 * spec.rounding.half_unit + 8 * spec.errors.relative * spec.rounding.unit;
+  const double scale = jump_scale(spec.rounding, spec.errors);
   for (int k = 0; k < count; ++k) {
     if (std::none_of(in.begin(), in.end(), [k](auto& x) { return jumps(jump_at(x, k)); })) continue;
     const Jump j = carry_one(spec, in, k, out);
-    out.lo[k] = j.lo * (1 + rounding);
-    out.hi[k] = j.hi * (1 + rounding);
+    out.lo[k] = j.lo * scale;
+    out.hi[k] = j.hi * scale;
     if (out.lo[k] == kInfinity || out.hi[k] == kInfinity) spec.findings->out_of_range = true;
   }
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ports/bound.h"
 #include "truth/scalar.h"

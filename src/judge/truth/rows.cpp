@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ports/bound.h"
 #include "truth/parallel.h"
 #include "truth/scalar.h"
 
@@ -30,7 +29,7 @@ double Row::value(size_t k) const { return tracks.integer ? to_double(i[k], dtyp
 
 double Row::reach(size_t k) const {
   double reach = jumps ? std::max(lo[k], hi[k]) : 0;
-  if (tracks.a) reach += ports::bound_constants().path_factor * a[k];
+  if (tracks.a) reach += kPathFactor * a[k];
   if (tracks.h) reach += h[k];
   return reach;
 }

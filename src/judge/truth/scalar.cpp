@@ -4,9 +4,6 @@
 // formulas per loop, could disagree in rare cases such as NaN. The cost is a switch per element.
 #include "truth/scalar.h"
 
-#include <cmath>
-#include <limits>
-
 #include "core/check.h"
 #include "numeric/small_float.h"
 #include "ops/special.h"

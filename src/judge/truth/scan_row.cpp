@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "ports/bound.h"
 #include "truth/errors.h"
 #include "truth/rows.h"
 #include "truth/scalar.h"
@@ -147,7 +146,7 @@ void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
     double own = whole ? a / sum : 0, half = whole ? h / sum : 0;
     if (count > 1 && whole) {
       const double tree = (std::log2(n) + 2) * (size / sum + m + kLogUnits);
-      own += r.unit * std::max(tree, serial / ports::bound_constants().path_factor);
+      own += r.unit * std::max(tree, serial / kPathFactor);
       half += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
     }
     if (m > r.half_limit) half = kInfinity;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "ports/bound.h"
@@ -67,11 +66,10 @@ class Scattering {
 
   void finish() {
     if (size_.empty()) return;
-    const ports::BoundConstants& c = ports::bound_constants();
     for (size_t k = 0; k < size_.size(); ++k) {
       if (written_[k] == 0) continue;
       const double n = written_[k] + 1.0, t = out_.t[k];
-      const double tree = (c.sum_root * std::sqrt(n) + c.sum_plus) * size_[k];
+      const double tree = tree_units(std::sqrt(n), size_[k]);
       double a = out_.a[k] + rounding_.unit * std::max(tree, ports::chain_units(n) * std::fabs(t));
       if (std::isfinite(t) && size_[k] > rounding_.limit) a = kInfinity;
       if (out_.tracks.a) out_.a[k] = stored_bound(std::isfinite(t) ? a : 0);

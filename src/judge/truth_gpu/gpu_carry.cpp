@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "truth/jump_rules.h"
 #include "truth_gpu/gpu_source.h"
 
 namespace kw::truth_gpu {
@@ -73,12 +74,13 @@ class JumpWriter {
     if (!given) return own.empty() ? JumpText{} : JumpText{defined(own), true};
     const std::string own_name = own.empty() ? "Jump{0, 0}" : "own_" + name;
     const std::string carried = carry(own_name), here = any_jumps();
+    const double scale = truth::jump_scale(code_.spec.rounding, code_.spec.errors);
     if (!carried.empty()) {
       std::string lines =
           own.empty() ? "" : fmt::format("    const Jump {} = {};\n", own_name, own);
       lines += joined_errors(here);
       return {lines + defined(fmt::format("{} ? carried({}, {}, found) : {}", here, carried,
-                                          scale(), own_name)),
+                                          number_text(scale), own_name)),
               true};
     }
     std::string lines;
@@ -100,12 +102,6 @@ class JumpWriter {
   std::string jump(int k) const { return t_.jump[k].empty() ? "Jump{0, 0}" : t_.jump[k]; }
   std::string result() const {
     return code_.tracks.integer ? "(double)" + t_.result : t_.result + ".t";
-  }
-
-  // A result far from the truth also has a larger rounding error.
-  std::string scale() const {
-    const truth::PointSpec& s = code_.spec;
-    return number_text(1 + 2 * s.rounding.half_unit + 8 * s.errors.relative * s.rounding.unit);
   }
 
   // Returns "" when the op itself has no discontinuity within its operands' errors.

@@ -1,7 +1,7 @@
 // Near discontinuities, on a device: what the reductions and the products of the interpreter make
 // of them. Follows gpu_rules.cuh; jump_rules.h has the rules of pointwise ops.
 
-// `scale`: a result far from the truth also has a larger rounding error.
+// `scale`: see jump_scale.
 KW_HD Jump carried(Jump j, double scale, unsigned& found) {
   j.lo *= scale;
   j.hi *= scale;

@@ -115,13 +115,13 @@ KW_HD double floor_div(double x, double z) {
 
 /// Maximum and Fmax (sign 1), Minimum and Fmin (sign -1); Fmax and Fmin do not see NaN.
 KW_HD double seen(double x, double sign, bool nan_wins) {
-  return nan_wins || x == x ? sign * x : -infinity();
+  return nan_wins | (x == x) ? sign * x : -infinity();
 }
 KW_HD double picked(double x, double z, double sign, bool nan_wins) {
   const double p = seen(x, sign, nan_wins), q = seen(z, sign, nan_wins);
-  const double nan = p == p ? q : p;
-  const double best = p > q || p != p || q != q ? (p > q ? p : nan) : q;
-  return x != x && z != z ? x : sign * best;
+  const double other = p != p ? p : q, best = sign * (p > q ? p : other);
+  const double nan = z != z ? x : best;
+  return x != x ? nan : best;
 }
 
 }  // namespace kw::ops
