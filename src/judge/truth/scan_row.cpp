@@ -61,7 +61,8 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
   double t = 0, size = 0, passed = 0, a = 0, squares = 0, lo = 0, hi = 0;
   float f = 0;
   int64_t count = 0;
-  const auto write = [&](size_t k) {
+  // Inlined, so that the sums stay in registers.
+  const auto write = [&](size_t k) __attribute__((always_inline)) {
     if (task.mode != Mode::Truth) {
       const bool narrow = sums_in_float(task.mode, task.node.dtype);
       out.t[k] = settled(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
