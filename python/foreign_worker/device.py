@@ -258,7 +258,7 @@ def wrapped(memory, shape):
 
 def computed(memory, name, made):
     if memory.runtime.inside:
-        raise Refused(f"it calls aten::{name}, which is not a kernel of its own")
+        raise Refused(f"it calls aten::{name}, which is not a kernel of the file")
     # What is made before the calls may stay unused; it has no numbers.
     memory.early.update(memory.base(one.kw_shape) for one in tree_leaves(made) if is_device(one))
 

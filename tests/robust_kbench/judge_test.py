@@ -120,7 +120,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("backward", &backward_of_saved)
 ROWS = [
     ("row_norm/forward/kernel.cu", NORM, "row_norm, forward                passes"),
     ("row_norm/forward/library.cu", NORM.replace("return y;", "return y / 1.0;"),
-     "row_norm, forward, library       fails: at batch_size=64 extents_0=32 extents_1=64: it calls PyTorch's operator /, which is not a kernel of its own"),
+     "row_norm, forward, library       fails: at batch_size=64 extents_0=32 extents_1=64: it calls PyTorch's operator /, which is not a kernel of the file"),
     ("row_norm/backward/kernel.cu", GRADIENT, "row_norm, backward               passes"),
     ("row_norm/backward/swapped.cu", GRADIENT.replace("{by, a, b}", "{by, b, a}"), "row_norm, backward, swapped      fails: "),
     ("window_max/backward/kernel.cu", LARGER, "window_max, backward             passes"),

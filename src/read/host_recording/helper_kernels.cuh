@@ -1,4 +1,4 @@
-// Kernels for what copies, fills and uploads do, compiled with a foreign file or by themselves.
+// Kernels that do copies, fills and uploads, compiled with a foreign file or alone.
 // `kw_four`: four bytes that repeat, from the beginning of every row.
 extern "C" __global__ void kw_fill(unsigned char* kw_to, unsigned long long kw_width,
                                    unsigned long long kw_rows, unsigned long long kw_pitch,

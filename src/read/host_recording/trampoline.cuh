@@ -1,6 +1,6 @@
 
-// Behind a foreign file, compiled with it: how its launcher is called with arguments of any type,
-// and what depends on the version of CUDA's headers.
+// Follows a foreign file and is compiled with it: calls its launcher with arguments of any type, and
+// holds what depends on the version of CUDA's headers.
 #include <cuda_runtime.h>
 
 #include <type_traits>
@@ -108,7 +108,7 @@ extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** k
 #ifdef KW_TORCH
   try {
     kw_call(&KW_LAUNCHER, kw_args);
-  } catch (...) {  // what kw_computes threw, or whatever the file made of that on the way
+  } catch (...) {  // the exception of kw_computes, or what the file made of it
     if (!kw_refused) std::abort();
   }
 #else

@@ -1,5 +1,5 @@
-// Bindings: what a file gives to Python, kept by name so that the recording process can call it.
-// Arguments and results travel as words of eight bytes, each value with its kind in front.
+// Bindings: the functions that a file gives to Python, kept by name so that the recording process can
+// call them. Arguments and results are passed as words of eight bytes, each value after its kind.
 #pragma once
 
 #include <kw_cuda.cuh>
@@ -17,7 +17,7 @@ struct Reader {
     ++at;
     return true;
   }
-  /// Behind one value.
+  /// Skips one value.
   void skip() {
     switch (next()) {
       case kNone:
@@ -42,9 +42,9 @@ struct Reader {
 
 template <typename T>
 struct Always : std::false_type {};
-[[noreturn]] inline void wrong(const char* wanted) { c10::kw_fail(std::string("incompatible function arguments: ") + wanted + " is wanted"); }
+[[noreturn]] inline void wrong(const char* wanted) { c10::kw_fail(std::string("incompatible function arguments: ") + wanted + " is needed"); }
 
-/// How a value of a type is read and written; types without it cannot be bound.
+/// How a value of a type is read and written. A type without a specialization cannot be bound.
 template <typename T, typename = void>
 struct Value {
   static constexpr bool known = false;
@@ -200,7 +200,7 @@ struct Value<std::pair<A, B>> {
 }  // namespace kw_binding
 
 namespace pybind11 {
-/// Something of Python's that a candidate takes apart itself.
+/// A Python object that the candidate unpacks itself.
 struct object {
   kw_binding::Reader from{nullptr};
   bool is_none() const { return *from.at == kw_binding::kNone; }
@@ -211,7 +211,7 @@ struct object {
   }
 };
 using handle = object;
-/// Of any values.
+/// A tuple of any values.
 struct tuple : object {
   size_t size() const { return static_cast<size_t>(from.at[1]); }
   object operator[](size_t index) const {
@@ -255,7 +255,7 @@ struct Value<pybind11::tuple> {
 template <typename T>
 using Plain = std::remove_cv_t<std::remove_reference_t<T>>;
 
-/// A parameter's name, and its value where none is given.
+/// The name of a parameter, and its default.
 struct Parameter {
   std::string name;
   Words otherwise;
@@ -281,7 +281,7 @@ Function make(Callable callable) {
     made.call = [callable](const std::vector<Reader>& given, Words& result) {
       std::vector<Reader> readers = given;
       size_t i = 0;
-      // Braces: arguments are read from the first to the last.
+      // Braces guarantee that arguments are read from the first to the last.
       std::tuple<Plain<Args>...> args{Value<Plain<Args>>::read(readers[i++])...};
       (void)i;
       if constexpr (std::is_void_v<Result>) {
@@ -359,7 +359,7 @@ namespace py = pybind11;
 #define PYBIND11_MODULE(name, variable, ...) \
   extern "C" __attribute__((visibility("default"))) void kw_extension_bind(::pybind11::module_& variable)
 
-/// What a schema says of an operator's parameters: "f(Tensor x, float eps=1e-5) -> Tensor".
+/// The parameters in the schema of an operator: "f(Tensor x, float eps=1e-5) -> Tensor".
 struct KwSchema {
   static std::string bare(const std::string& schema) {
     const std::string name = schema.substr(0, schema.find('('));
@@ -410,7 +410,7 @@ struct KwSchema {
   }
 };
 
-/// Operators that are registered with PyTorch itself: by their names without the schema, alone and behind their library's.
+/// Operators that are registered with PyTorch: by name without the schema, with and without the name of their library.
 struct KwLibrary {
   std::string space, key;
   static std::map<std::string, std::vector<kw_binding::Parameter>>& schemas() {
@@ -425,7 +425,7 @@ struct KwLibrary {
   }
   template <typename Callable>
   void impl(const char* name, Callable&& callable) {
-    // Tensors are on the device: what is written for others is never called.
+    // Tensors are on the device: an implementation for another backend is never called.
     if (key == "CPU" || key == "Meta" || key.rfind("Autograd", 0) == 0) return;
     const kw_binding::Function made = kw_binding::wrap(callable);
     kw_binding::functions()[KwSchema::bare(name)].push_back(made);
@@ -435,7 +435,7 @@ struct KwLibrary {
   void impl(const char* name, Key, Callable&& callable) {
     impl(name, std::forward<Callable>(callable));
   }
-  /// Parameters' names and values, wherever the schema stands.
+  /// Names and defaults of the parameters, from whichever call has the schema.
   static void name_parameters() {
     for (const auto& [name, parameters] : schemas()) {
       for (const std::string& under : {name, KwSchema::bare(name)}) {

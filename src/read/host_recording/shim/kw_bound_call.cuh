@@ -1,5 +1,5 @@
-// Behind an extension that a harness calls: KW_FUNCTION by its name in the bindings. KW_ARGUMENTS says
-// what each argument is: t a tensor, s one whose values nobody needs, w words, () around a tuple.
+// Follows an extension that a harness calls: KW_FUNCTION by its name in the bindings. KW_ARGUMENTS says
+// what each argument is: t a tensor, s one whose values are not needed, w words, () around a tuple.
 namespace {
 void kw_append(const char kw_kind, void* kw_from, kw_binding::Words& kw_to) {
   if (kw_kind == 'w') {
@@ -15,7 +15,7 @@ void kw_append(const char kw_kind, void* kw_from, kw_binding::Words& kw_to) {
   kw_binding::Value<at::Tensor>::write(kw_tensor, kw_to);
 }
 
-/// How many values stand between here and the closing parenthesis, or the end.
+/// The number of values from here to the closing parenthesis, or to the end.
 int64_t kw_count(const char* kw_at) {
   int64_t kw_values = 0;
   for (int kw_depth = 0; *kw_at != 0 && kw_depth >= 0; ++kw_at) {

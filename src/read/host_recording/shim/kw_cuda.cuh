@@ -1,4 +1,4 @@
-// Streams, devices and the macros that pick a type: the rest of what host code of extensions says.
+// Streams, devices and the macros that choose a type: the rest of what host code of extensions uses.
 #pragma once
 
 #include <kw_tensor.cuh>
@@ -70,7 +70,7 @@ KW_BOTH T ceil_div(T a, T b) {
   return (a + b - 1) / b;
 }
 
-/// What numbers of a type are added up in.
+/// The type in which numbers of a type are accumulated.
 template <typename T, bool = true>
 struct AccumulateType {
   using type = std::conditional_t<std::is_integral_v<T>, int64_t, T>;

@@ -1,11 +1,11 @@
-// Behind an extension that Python calls: its functions by name.
+// Follows an extension that Python calls: its functions by name.
 extern "C" void __attribute__((weak)) kw_extension_bind(::pybind11::module_& kw_module);
 
 namespace {
 std::string kw_extension_said;
 kw_binding::Words kw_extension_gave;
 
-/// Each parameter's value, from what was given in order, by name, or stands in the binding.
+/// Each parameter's value: given by position, given by name, or the default of the binding.
 bool kw_arrange(const kw_binding::Function& function, kw_binding::Reader from, std::vector<kw_binding::Reader>& to) {
   std::vector<const int64_t*> places(function.parameters, nullptr);
   const int64_t in_order = from.next();
@@ -35,7 +35,7 @@ bool kw_arrange(const kw_binding::Function& function, kw_binding::Reader from, s
 }
 }  // namespace
 
-/// The functions' names, one a line.
+/// The names of the functions, one per line.
 extern "C" __attribute__((visibility("default"))) const char* kw_extension_functions() {
   static std::string names;
   if (names.empty() && kw_extension_bind != nullptr) {
@@ -48,7 +48,7 @@ extern "C" __attribute__((visibility("default"))) const char* kw_extension_funct
   return names.c_str();
 }
 
-/// 0: `result` points to the words of what was returned; 1: to the text of what was thrown.
+/// 0: `result` points to the words of the returned value; 1: to the text of the exception.
 extern "C" __attribute__((visibility("default"))) int kw_extension_call(const char* name, const int64_t* words, const void** result) {
   kw_extension_gave.clear();
   *result = kw_extension_said.c_str();
@@ -67,7 +67,7 @@ extern "C" __attribute__((visibility("default"))) int kw_extension_call(const ch
   } catch (const std::exception& error) {
     kw_extension_said = error.what();
   } catch (...) {
-    kw_extension_said = "something that is no exception was thrown";
+    kw_extension_said = "a value was thrown that is not an exception";
   }
   *result = kw_extension_said.c_str();
   return 1;

@@ -1,7 +1,7 @@
 // Tensors of a torch extension while it is recorded: an address with a type, sizes and strides, and
-// memory. They can be made, looked at from other sides, filled with one number and copied; what would
-// take PyTorch's own kernels is refused by name where it is a question of numbers, and does not
-// compile otherwise, which is the point.
+// memory. They can be created, viewed, filled with one number and copied. A function that would need
+// PyTorch's own kernels is refused by name if it computes numbers; any other does not compile, which
+// is intended.
 #pragma once
 
 #include <kw_accessor.cuh>
@@ -91,7 +91,7 @@ struct KwStorage {
   void* base = nullptr;
   int64_t bytes = 0;
   Device place;
-  uint64_t made = 0;  // bytes that were taken for it
+  uint64_t made = 0;  // bytes that were allocated for it
   ~KwStorage() {
     if (made > 0) kw_record_take_back(made);
   }
@@ -190,7 +190,7 @@ class Tensor {
   }
   template <typename T, size_t kRank>
   TensorAccessor<T, kRank> accessor() const {
-    TORCH_CHECK(is_cpu(), "elements of a tensor on the device are looked at by the host");
+    TORCH_CHECK(is_cpu(), "the host reads elements of a tensor on the device");
     return {data_ptr<T>(), sizes_.data(), strides_.data()};
   }
   template <typename T, size_t kRank, template <typename> class Traits, typename Index>
@@ -217,7 +217,7 @@ class Tensor {
     return value;
   }
 
-  // The same memory, seen otherwise.
+  // Views: the same memory with other sizes, strides or types.
   Tensor as_strided(IntArrayRef sizes, IntArrayRef strides, std::optional<int64_t> offset = {}) const {
     return {storage_, offset.value_or(offset_), type_, sizes.values, strides.values};
   }
@@ -462,7 +462,7 @@ inline Tensor& Tensor::fill_(const Scalar& value) {
     default:
       break;
   }
-  if (!is_contiguous()) kw_record_refuse("it calls aten::fill_ of strided memory, which is no kernel of its own");
+  if (!is_contiguous()) kw_record_refuse("it calls aten::fill_ of strided memory, which is not a kernel of the file");
   unsigned element = static_cast<unsigned>(element_size());
   if (element == 8) {
     if (bits >> 32 != (bits & 0xffffffffu)) kw_record_refuse("it calls aten::fill_ with a number of eight bytes");

@@ -1,5 +1,5 @@
-// Everything that stands in for PyTorch's headers while an extension is recorded, under all the
-// names by which they are included.
+// Replaces PyTorch's headers while an extension is recorded, under all the names by which files
+// include them.
 #pragma once
 
 #include <kw_bindings.cuh>
@@ -41,11 +41,11 @@ struct InferenceMode {
 };
 }  // namespace c10
 
-// What computes is no kernel of the file's own: said by its name, where a compiler would only say that it
-// is not there.
-inline bool kw_refused = false;  // what is thrown then is no end of the process
+// Functions that compute are PyTorch's kernels, not the file's. The message names the function; a compiler
+// would only say that it does not exist.
+inline bool kw_refused = false;  // the exception thrown then does not end the process
 [[noreturn]] inline void kw_computes(const char* what) {
-  const std::string why = std::string("it calls ") + what + ", which is no kernel of its own";
+  const std::string why = std::string("it calls ") + what + ", which is not a kernel of the file";
   kw_record_refuse(why.c_str());
   kw_refused = true;
   c10::kw_fail(why);
@@ -107,7 +107,7 @@ KW_COMPUTES(/)
 #undef KW_COMPUTES
 }  // namespace at
 
-/// A tensor as the captive process passes it.
+/// A tensor as the recording process passes it.
 struct KwTensorArgument {
   void* data;
   int64_t type, rank, sizes[8];

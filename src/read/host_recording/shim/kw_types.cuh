@@ -1,5 +1,5 @@
 // Numbers, types, devices and lists as torch extensions spell them. Arithmetic on single elements is
-// here, because kernels are written with it; nothing knows a tensor.
+// here, because kernels use it. This header does not know tensors.
 #pragma once
 
 #include <cuda.h>
@@ -115,7 +115,7 @@ inline bool isIntegralType(ScalarType type, bool with_bool) {
   return !isFloatingType(type) && (with_bool || type != ScalarType::Bool);
 }
 
-// A number of two bytes: PyTorch's own, which mixes with float and int, and turns into CUDA's.
+// A number of two bytes: PyTorch's type, which mixes with float and int and converts to CUDA's.
 #define KW_SHORT_FLOAT(Name, Raw, to_raw, from_raw, as_bits, from_bits_of)                        \
   struct alignas(2) Name {                                                                        \
     unsigned short x;                                                                             \
@@ -159,7 +159,7 @@ KW_SHORT_FLOAT(Half, __half, __float2half, __half2float, __half_as_ushort, __ush
 KW_SHORT_FLOAT(BFloat16, __nv_bfloat16, __float2bfloat16, __bfloat162float, __bfloat16_as_ushort,
                __ushort_as_bfloat16)
 
-/// The C++ type of each; and which of them a C++ type is.
+/// The C++ type of each scalar type, and the reverse.
 template <ScalarType>
 struct KwCppType;
 template <typename T>
@@ -224,7 +224,7 @@ inline std::ostream& operator<<(std::ostream& to, DeviceType type) { return to <
 enum class MemoryFormat : int { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 enum class Layout : int { Strided };
 
-/// A list that owns its elements, so that nothing has to outlive it.
+/// A list that owns its elements, so that their source need not outlive it.
 template <typename T>
 struct ArrayRef {
   std::vector<T> values;
@@ -278,7 +278,7 @@ std::string str(const Args&... args) {
   (void)(text << ... << args);
   return text.str();
 }
-[[noreturn]] inline void kw_fail(const std::string& why) { throw Error(why.empty() ? "a check of its own fails" : why); }
+[[noreturn]] inline void kw_fail(const std::string& why) { throw Error(why.empty() ? "one of its own checks fails" : why); }
 
 }  // namespace c10
 
