@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the pages of skills/kernelwright/references that are made of the catalogue.
+"""Writes the pages of skills/kernelwright/references that come from the catalogue.
 
 skill_references.py BINARY [--check]: with --check nothing is written; exit code 1 when a page is out of date.
 """
@@ -24,7 +24,7 @@ EFFECTS = {
 EXPRESSIBLE = {
     "module": "in a kernel module",
     "foreign": "only with host code of its own: never selected for a kernel module",
-    "no": "not by whoever writes a kernel",
+    "no": "not by the author of a kernel",
 }
 SOURCES = (("ncu", "Nsight Compute"), ("vgpu", "virtual GPU"))
 HEAD = "<!-- made by tools/skill_references.py from `kernelwright catalog --json`; do not edit -->\n"
@@ -42,7 +42,7 @@ def where(method):
 
 def sass(method):
     if not method["sass"]:
-        return "no signature; it counts as there when what speaks for it is gone with it and back without it"
+        return "no signature; it counts as present when its condition holds without the method and no longer with it"
     return "; ".join("%s `%s`" % (check["check"], check["opcodes"]) for check in method["sass"])
 
 
@@ -53,7 +53,7 @@ def rows(method):
     yield "needs", where(method)
     yield "needs first", ", ".join(method["needs"])
     yield "excludes", ", ".join(method["conflicts"])
-    yield "stands for", ", ".join(method["supersedes"])
+    yield "replaces", ", ".join(method["supersedes"])
     yield "effect", EFFECTS[method["effect"]]
     yield "machine code", sass(method)
     yield "check with", ", ".join(method["sanitizer"])
@@ -63,8 +63,8 @@ def rows(method):
 
 def catalog_page(catalog):
     lines = [HEAD, "# Optimisation methods\n"]
-    lines.append("%d methods on three axes. On an axis priority 1 is looked at first; `open-iter` says which of them the evidence speaks for, "
-                 "and why not the others. `kernelwright catalog ID` shows one of them; conditions are explained at the end.\n" % len(catalog["methods"]))
+    lines.append("%d methods on three axes. Priority 1 of an axis is tried first. `open-iter` says which methods the evidence supports, "
+                 "and why not the others. `kernelwright catalog ID` shows one method. The end of this page explains conditions.\n" % len(catalog["methods"]))
     for axis, meaning in AXES.items():
         methods = [one for one in catalog["methods"] if one["axis"] == axis]
         lines.append("## %s: %s\n" % (axis, meaning))
@@ -79,27 +79,27 @@ def catalog_page(catalog):
             lines += ["- **%s**: %s" % (name, value) for name, value in rows(method) if value]
             lines.append("")
     lines.append("## How conditions are read\n")
-    lines.append("`metric > 5 worst 30`: nothing to complain about up to 5, a full complaint at 30, in between in proportion; this is the "
-                 "strength, 0 to 1. Without `worst` it holds or not. A metric nobody measured makes its clause unknown, and unknown never "
-                 "speaks for a method. `and` takes the weakest part, `or` the strongest. The metrics: [ncu_metrics_guide.md](ncu_metrics_guide.md).\n")
+    lines.append("`metric > 5 worst 30` has a strength from 0 to 1: 0 up to 5, 1 from 30 on, in proportion between. Without `worst` a "
+                 "clause is true or false. A metric that was not measured makes its clause unknown, and an unknown clause never supports "
+                 "a method. `and` takes the weakest part, `or` the strongest. The metrics: [ncu_metrics_guide.md](ncu_metrics_guide.md).\n")
     return "\n".join(lines)
 
 
 def users(catalog, name):
-    """The methods whose conditions speak of a metric."""
+    """The methods whose conditions use a metric."""
     word = re.compile(r"\b%s\b" % re.escape(name))
     return ["`%s`" % one["id"] for one in catalog["methods"] if word.search("%s %s" % (one["trigger"] or "", one["skip"] or ""))]
 
 
 def metrics_page(catalog):
     lines = [HEAD, "# Metrics, and what profilers call them\n"]
-    lines.append("%d canonical metrics. Where several sources know one, Nsight Compute outweighs the virtual GPU, and that the static facts. What "
-                 "nobody measured is unknown: not 0, and never evidence.\n" % len(catalog["metrics"]))
-    lines.append("With a GPU whose counters you may read, `open-iter` runs the profiler itself, on one call of the kernel, clocks left alone. A profile "
-                 "made elsewhere is read too:\n")
+    lines.append("%d canonical metrics. If several sources give one, Nsight Compute is preferred to the virtual GPU, and the virtual GPU to "
+                 "static facts. A metric that was not measured is unknown: it is not 0, and it is never evidence.\n" % len(catalog["metrics"]))
+    lines.append("On a GPU whose counters you may read, `open-iter` runs the profiler itself, on one call of the kernel, without changing "
+                 "clocks. A profile from another machine is read too:\n")
     lines.append("```\nncu --csv --page raw --print-units base … > profile.csv\nkernelwright profile kernel.cu --reference reference.py --ncu profile.csv\n```\n")
-    lines.append("`ERR_NVGPUCTRPERM` means that counters are forbidden to you: the loop goes on with the virtual GPU's counters and says so.\n")
-    lines.append("| metric | what | unit | better | made of | speaks for or against |\n|---|---|---|---|---|---|")
+    lines.append("`ERR_NVGPUCTRPERM` means that you may not read the counters: the loop continues with the virtual GPU's counters and says so.\n")
+    lines.append("| metric | what | unit | better | made of | used by |\n|---|---|---|---|---|---|")
     for metric in catalog["metrics"]:
         made = ["%s `%s`" % (title, "`, `".join(metric[key][:2])) for key, title in SOURCES if metric[key]]
         lines.append("| `%s` | %s | %s | %s | %s | %s |" % (
