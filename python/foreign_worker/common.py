@@ -1,4 +1,4 @@
-"""What both recording processes share: which of PyTorch's operations only make or look at memory, and what a candidate is."""
+"""Shared by both recording processes: the PyTorch operations that only allocate or view memory, and what a candidate is."""
 import ast
 import inspect
 import linecache
@@ -7,7 +7,7 @@ import types
 
 DTYPES = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "int64": "int64", "int32": "int32",
           "int16": "int16", "int8": "int8", "uint8": "uint8", "bool": "bool"}
-# What makes or looks at memory without computing anything.
+# Operations that allocate or view memory and compute nothing.
 VIEWS = {"view", "_unsafe_view", "reshape", "as_strided", "expand", "permute", "transpose", "t", "unsqueeze", "squeeze", "slice",
          "select", "detach", "alias", "unbind", "split", "split_with_sizes", "chunk", "narrow", "flatten", "unflatten", "movedim",
          "lift_fresh", "_reshape_alias", "diagonal", "swapaxes", "swapdims", "unfold", "view_as", "expand_as"}
@@ -16,11 +16,11 @@ ZEROS = {"zeros", "zeros_like", "new_zeros"}
 
 
 class Refused(Exception):
-    """The candidate does what cannot be played back."""
+    """The candidate does something that cannot be replayed."""
 
 
 def with_dims(text, dims):
-    """A reference's text with these numbers where it sets them at file level: NAME = 1, A, B = 1, 2, and NAME_0 of NAME = (1, 2)."""
+    """The text of a reference with these values for its file-level names: NAME = 1, A, B = 1, 2, and NAME_0 of NAME = (1, 2)."""
     def number(name, old):
         known = name in dims and isinstance(old, ast.Constant) and type(old.value) is int
         return ast.copy_location(ast.Constant(dims[name]), old) if known else old
@@ -40,7 +40,7 @@ def with_dims(text, dims):
 
 
 def init_words(job, module, numbers):
-    """What the model is made with at one shape: as the reference says it, else the candidate's own file."""
+    """The constructor arguments of the model at one shape: from the reference, otherwise from the candidate's file."""
     asked = getattr(module, "get_init_inputs", None)
     if job.get("reference_text"):
         reference = types.ModuleType("reference")
@@ -55,14 +55,14 @@ def init_words(job, module, numbers):
 
 
 class Candidate:
-    """What the file offers: a ModelNew, or a function. `place` puts a model where its tensors are."""
+    """The entry point of the file: a ModelNew or a function. `place` moves a model to the device of its tensors."""
 
     def __init__(self, job, place):
         self.job, self.place, self.model, self.writes = job, place, None, False
         self.module = types.ModuleType("candidate")
         self.module.__file__ = job["path"]
         sys.modules["candidate"] = self.module
-        linecache.cache[job["path"]] = (len(job["text"]), None, job["text"].splitlines(True), job["path"])  # who reads sources, reads this
+        linecache.cache[job["path"]] = (len(job["text"]), None, job["text"].splitlines(True), job["path"])  # for code that reads its own source
         exec(compile(job["text"], job["path"], "exec"), self.module.__dict__)
         if hasattr(self.module, "ModelNew"):
             return
@@ -79,7 +79,7 @@ class Candidate:
             self.model = self.place(self.module.ModelNew(*words, **named))
 
     def call(self, tensors, numbers):
-        """Tensors and numbers by the task's names; gives what was returned."""
+        """Calls the candidate with tensors and numbers by the names of the task; returns its results."""
         if self.model is not None:
             return self.model(*self.arguments(tensors))
         words, left = [], [name for name in self.job["inputs"]]
@@ -93,11 +93,11 @@ class Candidate:
             elif left:
                 words.append(tensors[left.pop(0)])
             else:
-                raise Refused(f"its parameter '{name}' is nothing of the task's")
+                raise Refused(f"its parameter '{name}' is not an input of the task")
         return self.function(*words)
 
     def arguments(self, tensors):
-        """Gives the model the task's weights; the rest are its arguments."""
+        """Gives the weights of the task to the model; the other tensors are its arguments."""
         rest, seen = dict(tensors), {}
         for path, holder in self.model.named_modules():
             for own in (holder._parameters, holder._buffers):
@@ -114,7 +114,7 @@ class Candidate:
         return [rest[name] for name in self.job["inputs"] if name in rest]
 
     def keep(self, holder, own, name, full):
-        """What the task does not have. A buffer is a constant, and stays where the model has put it."""
+        """Parameters that the task does not have. A buffer is a constant and keeps the value that the model gave it."""
         if own is holder._parameters:
             raise Refused(f"its parameter '{full}' is not one of the task's; a constant may be a buffer")
 

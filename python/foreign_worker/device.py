@@ -1,6 +1,6 @@
-"""A device that is not there: tensors that say they are on the GPU, have an address no host can touch, and no numbers.
+"""A device without a GPU: tensors that claim to be on the GPU, with addresses that the host cannot access and no values.
 
-Memory and what happens to it is written down by the recording runtime; PyTorch's own kernels are refused by name.
+The recording runtime records memory and what happens to it; kernels of PyTorch are refused by name.
 """
 import contextlib
 import ctypes
@@ -14,10 +14,10 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from kw_foreign_worker.common import EMPTY, VIEWS, ZEROS, Refused
 
-# PyTorch's own numbers of types.
+# PyTorch's numbers for types.
 NUMBERS = {torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
            torch.float64: 7, torch.bool: 11, torch.bfloat16: 15}
-# As they are before a candidate can put others in their place.
+# Saved before a candidate can replace them.
 empty, empty_like, empty_strided, full, zeros = torch.empty, torch.empty_like, torch.empty_strided, torch.full, torch.zeros
 FULL = {"full": 1, "full_like": 1, "new_full": 2, "fill_": 1}
 ONES = {"ones", "ones_like", "new_ones"}
@@ -28,7 +28,7 @@ ON_GPU = 2  # DLPack's number for it
 
 
 class Runtime:
-    """The library that stands in for CUDA's runtime."""
+    """The library that replaces the CUDA runtime."""
 
     def __init__(self, job):
         self.library = ctypes.CDLL(job["runtime"], mode=ctypes.RTLD_GLOBAL)
@@ -76,7 +76,7 @@ class Runtime:
 
 
 class Memory:
-    """Which address each piece of memory has; its shape is kept by a tensor without storage."""
+    """The address of each piece of memory; a tensor without storage keeps its shape."""
 
     def __init__(self, runtime):
         self.runtime, self.address_of, self.homes, self.early, self.handed = runtime, {}, {}, set(), []
@@ -87,7 +87,7 @@ class Memory:
 
     def place(self, shape, address):
         self.address_of[self.key(shape)] = address
-        self.homes[address] = shape  # kept alive, so that no other gets its key
+        self.homes[address] = shape  # kept alive, so that no other object gets its key
         return DeviceTensor(shape, self)
 
     def new(self, shape):
@@ -161,18 +161,18 @@ class DeviceTensor(torch.Tensor):
 
 
 class Managed(ctypes.Structure):
-    """DLPack's tensor, with what its owner needs behind it."""
+    """DLPack's tensor, followed by the data of its owner."""
     _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int * 2), ("rank", ctypes.c_int), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
                 ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
                 ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
 def handed_over(one):
-    """A tensor as other libraries take it; they get its address."""
+    """A tensor for other libraries; they get its address."""
     code = 4 if one.dtype == torch.bfloat16 else 6 if one.dtype == torch.bool else 2 if one.dtype.is_floating_point else 0 if one.dtype.is_signed else 1
     numbers = [(ctypes.c_int64 * max(1, one.dim()))(*values) for values in (one.shape, one.stride())]
     made = Managed(one.data_ptr(), (ON_GPU, 0), one.dim(), code, 8 * one.element_size(), 1, *numbers, 0, None, None)
-    one.kw_memory.handed.append((made, numbers, one))  # whoever took it may look at it for as long as it likes
+    one.kw_memory.handed.append((made, numbers, one))  # the receiving library may use it at any time
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return capsule(ctypes.addressof(made), b"dltensor", None)
@@ -234,7 +234,7 @@ def is_dense(one):
 
 
 def like(one, dtype=None, memory_format=None, **_):
-    """empty_like, whose own way to find strides imports half of PyTorch's compiler."""
+    """empty_like; PyTorch's own version imports half of its compiler to find strides."""
     dtype = dtype or one.dtype
     if memory_format in (None, torch.preserve_format) and is_dense(one):
         return empty_strided(one.size(), one.stride(), dtype=dtype, device="meta")
@@ -244,7 +244,7 @@ def like(one, dtype=None, memory_format=None, **_):
 
 
 def brought(memory, func, name, words, named):
-    """What is made of no tensor is a constant: made here, and uploaded."""
+    """A tensor made from no other tensor is a constant: made on the host, and uploaded."""
     if torch.Tag.nondeterministic_seeded in func.tags:
         raise Refused(f"it calls aten::{name}, whose numbers are another device's")
     made = func(*words, **dict(named, device="cpu"))
@@ -252,14 +252,14 @@ def brought(memory, func, name, words, named):
 
 
 def wrapped(memory, shape):
-    """What an operation gave: memory that is known, or new."""
+    """The result of an operation: known memory, or new memory."""
     return DeviceTensor(shape, memory) if memory.key(shape) in memory.address_of else memory.new(shape)
 
 
 def computed(memory, name, made):
     if memory.runtime.inside:
         raise Refused(f"it calls aten::{name}, which is not a kernel of the file")
-    # What is made before the calls may stay unused; it has no numbers.
+    # Tensors made before the calls may stay unused; they have no values.
     memory.early.update(memory.base(one.kw_shape) for one in tree_leaves(made) if is_device(one))
 
 
@@ -319,11 +319,11 @@ def copied(memory, name, func, words, named, to_host):
 
 
 class Watch(TorchDispatchMode):
-    """Sees what names the device without a tensor that is on it."""
+    """Handles calls that name the device but have no tensor on it."""
 
     @classmethod
     def _should_skip_dynamo(cls):
-        return False  # else all of PyTorch's compiler is imported for the first operation
+        return False  # otherwise the first operation imports all of PyTorch's compiler
 
     def __init__(self, memory):
         super().__init__()
@@ -334,7 +334,7 @@ class Watch(TorchDispatchMode):
 
 
 class Stream:
-    """The default stream, whichever is asked for: everything happens in its order."""
+    """The default stream, whichever stream is requested: all work runs in its order."""
     cuda_stream, device, priority, stream_id, device_index = 0, torch.device("cuda", 0), 0, 0, 0
 
     def __init__(self, *words, **named):
@@ -375,7 +375,7 @@ class Event:
 
 
 def patch_moves():
-    """What takes a tensor of the host to the device, which PyTorch would have to be built for."""
+    """Moves a host tensor to the device; PyTorch itself would need a CUDA build for it."""
     to, tensor = torch.Tensor.to, torch.tensor
 
     def moved(self, *words, **named):
@@ -396,7 +396,7 @@ def patch_moves():
 
 
 def without_compiler():
-    """PyTorch's compiler would write files and start processes; what only asks not to be compiled goes on without it."""
+    """PyTorch's compiler would write files and start processes. Calls that only disable compilation have no effect."""
     for name in ("_dynamo", "_inductor"):
         stub, config = types.ModuleType("torch." + name), types.ModuleType(f"torch.{name}.config")
         stub.disable = lambda function=None, *words, **named: function if function is not None else lambda other: other
@@ -406,13 +406,13 @@ def without_compiler():
         setattr(torch, name, stub)
 
     def refused(*words, **named):
-        raise Refused("it calls torch.compile, whose kernels are not its own")
+        raise Refused("it calls torch.compile, whose kernels are not kernels of the file")
 
     torch.compile = refused
 
 
 def pretend(job):
-    """torch.cuda as of a machine with the judging device."""
+    """torch.cuda as on a machine with the device of the judge."""
     without_compiler()
     cuda, number = torch.cuda, {int(which): value for which, value in job["attributes"].items()}
     properties = types.SimpleNamespace(
@@ -434,12 +434,12 @@ def pretend(job):
         answers[name] = nothing
     for name, answer in answers.items():
         setattr(cuda, name, answer)
-    tempfile.tempdir = "/nowhere"  # as modules of PyTorch ask for one when they are imported
+    tempfile.tempdir = "/nowhere"  # modules of PyTorch ask for one when they are imported
     patch_moves()
     move = torch.nn.Module._apply
 
     def applied(self, function, recurse=True):
-        # Parameters become the task's when the model is called; until then they stay where they are.
+        # Parameters get the values of the task when the model is called; until then they stay on the host.
         return self if "cuda" in function.__qualname__ or "convert" in function.__qualname__ else move(self, function, recurse)
 
     torch.nn.Module._apply = applied

@@ -1,5 +1,5 @@
-"""Extensions that a candidate asks torch.utils.cpp_extension for: their sources are handed out to be compiled elsewhere, and what
-was compiled is loaded into this process, where the recording runtime is all that it finds."""
+"""Extensions that a candidate builds with torch.utils.cpp_extension. Another process compiles their sources; the result is
+loaded into this process, where it finds only the recording runtime."""
 import ctypes
 import hashlib
 import json
@@ -19,7 +19,7 @@ DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
 
 
 class Unbuilt(BaseException):
-    """Something was called that is still to be compiled."""
+    """A function was called that is not compiled yet."""
 
 
 def listed(value):
@@ -32,7 +32,7 @@ def written(text):
 
 
 def packed(value, memory):
-    """A value in words of eight bytes, as native code reads it."""
+    """A value as words of eight bytes for native code."""
     if value is None:
         return [NONE]
     if isinstance(value, DeviceTensor):
@@ -75,7 +75,7 @@ class Words:
             base, count, on_host, offset, number, rank = self.take(6)
             shape = [self.take() for _ in range(2 * rank)]
             if on_host:
-                raise Refused("an extension gives back a tensor that is not on the device")
+                raise Refused("an extension returns a tensor that is not on the device")
             return memory.at(base, count, offset, DTYPES[number], shape[:rank], shape[rank:])
         if kind == LIST:
             return [self.value(memory) for _ in range(self.take())]
@@ -114,7 +114,7 @@ class Operators:
 
 
 class Extension(types.ModuleType):
-    """What load and load_inline give: a module with the functions of the binding."""
+    """The result of load and load_inline: a module with the bound functions."""
 
     def __init__(self, name, built, memory):
         super().__init__(name)
@@ -123,7 +123,7 @@ class Extension(types.ModuleType):
             return
         for entry, row in built["kernels"].items():
             memory.runtime.kernel(entry.encode(), (ctypes.c_long * len(row))(*row), len(row))
-        # What it is linked with comes first: a PyTorch for GPUs has the real runtime loaded for all to see.
+        # Its own libraries are searched first: a CUDA build of PyTorch has loaded the real runtime globally.
         library = ctypes.CDLL(built["library"], mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
         library.kw_extension_functions.restype = ctypes.c_char_p
         library.kw_extension_call.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_void_p)]
@@ -174,7 +174,7 @@ class Builder:
             if built is None:
                 self.wants.append(dict(want, key=key))
                 Operators.pending = True
-                for _, text in sources:  # so that what is registered there can be called, and ends this process
+                for _, text in sources:  # so that registered operators can be called, and end this process
                     for space in re.findall(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\(\s*(\w+)", text):
                         Operators.of(space)
             self.loaded[key] = Extension(str(name), built, self.memory)
@@ -194,12 +194,12 @@ class Builder:
                 with open(full) as file:
                     texts.append(["cuda file" if full.endswith(".cu") else "cpp file", file.read()])
             except OSError as error:
-                raise Refused(f"its source {path} cannot be read: {error.strerror}; sources lie beside the candidate") from None
+                raise Refused(f"its source {path} cannot be read: {error.strerror}; sources must be in the folder of the candidate") from None
         return self.extension(name, texts, [], [*listed(extra_cflags), *listed(extra_cuda_cflags)])
 
 
 def install(job, memory):
-    """Puts a module of ours in the place of torch.utils.cpp_extension."""
+    """Replaces torch.utils.cpp_extension by a module of ours."""
     builder = Builder(job, memory)
     module = types.ModuleType("torch.utils.cpp_extension")
     module.load, module.load_inline = builder.load, builder.load_inline

@@ -1,6 +1,6 @@
-"""Passed to `python -c`: takes the worker's files from the channel and runs every job that follows in a copy of this process.
+"""Passed to `python -c`: reads the files of the worker from the channel and runs each job in a fork of this process.
 
-What takes long, importing PyTorch, is done once. A copy knows nothing of those before it and has no channel, only an answer.
+PyTorch is imported once, because that takes long. A fork sees nothing of earlier forks. It has no channel, only an answer.
 """
 import gc
 import json
@@ -36,7 +36,7 @@ def send(data):
 
 
 def collect(answer, said):
-    """All that a copy answers, as far as it goes, and the last of what it says."""
+    """The answer of a fork, up to the limit, and the end of its standard error."""
     texts, opened = {answer: bytearray(), said: bytearray()}, {answer, said}
     while opened:
         for descriptor in select.select(list(opened), [], [])[0]:
@@ -53,7 +53,7 @@ def collect(answer, said):
 
 
 def copied():
-    """In a copy: where its answer goes. Here: None, when that has ended and what became of it was sent."""
+    """In the fork: the stream for its answer. In the parent: None, after the fork ended and its outcome was sent."""
     answer, answer_to = os.pipe()
     said, say_to = os.pipe()
     number = os.fork()
@@ -72,11 +72,11 @@ def copied():
     return None
 
 
-gc.disable()  # while much is made and nothing thrown away
+gc.disable()  # many objects are created and none freed meanwhile
 package = types.ModuleType(PACKAGE)
 package.__path__ = []
 sys.modules[PACKAGE] = package
-for name, text in receive().items():  # in an order in which each stands on those before it
+for name, text in receive().items():  # each file needs only those before it
     module = types.ModuleType(f"{PACKAGE}.{name}")
     sys.modules[module.__name__] = module
     setattr(package, name, module)
@@ -88,7 +88,7 @@ while True:
     answer_to = copied()
     if answer_to is not None:
         break
-random.seed()  # no copy draws what another has drawn
+random.seed()  # no two forks draw the same random numbers
 if "numpy.random" in sys.modules:
     sys.modules["numpy.random"].seed()
 if job["memory_limit"]:

@@ -1,4 +1,4 @@
-"""PTX as compilers that run in this process write it."""
+"""PTX text from compilers that run in this process."""
 import hashlib
 import re
 
@@ -6,7 +6,7 @@ SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
 def renamed(text, names):
-    """With entries under names that say what is in them: two kernels of one name are two; and without what is there for debuggers."""
+    """Renames entries by a hash of their text, so that two kernels of one name stay apart; drops debug information."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:8]
     text = re.sub(r"\n\t?\.section.*?\n\t?}", "", text, flags=re.S)
     lines = [line for line in text.splitlines() if not re.match(r"\s*(//|\.loc|\.file)", line)]
@@ -17,7 +17,7 @@ def renamed(text, names):
 
 
 def param_sizes(text, entry):
-    """Bytes of each parameter of an entry."""
+    """The size in bytes of each parameter of an entry."""
     head = re.search(rf"\.entry\s+{re.escape(entry)}\s*\((.*?)\)", text, flags=re.S)
     sizes = []
     for one in head.group(1).split(",") if head and head.group(1).strip() else []:

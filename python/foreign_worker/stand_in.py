@@ -1,7 +1,7 @@
-"""Runs a Python candidate without a GPU and writes down what its extensions, Triton and CuTe kernels launch, and on what.
+"""Runs a Python candidate without a GPU and records what its extensions, Triton and CuTe kernels launch, with which arguments.
 
-The answer is a recording as docs/foreign.md describes it, or sources that are to be compiled first. Whoever reads it believes nothing
-of it; what it says is played back and judged elsewhere.
+The answer is a recording as docs/foreign.md describes it, or sources that must be compiled first. The engine does not trust the
+recording: it replays and judges it in another process.
 """
 import ctypes
 import json
@@ -14,7 +14,7 @@ from kw_foreign_worker import cute_device, device, extension, triton_device
 from kw_foreign_worker.common import DTYPES, Candidate, Refused
 
 
-dumps = json.dumps  # as it is before a candidate can put another in its place
+dumps = json.dumps  # saved before a candidate can replace it
 
 
 class Model(Candidate):
@@ -27,7 +27,7 @@ class Model(Candidate):
 
     def keep(self, holder, own, name, full):
         super().keep(holder, own, name, full)
-        own[name] = self.buffers.setdefault(full, own[name]).cuda()  # brought to the device in every call
+        own[name] = self.buffers.setdefault(full, own[name]).cuda()  # uploaded to the device in every call
 
 
 def shape_of(spec):
@@ -35,7 +35,7 @@ def shape_of(spec):
 
 
 def make_tensors(case, memory, with_outputs):
-    """Addresses for the tensors of a call: of all of them, so that each has its line; results take the place of the outputs'."""
+    """Addresses for all tensors of a call, one line each; results replace the outputs."""
     made = {}
     for index, spec in enumerate(case["tensors"]):
         shape = shape_of(spec)
@@ -56,7 +56,7 @@ def say_results(case, given, returned, runtime):
     if not flat and written:
         return
     if len(flat) < len(outputs):
-        return runtime.refusal(f"{len(flat)} tensors are returned where the task has {len(outputs)}")
+        return runtime.refusal(f"it returns {len(flat)} tensors, but the task has {len(outputs)} outputs")
     for index, (spec, one) in enumerate(zip(outputs, flat)):
         if not isinstance(one, device.DeviceTensor):
             return runtime.refusal("the result is not on the device")
@@ -93,7 +93,7 @@ def record_case(candidate, case, memory, begin):
 
 
 def said(error):
-    """In one line: a compiler's message begins with the place and ends with the reason."""
+    """An exception in one line: a compiler message begins with the place and ends with the reason."""
     lines = [line.strip() for line in f"it raised {type(error).__name__}: {error}".splitlines() if line.strip()]
     return " ".join(dict.fromkeys((lines[0], lines[-1])))[:400]
 
@@ -109,7 +109,7 @@ def main(job, answer_to):
         images = {**(tritons.kernels.images if tritons else {}), **(cutes.images if cutes else {})}
         answer.update(images=images, notes=sorted(tritons.tuning.notes) if tritons else [])
         say(answer)
-        os._exit(0)  # its exit handlers have nothing to say
+        os._exit(0)  # without its exit handlers
 
     torch.set_grad_enabled(False)
     torch.set_num_threads(1)
@@ -122,17 +122,17 @@ def main(job, answer_to):
         cutes = cute_device.Cute(job, memory) if job["cute"] else None
     except ImportError as error:
         which = "CuTe DSL's" if tritons or not job["triton"] else "Triton's"
-        send({"error": f"its kernels are {which}, and this Python has none that is known here ({error})"})
+        send({"error": f"its kernels are {which}, and this Python has no supported version of it ({error})"})
     begin = tritons.tuning.begin if tritons else lambda case: None
     pieces, answer = [], {"ended": {}}
 
-    def give_up():  # a call that does too much
+    def give_up():  # a call that exceeds a limit of the recording
         send(dict(answer, recording="".join(pieces) + runtime.taken()))
 
     at_end = ctypes.CFUNCTYPE(None)(give_up)
     runtime.library.kw_record_at_end(at_end)
     answer["confined"] = runtime.confine()
-    say({"ready": True})  # from here on the candidate may say what it likes
+    say({"ready": True})  # from here on the candidate can write anything
     runtime.say("kernelwright recording 1")
     number = -1
     try:
@@ -145,7 +145,7 @@ def main(job, answer_to):
                     record_case(candidate, dict(case, number=number), memory, begin)
                 except (Refused, extension.Unbuilt):
                     raise
-                except Exception as error:  # a check of its own that fails at one shape is about that shape
+                except Exception as error:  # a check of the candidate that fails at one shape concerns only that shape
                     answer["ended"][str(number)] = said(error)
                 pieces.append(runtime.taken())
     except extension.Unbuilt:

@@ -1,4 +1,4 @@
-"""Triton on a device that is not there: its compiler goes as far as PTX, and what it launches is written down by the recording runtime."""
+"""Triton without a GPU: its compiler stops at PTX, and the recording runtime records its launches."""
 import contextlib
 import ctypes
 import functools
@@ -15,7 +15,7 @@ from kw_foreign_worker.ptx import param_sizes, renamed
 
 SCALARS = {"i1": "<b", "u1": "<b", "i8": "<b", "u8": "<B", "i16": "<h", "u16": "<H", "i32": "<i", "u32": "<I", "i64": "<q",
            "u64": "<Q", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
-PTX_VERSION, NEWER_PTX, NEWER_DEVICES = 86, 87, 103  # what Triton's code generators write, and what later devices need
+PTX_VERSION, NEWER_PTX, NEWER_DEVICES = 86, 87, 103  # what Triton's code generators write, and what newer devices need
 
 
 class Dims(ctypes.Structure):
@@ -31,11 +31,11 @@ class Config(ctypes.Structure):
                 ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
 
 
-COOPERATIVE, CLUSTER = 2, 4  # CUDA's numbers of launch attributes
+COOPERATIVE, CLUSTER = 2, 4  # CUDA's numbers for launch attributes
 
 
 def param_bytes(kind, value, memory):
-    """What a kernel is given for one parameter of Triton's type `kind`."""
+    """The kernel argument for one parameter of Triton type `kind`."""
     if kind.startswith("*"):
         if isinstance(value, DeviceTensor):
             if memory.base(value.kw_shape) in memory.early:
@@ -44,7 +44,7 @@ def param_bytes(kind, value, memory):
             raise ValueError("Pointer argument cannot be accessed from Triton (cpu tensor?)")
         return struct.pack("<Q", value.data_ptr() if hasattr(value, "data_ptr") else value or 0)
     if kind not in SCALARS:
-        raise Refused(f"a kernel's parameter of type {kind}")
+        raise Refused(f"a kernel parameter of type {kind}")
     return struct.pack(SCALARS[kind], value)
 
 
@@ -57,7 +57,7 @@ def flat_params(kinds, values, memory):
 
 
 class Kernels:
-    """What was compiled, by the number Triton knows it by."""
+    """The compiled kernels, by the handle that Triton uses."""
 
     def __init__(self, memory):
         self.memory, self.images, self.loaded, self.buffers = memory, {}, {}, []
@@ -69,7 +69,7 @@ class Kernels:
 
     def load(self, name, ptx):
         text, (entry,) = renamed(ptx, [name])
-        room = ctypes.create_string_buffer(1)  # an address that is nobody else's
+        room = ctypes.create_string_buffer(1)  # a unique address
         self.buffers.append(room)
         function = ctypes.addressof(room)
         self.loaded[function] = entry, text
@@ -78,15 +78,15 @@ class Kernels:
 
     def launch(self, grid, function, launcher, values):
         if function not in self.loaded:
-            raise Refused("a kernel that was compiled elsewhere is launched")
+            raise Refused("a kernel is launched that was not compiled in this process")
         if not self.memory.runtime.inside:
             raise Refused("its kernel is launched before the model is called")
         entry, text = self.loaded[function]
         params = list(flat_params(launcher.signature, values, self.memory))
         sizes = param_sizes(text, entry)
-        params += [bytes(one) for one in sizes[len(params):]]  # memory of Triton's own, which none has here
+        params += [bytes(one) for one in sizes[len(params):]]  # Triton's own memory, which no kernel has here
         if [len(one) for one in params] != sizes:
-            raise Refused("a Triton kernel is launched with other parameters than it has")
+            raise Refused("a Triton kernel is launched with parameters that do not match its own")
         if entry not in self.images:
             self.images[entry] = text
             numbers = [0, 0, 0, 0, *sizes]
@@ -106,14 +106,14 @@ class Kernels:
 
 
 class Launcher:
-    """What Triton makes for a kernel and calls at every launch."""
+    """The launcher that Triton makes for a kernel and calls at every launch."""
 
     def __init__(self, kernels, source, metadata):
         self.kernels, self.signature, self.metadata = kernels, list(source.signature.values()), metadata
         if getattr(metadata, "launch_pdl", False):
             raise Refused("programmatic dependent launch")
         if getattr(metadata, "global_scratch_size", 0) or getattr(metadata, "profile_scratch_size", 0):
-            raise Refused("a Triton kernel with memory of Triton's own (tensor descriptors made in a kernel)")
+            raise Refused("a Triton kernel that needs memory of Triton (tensor descriptors made in a kernel)")
 
     def __call__(self, x, y, z, stream, function, packed, launch_metadata, enter_hook, exit_hook, *values):
         if enter_hook is not None:
@@ -125,7 +125,7 @@ class Launcher:
 
 
 class Kept:
-    """A file that stands in memory only."""
+    """A file that exists only in memory."""
     texts = {}
 
     def __init__(self, path):
@@ -166,7 +166,7 @@ def memory_cache(base):
 
 
 def stop_at_ptx(nvidia):
-    """PTX is all that is wanted of Triton's compiler; assemblers are other programs."""
+    """Stops Triton's compiler at PTX: assemblers are other programs, which may not be started."""
     backend = nvidia.CUDABackend
     make, add = backend.__init__, backend.add_stages
 
@@ -248,7 +248,7 @@ def stand_in_driver(kernels, job):
 
 
 class Tuning:
-    """Which configuration an autotuned kernel gets: what a tuner on a GPU chose, else the first that compiles and fits."""
+    """The configuration of an autotuned kernel: the choice of a tuner on a GPU, otherwise the first that compiles and fits."""
 
     def __init__(self, given, autotuner):
         self.given, self.case, self.turn, self.notes = given, "", 0, set()
@@ -273,14 +273,14 @@ class Tuning:
                 with contextlib.suppress(OutOfResources, CompilationError):
                     result = with_one(tuner, config, words, named)
                     if not self.given:
-                        self.notes.add(f"{tuner.base_fn.__name__} was not tuned: the first of {len(tuner.configs)} configurations that fits is taken ({config})")
+                        self.notes.add(f"{tuner.base_fn.__name__} was not tuned: the first of {len(tuner.configs)} configurations that fits is used ({config})")
                     return result
             raise RuntimeError("no configuration of an autotuned kernel fits the device")
 
         autotuner.run = tuned
 
     def first_elsewhere(self, turn, configs):
-        """Where nothing was tuned, what was chosen at the largest shape stands first."""
+        """If a shape was not tuned, the choice at the largest shape comes first."""
         there = next((known[turn] for known in self.given.values() if turn < len(known)), "")
         return sorted(configs, key=lambda one: str(one) != there)
 
@@ -309,6 +309,6 @@ class Triton:
         compiler.Path = kept_or_real
         knobs.cache.manager_class = memory_cache(cache.CacheManager)
         knobs.compilation.disable_line_info = True
-        cache.triton_key = lambda: "kept"  # else all of Triton is read: nothing is kept longer than this process
+        cache.triton_key = lambda: "kept"  # otherwise all of Triton is read; the cache lives only as long as this process
         driver.set_active(stand_in_driver(self.kernels, job))
         self.tuning = Tuning(job.get("tuned") or {}, Autotuner)

@@ -1,7 +1,7 @@
 """Runs a Python candidate on a GPU to let Triton's tuner choose among its configurations.
 
-The answer says which it took, by their own words. Nothing else of this process counts: the candidate is recorded elsewhere, and a
-configuration that is not one of its own is passed over there.
+The answer names the chosen configurations by their text. Nothing else of this process counts: another process records the
+candidate and ignores a configuration that the candidate does not have.
 """
 import json
 import math
@@ -13,7 +13,7 @@ from kw_foreign_worker.common import DTYPES, Candidate, Refused
 
 
 class Choices:
-    """What the tuner chose, case by case and in the order in which kernels are launched."""
+    """The choices of the tuner, case by case, in the order in which kernels are launched."""
 
     def __init__(self):
         from triton.runtime.autotuner import Autotuner
@@ -36,7 +36,7 @@ def make_tensor(torch, spec):
 
 
 def no_extensions():
-    """They are compiled for the recording only."""
+    """Extensions are compiled for the recording only."""
     import torch.utils.cpp_extension as extensions
 
     def refused(*words, **named):
@@ -46,13 +46,13 @@ def no_extensions():
 
 
 def largest_first(cases):
-    """Of those where it is timed: where it is only judged, it takes what was chosen there."""
+    """Shapes to tune at: those where it is timed. At the other shapes it uses the same choice."""
     timed = [(number, case) for number, case in enumerate(cases) if case["timed"]]
     return sorted(timed, key=lambda case: -sum(math.prod(spec["shape"]) for spec in case[1]["tensors"]))
 
 
 def main(job, answer_to):
-    enough = time.monotonic() + job["seconds"] / 2  # shapes that are left take what fits
+    enough = time.monotonic() + job["seconds"] / 2  # the remaining shapes use a configuration that fits
     sys.path.insert(0, os.path.dirname(job["path"]))
     import torch
 
@@ -62,7 +62,7 @@ def main(job, answer_to):
 
     def send(answer):
         say(answer)
-        os._exit(0)  # its exit handlers have nothing to say
+        os._exit(0)  # without its exit handlers
 
     if not torch.cuda.is_available():
         send({"error": "torch sees no GPU"})
@@ -71,7 +71,7 @@ def main(job, answer_to):
     except ImportError as error:
         send({"error": f"there is no Triton ({error})"})
     torch.cuda.init()
-    say({"ready": True})  # from here on the candidate may say what it likes
+    say({"ready": True})  # from here on the candidate can write anything
     torch.set_grad_enabled(False)
     answer = {"tuned": choices.chosen}
     def said(error):
@@ -93,7 +93,7 @@ def main(job, answer_to):
             candidate.call({spec["name"]: make_tensor(torch, spec) for spec in case["tensors"]
                             if spec["role"] != "output" or candidate.writes}, case["numbers"])
             torch.cuda.synchronize()
-        except Exception as error:  # what was chosen elsewhere counts
+        except Exception as error:  # the choices at other shapes count
             choices.chosen.pop(choices.case, None)
             answer["ended"] = said(error)
     send(answer)

@@ -1,4 +1,4 @@
-"""kernelwright: from a PyTorch reference, with or without plain English, to a verified and honestly timed CUDA kernel.
+"""kernelwright: turns a PyTorch reference into a verified CUDA kernel and, on a GPU, times it.
 
     from kernelwright import synthesize
 
@@ -8,7 +8,7 @@
     result = synthesize("fp16 RMSNorm over the last dimension", rms_norm)
     y = result.kernel(x)
 
-Nothing is loaded before it is needed: importing the package imports neither torch nor NumPy nor the library.
+Importing the package is cheap: torch, NumPy and the library are loaded only when needed.
 """
 
 from kernelwright._version import __version__

@@ -9,7 +9,7 @@ from kernelwright._library import library_path, make_runnable
 
 
 def main() -> None:
-    """Becomes the program beside the library."""
+    """Replaces this process by the program next to the library."""
     program = library_path().parent / "kernelwright"
     make_runnable(program)
     os.execv(program, [str(program), *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""References only torch can read: exported in this process, saved, and loaded again by the torch process."""
+"""References that only torch can read: exported in this process, saved, and loaded by the torch process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from kernelwright import tensors
 from kernelwright.errors import InputError, MachineError
 
-#: Extents for dims nobody gave: all different, none that torch would treat as special.
+#: Extents for dims that the caller did not give: all different, none that torch treats as special.
 EXTENTS = (36, 20, 28, 44, 52, 12, 60, 68)
 _SPEC = re.compile(r"\s*(\w+)\s*:\s*(\w+)\s*\[(.*)\]\s*$")
 
@@ -29,7 +29,7 @@ def export(
     dims: Mapping[str, int],
     why: str,
 ) -> Path:
-    """The exported program as a file. `why`: the reason there is no source."""
+    """Writes the exported program to a file. `why`: the reason why there is no source."""
     if importlib.util.find_spec("torch") is None:
         raise MachineError(f"{why}, and without torch it cannot be exported either")
     import torch
@@ -43,13 +43,13 @@ def export(
 
 
 def file_text(program: Path) -> str:
-    """Python whose REFERENCE is the exported program."""
+    """Python text whose REFERENCE is the exported program."""
     return (f"import torch\n\nREFERENCE = torch.export.load({str(program)!r}).module()\n"
             "REFERENCE.train = REFERENCE.eval = lambda mode=True: REFERENCE  # what was exported knows no modes")
 
 
 class _Wrapper:
-    """A callable as a module whose forward names its parameters, as torch.export wants it."""
+    """A callable as a module whose forward names its parameters; torch.export requires that."""
 
     @staticmethod
     def of(torch: Any, function: Any, names: list[str]) -> Any:
@@ -72,7 +72,7 @@ def _arguments(
     dims: Mapping[str, int],
     why: str,
 ) -> tuple[list[str], list[Any], list[list[str]]]:
-    """Names, example values and symbolic extents, in the order of the parameters."""
+    """Names, example values and symbolic extents, in parameter order."""
     described: dict[str, tuple[Any, list[str]]] = {}
     for text in said:
         match = _SPEC.match(text)
@@ -89,7 +89,7 @@ def _arguments(
                and (one.default is one.empty or i < last)]
     if missing or not order:
         name = missing[0] if missing else "x"
-        raise InputError(f"{why}, so torch has to export it, and for that shape and dtype of {name!r} must be known: "
+        raise InputError(f"{why}, so torch must export it, which needs the shape and dtype of {name!r}: "
                          f'pass inputs={{"{name}": "fp32[B, D]"}} or an example tensor')
     return order, [described[name][0] for name in order], [described[name][1] for name in order]
 
@@ -112,7 +112,7 @@ def _extent(text: str, values: Mapping[str, int]) -> int:
         tree = ast.parse(text.replace("/", "//"), mode="eval")
         return _value(tree.body, values)
     except (SyntaxError, KeyError, TypeError, ZeroDivisionError) as error:
-        raise InputError(f"the extent {text!r} is not understood") from error
+        raise InputError(f"cannot read the extent {text!r}") from error
 
 
 def _value(node: ast.expr, values: Mapping[str, int]) -> int:
@@ -132,7 +132,7 @@ def _exported(torch: Any, module: Any, arguments: list[Any], symbols: list[list[
                     for extents in symbols)
     problem: Exception | None = None
     with torch.no_grad():
-        for shapes in (dynamic, None):  # what has fixed shapes is exported with fixed shapes
+        for shapes in (dynamic, None):  # references with fixed shapes are exported with fixed shapes
             try:
                 return torch.export.export(module, tuple(arguments), dynamic_shapes=shapes, strict=False)
             except Exception as error:

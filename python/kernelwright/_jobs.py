@@ -1,4 +1,4 @@
-"""Commands of kernelwright as jobs of its library. Ctrl-C asks the job to stop and waits until its state is kept."""
+"""Commands of kernelwright as jobs of its library. Ctrl-C asks the job to stop and waits until its state is saved."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _isolated_torch() -> bool:
 
 @contextlib.contextmanager
 def _torch_here() -> Iterator[None]:
-    """The torch process is started from this Python where it has torch and nobody said otherwise."""
+    """Starts the torch process from this Python if it has torch and the caller chose no other."""
     name = "KW_TORCH_PYTHON"
     with _environment:
         mine = name not in os.environ and _isolated_torch()
@@ -65,8 +65,8 @@ def _wait_once(found: Any, job: int, show: Any) -> bool:
 
 
 def _wait(found: Any, job: int, show: Any) -> None:
-    """Until the job has ended. A first Ctrl-C asks it to stop, a second leaves it to itself."""
-    # The library is not given a function to call: what a signal raises inside of one would be lost.
+    """Waits until the job has ended. The first Ctrl-C asks it to stop; the second stops waiting for it."""
+    # The library gets no callback: an exception that a signal raises inside one would be lost.
     try:
         while not _wait_once(found, job, show):
             pass
@@ -80,7 +80,7 @@ def _wait(found: Any, job: int, show: Any) -> None:
 
 
 def run(command: str, options: dict[str, Any], progress: bool | Watcher | None = None) -> dict[str, Any]:
-    """The command's document. Raises for what kept it from having a result; a failed candidate is a result."""
+    """The command's document. Raises if the command has no result; a failed candidate is a result."""
     found = _library.library()
     with _torch_here():
         job = _library.handle(found, found.kw_job_start(command.encode(), _library.text_of(options)))
@@ -97,10 +97,10 @@ def run(command: str, options: dict[str, Any], progress: bool | Watcher | None =
 
 
 def raise_for(document: dict[str, Any]) -> None:
-    """Raises what a document's error stands for."""
+    """Raises the exception for the error in a document."""
     if document.get("exit_code") == INTERRUPTED:
         folder = document.get("artifacts_dir")
         raise KeyboardInterrupt(f"interrupted; the run is kept in {folder}" if folder else "interrupted")
     error = document.get("error")
-    if isinstance(error, dict) and "blame" in error:  # a verdict's own error is figures
+    if isinstance(error, dict) and "blame" in error:  # the error of a verdict is numbers, not a message
         raise make_error(error["blame"], error.get("message", ""), document)

@@ -1,4 +1,4 @@
-"""libkernelwright through ctypes: found, checked for its version, its functions declared."""
+"""libkernelwright through ctypes: finds it, checks its version and declares its functions."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ _loaded: ctypes.CDLL | None = None
 
 
 def native_folder() -> Path:
-    """Where the wheel puts the library and the workers' program."""
+    """The folder where the wheel puts the library and the program of the workers."""
     return Path(__file__).resolve().parent / "_native"
 
 
 def library_path() -> Path:
-    """$KERNELWRIGHT_LIBRARY, else the wheel's own."""
+    """$KERNELWRIGHT_LIBRARY, otherwise the library of the wheel."""
     named = os.environ.get("KERNELWRIGHT_LIBRARY")
     path = Path(named) if named else native_folder() / NAME
     if not path.is_absolute():
@@ -79,7 +79,7 @@ def library_path() -> Path:
 
 
 def make_runnable(program: Path) -> None:
-    """Some installers lose the mode of files."""
+    """Makes the file executable: some installers lose file modes."""
     if program.is_file() and not os.access(program, os.X_OK):
         with contextlib.suppress(OSError):
             program.chmod(0o755)
@@ -94,20 +94,20 @@ def _open(path: Path) -> ctypes.CDLL:
         raise MachineError(f"{path} is not kernelwright's library")
     abi = found.kw_abi_version()
     if abi != ABI:
-        raise MachineError(f"{path} speaks version {abi} of the interface, this package version {ABI}; "
+        raise MachineError(f"{path} has version {abi} of the interface, this package needs version {ABI}; "
                            "install library and package together")
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(found, name)
         function.restype, function.argtypes = result, arguments
     version = found.kw_version().decode()
     if version != __version__:
-        raise MachineError(f"{path} is kernelwright {version}, this package {__version__}; "
+        raise MachineError(f"{path} is kernelwright {version}, this package is {__version__}; "
                            "install library and package together")
     return found
 
 
 def library() -> ctypes.CDLL:
-    """The library, loaded and checked when first asked for."""
+    """The library; the first call loads and checks it."""
     global _loaded
     with _lock:
         if _loaded is None:
@@ -121,19 +121,19 @@ def library() -> ctypes.CDLL:
 
 
 def fail(found: ctypes.CDLL) -> NoReturn:
-    """Raises what the library last complained about in this thread."""
+    """Raises the last error of the library in this thread."""
     text = found.kw_last_error().decode(errors="replace")
-    error = json.loads(text) if text else {"blame": "bug", "message": "the library failed without a word"}
+    error = json.loads(text) if text else {"blame": "bug", "message": "the library failed without a message"}
     raise make_error(error["blame"], error["message"])
 
 
 def handle(found: ctypes.CDLL, value: int | None) -> int:
-    """A handle, or the exception for none."""
+    """Returns the handle; raises if there is none."""
     if not value:
         fail(found)
     return value
 
 
 def text_of(value: Any) -> bytes:
-    """JSON for the library."""
+    """A value as JSON for the library."""
     return json.dumps(value).encode()

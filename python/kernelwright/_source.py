@@ -1,7 +1,7 @@
-"""The source of a callable as a file of its own: itself, and everything of its module that it names.
+"""The source of a callable as a separate file: the callable, and everything of its module that it names.
 
-A name becomes an import, a constant, or again source. What is not one of these (a tensor, a model, an open file) cannot
-be written down, and `Unwritable` says so.
+A name becomes an import, a constant, or source. Any other value (a tensor, a model, an open file) cannot be written as
+source and raises `Unwritable`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-#: Decorators that change nothing about what is computed.
+#: Decorators that do not change what is computed.
 HARMLESS = {"torch.no_grad", "torch.inference_mode", "torch.compile", "torch.jit.script", "torch.jit.ignore",
             "torch.compiler.disable", "staticmethod", "typing.no_type_check", "no_grad", "inference_mode"}
 NAMESPACES = ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft", "math", "operator")
 
 
 class Unwritable(Exception):
-    """The callable, or something it names, cannot be written down as source."""
+    """The callable, or a value it names, cannot be written as source."""
 
 
 def unwrapped(function: Any) -> Any:
-    """What a person wrote, behind torch.compile and its like."""
+    """The function that the user wrote, without wrappers such as torch.compile."""
     for _ in range(16):
         inner = getattr(function, "_torchdynamo_orig_callable", None) or getattr(function, "_orig_mod", None)
         if inner is None:
@@ -43,7 +43,7 @@ def unwrapped(function: Any) -> Any:
 
 
 def public_name(value: Any) -> str | None:
-    """The dotted name under which a library shows a value: torch.nn.functional.gelu."""
+    """The public dotted name of a value in a library: torch.nn.functional.gelu."""
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     home = getattr(value, "__module__", None) or ""
     short = (name or "").rpartition(".")[2]
@@ -61,7 +61,7 @@ def public_name(value: Any) -> str | None:
 
 
 def documented_parameters(function: Any) -> list[str]:
-    """What a builtin of torch must be given, by the first line of its documentation; nothing where it can be asked."""
+    """Parameters of a torch builtin, from the first line of its documentation; empty if inspect knows them."""
     try:
         inspect.signature(function)
         return []
@@ -76,7 +76,7 @@ def documented_parameters(function: Any) -> list[str]:
 
 
 def is_library(module_name: str) -> bool:
-    """Whether a module is installed rather than the user's own."""
+    """Whether a module is installed, rather than written by the user."""
     top = module_name.partition(".")[0]
     if top in ("torch", "numpy") or top in sys.stdlib_module_names:
         return top != "__main__"
@@ -85,7 +85,7 @@ def is_library(module_name: str) -> bool:
 
 
 def constant_text(value: Any) -> str | None:
-    """A value as Python writes it; None when it is not a constant."""
+    """A value as Python text; None if it is not a constant."""
     if value is None or isinstance(value, (bool, str, bytes)):
         return repr(value)
     if isinstance(value, enum.Enum):
@@ -111,7 +111,7 @@ def constant_text(value: Any) -> str | None:
 
 
 def names_in(text: str) -> list[str]:
-    """Names that a text looks up outside of itself, in the order they appear."""
+    """Names that a text uses but does not define, in order of appearance."""
     seen: dict[str, None] = {}
 
     def look(table: symtable.SymbolTable, top: bool) -> None:
@@ -127,11 +127,11 @@ def names_in(text: str) -> list[str]:
 
 
 def lambda_source(function: types.FunctionType) -> str:
-    """The text of a lambda, cut out of the file it stands in."""
+    """The text of a lambda, cut out of its file."""
     try:
         lines, _ = inspect.findsource(function)
     except (OSError, TypeError) as error:
-        raise Unwritable("the source of the lambda is not there") from error
+        raise Unwritable("the source of the lambda was not found") from error
     text = "".join(lines)
     code = function.__code__
     found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)
@@ -141,10 +141,10 @@ def lambda_source(function: types.FunctionType) -> str:
         found = [node for node in found if any(_covers(node, line, column) for line, column in columns)]
         found.sort(key=lambda node: -node.col_offset)  # the innermost
     if not found:
-        raise Unwritable("the lambda cannot be told from its neighbours")
+        raise Unwritable("the lambda was not found among those on its line")
     segment = ast.get_source_segment(text, found[0])
     if segment is None:
-        raise Unwritable("the source of the lambda is not there")
+        raise Unwritable("the source of the lambda was not found")
     return " ".join(segment.split("\n")) if "\n" in segment else segment
 
 
@@ -178,10 +178,10 @@ class Writer:
         return "\n\n".join(parts) + "\n"
 
     def add(self, name: str, value: Any) -> None:
-        """Writes down what a name stands for, once."""
+        """Writes the value of a name, once."""
         if name in self._values:
             if self._values[name] is not value:
-                raise Unwritable(f"the name {name!r} stands for two things")
+                raise Unwritable(f"the name {name!r} has two different values")
             return
         self._values[name] = value
         value = unwrapped(value)
@@ -196,11 +196,11 @@ class Writer:
         elif isinstance(value, type):
             self._add_class(name, value)
         else:
-            raise Unwritable(f"{name!r} is {_a(value)}, which cannot be written down as source")
+            raise Unwritable(f"{name!r} is {_a(value)}, which cannot be written as source")
 
     def _import_module(self, name: str, module: types.ModuleType) -> None:
         if not is_library(module.__name__):
-            raise Unwritable(f"{name!r} is the module {module.__name__}, which only your program can find")
+            raise Unwritable(f"{name!r} is the module {module.__name__}, which only your program can import")
         path = module.__name__
         self._imports[f"import {path}" if path == name else f"import {path} as {name}"] = None
 
@@ -216,10 +216,10 @@ class Writer:
         return True
 
     def add_function(self, name: str, function: types.FunctionType) -> None:
-        """A function of the user's, with all it names."""
+        """A function of the user, with all that it names."""
         self._values[name] = function
         if function.__code__.co_flags & __future__.annotations.compiler_flag:
-            self._future = ["from __future__ import annotations"]  # names in annotations need not be there
+            self._future = ["from __future__ import annotations"]  # names in annotations need not exist
         if function.__name__ == "<lambda>":
             text = lambda_source(function)
             self._add_names(text, _scope_of(function))
@@ -265,7 +265,7 @@ def _a(value: Any) -> str:
 
 
 def _scope_of(function: types.FunctionType) -> dict[str, Any]:
-    """Globals with what the function closes over on top."""
+    """Globals, overlaid with the closure of the function."""
     scope = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -280,9 +280,9 @@ def _parsed(value: Any, kind: type) -> tuple[str, ast.stmt]:
         text = textwrap.dedent(inspect.getsource(value)).rstrip()
         tree = ast.parse(text).body[0]
     except (OSError, TypeError, SyntaxError) as error:
-        raise Unwritable(f"the source of {getattr(value, '__name__', value)!r} is not there") from error
+        raise Unwritable(f"the source of {getattr(value, '__name__', value)!r} was not found") from error
     if not isinstance(tree, kind):
-        raise Unwritable(f"the source of {getattr(value, '__name__', value)!r} is no definition")
+        raise Unwritable(f"the source of {getattr(value, '__name__', value)!r} is not a definition")
     return text, tree
 
 
@@ -291,7 +291,7 @@ def _partial_text(writer: Writer, function: functools.partial[Any]) -> str:
     fixed = [constant_text(value) for value in function.args]
     named = {name: constant_text(value) for name, value in function.keywords.items()}
     if any(one is None for one in [*fixed, *named.values()]):
-        raise Unwritable("what the partial has fixed is not a constant")
+        raise Unwritable("an argument fixed by the partial is not a constant")
     names = [one.name for one in inspect.signature(function).parameters.values()
              if one.name not in named and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     given = [str(one) for one in fixed] + names + [f"{name}={value}" for name, value in named.items()]
@@ -299,7 +299,7 @@ def _partial_text(writer: Writer, function: functools.partial[Any]) -> str:
 
 
 def source_of(function: Callable[..., Any]) -> tuple[str, str]:
-    """The text of a file that defines the callable, and its name in there. Raises `Unwritable`."""
+    """The text of a file that defines the callable, and the name in that file. Raises `Unwritable`."""
     function = unwrapped(function)
     writer = Writer()
     public = public_name(function)

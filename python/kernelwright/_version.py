@@ -1,3 +1,3 @@
-"""The package's version; the library must be of the same."""
+"""The version of the package; the library must have the same."""
 
 __version__ = "0.1.0"

@@ -17,7 +17,7 @@ from kernelwright.progress import Watcher
 from kernelwright.reference import Inputs, Prepared, Reference
 from kernelwright.results import Benchmark, KernelArtifact, SynthesisResult, Verdict
 
-#: A module: a Kernel, a result that shipped one, its file, or its text.
+#: A module: a Kernel, a result that shipped one, a file, or its text.
 Module = Kernel | SynthesisResult | str | os.PathLike[str]
 _WITHOUT_EFFECT = ("benchmark_warmup_iterations", "benchmark_timed_iterations", "nvcc_flags")
 
@@ -47,22 +47,22 @@ def synthesize(
     progress: bool | Watcher | None = None,
     **options: Any,
 ) -> SynthesisResult:
-    """From a reference, with or without plain English, to a verified and timed CUDA kernel.
+    """Turns a reference into a verified and timed CUDA kernel.
 
-    prompt: plain English; "" is fine. It cannot change what is computed: the reference alone says that.
+    prompt: wishes in plain English; may be "". It cannot change what is computed: only the reference decides that.
     reference: any callable (function, lambda, builtin, nn.Module), or the path of a Python file ("file.py:name") or
         task folder.
-    target: "sm_80" … or "auto": the GPU here, else sm_90.
+    target: "sm_80" … or "auto": the GPU of this machine, otherwise sm_90.
     config: see SynthesisConfig.
-    inputs: what the reference takes, where neither it nor the prompt says: {"x": "fp16[B, D]", "eps": 1e-5}, examples
+    inputs: what the reference takes, if neither it nor the prompt says so: {"x": "fp16[B, D]", "eps": 1e-5}, examples
         by name, or a list of either.
     dims: the shape to be fast at: {"B": 8192, "D": 2048}.
-    progress: True, False, None (where somebody looks), or a function of ("progress" | "note", text).
+    progress: True, False, None (only on a terminal or in a notebook), or a function of ("progress" | "note", text).
     options: any other option of `kernelwright synthesize`, by its name.
 
-    Works without a GPU: then kernels are verified on the virtual GPU, and times are estimates. Returns a result also
-    when no kernel passed (`result.passed`); raises InputError, MachineError or InternalError for what kept it from
-    trying, and KeyboardInterrupt when stopped, with the run kept.
+    Works without a GPU: kernels are then verified on the virtual GPU, and times are estimates. Returns a result even if
+    no kernel passed (`result.passed`). Raises InputError, MachineError or InternalError if it could not try, and
+    KeyboardInterrupt if it was stopped; the run is kept.
     """
     config = config or SynthesisConfig()
     if not isinstance(config, SynthesisConfig):
@@ -83,7 +83,7 @@ def synthesize(
 def _with_shapes(
     result: SynthesisResult, prepared: Prepared, config: SynthesisConfig, progress: bool | Watcher | None
 ) -> SynthesisResult:
-    """The shapes a user listed, judged one by one beside the judge's own."""
+    """Judges the shapes that the user listed, one by one, in addition to the judge's own."""
     kernel = result.kernel
     if kernel is None or not result.passed:
         return result
@@ -102,7 +102,7 @@ def _with_shapes(
 
 
 def _module_path(module: Module) -> tuple[str, dict[str, int]]:
-    """A module's file and tunables; text becomes a file in the cache."""
+    """The file and tunables of a module; a text is written to a file in the cache."""
     if isinstance(module, SynthesisResult):
         if module.artifact is None:
             raise InputError(f"run {module.run_id} shipped no kernel")
@@ -141,7 +141,7 @@ def verify(
     progress: bool | Watcher | None = None,
     **options: Any,
 ) -> Verdict:
-    """Whether a module computes what the reference does, judged as candidates are.
+    """Judges whether a module computes what the reference computes, as candidates are judged.
 
     module: a Kernel, a SynthesisResult, the module's file or its text. dims: only at this shape.
     options: any other option of `kernelwright verify`, by its name (seed, family, target, …).
@@ -163,10 +163,10 @@ def bench(
     progress: bool | Watcher | None = None,
     **options: Any,
 ) -> Benchmark:
-    """How fast a module is at a shape, once it is verified there; against PyTorch or other modules with `versus`.
+    """Times a module at a shape where it is verified, and compares it with PyTorch or other modules (`versus`).
 
     versus: "eager", "compile", "max-autotune-no-cudagraphs", "reduce-overhead", "max-autotune", .cu files,
-    "py:package.module.function". Without a GPU there is an estimate and nothing else.
+    "py:package.module.function". Without a GPU the result is only an estimate.
     """
     prepared = references.prepare(reference, inputs, dims)
     path, tunes = _module_path(module)

@@ -1,4 +1,4 @@
-"""Exceptions by blame: who has to act for this to stop happening."""
+"""Exceptions by blame: who must act so that the error stops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class KernelwrightError(Exception):
-    """Anything kernelwright could not do. `blame` says whose turn it is, `document` what else is known."""
+    """An error of kernelwright. `blame` says who must act; `document` has further facts."""
 
     blame = "bug"
 
@@ -17,7 +17,7 @@ class KernelwrightError(Exception):
 
 
 class InputError(KernelwrightError, ValueError):
-    """What you wrote or passed cannot be used: a reference, an option, a tensor."""
+    """The caller's input cannot be used: a reference, an option, a tensor."""
 
     blame = "input"
 
@@ -35,7 +35,7 @@ class MachineError(KernelwrightError, RuntimeError):
 
 
 class InternalError(KernelwrightError, RuntimeError):
-    """A bug in kernelwright. Please report it with what led here."""
+    """A bug in kernelwright. Please report it with the steps that led to it."""
 
     blame = "bug"
 
@@ -51,7 +51,7 @@ _BY_BLAME: dict[str, type[KernelwrightError]] = {
 def make_error(
     blame: str, message: str, document: dict[str, Any] | None = None
 ) -> KernelwrightError | KeyboardInterrupt:
-    """The exception for a blame; the user's own is KeyboardInterrupt."""
+    """The exception class for a blame; an interruption by the user is KeyboardInterrupt."""
     if blame == "user":
         return KeyboardInterrupt(message)
     return _BY_BLAME.get(blame, InternalError)(message, document)

@@ -1,4 +1,4 @@
-"""A kernel module as a function on tensors: on CUDA tensors in this process, on CPU tensors by the virtual GPU."""
+"""A kernel module as a function of tensors: CUDA tensors in this process, CPU tensors on the virtual GPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLANS_KEPT = 512
 
 
 class _Plan:
-    """The module for one set of shapes on one device."""
+    """A module prepared for one set of shapes on one device."""
 
     def __init__(self, kernel: int, request: dict[str, Any]) -> None:
         found = _library.library()
@@ -38,14 +38,15 @@ class _Plan:
 class Kernel:
     """A kernel module that can be called like the function it was made for.
 
-    `kernel(x, weight)` takes torch CUDA tensors (the work is queued on torch's current stream, outputs are allocated by
-    torch, and after a first call with the same shapes it may be captured in a CUDA graph), and torch CPU tensors, NumPy
-    arrays, objects with `__dlpack__` or plain buffers, which the virtual GPU computes, every access checked. Arguments
-    are those of the reference, or the module's inputs in the order it declares them; scalars have their defaults.
-    `out=` gives the outputs memory of yours.
+    `kernel(x, weight)` takes torch CUDA tensors: the work is queued on torch's current stream, and torch allocates the
+    outputs. After a first call with the same shapes it may be captured in a CUDA graph. It also takes torch CPU
+    tensors, NumPy arrays, objects with `__dlpack__` and plain buffers; the virtual GPU runs these and checks every
+    access.
+    Arguments are those of the reference, or the inputs of the module in the order it declares them. Scalars have
+    defaults. `out=` names your own memory for the outputs.
 
-    Tensors must fit the module's domain: dtype, shape, contiguity (or the strides it declares), alignment. What does
-    not raises InputError. Nothing is copied or converted behind your back, and nothing is recorded for autograd.
+    Tensors must fit the domain of the module: dtype, shape, contiguity (or the strides it declares), alignment.
+    Otherwise InputError is raised. No tensor is copied or converted silently, and autograd records nothing.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Kernel:
         parameters: Sequence[inspect.Parameter] = (),
         weights: Callable[[], dict[str, Any]] | None = None,
     ) -> None:
-        """`source`: the module's file, or its text. `target`: what the virtual GPU is to be; "" = sm_90."""
+        """`source`: the module's file or its text. `target`: the architecture of the virtual GPU; "" = sm_90."""
         text, name = _read(source)
         found = _library.library()
         options = {"text": text, "file_name": name, "tunes": dict(tunes or {}), "compiler": compiler}
@@ -87,7 +88,7 @@ class Kernel:
 
     @property
     def outputs(self) -> list[TensorArg]:
-        """The tensors it makes."""
+        """The tensors it returns."""
         return [_argument(one) for one in self._tensors.values() if one["role"] == "output"]
 
     def __repr__(self) -> str:
@@ -97,7 +98,7 @@ class Kernel:
         return f"<kernel {self.task}({listed(self.inputs)}) -> {listed(self.outputs)}>"
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """Runs the kernel. One output is returned as it is, several as a tuple; without any, what it updated."""
+        """Runs the kernel. Returns its output, or a tuple of several; without outputs, the tensors it updated."""
         layout = _layout(args) if out is None and not kwargs and self._weights is None else None
         if layout is not None and layout in self._again:
             return _returned(*self._again[layout].run(args))
@@ -112,7 +113,7 @@ class Kernel:
         return _returned(made, [given[name] for name in given if self._tensors[name]["role"] == "inout"])
 
     def _remember(self, layout: Any, call: _Call, names: list[str]) -> None:
-        """The same call with other contents needs no second look at anything but addresses."""
+        """Keeps the plan of a call, for calls that differ only in addresses and contents."""
         if any(buffer["fill"] == "kept" for buffer in call.plan.buffers):
             return
         if len(self._again) >= PLANS_KEPT:
@@ -120,7 +121,7 @@ class Kernel:
         self._again[layout] = _Again(call, names)
 
     def _usable(self, parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
-        """The reference's parameters, where the module's inputs are among them by name."""
+        """The parameters of the reference, if they contain the inputs of the module by name."""
         plain = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
         names = {one.name for one in plain}
         bound = set(self._weights()) if self._weights is not None else set()
@@ -134,7 +135,7 @@ class Kernel:
     def _bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str], dict[str, int]]:
-        """Arguments by what they are to the module: tensors, scalars, dims."""
+        """Arguments by their role in the module: tensors, scalars, dims."""
         order = self._order()
         if len(args) > len(order):
             raise InputError(f"{len(args)} arguments for a kernel that takes {', '.join(order)}")
@@ -169,7 +170,7 @@ class Kernel:
                 given[name] = value.to(place).contiguous() if place is not None else value
 
     def _check_fixed(self, name: str, value: Any) -> None:
-        """A parameter of the reference that the module has no use for keeps the value it was judged with."""
+        """A parameter that the module does not take must have the value that it was judged with."""
         found = [one for one in self._parameters if one.name == name]
         if not found:
             raise InputError(f"the kernel has no input {name!r}; it is {self!r}")
@@ -190,12 +191,12 @@ class Kernel:
     @staticmethod
     def _check_together(views: dict[str, View]) -> View:
         if not views:
-            raise InputError("a kernel is called with tensors")
+            raise InputError("a kernel needs at least one tensor argument")
         (first_name, first), *others = views.items()
         for name, one in others:
             if one.on_host != first.on_host or (one.device_id != first.device_id and not one.on_host):
-                raise InputError(f"{first_name!r} is on {_place(first)}, {name!r} on {_place(one)}; a kernel's tensors "
-                                 "are all on one device")
+                raise InputError(f"{first_name!r} is on {_place(first)}, {name!r} on {_place(one)}; "
+                                 "the tensors of a kernel must be on one device")
         return first
 
     def _plan(self, first: View, views: dict[str, View], scalars: dict[str, str], dims: dict[str, int]) -> _Plan:
@@ -223,7 +224,7 @@ class Kernel:
             return made
 
     def _check_types(self, views: dict[str, View]) -> None:
-        """Before anything is compiled for tensors that cannot be used."""
+        """Checks tensors before anything is compiled for them."""
         for name, one in views.items():
             wanted = self._tensors[name]
             if one.dtype.name != wanted["dtype"]:
@@ -272,7 +273,7 @@ class _Call:
         dtype = BY_NAME[buffer["dtype"]]
         made, seen = tensors.allocate(self.first, dtype, buffer["shape"], buffer["strides"],
                                       buffer["bytes"] // dtype.size)
-        # A buffer of plain memory has no word for every dtype and shape; the kernel's own are meant.
+        # A plain buffer cannot express every dtype and shape; those of the kernel are used.
         seen.dtype, seen.shape = dtype, tuple(buffer["shape"])
         seen.strides = tuple(buffer["strides"]) or tensors.dense_strides(seen.shape)
         return made, seen
@@ -286,14 +287,14 @@ class _Call:
             held = tensors.allocate(self.first, BY_NAME["uint8"], [buffer["bytes"]], [], buffer["bytes"])
             if buffer["fill"] == "kept":
                 held[0].zero_()
-                if not _capturing():  # a graph's memory is its own
+                if not _capturing():  # the graph owns this memory
                     self.plan.kept[key] = held
         self._held.append(held)
         return held[1].struct()
 
 
 class _Again:
-    """A call of torch tensors that was made before: only addresses are new."""
+    """Repeats an earlier call with torch tensors: only the addresses are new."""
 
     def __init__(self, call: _Call, names: list[str]) -> None:
         self._plan, self._first, self._structs = call.plan, call.first, call.structs
@@ -308,7 +309,7 @@ class _Again:
         self._lock = threading.Lock()  # the structs are shared
 
     def run(self, args: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
-        """The outputs, and what was updated in place."""
+        """The outputs, and the tensors that were updated in place."""
         torch: Any = sys.modules["torch"]
         device = args[0].device
         made, held = [], []
@@ -345,13 +346,13 @@ def _returned(made: list[Any], updated: list[Any]) -> Any:
 
 
 def _layout(args: tuple[Any, ...]) -> Any:
-    """All that a plan depends on, of torch tensors alone; None when others are among them."""
+    """All facts of torch tensors that a plan depends on; None if there are other tensors."""
     torch = sys.modules.get("torch")
     if torch is None or not args or not all(isinstance(one, torch.Tensor) for one in args):
         return None
     try:
         return tuple((one.shape, one.stride(), one.dtype, one.device) for one in args)
-    except RuntimeError:  # sparse ones have no strides; the long way says so
+    except RuntimeError:  # sparse tensors have no strides; the slow path raises the error
         return None
 
 

@@ -1,4 +1,4 @@
-"""What is shown while a job runs: one line, rewritten, on terminals and in notebooks; nothing elsewhere."""
+"""Progress while a job runs: one line that is rewritten, on terminals and in notebooks; otherwise nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NotebookLine:
         """Shows a line."""
         self._show(f"kernelwright: {text}" if kind == "note" else text)
         if kind == "note":
-            self._handle = None  # the next line gets a place of its own
+            self._handle = None  # the next line starts a new place
 
     def close(self) -> None:
         """Leaves an empty line where the last one was."""
@@ -77,15 +77,15 @@ class Given:
         self._watcher = watcher
 
     def __call__(self, kind: str, text: str) -> None:
-        """Passes a line on."""
+        """Passes a line to the function."""
         self._watcher(kind, text)
 
     def close(self) -> None:
-        """The caller's function needs no end."""
+        """The caller's function does not need to know the end."""
 
 
 def _notebook_display() -> Any:
-    """IPython's display() inside a notebook's kernel, else None."""
+    """IPython's display() inside a notebook, otherwise None."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module is not None and hasattr(module, "get_ipython") else None
     if shell is None or type(shell).__name__ != "ZMQInteractiveShell":
@@ -96,7 +96,7 @@ def _notebook_display() -> Any:
 
 
 def shower(progress: bool | Watcher | None) -> TerminalLine | NotebookLine | Silence | Given:
-    """True: shown; False: not; None: where somebody looks; a function: told."""
+    """True: shown. False: not shown. None: shown on a terminal or in a notebook. A function: called."""
     if callable(progress):
         return Given(progress)
     if progress is False:

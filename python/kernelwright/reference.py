@@ -1,6 +1,6 @@
-"""Anything callable as a reference: written down as a file the engine reads, or exported by torch where it cannot be.
+"""Any callable as a reference: written to a file that the engine reads, or exported by torch if it has no source.
 
-Files go to the cache folder under a hash of what they say, so that a run can be continued later.
+Files go to the cache folder, named by a hash of their text, so that a run can be resumed later.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ Reference = str | os.PathLike[str] | Callable[..., Any]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A reference on disk, and what calling its kernel needs to know of it."""
+    """A reference on disk, and the facts that a call of its kernel needs."""
 
     path: str
     function: str = ""
     inputs: list[str] = field(default_factory=list)
     parameters: list[inspect.Parameter] = field(default_factory=list)
     weights: Callable[[], dict[str, Any]] | None = None
-    made: list[Path] = field(default_factory=list)  # files of ours
+    made: list[Path] = field(default_factory=list)  # files that this class wrote
 
     def forget(self) -> None:
-        """Removes what was written down."""
+        """Removes the files that were written."""
         for path in self.made:
             path.unlink(missing_ok=True)
 
     def options(self) -> dict[str, Any]:
-        """For any command that takes a reference."""
+        """Options for any command that takes a reference."""
         return {"reference": self.path, "function": self.function or None, "input": self.inputs or None}
 
 
 def cache_folder() -> Path:
-    """As the engine has it: $KERNELWRIGHT_CACHE, $XDG_CACHE_HOME/kernelwright, ~/.cache/kernelwright."""
+    """The cache folder of the engine: $KERNELWRIGHT_CACHE, $XDG_CACHE_HOME/kernelwright, ~/.cache/kernelwright."""
     named = os.environ.get("KERNELWRIGHT_CACHE", "")
     if named.startswith("/"):
         return Path(named)
@@ -55,7 +55,7 @@ def cache_folder() -> Path:
 
 
 def keep(name: str, text: str, suffix: str = ".py") -> Path:
-    """The text as a file that stays, under a hash of it."""
+    """Writes the text to a permanent file, named by its hash."""
     folder = cache_folder() / "references" / hashlib.sha256(text.encode()).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}{suffix}"
@@ -67,7 +67,7 @@ def keep(name: str, text: str, suffix: str = ".py") -> Path:
 
 
 def parameters_of(function: Any) -> list[inspect.Parameter]:
-    """What a callable takes; nothing for builtins that do not tell."""
+    """The parameters of a callable; empty for builtins that do not list them."""
     function = getattr(function, "forward", function)
     try:
         return list(inspect.signature(function).parameters.values())
@@ -77,7 +77,7 @@ def parameters_of(function: Any) -> list[inspect.Parameter]:
 
 
 def _named_inputs(inputs: Inputs, parameters: list[inspect.Parameter]) -> tuple[list[str], dict[str, Any]]:
-    """Descriptions as they were said, and examples by name."""
+    """Descriptions as given, and examples by name."""
     if inputs is None:
         return [], {}
     if isinstance(inputs, Mapping):
@@ -90,15 +90,15 @@ def _named_inputs(inputs: Inputs, parameters: list[inspect.Parameter]) -> tuple[
     rest = [value for value in inputs if not isinstance(value, str)]
     names = [one.name for one in parameters] or [f"x{i}" for i in range(len(rest))]
     if len(rest) > len(names):
-        raise InputError(f"{len(rest)} inputs for a reference that takes {len(names)}")
+        raise InputError(f"{len(rest)} inputs were given for a reference that takes {len(names)}")
     return said, dict(zip(names, rest, strict=False))
 
 
 def _inputs_text(examples: Mapping[str, Any]) -> str:
-    """get_inputs() for examples: their dtypes and shapes, and of integers their range.
+    """Text of get_inputs() for examples: their dtypes and shapes, and the range of integers.
 
-    Integers that are all below an extent of another tensor are taken for indices into it: the extent gets a name, so
-    that at other shapes they stay below it.
+    Integers that are all below an extent of another tensor are treated as indices into it. The extent gets a name, so
+    that they stay below it at other shapes.
     """
     views = {name: tensors.view(name, value) for name, value in examples.items()}
     shapes = {name: [str(extent) for extent in one.shape] for name, one in views.items()}
@@ -121,7 +121,7 @@ def _inputs_text(examples: Mapping[str, Any]) -> str:
 def _indexed(
     name: str, found: tuple[int, int], views: Mapping[str, tensors.View]
 ) -> tuple[str, int] | None:
-    """The tensor and axis that integers of this range may be indices into: a first axis, else the shortest."""
+    """The tensor and axis that integers of this range may index: a first axis, otherwise the shortest."""
     fits = [(axis != 0, extent, other, axis) for other, one in views.items() if other != name
             for axis, extent in enumerate(one.shape) if extent > found[1]]
     return min(fits)[2:] if fits and found[0] >= 0 and found[1] > 1 else None
@@ -149,7 +149,7 @@ def _stem(reference: Any) -> str:
 
 
 def is_module(value: Any) -> bool:
-    """Whether it is an nn.Module, without importing torch."""
+    """Whether a value is an nn.Module, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.nn.Module)
 
@@ -163,7 +163,7 @@ def _weights(module: Any) -> Callable[[], dict[str, Any]]:
 
 
 def weight_name(name: str) -> str:
-    """A state dict's name as modules have it: 0.weight is _0_weight."""
+    """The name of a state dict entry in exported modules: 0.weight becomes _0_weight."""
     plain = re.sub(r"[^0-9A-Za-z_]", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
@@ -179,11 +179,11 @@ def prepare(
     bounds = _bounds_text(rtol, atol)
     if isinstance(reference, (str, os.PathLike)):
         if bounds:
-            raise InputError("correctness_rtol and correctness_atol belong into the reference's own file: write them "
+            raise InputError("correctness_rtol and correctness_atol must be in the file of the reference: write them "
                              "there as rtol = … and atol = …")
         return _from_path(reference, inputs)
     if not callable(reference):
-        raise InputError(f"the reference is {type(reference).__name__}, neither a callable nor a path")
+        raise InputError(f"the reference must be a callable or a path, not {type(reference).__name__}")
     parameters = parameters_of(reference)
     said, examples = _named_inputs(inputs, parameters)
     weights, made = None, []

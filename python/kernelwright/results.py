@@ -1,4 +1,4 @@
-"""What came of a job, as plain frozen values. None means: cannot be known here; it is never a guess."""
+"""Results of jobs, as frozen dataclasses. None means unknown on this machine; no value is a guess."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def from_document(kind: type[T], document: Mapping[str, Any] | None) -> T | None:
-    """The dataclass's fields out of a JSON object; None for none. Members it does not know are left to `document`."""
+    """Reads the fields of the dataclass from a JSON object; None if there is none. Other members stay in `document`."""
     if document is None:
         return None
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type]
@@ -27,7 +27,7 @@ def from_document(kind: type[T], document: Mapping[str, Any] | None) -> T | None
 
 @dataclass(frozen=True)
 class StageTrace:
-    """One stage: how often it was tried, which model it asked, what that cost."""
+    """One stage: the number of attempts, the model it asked, the cost."""
 
     stage_name: str = ""
     attempts: int = 0
@@ -65,7 +65,7 @@ class SynthesisReport:
 
 @dataclass(frozen=True)
 class CorrectnessReport:
-    """What the judge says. `document` has the error bound's figures, too."""
+    """The verdict of the judge. `document` also has the numbers of the error bound."""
 
     passed: bool = False
     max_abs_err: float | None = None
@@ -78,7 +78,7 @@ class CorrectnessReport:
 
 @dataclass(frozen=True)
 class PerformanceReport:
-    """What the clock says. Without a GPU there are no times: then `estimate_us` is set, and speedups are None."""
+    """The measured times. Without a GPU there are none: `estimate_us` is set, and speedups are None."""
 
     speedup_vs_reference: float | None = None
     speedup_vs_torch_compile: float | None = None
@@ -116,7 +116,7 @@ class TensorArg:
 
 @dataclass(frozen=True)
 class KernelSpec:
-    """The frozen contract that stages which ask a model agree on."""
+    """The frozen specification that all stages with a model use."""
 
     name: str
     target_arch: str
@@ -138,7 +138,7 @@ class KernelSpec:
                    document.get("notes") or "")
 
     def to_json(self) -> dict[str, Any]:
-        """What `of` reads."""
+        """The document that `of` reads."""
         return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
 
 
@@ -195,7 +195,7 @@ class SynthesisResult:
 
     @property
     def spec(self) -> KernelSpec | None:
-        """What was agreed before a model wrote anything; None when none was asked."""
+        """The specification that models received; None if no model was asked."""
         path = Path(self.artifacts_dir) / "inputs" / "spec.json"
         if not self.artifacts_dir or not path.is_file():
             return None
@@ -249,7 +249,7 @@ class Verdict:
 class Benchmark:
     """What `bench` and `compare` return. Without a GPU `time_us` is None and `estimate_us` is set.
 
-    `speedup` and `relation` (FASTER, SAME, SLOWER, AMBIGUOUS) are against the first of `rivals` it was compared with.
+    `speedup` and `relation` (FASTER, SAME, SLOWER, AMBIGUOUS) compare it with the first of `rivals`.
     """
 
     passed: bool

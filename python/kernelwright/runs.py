@@ -1,4 +1,4 @@
-"""Runs that were made before, and going on with them."""
+"""Earlier runs: their results, and how to resume them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kernelwright.results import KernelArtifact, SynthesisResult
 
 
 class Run:
-    """A run folder: what was asked, what came of it, and its kernel.
+    """A run folder: the request, the result and the kernel.
 
-    Named by folder, id, the beginning of an id, or "latest".
+    Named by its folder, its id, the beginning of the id, or "latest".
     """
 
     def __init__(self, name: str | os.PathLike[str] = "latest", root: str | os.PathLike[str] | None = None) -> None:
-        """`root`: folder of runs; None: the user's own."""
+        """`root`: the folder of runs; None: the user's data folder."""
         self._root = os.fspath(root) if root is not None else None
         self._view = _jobs.run("inspect", {"arguments": [os.fspath(name)], "out": self._root}, False)
         row = self._view["run"]
@@ -42,7 +42,7 @@ class Run:
 
     @property
     def document(self) -> dict[str, Any]:
-        """All that `kernelwright inspect --json` says."""
+        """The document of `kernelwright inspect --json`."""
         return self._view
 
     @property
@@ -50,12 +50,12 @@ class Run:
         """What `synthesize` returned, or would have."""
         path = self.folder / "report.json"
         if not path.is_file():
-            raise InputError(f"{self!r} has no report yet; resume() goes on with it")
+            raise InputError(f"{self!r} has no report yet; resume() continues it")
         document = json.loads(path.read_text())
         document["artifacts_dir"] = str(self.folder)
         shipped = self.folder / "final" / "kernel.cu"
         if document.get("kernel") and shipped.is_file():
-            document["kernel"] = str(shipped)  # folders may be moved
+            document["kernel"] = str(shipped)  # the folder may have been moved
         return SynthesisResult.of(document, _make)
 
     @property
@@ -67,13 +67,13 @@ class Run:
         self, *, seconds: float | None = None, candidates: int | None = None,
         progress: bool | Watcher | None = None, **options: Any
     ) -> SynthesisResult:
-        """Goes on where the run stopped."""
+        """Continues the run where it stopped."""
         return self._go_on("resume", {"time": seconds, "candidates": candidates, **options}, progress)
 
     def tune(
         self, *, seconds: float | None = None, progress: bool | Watcher | None = None, **options: Any
     ) -> SynthesisResult:
-        """Measures what the run holds on this machine's GPU, without new candidates."""
+        """Times the candidates of the run on the GPU of this machine; adds no new ones."""
         return self._go_on("tune", {"time": seconds, **options}, progress)
 
     def _go_on(self, command: str, options: dict[str, Any], progress: bool | Watcher | None) -> SynthesisResult:

@@ -1,6 +1,6 @@
 """Tensors of any library as the C interface sees them: torch and NumPy directly, others through DLPack, plain buffers.
 
-Neither torch nor NumPy is imported here: whoever passes a tensor has done so already.
+Neither torch nor NumPy is imported here: a caller that passes a tensor has imported its library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13
 
 @dataclass(frozen=True)
 class DType:
-    """One dtype by all its names."""
+    """One dtype with all its names."""
 
     name: str
     code: int
@@ -78,11 +78,11 @@ class View:
 
     @property
     def on_host(self) -> bool:
-        """Whether the CPU can read it."""
+        """Whether the CPU can read its memory."""
         return self.device_type in (CPU, PINNED)
 
     def struct(self) -> _library.Tensor:
-        """The C struct; keeps its arrays itself."""
+        """The C struct; it owns its arrays."""
         extents = (ctypes.c_int64 * len(self.shape))(*self.shape)
         strides = (ctypes.c_int64 * len(self.shape))(*self.strides)
         dtype = self.dtype
@@ -91,7 +91,7 @@ class View:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value has elements, rather than being one."""
+    """Whether a value is a tensor, not a number."""
     if isinstance(value, (bool, int, float, complex, str)) or value is None:
         return False
     return _is_torch(value) or _is_numpy(value) or hasattr(value, "__dlpack__") or _is_buffer(value)
@@ -116,7 +116,7 @@ def _is_buffer(value: Any) -> bool:
 
 
 def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Of a contiguous tensor, in elements."""
+    """Strides of a contiguous tensor, in elements."""
     strides = [1] * len(shape)
     for i in range(len(shape) - 2, -1, -1):
         strides[i] = strides[i + 1] * shape[i + 1]
@@ -155,9 +155,9 @@ def _numpy_view(name: str, value: Any) -> View:
     if dtype is None:
         raise InputError(f"{name!r} is {value.dtype}, which no kernel takes")
     if not value.dtype.isnative:
-        raise InputError(f"{name!r} has the byte order of another machine; pass {name}.astype({name}.dtype.name)")
+        raise InputError(f"{name!r} has a foreign byte order; pass {name}.astype({name}.dtype.name)")
     if any(stride % value.itemsize for stride in value.strides):
-        raise InputError(f"{name!r} has strides of {value.strides} bytes, no multiples of its elements; pass a copy")
+        raise InputError(f"{name!r} has strides {value.strides}, not multiples of its element size; pass a copy")
     strides = tuple(stride // value.itemsize for stride in value.strides)
     return View("numpy", value.ctypes.data, CPU, 0, dtype, tuple(value.shape), strides, value)
 
@@ -169,11 +169,11 @@ def _dlpack_view(name: str, value: Any) -> View:
     try:
         pointer = pointer_of(capsule, b"dltensor")
     except ValueError as error:
-        raise InputError(f"{name!r} gives a DLPack capsule of a kind that is not known here") from error
+        raise InputError(f"{name!r} gives a DLPack capsule of an unknown kind") from error
     tensor = ctypes.cast(pointer, _library.TensorPointer).contents
     dtype = _BY_TYPE.get((tensor.type_code, tensor.type_bits, tensor.type_lanes))
     if dtype is None:
-        raise InputError(f"{name!r} has a dtype no kernel takes")
+        raise InputError(f"{name!r} has a dtype that no kernel takes")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else dense_strides(shape)
     return View("dlpack", (tensor.data or 0) + tensor.byte_offset, tensor.device_type, tensor.device_id, dtype, shape,
@@ -195,7 +195,7 @@ def _buffer_view(name: str, value: Any) -> View:
 
 
 def allocate(like: View, dtype: DType, shape: Sequence[int], strides: Sequence[int], elements: int) -> tuple[Any, View]:
-    """A tensor of the same family and place as `like`, not initialised. `elements`: of its storage."""
+    """An uninitialised tensor of the same library and device as `like`. `elements`: size of its storage."""
     if like.family == "torch" or not like.on_host:
         made = _allocate_torch(like, dtype, shape, strides)
     elif like.family == "buffer" or dtype.name not in _numpy_names():
@@ -213,7 +213,7 @@ def _numpy_names() -> set[str]:
 def _allocate_torch(like: View, dtype: DType, shape: Sequence[int], strides: Sequence[int]) -> Any:
     torch = sys.modules.get("torch")
     if torch is None:
-        raise InputError("outputs on a GPU are allocated by torch; import it first")
+        raise InputError("outputs on a GPU are allocated by torch; import torch first")
     device = torch.device("cuda", like.device_id) if not like.on_host else torch.device("cpu")
     kind = torch_dtype(torch, dtype.name)
     if strides:
@@ -239,11 +239,11 @@ def _allocate_buffer(dtype: DType, shape: Sequence[int], elements: int) -> Any:
 
 
 def torch_dtype(torch: Any, name: str) -> Any:
-    """torch's own dtype for one of ours, or for torch's name."""
+    """The dtype of torch for one of our names or one of torch's."""
     found = BY_NAME.get(name)
     dtype = getattr(torch, found.torch if found is not None else name, None)
     if not isinstance(dtype, torch.dtype):
-        raise InputError(f"{name!r} is not a dtype torch {torch.__version__} has")
+        raise InputError(f"torch {torch.__version__} has no dtype {name!r}")
     return dtype
 
 
@@ -256,13 +256,13 @@ def as_torch(torch: Any, name: str, value: Any) -> Any:
 
 
 def spec_text(name: str, value: Any) -> str:
-    """An example as --input has it: fp16[4, 8]."""
+    """An example as text for --input: fp16[4, 8]."""
     seen = view(name, value)
     return f"{seen.dtype.name}[{', '.join(map(str, seen.shape))}]"
 
 
 def range_of(seen: View, value: Any) -> tuple[int, int] | None:
-    """Least and greatest of integers; None for others, and where there are none to be seen."""
+    """Smallest and largest of integers; None for other dtypes, and if the values cannot be read."""
     if seen.dtype.code not in (0, 1) or not seen.on_host or math.prod(seen.shape) == 0:
         return None
     if hasattr(value, "min") and hasattr(value, "max"):
@@ -273,7 +273,7 @@ def range_of(seen: View, value: Any) -> tuple[int, int] | None:
 
 
 def maker_text(seen: View, shape: Sequence[str], found: tuple[int, int] | None, below: str | None) -> str:
-    """Python that makes a tensor like an example; integers in its range, or from 0 to `below`."""
+    """Python text that makes a tensor like an example; integers in its range, or from 0 to `below`."""
     extents, kind = f"({', '.join(shape)}{',' if len(shape) == 1 else ''})", f"torch.{seen.dtype.torch}"
     if found is not None:
         low, high = (0, below) if below is not None else (found[0], found[1] + 1)

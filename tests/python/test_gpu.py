@@ -124,7 +124,7 @@ class OnGpu(unittest.TestCase):
     def test_refusals(self):
         x = self.torch.ones(65, device="cuda")
         for arguments, message in (
-            ((x[1:],), "no multiple of 16 bytes"),
+            ((x[1:],), "not a multiple of 16 bytes"),
             ((x.double(),), "'x' is fp64"),
             ((x, self.torch.ones(65)), "'x' is on cuda:0, 'bias' on the CPU"),
             ((x[::2],), "not contiguous"),

@@ -26,13 +26,13 @@ class Versions(unittest.TestCase):
         kept = _library.__version__
         self.addCleanup(setattr, _library, "__version__", kept)
         _library.__version__ = "9.9.9"
-        with self.assertRaisesRegex(MachineError, f"is kernelwright {kept}, this package 9.9.9"):
+        with self.assertRaisesRegex(MachineError, f"is kernelwright {kept}, this package is 9.9.9"):
             _library._open(LIBRARY)
 
     def test_interface_of_another_version(self):
         self.addCleanup(setattr, _library, "ABI", _library.ABI)
         _library.ABI = 99
-        with self.assertRaisesRegex(MachineError, "speaks version 1 of the interface, this package version 99"):
+        with self.assertRaisesRegex(MachineError, "has version 1 of the interface, this package needs version 99"):
             _library._open(LIBRARY)
 
 

@@ -100,13 +100,13 @@ class Preparing(InFolder):
             reference.prepare(str(self.folder / "nothing.py"))
 
     def test_no_callable(self):
-        with self.assertRaisesRegex(InputError, "neither a callable nor a path"):
+        with self.assertRaisesRegex(InputError, "must be a callable or a path"):
             reference.prepare(3)  # type: ignore[arg-type]
 
     def test_bounds_are_written(self):
         text = pathlib.Path(reference.prepare(sources.function, rtol=1e-2).path).read_text()
         self.assertIn("\nrtol = 0.01\n", text)
-        with self.assertRaisesRegex(InputError, "own file"):
+        with self.assertRaisesRegex(InputError, "in the file of the reference"):
             reference.prepare(__file__, rtol=1e-2)
 
     def test_examples_become_inputs(self):
@@ -134,7 +134,7 @@ class Preparing(InFolder):
         self.assertFalse(pathlib.Path(prepared.path).exists())
 
     def test_too_many_examples(self):
-        with self.assertRaisesRegex(InputError, "3 inputs for a reference that takes 2"):
+        with self.assertRaisesRegex(InputError, "3 inputs were given for a reference that takes 2"):
             reference.prepare(sources.named, [b"a", b"b", b"c"])
 
 

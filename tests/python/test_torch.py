@@ -96,7 +96,7 @@ class References(InFolder):
     def test_inputs_must_be_known(self):
         import torch
 
-        with self.assertRaisesRegex(InputError, "shape and dtype of 'input' must be known"):
+        with self.assertRaisesRegex(InputError, "needs the shape and dtype of 'input'"):
             reference.prepare(torch.nn.Linear(3, 4))
 
     def test_what_torch_cannot_export(self):
