@@ -1,6 +1,6 @@
-"""Builds kernelwright's wheel with the standard library: what PEP 517 asks of a backend, and `make wheel`.
+"""Builds the wheel of kernelwright with the standard library: a PEP 517 backend, and `make wheel`.
 
-The library and the workers' program come from the build folder $KW_BUILD names; without it they are built by CMake.
+The library and the program of the workers come from the build folder $KW_BUILD; without it, CMake builds them.
 
     python3 python/kw_build/kw_build.py BUILD DIST     the wheel of a build folder, its name on standard output
 """
@@ -30,7 +30,7 @@ SOURCES = ("CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "LICENSE", "RE
 
 
 def project() -> dict[str, str]:
-    """Name, version and the like of pyproject.toml, without a TOML reader: it is ours, and plain."""
+    """Name, version and so on from pyproject.toml, without a TOML reader: the file is ours and simple."""
     text = (ROOT / "pyproject.toml").read_text()
     section = text.partition("[project]")[2].partition("\n[")[0]
     return dict(re.findall(r'^([\w-]+) = "(.*)"$', section, re.MULTILINE))
@@ -46,7 +46,7 @@ def metadata() -> str:
 
 
 def build_folder() -> Path:
-    """$KW_BUILD, or a folder that CMake fills now."""
+    """$KW_BUILD, or a folder that CMake builds now."""
     named = os.environ.get("KW_BUILD")
     if named:
         return Path(named).resolve()
@@ -69,7 +69,7 @@ def _run(command: list[str]) -> None:
 
 
 def package_files(build: Path) -> Iterator[tuple[str, Path]]:
-    """What goes into the wheel: its path there, its file here."""
+    """The files of the wheel: path in the wheel, and source file."""
     for path in sorted((ROOT / "python" / "kernelwright").rglob("*")):
         if path.is_file() and path.suffix in (".py", ".pyi", ".typed") and "_native" not in path.parts:
             yield str(path.relative_to(ROOT / "python")), path
@@ -89,7 +89,7 @@ class Wheel:
         self._record: list[str] = []
 
     def add(self, name: str, content: bytes, mode: int = 0o644) -> None:
-        """One file; the same bytes give the same wheel."""
+        """Adds one file; the same bytes give the same wheel."""
         info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
         info.external_attr = (stat.S_IFREG | mode) << 16
         info.compress_type = zipfile.ZIP_DEFLATED
@@ -105,7 +105,7 @@ class Wheel:
 
 
 def info_files() -> dict[str, str]:
-    """What is in the .dist-info folder beside the RECORD."""
+    """The files of the .dist-info folder, except RECORD."""
     return {
         "METADATA": metadata(),
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: kw_build\nRoot-Is-Purelib: false\nTag: {TAG}\n",
@@ -115,7 +115,7 @@ def info_files() -> dict[str, str]:
 
 
 def make_wheel(build: Path, dist: Path, level: int = 6) -> str:
-    """Writes the wheel, compressed by so much, and says its name."""
+    """Writes the wheel at this compression level and returns its name."""
     about = project()
     stem = f"{about['name']}-{about['version']}"
     dist.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def make_wheel(build: Path, dist: Path, level: int = 6) -> str:
     return name
 
 
-# What PEP 517 asks for.
+# The functions of PEP 517.
 
 
 def build_wheel(
@@ -143,7 +143,7 @@ def build_wheel(
 
 
 def build_sdist(sdist_directory: str, config_settings: Mapping[str, Any] | None = None) -> str:
-    """The sources a build needs."""
+    """The source distribution: all files that a build needs."""
     about = project()
     stem = f"{about['name']}-{about['version']}"
     path = Path(sdist_directory) / f"{stem}.tar.gz"

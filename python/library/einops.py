@@ -4,7 +4,7 @@ import torch.nn as nn
 
 
 def groups_of(side, rank):
-    """'b (h w) ... 1' as lists of names, one per dim; what '...' stands for has names of its own."""
+    """'b (h w) ... 1' as lists of names, one per dim; the dims of '...' get their own names."""
     groups, group = [], None
     for word in side.replace("(", " ( ").replace(")", " ) ").split():
         if word == "(":

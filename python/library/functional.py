@@ -24,19 +24,19 @@ def affine_grid(theta, size, align_corners=None):
 
 
 def reflected(x, low, high):
-    """Folded back and forth between low / 2 and high / 2."""
+    """Reflects a coordinate between low / 2 and high / 2."""
     if low == high:
         return torch.zeros_like(x)
     span = (high - low) / 2
     away = torch.abs(x - low / 2)
     turns = torch.floor(away / span)
     rest = away - turns * span
-    # Whole numbers are counted as such: no rounding can make an even one odd.
+    # Counted in integers: no rounding can make an even number odd.
     return torch.where(turns.long() % 2 == 0, rest + low / 2, span - rest + low / 2)
 
 
 def inside(x, extent, padding_mode, corners):
-    """Where a place outside of the input is looked for instead; what lies far outside of zeros is as good as near."""
+    """The coordinate to read for a place outside of the input; for zeros, far outside is the same as near."""
     if padding_mode == "zeros":
         return x.clamp(-2, extent + 1)
     if padding_mode == "reflection":
@@ -45,7 +45,7 @@ def inside(x, extent, padding_mode, corners):
 
 
 def whole_inside(i, extent, padding_mode, corners):
-    """The same for whole numbers."""
+    """The same for integers."""
     if padding_mode == "zeros":
         return i
     if padding_mode == "reflection":
@@ -58,7 +58,7 @@ def whole_inside(i, extent, padding_mode, corners):
 
 
 def picked(values, places, extents):
-    """values[n, c] at whole-number places, one tensor per dim; zeros outside."""
+    """values[n, c] at integer coordinates, one tensor per dim; zeros outside."""
     index, within = None, None
     for place, extent in zip(places, extents):
         ok = (place >= 0) & (place < extent)

@@ -151,7 +151,7 @@ class MultiheadAttention(nn.Module):
         return x
 
     def masked(self, mask, shape, more, like):
-        """A mask as numbers to add, seeing what add_bias_kv and add_zero_attn have added."""
+        """A mask as numbers to add, extended for add_bias_kv and add_zero_attn."""
         if mask is None:
             return None
         mask = mask.reshape(shape)

@@ -1,4 +1,4 @@
-"""functools and itertools: what models are put together with. Evaluated like a reference, by the same rules; never run."""
+"""functools and itertools, which models are built with. Evaluated like a reference, by the same rules; never run."""
 
 
 def partial(function, *first, **named):

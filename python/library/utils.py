@@ -1,14 +1,14 @@
-"""torch.nn.utils: weights that are made anew for every call. Evaluated like a reference, by the same rules; never run."""
+"""torch.nn.utils: weights that are computed again in every call. Evaluated like a reference, by the same rules; never run."""
 import torch
 import torch.nn as nn
 
 
 class Parts(nn.Module):
-    """What hangs beneath module.parametrizations."""
+    """The entries of module.parametrizations."""
 
 
 def length_along(v, dim):
-    """The norm of every slice along one dim, of the whole for None."""
+    """The norm of every slice along one dim; None: of the whole tensor."""
     dims = [i for i in range(v.dim()) if dim is None or i != dim % v.dim()]
     return torch.linalg.vector_norm(v, 2, dims, keepdim=dim is not None)
 

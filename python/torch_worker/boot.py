@@ -1,6 +1,6 @@
-"""Passed to `python -c`: takes the worker's own files from the first frame on descriptor 3 and starts it.
+"""Passed to `python -c`: reads the files of the worker from the first frame on descriptor 3 and starts it.
 
-Nothing is written to disk, and the files always belong to the kernelwright that started us.
+No file is written to disk, and the files always belong to the kernelwright that started this process.
 """
 import importlib.abc
 import importlib.util

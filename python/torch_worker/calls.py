@@ -1,4 +1,4 @@
-"""One call made ready: the callable, its arguments as tensors on the device, a model's weights put in."""
+"""Prepares one call: the callable, its arguments as tensors on the device, the weights of a model."""
 import inspect
 
 import torch
@@ -8,11 +8,11 @@ from kw_torch_worker.failures import Failure, a
 
 
 def pin(request):
-    """The global switches of torch as every request must find them, whatever an earlier reference did to them."""
+    """Resets the global switches of torch for each request; an earlier reference may have changed them."""
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
     torch.set_grad_enabled(False)
-    if torch.are_deterministic_algorithms_enabled():  # asking first: the call itself imports for seconds
+    if torch.are_deterministic_algorithms_enabled():  # checked first: the call itself imports for seconds
         torch.use_deterministic_algorithms(False)
     pin_tf32(bool(request.get("allow_tf32", False)))
     torch.manual_seed(request.get("seed", 0))
@@ -40,7 +40,7 @@ def device_of(request):
 
 
 def plain_value(value):
-    """Values in requests that JSON has no word for."""
+    """Values in requests that JSON cannot express."""
     if isinstance(value, list):
         return [plain_value(item) for item in value]
     if isinstance(value, dict):
@@ -52,7 +52,7 @@ def plain_value(value):
             return torch.zeros(value["zeros"]["shape"], dtype=tensors.dtype_of(value["zeros"]["dtype"]))
         if "tuple" in value:
             return tuple(plain_value(item) for item in value["tuple"])
-        raise Failure("BadArguments", f"no such value: {value}")
+        raise Failure("BadArguments", f"unknown value: {value}")
     return value
 
 
@@ -64,11 +64,11 @@ def argument(described, given, device):
 
 
 def bind(function, named):
-    """Positional and keyword arguments for (name, value) pairs: by name where the names are the parameters' own,
-    else by position."""
+    """Positional and keyword arguments for (name, value) pairs: by name if the names are parameters, otherwise by
+    position."""
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # builtins tell no signature
+    except (TypeError, ValueError):  # builtins have no signature
         return [value for _, value in named], {}
     takes_any = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
     known = [name for name, _ in named if name in parameters and parameters[name].kind not in
@@ -106,19 +106,19 @@ def initial_arguments(module, request):
 
 
 def identifier(name):
-    """As the tracer names a weight: 'net.0.bias' is net_0_bias, '0.bias' is _0_bias."""
+    """The name of a weight in the tracer: 'net.0.bias' is net_0_bias, '0.bias' is _0_bias."""
     plain = name.replace(".", "_")
     return "_" + plain if plain[:1].isdigit() else plain
 
 
 def state_names(model):
-    """The state dict's names, by themselves and as identifiers."""
+    """The names of the state dict, unchanged and as identifiers."""
     names = [name for name, _ in (*model.named_parameters(), *model.named_buffers())]
     return {**{identifier(name): name for name in names}, **{name: name for name in names}}
 
 
 def put_weights(model, weights):
-    """Fills parameters and buffers. Names are the state dict's, by themselves or as identifiers."""
+    """Fills parameters and buffers. Names are those of the state dict, unchanged or as identifiers."""
     owners, shared = {}, {}
     for prefix, owner in model.named_modules():
         for registry in (owner._parameters, owner._buffers):
@@ -136,7 +136,7 @@ def put_weights(model, weights):
             raise Failure("BadArguments",
                           f"weight {full!r} has shape {list(old.shape)}, but {list(value.shape)} was given")
         if old.dtype == value.dtype and torch._debug_has_internal_overlap(old) != 1:
-            old.data.copy_(value)  # whatever else the model keeps of it, ties and views, sees the values
+            old.data.copy_(value)  # ties and views that the model keeps see the new values
             continue
         if isinstance(old, torch.nn.Parameter):
             value = torch.nn.Parameter(value, requires_grad=False)
@@ -145,7 +145,7 @@ def put_weights(model, weights):
 
 
 class Prepared:
-    """A callable with everything it takes; `arguments` are (name, value) pairs."""
+    """A callable with all its arguments; `arguments` are (name, value) pairs."""
 
     def __init__(self, module, function, arguments, model=None):
         self.module, self.function, self.arguments, self.model = module, function, arguments, model
@@ -156,7 +156,7 @@ class Prepared:
 
 
 class PreparedGradients(Prepared):
-    """The same, giving the gradients by autograd; `arguments` have the upstream gradients behind them."""
+    """The same for gradients by autograd; the upstream gradients follow the `arguments`."""
 
     def __init__(self, request, module, function, arguments, model=None):
         own, self.upstream = gradients.split(request, arguments)
@@ -184,7 +184,7 @@ def read_all(request, arena):
 
 
 def prepare(request, given):
-    """`given` are the request's tensors."""
+    """`given`: the tensors of the request."""
     device = device_of(request)
     pin(request)
     described = request.get("source", {})
@@ -202,17 +202,17 @@ def prepare(request, given):
             parameter.requires_grad_(False)
         put_weights(model, weights)
     elif weights:
-        raise Failure("BadArguments", f"weight {weights[0][0]!r} was given, but the reference is no nn.Module")
+        raise Failure("BadArguments", f"weight {weights[0][0]!r} was given, but the reference is not an nn.Module")
     if not callable(found):
         raise Failure("NotFound", f"the reference is {a(found)}, which cannot be called")
-    pin(request)  # again: the file may have changed them while it was loaded
+    pin(request)  # again: the file may have changed them when it was loaded
     if request.get("gradients"):
         return PreparedGradients(request, module, found, arguments, model)
     return Prepared(module, found, arguments, model)
 
 
 def flatten(returned, name=""):
-    """(name, tensor) pairs of what a reference returned."""
+    """(name, tensor) pairs of the results of a reference."""
     if isinstance(returned, torch.Tensor):
         if returned.layout != torch.strided:
             raise Failure("BadReturn", f"the reference returned a tensor of layout {returned.layout}")
@@ -227,7 +227,7 @@ def flatten(returned, name=""):
         raise Failure("BadReturn", f"the reference returned {a(returned)}{f' as {name}' if name else ''}, not a tensor")
     flat = []
     for key, value in pairs:
-        if value is not None:  # an optional result that is not there
+        if value is not None:  # an optional result that is missing
             flat += flatten(value, f"{name}.{key}" if name else key)
     if not flat and not name:
         raise Failure("BadReturn", "the reference returned no tensor")
@@ -235,7 +235,7 @@ def flatten(returned, name=""):
 
 
 def outputs_of(request, returned):
-    """What was returned, unless the outputs are all written in place."""
+    """The returned tensors, unless all outputs are written in place."""
     if request.get("gradients"):
         return flatten(returned)
     if request.get("written_only") or returned is None and request.get("written"):
@@ -256,6 +256,6 @@ def run(request, arena):
             values.update({key.replace(".", "_"): value for key, value in call.model.state_dict().items()})
             values.update(call.model.state_dict())
         if not isinstance(values.get(name), torch.Tensor):
-            raise Failure("BadArguments", f"there is no tensor argument {name!r} to give back")
+            raise Failure("BadArguments", f"there is no tensor argument {name!r} to return")
         named.append((name, values[name]))
     return {"outputs": tensors.write(arena, named)}

@@ -8,7 +8,7 @@ import struct
 
 
 def out_of_the_way(fd):
-    """The same at a high number: code that plays with low descriptors must not hit ours."""
+    """A copy with a high number: code that closes or reuses low descriptors must not affect ours."""
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 700)
 
 
@@ -19,7 +19,7 @@ class Channel:
         self.fds = []
 
     def receive(self):
-        """The next request and the descriptor that came with it (or None); ends the process with its parent."""
+        """The next request and its descriptor (or None); ends this process when the parent is gone."""
         header = self._exactly(4)
         body = json.loads(self._exactly(struct.unpack("<I", header)[0]))
         fds, self.fds = self.fds, []
@@ -29,7 +29,7 @@ class Channel:
         return body, arena
 
     def send(self, reply):
-        # surrogates: names and texts may hold anything; the reader demands UTF-8.
+        # surrogates: names and texts may hold any bytes; the reader needs UTF-8.
         body = json.dumps(reply, allow_nan=False).encode("utf-8", "replace")
         self.socket.sendall(struct.pack("<I", len(body)) + body)
 

@@ -1,4 +1,4 @@
-"""kernelwright's clock (libkwclock), loaded into this process: see src/run/clock_library/clock_api.h, which this mirrors."""
+"""kernelwright's clock (libkwclock), loaded into this process; mirrors src/run/clock_library/clock_api.h."""
 import ctypes
 import os
 import tempfile
@@ -35,14 +35,14 @@ def baseline(name, copies, pool):
 
 
 def _load(data):
-    """The library's bytes as a library. Nothing of it is left in the file system."""
+    """Loads the library from its bytes and leaves no file behind."""
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("libkwclock.so")
         try:
             with open(fd, "wb", closefd=False) as file:
                 file.write(data)
             return ctypes.CDLL(f"/proc/self/fd/{fd}")
-        except OSError:  # executing anonymous files may be forbidden here
+        except OSError:  # this machine may forbid to execute anonymous files
             pass
         finally:
             os.close(fd)
@@ -66,7 +66,7 @@ class Clock:
             ctypes.POINTER(Baseline), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)]
         self.handle = library.kw_clock_open(ordinal)
         if not self.handle:
-            raise Failure("NoCuda", "the clock does not open: " + self._error(None))
+            raise Failure("NoCuda", "the clock cannot be opened: " + self._error(None))
 
     def _error(self, handle):
         return (self.library.kw_clock_error(handle) or b"").decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What can be said about a reference without calling it: parameters, inputs it makes for itself, weights."""
+"""Facts about a reference without calling it: parameters, the inputs that its file makes, weights."""
 import inspect
 
 import torch
@@ -11,7 +11,7 @@ PLAIN = (bool, int, float, str, type(None))
 
 
 def value_json(value):
-    """A value for the reply; what is neither plain nor a tensor is told by its text."""
+    """A value for the reply; if it is neither plain nor a tensor, its text."""
     if isinstance(value, torch.Tensor):
         name = tensors.NAMES.get(value.dtype, str(value.dtype))
         return {"dtype": name, "shape": [int(extent) for extent in value.shape]}
@@ -46,7 +46,7 @@ def parameters_of(function):
 
 
 def without_memory(make):
-    """Shapes and dtypes without the memory behind them, where the code allows it; else the real thing."""
+    """Tensors with shapes and dtypes but without memory, if the code allows it; otherwise real tensors."""
     state = torch.get_rng_state()
     try:
         with FakeTensorMode(allow_non_fake_inputs=True):

@@ -15,7 +15,7 @@ FORMAT = "kernelwright-aten-1"
 
 
 class Wrapper(torch.nn.Module):
-    """torch.export wants a module whose forward names its parameters; a0, a1, … stand for ours."""
+    """torch.export needs a module whose forward names its parameters; a0, a1, … are the names of ours."""
 
     def __init__(self, call):
         super().__init__()
@@ -35,7 +35,7 @@ class Wrapper(torch.nn.Module):
 
 
 def argument_names(call):
-    """Names of the arguments in the order the wrapper takes them."""
+    """Names of the arguments, in the order of the wrapper."""
     by_identity = {id(value): name for name, value in call.arguments}
     unnamed = [by_identity.get(id(value), f"a{i}") for i, value in enumerate(call.args)]
     positional = [name for name, _ in call.arguments if name not in call.kwargs]
@@ -57,7 +57,7 @@ def dynamic_shapes(values, names, dims):
 
 @contextlib.contextmanager
 def lines_of(path):
-    """While exporting, nodes remember the frames of this file; torch itself keeps those of forward() only."""
+    """While exporting, nodes keep the frames of this file; torch itself keeps only those of forward()."""
     base = torch.fx.proxy.TracerBase
     original = getattr(base, "_filter_traceback_frames", None)
     if original is not None:
@@ -71,7 +71,7 @@ def lines_of(path):
 
 
 def exported(call, dims, decompose):
-    """The exported program, and notes about what could not be kept symbolic."""
+    """The exported program, and notes about shapes that could not stay symbolic."""
     with lines_of(getattr(call.module, "__file__", "")):
         return _exported(call, dims, decompose)
 
@@ -121,7 +121,7 @@ class Exporter:
         for spec, node in zip(specs, placeholders):
             value = node.meta.get("val")
             if not isinstance(value, torch.Tensor):
-                continue  # a number: its uses carry its value
+                continue  # a number: its uses have its value
             kind = {"USER_INPUT": "input", "PARAMETER": "parameter", "BUFFER": "buffer"}.get(spec.kind.name, "constant")
             target = self._user_name(node) if kind == "input" else self._strip(spec.target)
             if kind == "constant":
@@ -166,7 +166,7 @@ class Exporter:
         raise Failure("Unsupported", f"an argument of type {type(value).__name__} in the exported graph")
 
     def place(self, node):
-        """The innermost line of the reference's own file in the node's stack."""
+        """The innermost line of the reference's file in the stack of the node."""
         for file, line in reversed(re.findall(r'File "(.*?)", line (\d+)', node.meta.get("stack_trace") or "")):
             if file == self.path:
                 return int(line)
@@ -175,7 +175,7 @@ class Exporter:
     def _node(self, node):
         if not isinstance(node.target, torch._ops.OpOverload):
             raise Failure("Unsupported", f"the exported graph calls {getattr(node.target, '__name__', node.target)}, "
-                                         "which is no ATen operation")
+                                         "which is not an ATen operation")
         held = node.meta.get("val")
         results = held if isinstance(held, (list, tuple)) else [held]
         names = [argument.name for argument in node.target._schema.arguments]
@@ -190,7 +190,7 @@ class Exporter:
             held = node.meta.get("val")
             is_shape = isinstance(held, (torch.SymInt, torch.SymFloat, torch.SymBool, bool, int, float))
             if node.op == "get_attr":
-                raise Failure("Unsupported", f"the exported graph has a part of its own, {node.target!r} "
+                raise Failure("Unsupported", f"the exported graph has a subgraph, {node.target!r} "
                                              "(control flow over tensors)")
             if node.op != "call_function" or is_shape or node.target is operator.getitem or held is None:
                 continue
@@ -209,12 +209,12 @@ class Exporter:
                 target = next(self._user_name(n) for n in self.program.graph.nodes if n.name == spec.target)
             described.append({"kind": "mutation", "target": self._strip(target), "value": self._argument(value)})
         shaped = torch.utils._pytree.tree_unflatten(user, self.program.call_spec.out_spec)
-        named = [] if shaped is None else _named(shaped, "")  # None: what it writes counts
+        named = [] if shaped is None else _named(shaped, "")  # None: its writes count
         return [{"kind": "output", "name": name, "value": self._argument(value)} for name, value in named] + described
 
 
 def _named(value, name):
-    """As calls.flatten names what a reference returns."""
+    """Names of results, as in calls.flatten."""
     if isinstance(value, torch.fx.Node):
         return [(name or "out", value)]
     if isinstance(value, dict):

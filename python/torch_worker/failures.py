@@ -1,9 +1,9 @@
-"""What can go wrong, as data: a kind the C++ side knows, one line of text, the end of the traceback."""
+"""Failures as data: a kind that the C++ side knows, one line of text, the end of the traceback."""
 import traceback
 
 
 class Failure(Exception):
-    """Something we recognised ourselves; `kind` is one of the names in src/run/torch_worker/torch_outcome.h."""
+    """A failure that this worker recognised; `kind` is one of the names in src/run/torch_worker/torch_outcome.h."""
 
     def __init__(self, kind, message):
         super().__init__(message)
@@ -11,7 +11,7 @@ class Failure(Exception):
 
 
 class Loading(Exception):
-    """Around whatever stopped a reference while its file was run; the cause is what counts."""
+    """Wraps the exception that stopped the file of a reference; only the cause counts."""
 
 
 TRACEBACK_LINES = 30
@@ -22,7 +22,7 @@ NO_MEMORY = ("can't allocate memory", "cannot allocate memory", "not enough memo
 def text_of(error):
     try:
         return str(error)
-    except Exception:  # an exception class of the user's may break its own printing
+    except Exception:  # printing an exception class of the user may fail
         return ""
 
 
@@ -38,7 +38,7 @@ def a(value):
 
 
 def kind_of(error, during):
-    """`during` is the kind of an error nothing more can be said about."""
+    """`during`: the kind of an error that has no more specific one."""
     if isinstance(error, Failure):
         return error.kind
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
@@ -63,7 +63,7 @@ def message_of(error):
 
 
 def frames_of(error):
-    """The traceback without our own frames, its last lines."""
+    """The last lines of the traceback, without our own frames."""
     if isinstance(error, Failure) and error.__cause__ is None:
         return ""
     parts = traceback.TracebackException.from_exception(error.__cause__ if isinstance(error, Failure) else error)
@@ -74,7 +74,7 @@ def frames_of(error):
 
 
 def describe(error):
-    """The failing reply. A fatal one means that this process is of no more use."""
+    """The reply for a failure. After a fatal failure this process cannot be used any more."""
     during = "Raised"
     if isinstance(error, Loading):
         error, during = error.__cause__, "BadSource"

@@ -1,7 +1,7 @@
-"""A reference's gradients by autograd: what a call returns when the request asks for them.
+"""Gradients of a reference by autograd, for requests that ask for them.
 
-`gradients` in a request: `of`, the arguments and weights whose gradients are wanted; `upstream`, arguments of the request
-that are not the reference's but gradients of its outputs; `outputs`, the place of each of those among the outputs.
+`gradients` in a request: `of`, the arguments and weights to differentiate by; `upstream`, arguments of the request that
+are gradients of the outputs, not arguments of the reference; `outputs`, the position of each of these in the outputs.
 """
 import torch
 
@@ -21,7 +21,7 @@ def leaf(value):
 
 
 class Leaves:
-    """Arguments and weights as autograd needs them; what the reference writes in place is a copy."""
+    """Arguments and weights as autograd needs them; tensors that the reference writes in place are copies."""
 
     def __init__(self, request, arguments, weights):
         self.of, self.leaves = request["gradients"]["of"], {}
@@ -43,7 +43,7 @@ class Leaves:
             return self.leaves[wanted].clone() if written else self.leaves[wanted]
 
     def gradients(self, request, outputs, upstream):
-        """`outputs` in order; those no gradient comes from are left out."""
+        """`outputs` in order, without those that have no gradient."""
         chosen = [outputs[place][1] for place in request["gradients"]["outputs"]]
         for (name, _), output in zip((outputs[place] for place in request["gradients"]["outputs"]), chosen):
             if not output.requires_grad:
@@ -55,7 +55,7 @@ class Leaves:
 
 
 def with_leaves(request, arguments, weights, call):
-    """call(leaves); with copies of them where the reference computes in place, which autograd forbids for leaves."""
+    """call(leaves); with copies if the reference computes in place, which autograd forbids for leaves."""
     try:
         return call(Leaves(request, arguments, weights))
     except RuntimeError as error:
@@ -66,7 +66,7 @@ def with_leaves(request, arguments, weights, call):
 
 
 def named_outputs(request, returned, arguments, flatten):
-    """What the reference gives: returned, then written in place."""
+    """The results of the reference: returned tensors, then those written in place."""
     written = request.get("written", [])
     named = [] if request.get("written_only") or (returned is None and written) else flatten(returned)
     values = dict(arguments)

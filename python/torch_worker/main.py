@@ -15,7 +15,7 @@ def hello(request, arena):
     except Exception as error:
         raise failures.Failure("NoTorch", f"{sys.executable} cannot import torch: "
                                           f"{failures.message_of(error)}") from error
-    # Counting makes no context; asking for names would.
+    # Counting devices makes no context; asking for their names would.
     devices = [f"cuda:{index}" for index in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
     return {"python": platform.python_version(), "executable": sys.executable, "torch": torch.__version__,
             "cuda": torch.version.cuda, "devices": devices}
@@ -39,7 +39,7 @@ VERBS = {
 
 
 def limit_memory(request):
-    """Address space for this request, so that a reference that wants a terabyte is told no. Not beside CUDA, which
+    """Limits the address space for this request, so that allocating a terabyte fails at once. Not with CUDA, which
     reserves far more than it uses."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     soft = hard
@@ -61,10 +61,10 @@ def answer(request, arena):
     try:
         limit_memory(request)
         if request.get("verb") not in VERBS:
-            raise failures.Failure("Unsupported", f"no such request: {request.get('verb')!r}")
+            raise failures.Failure("Unsupported", f"unknown request: {request.get('verb')!r}")
         reply = VERBS[request["verb"]](request, arena)
         reply["kind"] = "Ok"
-    except BaseException as error:  # references may raise anything, SystemExit included
+    except BaseException as error:  # references may raise any exception, also SystemExit
         unlimit_memory()
         reply = failures.describe(error)
     unlimit_memory()
@@ -76,12 +76,12 @@ def flush():
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except Exception:  # closed or replaced by the reference; its loss
+        except Exception:  # the reference closed or replaced it; its output is lost
             pass
 
 
 def open_streams(kept):
-    """Standard input, output and error as they were at first, whatever a reference did to them."""
+    """Restores standard input, output and error after a reference changed them."""
     null = os.open(os.devnull, os.O_RDONLY)
     for target, source in ((0, null), (1, kept), (2, kept)):
         os.dup2(source, target)
@@ -98,22 +98,22 @@ def serve(fd):
     while True:
         try:
             serve_one(channel, pid, kept)
-        except OSError:  # the reference closed what is ours; leaving at once spares torch's long goodbye
+        except OSError:  # the reference closed our channel; exiting at once skips torch's slow shutdown
             os._exit(1)
 
 
 def serve_one(channel, pid, kept):
     open_streams(kept)
     request, arena = channel.receive()
-    # What is printed after this line belongs to this request.
+    # Output after this line belongs to this request.
     os.write(2, f"\n{request.get('marker', '')}\n".encode())
     reply = answer(request, arena)
     flush()
-    if os.getpid() != pid:  # the reference forked, and this is the copy
+    if os.getpid() != pid:  # the reference forked, and this is the child
         os._exit(0)
     if arena is not None:
         os.close(arena)
     try:
         channel.send(reply)
-    except (ValueError, TypeError) as error:  # JSON has no word for something in it; nothing was sent yet
+    except (ValueError, TypeError) as error:  # JSON cannot express a value in it; nothing was sent yet
         channel.send({"id": reply["id"], "kind": "Unsupported", "message": failures.message_of(error)})

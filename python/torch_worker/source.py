@@ -1,4 +1,4 @@
-"""A reference's file as a module, and the callable in it that is meant. Nothing is kept between requests."""
+"""Loads the file of a reference as a module and finds its callable. Nothing is kept between requests."""
 import ast
 import importlib
 import importlib.abc
@@ -15,12 +15,12 @@ import torch
 from kw_torch_worker.failures import Failure, Loading
 
 MODULE = "kw_reference"
-_numbers = itertools.count()  # every file has a name of its own: torch.compile remembers modules by name
+_numbers = itertools.count()  # every file has its own name: torch.compile remembers modules by name
 
 
 def _with_globals(tree, values):
-    """Top-level `name = …` of the given names become constants, so that all that follows from them follows. Names
-    the file does not have are left alone: not every dim of a task is one."""
+    """Replaces top-level `name = …` of the given names by constants, so that values computed from them change too.
+    Names that the file does not have are ignored: not every dim of a task is one."""
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else (
             [statement.target] if isinstance(statement, ast.AnnAssign) else [])
@@ -30,7 +30,7 @@ def _with_globals(tree, values):
 
 
 class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Modules beside the reference, from the texts that came with it: this process cannot read the user's files."""
+    """Modules in the folder of the reference, from texts in the request: this process cannot read files of the user."""
 
     def __init__(self, folder, texts):
         self.folder, self.texts = folder, texts
@@ -53,14 +53,14 @@ class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def _forget_neighbours():
-    """Modules imported from an earlier reference's folder: another folder may have its own of the same name."""
+    """Forgets modules from the folder of an earlier reference: another folder may have modules of the same name."""
     for name, module in list(sys.modules.items()):
         if getattr(module, "__kw_neighbour__", False) or name.startswith(MODULE):
             del sys.modules[name]
 
 
 def load(described):
-    """Runs the file as a module. Text, when given, stands for the file's content."""
+    """Runs the file as a module. If a text is given, it is used instead of the content of the file."""
     _forget_neighbours()
     path, text = described.get("path", ""), described.get("text")
     module = types.ModuleType(f"{MODULE}_{next(_numbers)}")
@@ -80,7 +80,7 @@ def _load(module, path, text, described):
     linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
     try:
         tree = ast.parse(text, shown)
-    except (ValueError, RecursionError) as broken:  # a NUL byte, nesting without end
+    except (ValueError, RecursionError) as broken:  # a NUL byte, or nesting that is too deep
         raise Failure("BadSource", f"the reference is not Python: {broken}") from broken
     code = compile(_with_globals(tree, described.get("globals", {})), shown, "exec")
     module.__file__ = shown
@@ -95,7 +95,7 @@ def _load(module, path, text, described):
 
 
 def functions_of(module):
-    """Names of the functions the file itself defines, in its order, private ones apart."""
+    """Names of the functions that the file itself defines, in order, without private ones."""
     return [name for name, value in vars(module).items()
             if not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.__name__]
 
@@ -107,8 +107,8 @@ def _default(module):
     names = [name for name in functions_of(module) if name not in ("get_inputs", "get_init_inputs")]
     if len(names) == 1:
         return getattr(module, names[0])
-    what = f"several functions ({', '.join(names)})" if names else "no function"
-    raise Failure("NotFound", f"the reference has {what}; say which one is meant")
+    what = f"several functions ({', '.join(names)}); choose one with --function NAME" if names else "no function"
+    raise Failure("NotFound", f"the reference has {what}")
 
 
 def _dotted(entry):

@@ -1,4 +1,4 @@
-"""Symbolic extents of an exported graph, written over the names of the task's dims in the grammar of kernel modules."""
+"""Symbolic extents of an exported graph, as expressions of kernel modules over the dims of the task."""
 import torch
 
 
@@ -7,7 +7,7 @@ class Symbols:
         self.names, self.hints = {}, {}
 
     def name(self, extent, name):
-        """Calls the symbol that `extent` is by this name, if it is one and has none yet."""
+        """Gives this name to `extent`, if it is a symbol without a name."""
         if not isinstance(extent, torch.SymInt):
             return
         expression = extent.node.expr
@@ -16,7 +16,7 @@ class Symbols:
             self.hints[name] = extent.node.hint
 
     def values(self):
-        """The dims by name, as they were in the example."""
+        """The dims by name, with their values in the example."""
         return {name: int(hint) for name, hint in self.hints.items() if hint is not None}
 
     def extent(self, extent):

@@ -1,4 +1,4 @@
-"""Tensors between us and shared memory: raw bytes, so that every dtype passes unharmed. Needs no numpy."""
+"""Copies tensors to and from shared memory as raw bytes, so that every dtype works. Does not need NumPy."""
 import ctypes
 import os
 
@@ -11,14 +11,14 @@ DTYPES = {
     "int64": torch.int64, "int32": torch.int32, "int16": torch.int16, "int8": torch.int8,
     "uint8": torch.uint8, "bool": torch.bool,
 }
-# Younger than the oldest torch that can serve.
+# Dtypes that the oldest supported torch does not have.
 for _name, _torch_name in (("fp8e4m3", "float8_e4m3fn"), ("fp8e5m2", "float8_e5m2"), ("e8m0", "float8_e8m0fnu"),
                            ("fp4e2m1x2", "float4_e2m1fn_x2"), ("uint64", "uint64"), ("uint32", "uint32"),
                            ("uint16", "uint16")):
     if hasattr(torch, _torch_name):
         DTYPES[_name] = getattr(torch, _torch_name)
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
-CHUNK = 1 << 30  # one system call moves less than 2 GiB
+CHUNK = 1 << 30  # one system call copies less than 2 GiB
 
 
 def dtype_of(name):
@@ -43,23 +43,23 @@ def raw_bytes(tensor):
 
 
 def read(arena, described):
-    """A new CPU tensor with the bytes that stand in the arena."""
+    """A new CPU tensor with bytes from the arena."""
     tensor = torch.empty(described["shape"], dtype=dtype_of(described["dtype"]), device="cpu")
     count = tensor.numel() * tensor.element_size()
     if count != described["bytes"]:
-        raise Failure("BadArguments", f"{described['bytes']} bytes given for {described['dtype']}{described['shape']}")
+        raise Failure("BadArguments", f"{described['bytes']} bytes are not {described['dtype']}{described['shape']}")
     done = 0
     while done < count:
         part = _memory(tensor, count)[done:done + CHUNK]
         got = os.preadv(arena, [part], described["offset"] + done)
         if got <= 0:
-            raise Failure("BadArguments", "the shared memory is shorter than the tensors said to be in it")
+            raise Failure("BadArguments", "the shared memory is smaller than the tensors of the request")
         done += got
     return tensor
 
 
 def write(arena, named):
-    """Puts (name, tensor) pairs into the arena, from its start; describes where each went."""
+    """Writes (name, tensor) pairs to the arena, from its start; describes the place of each."""
     described, offset = [], 0
     for name, tensor in named:
         count = tensor.numel() * tensor.element_size()
@@ -72,7 +72,7 @@ def write(arena, named):
         return described
     os.ftruncate(arena, max(offset, 1))
     for (_, tensor), place in zip(named, described):
-        # Of another device, a view, lazily conjugated or negated: here it becomes plain bytes.
+        # A tensor of another device, a view, or a lazily conjugated or negated one becomes plain bytes here.
         plain = tensor.detach().resolve_conj().resolve_neg().to("cpu").contiguous()
         done = 0
         while done < place["bytes"]:

@@ -1,7 +1,7 @@
-"""PyTorch's own ways of doing a reference's work, timed beside candidates on the GPU.
+"""PyTorch's modes of computing a reference, timed on the GPU like candidates.
 
-Each mode is captured as CUDA graphs over inputs of their own, which kernelwright's clock replays as it replays
-candidates. Modes that keep CUDA graphs themselves can only be timed as the host sees them.
+Each mode is captured as CUDA graphs with separate inputs; kernelwright's clock replays them as it replays candidates.
+Modes that use CUDA graphs themselves can only be timed from the host.
 """
 import json
 import sys
@@ -23,7 +23,7 @@ _clock, _last = {}, {}
 
 
 class Work:
-    """A reference as a function of its tensors alone, in the order of the pool: arguments, then weights."""
+    """A reference as a function of its tensors, in the order of the pool: arguments, then weights."""
 
     def __init__(self, request, given):
         self.request, self.ready = request, {}
@@ -31,7 +31,7 @@ class Work:
         self.call = calls.prepare(request, given)
         names = calls.state_names(self.call.model) if self.call.model is not None else {}
         self.weights = [names[item["name"]] for item in request.get("weights", []) if "tensor" in item]
-        # Tensors that come as numbers (an input no gradient needs) stay what they are.
+        # Tensors given as numbers (inputs that no gradient needs) stay numbers.
         self.tensor_arguments = [i for i, item in enumerate(request.get("arguments", [])) if "tensor" in item]
 
     def placed(self, values):
@@ -64,25 +64,25 @@ class Work:
         return lambda: gradients.with_leaves(self.request, own, state, call)
 
     def functions(self, mode):
-        """What tells the parameters, and what is called with (weights, args, kwargs)."""
+        """The object that has the parameters, and the function to call with (weights, args, kwargs)."""
         if mode.startswith("py:"):
             other = source.find(self.call.module, mode[3:])
             return other, lambda weights, args, kwargs: other(*args, *weights.values(), **kwargs)
         model, function = self.call.model, self.call.function
         if model is None:
             return function, lambda weights, args, kwargs: function(*args, **kwargs)
-        direct = mode in HOST_ONLY or mode == "direct"  # as a user would: the weights are in the model
+        direct = mode in HOST_ONLY or mode == "direct"  # as a user would call it: the weights are in the model
         if direct and not self.request.get("gradients"):
             return model.forward, lambda weights, args, kwargs: model(*args, **kwargs)
         return model.forward, lambda weights, args, kwargs: torch.func.functional_call(
             model, weights, tuple(args), kwargs)
 
     def maker(self, mode):
-        """Makes calls without arguments out of tensors; compiled when the mode is one of torch.compile's."""
+        """Makes calls without arguments from tensors; compiled if the mode is one of torch.compile's."""
         if mode not in self.ready:
             signature, function = self.functions(mode)
             if GRAPHED.get(mode) or mode in HOST_ONLY:
-                # Too many variants of one function would silently run uncompiled.
+                # torch runs a function with too many variants uncompiled, without a warning.
                 if hasattr(torch._dynamo.config, "fail_on_recompile_limit_hit"):
                     torch._dynamo.config.fail_on_recompile_limit_hit = True
                 function = torch.compile(function, mode=GRAPHED.get(mode, mode), dynamic=False)
@@ -98,7 +98,7 @@ class Work:
 
 
 def work_for(request, given):
-    """The last request's work when this one asks for the same with other contents: what was compiled stays."""
+    """Reuses the work of the last request if this one differs only in contents: compiled code stays."""
     def described(items):
         return [[item["name"], item.get("value"),
                  [str(given[item["tensor"]].dtype), list(given[item["tensor"]].shape)] if "tensor" in item else None]
@@ -116,7 +116,7 @@ def work_for(request, given):
 
 
 class Copy:
-    """One captured call with inputs of its own."""
+    """One captured call with separate inputs."""
 
     def __init__(self, work, make, values, pool, stream):
         self.inputs = [value.clone() for value in values]
@@ -129,11 +129,11 @@ class Copy:
         self.named = calls.outputs_of(work.request, self.returned)
         names = [work.call.arguments[place][0] for place in work.tensor_arguments]
         self.named += [(name, self.inputs[names.index(name)]) for name in work.written if name in names]
-        # The audit hashes bytes as they lie; a view has none of its own.
+        # The audit hashes the bytes of a tensor; a view has no memory of its own.
         self.outputs = [tensor for _, tensor in self.named if tensor.is_contiguous() and tensor.numel() > 0]
 
     def _capture(self, call, pool, stream):
-        """Without torch.cuda.graph(), which collects garbage for long at each of many captures."""
+        """Captures without torch.cuda.graph(), whose garbage collection at each capture takes long."""
         torch.cuda.synchronize()
         with torch.cuda.stream(stream):
             self.graph.capture_begin(pool=pool)
@@ -142,7 +142,7 @@ class Copy:
             except BaseException:
                 try:
                     self.graph.capture_end()
-                except RuntimeError:  # a capture that was broken off says so once more
+                except RuntimeError:  # an aborted capture raises once more
                     pass
                 raise
             self.graph.capture_end()
@@ -169,7 +169,7 @@ def shortest_us(call, samples=5):
 
 def host_us(call):
     """Microseconds from call to completion, one per sample."""
-    torch.compiler.cudagraph_mark_step_begin()  # its first use imports for long
+    torch.compiler.cudagraph_mark_step_begin()  # its first use imports slowly
     samples, begun = [], time.perf_counter()
     while len(samples) < HOST_SAMPLES and (len(samples) < 5 or time.perf_counter() - begun < HOST_SECONDS):
         torch.compiler.cudagraph_mark_step_begin()
@@ -183,7 +183,7 @@ def host_us(call):
 
 
 def copies_wanted(first, protocol, device):
-    """As the clock itself decides for candidates: enough of them that none meets what another left in the L2."""
+    """The same rule as for candidates: enough copies that none finds the data of another in L2."""
     if shortest_us(first.replay) > 4 * protocol.get("graph_below_us", 50):
         return 1
     touched = max(1, first.bytes())
@@ -205,9 +205,9 @@ def warm(make, values):
 
 
 def forget_workspaces():
-    """cuBLAS keeps a workspace per stream. One that was taken outside a capture belongs to nobody's graph: other modes
-    give it back, and a graph that has its address would write to freed memory. What a capture takes lies in the graph's
-    own memory pool and lives as long as the graph."""
+    """cuBLAS keeps a workspace per stream. A workspace that was allocated outside a capture belongs to no graph: other
+    modes free it, and a graph that has its address would write to freed memory. A workspace that a capture allocates is
+    in the memory pool of the graph and lives as long as the graph."""
     if hasattr(torch._C, "_cuda_clearCublasWorkspaces"):
         torch._C._cuda_clearCublasWorkspaces()
 
@@ -223,8 +223,8 @@ def capture(work, make, values, protocol, device):
 
 
 def latency(work, mode, make, values):
-    """As the host sees it; nothing for a model's compiled form that takes its weights as arguments, which nobody
-    would call."""
+    """Time as the host sees it; none for the compiled form of a model that takes its weights as arguments, because
+    users do not call that form."""
     if work.call.model is not None and mode in GRAPHED:
         if GRAPHED[mode]:
             return []
@@ -234,7 +234,7 @@ def latency(work, mode, make, values):
 
 
 def outputs_of(mode, copy, values):
-    """What the mode gives for the first entry of the pool, so that it can be judged like any candidate."""
+    """The results of the mode for the first entry of the pool, which are judged like those of a candidate."""
     for target, value in zip(copy.inputs, values):
         target.copy_(value)
     copy.replay()
@@ -261,7 +261,7 @@ class Session:
         self.inputs = [self.more[index].to(self.device) for index in request["inputs"]]
         self.pool = [[self.inputs[index] for index in entry] for entry in request["pool"]]
         self.work = work_for(request, given)
-        self.modes, self.baselines, self.kept = [], [], []  # of the round at hand
+        self.modes, self.baselines, self.kept = [], [], []  # of the current round
         self.results, self.results_complete = [], False
 
     def frame(self, index):
@@ -274,7 +274,7 @@ class Session:
             self._add(mode, entry)
         except Exception as error:
             entry.update(failures.describe(error))
-            torch.cuda.synchronize()  # a context it ruined is found out here
+            torch.cuda.synchronize()  # a broken context is detected here
         calls.pin(self.request)
 
     def _add(self, mode, entry):
@@ -285,7 +285,7 @@ class Session:
         warm(make, values)
         entry["host_us"] = latency(self.work, mode, make, values)
         if not calls.tf32_is(bool(self.request.get("allow_tf32", False))):
-            raise Failure("Unsupported", "it switches TF32, which all that is compared must have alike")
+            raise Failure("Unsupported", "it switches TF32, which must be the same for all that are compared")
         if mode in HOST_ONLY:
             return
         copies = capture(self.work, make, values, self.request.get("protocol", {}), self.device)
@@ -296,7 +296,7 @@ class Session:
         self.baselines.append(clock.baseline(mode, copies, self.pool))
 
     def round(self, timer, frame):
-        """Captures every mode anew, so that addresses differ from round to round, and times them."""
+        """Captures every mode again, so that addresses differ between rounds, and times them."""
         self.modes, self.baselines = [], []
         for mode in self.request["modes"]:
             self.add(mode)

@@ -1,6 +1,6 @@
-"""Every call of torch a reference makes, with its place and its result: to find the op at which two evaluations part.
+"""All torch calls of a reference, with place and result: to find the op at which two evaluations begin to differ.
 
-The reference runs as it is; what it calls inside torch's own Python (F.softmax calls Tensor.softmax) is not listed.
+The reference runs unchanged. Calls inside torch's own Python (F.softmax calls Tensor.softmax) are not listed.
 """
 import itertools
 import sys
@@ -37,10 +37,10 @@ class Recorder(TorchFunctionMode):
     def _keep(self, function, name, index, value, line, column):
         self.room -= value.numel() * value.element_size()
         if self.room < 0:
-            raise Failure("OutOfMemory", "the intermediate values of the reference are too large to be kept")
+            raise Failure("OutOfMemory", "the intermediate values of the reference are too large to keep")
         self.steps.append({"function": name, "full": resolve_name(function) or name, "index": index, "line": line,
                            "column": column})
-        # A later operation may write into it.
+        # A later operation may overwrite it.
         self.values.append((name, value.detach().clone()))
 
     def _place(self):
