@@ -1,11 +1,11 @@
-# make         build
-# make demo    build, then show the main job on the virtual GPU
-# make test    build everything and run all tests this machine can run, but long sweeps
-# make test-all  the same with long sweeps, then `make test` on a minimal Debian with its own packages alone (tools/bare-check; root)
-# make asan    the same tests under AddressSanitizer and UBSan
-# make bench   the benchmarks (figures, not tests)
-# make wheel   the Python package with library and workers, as a wheel in BUILD/dist
-# make lint    ruff and mypy over the Python package, fetched where they are missing
+# make           build the program
+# make demo      build, then write and verify a kernel on the virtual GPU
+# make test      build everything and run all tests that this machine can run, except long ones
+# make test-all  the same with long tests, then `make test` on a minimal Debian with only its own packages (tools/bare-check; needs root)
+# make asan      the same tests under AddressSanitizer and UBSan
+# make bench     run the benchmarks (they print numbers and check nothing)
+# make wheel     build the Python package with library and workers, as a wheel in BUILD/dist
+# make lint      run ruff and mypy on the Python package; they are fetched if missing
 BUILD ?= build
 KW := $(BUILD)/kernelwright
 

@@ -1,6 +1,6 @@
-# kw_embed(module file kVariable): the text of `file` (seen from the project's root) as a constant of one module:
+# kw_embed(module file kVariable): the text of `file` (path from the project's root) as a constant of one module:
 #   #include "kVariable.inc"  gives  static constexpr char kVariable[] = "…";
-# Done at configure time; a change of the file configures again.
+# Done at configure time; a change of the file triggers a new configure.
 function(kw_embed module file variable)
   set(source ${PROJECT_SOURCE_DIR}/${file})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
@@ -11,7 +11,7 @@ function(kw_embed module file variable)
   target_include_directories(kw_${module} PRIVATE ${folder})
 endfunction()
 
-# kw_embed_folder(module folder kVariable): every file beneath `folder`, with its path seen from there, as
+# kw_embed_folder(module folder kVariable): every file below `folder`, with its path from there, as
 #   #include "kVariable.inc"  gives  static constexpr struct { const char* name; const char* text; } kVariable[] = {…};
 # whose last row is empty.
 function(kw_embed_folder module folder variable)
@@ -35,12 +35,12 @@ function(kw_embed_library module target variable)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
   file(CONFIGURE OUTPUT ${folder}/${variable}.inc @ONLY CONTENT
     "extern \"C\" const char @variable@[], @variable@_end[];\n")
-  # The assembler reads the file, so there must be a dependency the compiler cannot see.
+  # The assembler reads the file, so the dependency must be declared: the compiler cannot see it.
   file(CONFIGURE OUTPUT ${folder}/${variable}.cpp.in @ONLY CONTENT
     "asm(\".section .rodata\\n.balign 16\\n.global @variable@\\n.global @variable@_end\\n\"
     \"@variable@:\\n.incbin \\\"$<TARGET_FILE:@target@>\\\"\\n@variable@_end:\\n.byte 0\\n.previous\\n\");\n")
   file(GENERATE OUTPUT ${folder}/${variable}.cpp INPUT ${folder}/${variable}.cpp.in)
-  set_source_files_properties(${folder}/${variable}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON  # where it would be lost
+  set_source_files_properties(${folder}/${variable}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON  # a unity build would lose it
     OBJECT_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/lib${target}.so)
   target_sources(kw_${module} PRIVATE ${folder}/${variable}.cpp)
   target_include_directories(kw_${module} PRIVATE ${folder})

@@ -10,7 +10,7 @@ endmacro()
 # A module may depend only on modules declared above it; the lines collected in KW_LAYERS feed the include fence.
 # SIMD lists sources that are compiled once per x86-64 level (see kw_simd below); APART those that use the names of their
 # siblings on purpose, and so are never compiled together with them; HEAVY_TESTS: its tests compute a lot themselves.
-# HOT: its speed is felt, so -O2 and not -O1. GLUE: it waits for others, so -Og, which takes a third of the build time off.
+# HOT: users notice its speed, so -O2 and not -O1. GLUE: it waits for other code, so -Og, which saves a third of the build time.
 function(kw_module name)
   set(district_folder ${CMAKE_CURRENT_SOURCE_DIR}/${KW_DISTRICT})
   set(folder ${district_folder}/${name})
@@ -55,7 +55,7 @@ function(kw_module name)
     add_executable(kw_${name}_test ${tests})
     target_link_libraries(kw_${name}_test PRIVATE kw_${name} kw_flags GTest::gtest_main ${arg_PRIVATE_LIBS})
     target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_compile_options(kw_${name}_test PRIVATE -O1)  # a third less build time; what they test keeps -O2
+    target_compile_options(kw_${name}_test PRIVATE -O1)  # a third less build time; the tested code keeps -O2
     if(NOT arg_HEAVY_TESTS)
       kw_light_test(kw_${name}_test)
     endif()
@@ -70,7 +70,7 @@ function(kw_module name)
 endfunction()
 
 # The level of optimisation of a module. In builds that are made once, the standard library and fmt are parsed once for each level,
-# not once for each module; where single files change, the compiler's cache does more.
+# not once for each module; for builds where single files change, the compiler's cache saves more.
 function(kw_optimise target level)
   set(options -O${level})
   if(level STREQUAL g)
@@ -94,14 +94,14 @@ function(kw_optimise target level)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
-# Programs and shared libraries are linked from the same objects. Nothing is visible outside unless it says so, which
-# spares the detours of ordinary position-independent code.
+# Programs and shared libraries are linked from the same objects. Symbols are hidden unless they are marked, which
+# avoids the indirections of ordinary position-independent code.
 function(kw_position_independent target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Registers a module's GoogleTest program. Suites named Nvrtc…, Clang…, Nvcc…, Gpu…, Torch… need what they are named after, and
+# Registers a module's GoogleTest program. Suites named Nvrtc…, Clang…, Nvcc…, Gpu…, Torch… need what their name says, and
 # get it as a label (Torch… share one process: importing torch takes seconds); the rest is `fast`.
 function(kw_discover target label)
   set(kinds Nvrtc Clang Nvcc Gpu Torch)
@@ -153,21 +153,21 @@ function(kw_simd target folder dep_targets)
   endforeach()
 endfunction()
 
-# libkwclock.so of the module `clock_library` and all it stands on. It is loaded into foreign processes, so it shows them nothing
-# but its own few functions and brings its own libstdc++.
+# libkwclock.so of the module `clock_library` and all its dependencies. Other processes load it, so it exports only its own few
+# functions and contains its own libstdc++.
 function(kw_clock_library)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwclock.map)
   file(WRITE ${map} "{ global: kw_clock_*; local: *; };\n")
   add_library(kwclock SHARED $<TARGET_OBJECTS:kw_clock_library>)
   target_link_libraries(kwclock PRIVATE kw_clock_library kw_flags)
   target_link_options(kwclock PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
-  if(NOT KW_SANITIZE)  # whose symbols come from the program that loads it
+  if(NOT KW_SANITIZE)  # a sanitizer's symbols come from the program that loads it
     target_link_options(kwclock PRIVATE -Wl,--no-undefined)
   endif()
   set_target_properties(kwclock PROPERTIES LINK_DEPENDS ${map})
 endfunction()
 
-# libkwrecord.so: CUDA's runtime as far as it can be recorded. It shows CUDA's names and its own controls.
+# libkwrecord.so: the part of CUDA's runtime that can be recorded. It exports CUDA's names and its own controls.
 function(kw_recorder_library)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwrecord.map)
   file(WRITE ${map} "{ global: cuda*; _cu*; __cuda*; kw_record_*; local: *; };\n")
@@ -180,15 +180,15 @@ function(kw_recorder_library)
   set_target_properties(kwrecord PROPERTIES LINK_DEPENDS ${map})
 endfunction()
 
-# libkernelwright.so of one module and all it stands on, beside the program whose workers it starts. It shows nothing but
-# the functions of its C header, and brings its own libstdc++.
+# libkernelwright.so of one module and all its dependencies, next to the program whose workers it starts. It exports only the
+# functions of its C header, and contains its own libstdc++.
 function(kw_shared_library module)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kernelwright.map)
   file(WRITE ${map} "{ global: kw_*; local: *; };\n")
   add_library(kwlibrary SHARED $<TARGET_OBJECTS:kw_${module}> ${PROJECT_SOURCE_DIR}/apps/portable.cpp)
   target_link_libraries(kwlibrary PRIVATE kw_${module} kw_flags)
   target_link_options(kwlibrary PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -s)
-  if(NOT KW_SANITIZE)  # whose symbols come from the program that loads it
+  if(NOT KW_SANITIZE)  # a sanitizer's symbols come from the program that loads it
     target_link_options(kwlibrary PRIVATE -Wl,--no-undefined)
   endif()
   set_target_properties(kwlibrary PROPERTIES OUTPUT_NAME kernelwright LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}

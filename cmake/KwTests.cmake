@@ -1,5 +1,4 @@
-# The one time limit of a test, in seconds: it ends what hangs and decides nothing else. A machine that does four other things at
-# once is slow, and no test is wrong because of that.
+# The time limit of every test, in seconds. It only ends tests that hang: a test that is slow on a busy machine has not failed.
 set(KW_HANG_SECONDS 3600)
 
 # The quickest linker here, for test programs alone: they are many, large, and thrown away.
@@ -13,9 +12,9 @@ function(kw_link_quickly target)
   endif()
 endfunction()
 
-# kw_light_test(target): a test program whose own code is not worth optimising. In builds that are made once (KW_UNITY) it
-# is not, and GoogleTest and the standard library are parsed once for all of them. Where single files change, the compiler's
-# cache does more.
+# kw_light_test(target): a test program whose own code needs no optimisation. In builds that are made once (KW_UNITY) it gets
+# none, and GoogleTest and the standard library are parsed once for all of them. For builds where single files change, the
+# compiler's cache saves more.
 if(KW_UNITY)
   file(WRITE ${PROJECT_BINARY_DIR}/test_headers.cpp "int main() {}\n")
   add_executable(kw_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
@@ -29,7 +28,7 @@ function(kw_light_test target)
   if(KW_UNITY)
     target_compile_options(${target} PRIVATE -O0)
     get_target_property(libraries ${target} LINK_LIBRARIES)
-    if("${libraries}" MATCHES "GTest::")  # whose flags the headers were parsed with
+    if("${libraries}" MATCHES "GTest::")  # the headers were parsed with its flags
       target_precompile_headers(${target} REUSE_FROM kw_test_headers)
     endif()
   endif()
@@ -52,8 +51,8 @@ function(kw_tests_of folder)
 endfunction()
 
 # kw_gtest(NAME PROGRAM [SHARDS N] [SAMPLE N] [FILTER F] [COST SECONDS] [LABELS ...] [ENVIRONMENT ...] [SERIAL]): a GoogleTest
-# program, or what F takes of it, as N tests of ctest; SAMPLE N: only every Nth case. A process for each case costs more than most
-# cases do; a failure still names its case. It counts as skipped where all of its cases are.
+# program, or the cases that F selects, as N tests of ctest; SAMPLE N: only every Nth case. A process for each case costs more than
+# most cases do; a failure still names its case. A test counts as skipped if all of its cases are.
 function(kw_gtest name program)
   cmake_parse_arguments(PARSE_ARGV 2 arg "SERIAL" "SHARDS;SAMPLE;FILTER;COST" "LABELS;ENVIRONMENT")
   if(arg_SAMPLE)
@@ -84,9 +83,9 @@ function(kw_gtest name program)
   endforeach()
 endfunction()
 
-# kw_optimised_first(TARGET): the linker keeps the first copy of a template or inline function that it meets, and a program's own
-# objects come before all libraries. Those of light tests are not optimised, and the engine would run on their std::map and
-# std::string, at half its speed. So its libraries go first.
+# kw_optimised_first(TARGET): the linker keeps the first copy of a template or inline function, and a program's own objects come
+# before all libraries. Objects of light tests are not optimised: the engine would use their std::map and std::string, at half
+# its speed. So the libraries go first.
 function(kw_optimised_first target)
   if(KW_UNITY)
     set(files)
@@ -97,14 +96,14 @@ function(kw_optimised_first target)
   endif()
 endfunction()
 
-# kw_long(tests...): sweeps that `make test` leaves to `make test-all`, which runs what has the label `long` as well.
+# kw_long(tests...): tests that only `make test-all` runs; they get the label `long`.
 function(kw_long)
   foreach(test IN LISTS ARGN)
     set_property(TEST ${test} APPEND PROPERTY LABELS long)
   endforeach()
 endfunction()
 
-# kw_long_programs(targets...): programs that only tests of the label `long` start; `make test-all` builds them.
+# kw_long_programs(targets...): programs that only tests with the label `long` start; only `make test-all` builds them.
 add_custom_target(long_tests)
 function(kw_long_programs)
   foreach(target IN LISTS ARGN)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Builds suites/verifier_corpus.jsonl: kernel modules, right and wrong, each labelled by the judge.
+"""Builds src/search/review/verifier_corpus.jsonl: kernel modules, right and wrong, each labelled by the judge.
 
     make_verifier_corpus.py --kernelwright PROGRAM --show SHOW_MODULE [--suite DIR] [--seed N] [--mutants N] [--only TASK,…] OUT
 
 Bases are code generation's designs for the tasks of a suite (SHOW_MODULE is tests/codegen's program); every base is mutated
 (verifier_mutations.py), and all of them go through `kernelwright verify --device vgpu`. The same seed makes the same modules;
-verdicts are the judge's. OUT.partial keeps what is judged, and a second start goes on from there.
+verdicts are the judge's. OUT.partial keeps the judged modules, and a second start continues from there.
 """
 import argparse
 import difflib
@@ -38,7 +38,7 @@ def parse():
 
 
 def designs(options, task):
-    """The best guess, one with shared memory, and the plainest; those that are the same once."""
+    """The best guess, one with shared memory, and the simplest; without duplicates."""
     names = subprocess.run([options.show, str(task), "--designs"], capture_output=True, text=True, check=True).stdout.splitlines()
     texts = []
     for number in range(len(names)):
@@ -70,7 +70,7 @@ class Picker:
                 break
             texts = function(text)
             if texts:
-                # Early places are in the code that more shapes run through.
+                # Early places are in code that more shapes execute.
                 made.append((name, kind, texts[min(rng.randrange(len(texts)), rng.randrange(len(texts)))]))
                 self.used[name] += 1
         return made
@@ -108,7 +108,7 @@ def judge(options, task, texts):
 
 
 def rows_of(options, picker, task):
-    """The rows of one task (the task, its bases, its entries), and which mutations were picked for it."""
+    """The rows of one task (the task, its bases, its entries), and the mutations chosen for it."""
     rows = [{"task": task.name, "reference": (task / "reference.py").read_text()}]
     modules, names = [], []
     for number, design, text in designs(options, task):

@@ -1,7 +1,7 @@
 """Ways to change a kernel module: bugs that people and models write, harmless rewrites, and defensive code.
 
-A mutation is a function from a module's text to all the texts it can make of it, one per place. What a change does to the
-module's verdict is not decided here: most bugs break it, some do not matter where they are, and only the judge can tell.
+A mutation is a function from the text of a module to all changed texts, one per place. The label is not decided here: most bugs
+break a module, some have no effect at their place, and only the judge can decide.
 """
 import re
 
@@ -17,7 +17,7 @@ def mutation(name, kind=BUG):
 
 
 def device_code(text):
-    """Where the device code begins: behind the last plan line."""
+    """Where the device code begins: after the last plan line."""
     last = text.rfind("//!")
     return text.find("\n", last) + 1
 
@@ -70,7 +70,7 @@ def inserted(text, line):
     return out
 
 
-# --- what does not compile
+# --- mutations that do not compile
 
 @mutation("syntax_error")
 def syntax_error(text):
@@ -257,7 +257,7 @@ def missing_absolute_or_root(text):
     return replaced(text, r"\b(?:sqrtf|fabsf|rsqrtf)\(", "(")
 
 
-# --- what changes nothing
+# --- mutations that change nothing
 
 @mutation("no_unrolling", HARMLESS)
 def no_unrolling(text):
@@ -276,7 +276,7 @@ def extra_barrier(text):
     return replaced(text, r"(\n\s*)__syncthreads\(\);", r"\1__syncthreads();\1__syncthreads();")
 
 
-# --- what careful people write
+# --- defensive code
 
 @mutation("null_checks", DEFENSIVE)
 def null_checks(text):

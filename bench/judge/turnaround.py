@@ -19,7 +19,7 @@ CASES = {"axpb": {"N": 16777216}, "gelu": {"N": 16777216}, "silu_mul": {"N": 167
 
 
 def ours(kernelwright):
-    """All ten as one job: the pool is prepared once per task and reported apart."""
+    """All ten as one job: the pool is prepared once per task and reported separately."""
     rows = {}
     for name, dims in CASES.items():
         begin = time.time()

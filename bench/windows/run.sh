@@ -1,6 +1,6 @@
 #!/bin/sh
 # Convolutions, pools and attention on a GPU against PyTorch: run.sh KERNELWRIGHT [NAME…]. Each
-# reference is synthesized by the built-in designs alone; the last lines say how fast it came out.
+# reference is synthesized with the built-in designs only; the last lines give its speed.
 set -u
 here=$(dirname "$0")
 program=$1

@@ -47,7 +47,7 @@ def read(arena, described):
     tensor = torch.empty(described["shape"], dtype=dtype_of(described["dtype"]), device="cpu")
     count = tensor.numel() * tensor.element_size()
     if count != described["bytes"]:
-        raise Failure("BadArguments", f"{described['bytes']} bytes are not {described['dtype']}{described['shape']}")
+        raise Failure("BadArguments", f"{described['bytes']} bytes do not fit {described['dtype']}{described['shape']}")
     done = 0
     while done < count:
         part = _memory(tensor, count)[done:done + CHUNK]
