@@ -136,7 +136,7 @@ std::string events_text(const workflows::RunView& view) {
 
 std::string next_text(const workflows::RunView& view) {
   if (view.run.status != "interrupted") return "";
-  return fmt::format("\ngo on with: kernelwright resume {}\n", shell_quote(view.run.folder));
+  return fmt::format("\ncontinue with: kernelwright resume {}\n", shell_quote(view.run.folder));
 }
 
 std::string differences_text(const char* title, const std::vector<workflows::Difference>& list,
