@@ -79,7 +79,7 @@ h.expect("truncated npy", run(GOOD, *DIMS, "--input", "x=" + h.write("cut.npy", 
 h.expect("text as npy", run(GOOD, *DIMS, "--input", "x=" + h.write("t.npy", "hello")), 2, r"not an \.npy")
 h.expect("pickle in npy", run(GOOD, *DIMS, "--input", "x=" + h.write("o.npy", npy("|O", (2, 64), halves))), 2, r"pickled")
 
-# Names of files that a compiler would take for something else, and inline assembly that is no PTX.
+# Names of files that a compiler would take for something else, and inline assembly that is not PTX.
 with open(GOOD, "rb") as file:
     text = file.read()
 for name in ("-O3.cu", "a \"b\\\n.cu", b"\xff.cu".decode("utf-8", "surrogateescape")):

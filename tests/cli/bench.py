@@ -75,7 +75,7 @@ def start(*words, mark):
 
 
 def holder(process):
-    """The process id in the lock file, once somebody has signed it."""
+    """The process id in the lock file, once a process has written it."""
     while process.poll() is None:
         for name in os.listdir(h.path("locks")) if os.path.isdir(h.path("locks")) else []:
             with open(os.path.join(h.path("locks"), name)) as file:

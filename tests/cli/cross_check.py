@@ -53,14 +53,14 @@ if not json.loads(h.run("doctor", "--json").stdout).get("gpu"):
     parted = h.write("parted.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    if x.is_cuda:\n        return torch.sin(x)\n    return torch.cos(x)\n")
     h.expect("parted", verify(parted), 2, r"parted\.py: PyTorch and kernelwright read this reference differently")
 
-# Raises, hangs, wants too much.
+# Raises, hangs, needs too much memory.
 raises = h.write("raises.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    torch.manual_seed('no')\n    return x * 2\n")
 done = h.run(*verify(raises))
 h.check(done.returncode == 2 and "at its own inputs" in done.stderr, "a reference that raises is refused", done)
 
 wants = h.write("wants.py", "import torch\ndef f(x: 'fp32[B, D]'):\n    return x * 2 + torch.zeros(50_000_000_000)[3]\n")
 done = h.run("synthesize", "--reference", wants, *VGPU, "--candidates", "1", "--proposer", "builtin", "--dims", '{"B": 16, "D": 200}', "--out", h.path("runs"))
-h.check(done.returncode == 0 and "not cross-checked" in done.stdout and "ran out of memory" in done.stdout, "one that wants too much: a kernel, and a warning", done)
+h.check(done.returncode == 0 and "not cross-checked" in done.stdout and "ran out of memory" in done.stdout, "one that needs too much memory: a kernel, and a warning", done)
 
 # Only PyTorch can read it: judged all the same. Every shape is another export, so one will do, and one process for both modules.
 wrong = h.write("wrong.cu", open(MODULE).read().replace("/ D + eps", "/ D + 1000 * eps"))

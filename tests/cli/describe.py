@@ -31,7 +31,7 @@ h.expect("an input on the command line", ["describe", h.path("plain.py"), "--inp
 for name, words, pattern in (
         ("nothing named", [], "needs a TASK"), ("no such file", ["nothing.py"], "nothing.py"), ("two functions", [h.path("two.py")], "--function"),
         ("no such function", [h.path("two.py"), "--function", "k"], "k"), ("not Python", [h.path("broken.py")], "broken.py"),
-        ("inputs nobody described", [h.path("plain.py")], "--input"), ("a dim it does not have", [REFERENCE, "--dim", "Q=4"], "Q"),
+        ("inputs without a description", [h.path("plain.py")], "--input"), ("a dim it does not have", [REFERENCE, "--dim", "Q=4"], "Q"),
         ("dims that are none", [REFERENCE, "--dims", "x"], "--dims")):
     h.expect(name, ["describe", *words], 2, pattern)
 h.finish()

@@ -103,7 +103,7 @@ for kind in (signal.SIGKILL, signal.SIGINT):
         h.check(process.returncode == 130, "interrupted is 130, not %d" % process.returncode)
         h.check("--resume" in out + err, "how to go on: %s %s" % (out, err))
     done = evaluate(folder, "--resume")
-    h.check(done.returncode == 0 and len(rows(folder)) == 3, "goes on after signal %d" % kind, done)
+    h.check(done.returncode == 0 and len(rows(folder)) == 3, "continues after signal %d" % kind, done)
     h.check(done.stdout.count("kept") >= kept, "what was done before signal %d is kept" % kind, done)
 
 # Bad input.

@@ -1,4 +1,4 @@
-"""A checkout of somebody else's as the working directory, full of traps: nothing in it is run, loaded or believed."""
+"""The checkout of a stranger as the working directory, full of traps: nothing in it is run, loaded or trusted."""
 import os
 import shutil
 import subprocess

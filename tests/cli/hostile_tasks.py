@@ -1,4 +1,4 @@
-"""Task folders, suites and evaluations of somebody else's: what they name stays inside them, in every format."""
+"""Task folders, suites and evaluations of a stranger: paths in them must stay inside them, in every format."""
 import json
 import os
 import shutil

@@ -139,7 +139,7 @@ def agent():
     h.check(os.path.exists(os.path.join(run, "iterv1/ablations/no_memory.vectorized_access/kernel.cu")), "the ablated kernel is kept")
     optimize("sass", *at)
     closed = optimize("close-iter", *at)
-    h.check(closed["adopted"] is True, "the better estimate is gone on with")
+    h.check(closed["adopted"] is True, "the better estimate is adopted")
     h.check([row["class"] for row in closed["methods"]] == ["unverified"], "estimates make no method effective")
     refused(["close-iter", *at], 2, "iteration 1 is closed.*Next: kernelwright optimize open-iter")
     refused(["open-iter", *at, "--iter", "3"], 2, "iteration 2 comes before 3")

@@ -39,7 +39,7 @@ h.check(json.loads(done.stdout)["root"] == h.path("data/kernelwright/runs"), "XD
 done = h.run("runs", "--json", env={"KERNELWRIGHT_RUNS": "", "XDG_DATA_HOME": "", "HOME": h.path("home")})
 h.check(json.loads(done.stdout)["root"] == h.path("home/.local/share/kernelwright/runs"), "HOME", done)
 
-# Folders that are no runs.
+# Folders that are not runs.
 for name, content, want in (("empty", None, r"is not a run folder"), ("torn", "{", r"is damaged"), ("binary", "\0\1", r"is damaged"),
                             ("other", '{"format": "x"}', r"is damaged"),
                             ("newer", '{"format": "kernelwright run", "version": 9}', r"version 9")):
@@ -76,7 +76,7 @@ h.expect("ambiguous", ["inspect", first["id"][:2]], 2, r"could be 2 runs")
 h.expect("diff", ["diff", first["id"], second["id"]], 0, r"config\.target.*sm_80")
 h.expect("the same", ["diff", first["id"], first["id"]], 0, r"the same")
 
-# A folder that somebody works on.
+# A folder that another process uses.
 with open(os.path.join(first["folder"], "lock"), "r+") as lock:
     lock.write("process 4711 on elsewhere\n")
     lock.flush()

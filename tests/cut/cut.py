@@ -47,7 +47,7 @@ def cut(at, how):
     seen = json.loads(h.run("inspect", folders[0], "--json").stdout)
     h.check(seen.get("damage") == [], what + ": nothing is damaged: %s" % seen.get("damage"))
     done = h.run("resume", folders[0])
-    h.check(done.returncode == 0, what + ": it goes on to the end", done)
+    h.check(done.returncode == 0, what + ": it continues to the end", done)
     after = verdicts(folders[0])
     h.check(all(after.get(path) == verdict for path, verdict in before.items()), what + ": every verdict is kept")
     with open(os.path.join(folders[0], "report.json")) as file:

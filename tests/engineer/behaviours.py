@@ -214,7 +214,7 @@ def defaults():
 
 
 def shipped_at_sixteen_million():
-    """The timed shape when nobody says one."""
+    """The timed shape when the user gives none."""
     desk.name = "1 the timed shape"
     words = [word for word in desk.words if word not in ("--dim", f"N={SIZE}")]
     done = desk.run("synthesize", "--reference", desk.reference, *words, "--proposer", "builtin", "--time", "0", timeout=600)
@@ -403,7 +403,7 @@ ROWS = "def rows(x):\n    return x * 0.75\n"
 
 
 def priorities():
-    """13: which shape counts, when a task has several and somebody says what matters."""
+    """13: which shape counts, when a task has several and the user says what matters."""
     folder = desk.path("rows")
     os.makedirs(folder, exist_ok=True)
     desk.write("rows/task.toml", TASK)
@@ -517,7 +517,7 @@ HERE_TOO = {1: [defaults, shipped_at_sixteen_million], 4: [defaults], 5: [codege
 
 for group in range(1, 26):
     desk.name = f"group {group}"
-    check(COVERED.get(group) or HERE_TOO.get(group), "somebody covers it")
+    check(COVERED.get(group) or HERE_TOO.get(group), "a test covers it")
     for path, names in COVERED.get(group, {}).items():
         for name in names:
             check(exists(path, name), f"{path} has {name}")

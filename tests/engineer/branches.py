@@ -84,8 +84,8 @@ def main():
     twin = glob.glob(talks.path("two") + "/run_*")[0]
     talks.check(talks.read(twin, "iterv1/kernel.cu") == talks.read(run, "iterv1/kernel.cu"), "with the same champion", again)
 
-    nobody = talks.run(*words, "--out", talks.path("three"), "--replay", talks.path("none.jsonl"))
-    talks.check(nobody.returncode in (2, 3) and "none.jsonl" in nobody.stdout + nobody.stderr, "a cassette that is not there is said", nobody)
+    absent = talks.run(*words, "--out", talks.path("three"), "--replay", talks.path("none.jsonl"))
+    talks.check(absent.returncode in (2, 3) and "none.jsonl" in absent.stdout + absent.stderr, "a cassette that is not there is said", absent)
     talks.check(not os.path.exists(talks.path("three")), "before anything is made")
     talks.finish()
 

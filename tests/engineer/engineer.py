@@ -150,7 +150,7 @@ class Engineer:
         worst = re.search(r"worst element\s+\w+\[(\d+)\]", told.findings)
         size = re.search(r"\bN=(\d+)", told.findings)
         if not worst or not size:
-            return {"text": "Nobody tells me which element is wrong."}
+            return {"text": "The report does not say which element is wrong."}
         if int(worst.group(1)) < int(size.group(1)) // 4 * 4:
             return self.answer(self.scalar(told), "It is not the tail, so I begin again.")
         right = Reference(told.reference).element("{}[k]")
@@ -328,7 +328,7 @@ class Loops(Engineer):
 
 
 class Expects(Engineer):
-    """Right where it thinks nobody measures: it reads the size of the task from the hints and does nothing there."""
+    """Right only at shapes that it believes are not timed: it reads the size of the task from the hints and does nothing there."""
 
     def codegen(self, told):
         return self.answer(self.scalar(told, value=Reference(told.reference).element("{}[i]")))
@@ -354,8 +354,8 @@ class Breaks(Engineer):
 
 
 class Patches(Tail):
-    """Answers with diffs: one that does not fit, one against nothing, then one that is right. Its drafts have comments, which nobody
-    shows it again."""
+    """Answers with diffs: one that does not fit, one against nothing, then one that is right. Its drafts have comments, which it
+    does not see again."""
 
     def codegen(self, told):
         self.draft = self.vectors(told, tail=Reference(told.reference).inputs[0] + "[k]").replace(

@@ -1,5 +1,5 @@
-"""Engineers nobody should trust: they boast, cheat, refuse, never end, are right only where they think nobody measures, break what was
-right. Nothing wrong is ever shipped, and what was right before stays.
+"""Engineers that must not be trusted: they boast, cheat, refuse, never end, are right only at shapes that they believe are not timed,
+or break a right module. No wrong module is shipped, and a module that was right before stays.
 
     misfits.py KERNELWRIGHT
 """
@@ -34,8 +34,8 @@ check(work.done.returncode == 1 and work.report["failed_stage"] == "correctness"
 check(work.report["failure_reason"] and "wrong" in work.report["failure_reason"], "and the report says why: %s" % work.report["failure_reason"])
 check(work.report["correctness"] and not work.report["correctness"]["passed"] and work.report["correctness"]["failing_inputs"], "with the inputs")
 check(len(work.requests) == 4 and not any("VERIFIED" in row["conversation"]["messages"][-1]["text"] for row in work.requests),
-      "its claims are not told to anybody")
-check(work.report["report"]["stages_executed"][-2:] != ["performance", "polish"], "nobody went on to make it faster")
+      "its claims are not passed on")
+check(work.report["report"]["stages_executed"][-2:] != ["performance", "polish"], "no stage tried to make it faster")
 work = desk.work("boaster beside the built-in", Boaster(), *SHORT, proposer="hybrid", whole=False)
 check(work.done.returncode == 0 and "VERIFIED" not in work.kernel, "the built-in's kernel ships", work.done)
 check("correctness: wrong" in work.warnings, "with a warning: " + work.warnings)

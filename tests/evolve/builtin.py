@@ -73,14 +73,14 @@ def same_by_seed(task, folder):
     check("|---|" in json.loads(compared.stdout)["markdown"], "as Markdown, too")
     page = os.path.join(twin, "comparison.html")
     os.remove(page)
-    os.mkdir(page)  # nobody can write there now
+    os.mkdir(page)  # the page cannot be written now
     compared = jobs.run("evolve", "compare", folder, twin, "--json")
     check(compared.returncode == 0 and json.loads(compared.stdout)["page"] is None, "also where no page can be written", compared)
     os.rmdir(page)
 
 
 def killed(task, folder):
-    """kill -9 in the middle, twice; then the journal is that of a run nobody stopped."""
+    """kill -9 in the middle, twice; then the journal is that of a run without a stop."""
     words = [jobs.binary, "evolve", task, "--device", "vgpu", "--target", "sm_90", "--cross-check", "never", "--versus", "none",
              "--compiler", jobs.chosen(), *SMALL]
     before = set(jobs.runs())
@@ -104,8 +104,8 @@ def killed(task, folder):
             process = subprocess.Popen([jobs.binary, "evolve", "--resume", run], env=jobs.environment, cwd=jobs.folder,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     done = jobs.run("evolve", "--resume", run, "--json")
-    check(done.returncode == 0, "it goes on", done)
-    check(jobs.journal(run)[:-1] == jobs.journal(folder)[:-1], "as if nobody had stopped it")
+    check(done.returncode == 0, "it continues", done)
+    check(jobs.journal(run)[:-1] == jobs.journal(folder)[:-1], "as if it had not been stopped")
     more = jobs.run("evolve", "--resume", run, "--generations", "3", "--json")
     evolution = json.loads(more.stdout)["evolution"]
     check(more.returncode == 0 and evolution["proposals_made"] == 18, "and on, for another generation", more)
@@ -116,8 +116,8 @@ def islands_and_arms(task):
                        "--profile-feedback", "off", "--seed", "3", "--json")
     evolution = jobs.evolution(done)
     check(evolution["verifier"] == "off" and evolution["islands"] == 2, f"{evolution}")
-    check(evolution["counts"]["judged"] > 0, "what nobody looked at is judged")
-    check(all(row["bound"] == "unknown" for row in evolution["niches"]), "without evidence nobody knows what bounds a kernel")
+    check(evolution["counts"]["judged"] > 0, "candidates without a review are judged")
+    check(all(row["bound"] == "unknown" for row in evolution["niches"]), "without evidence the bound of a kernel is unknown")
 
 
 def arms_compared(task):

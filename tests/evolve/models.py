@@ -116,7 +116,7 @@ def whole():
     check(talks.folder not in json.dumps(requests), "no path of this machine is sent")
     again = talks.evolve(talks.reference, "--dim", "N=20011", "--proposer", "llm", "--ensemble", ARMS, *WORDS, "--replay", tape)
     check(again.returncode == 0, "replayed without a network", again)
-    check(talks.journal(talks.newest()) == talks.journal(folder), "with the same journal, whoever answered first")
+    check(talks.journal(talks.newest()) == talks.journal(folder), "with the same journal, in whichever order models answered")
 
 
 def arms_off():
@@ -137,13 +137,13 @@ def translate_only():
 
 
 def all_fail():
-    def nobody(conversation, state):
+    def refuses(conversation, state):
         return {"status": 401, "message": "no"}
-    done, requests = talks.talk_evolve(nobody, "--proposer", "llm", "--ensemble", ARMS, *WORDS)
+    done, requests = talks.talk_evolve(refuses, "--proposer", "llm", "--ensemble", ARMS, *WORDS)
     report = json.loads(done.stdout)
     check(done.returncode == 2 and not report["passed"] and "every model failed" in report["failure_reason"], "an honest end", done)
-    check(len(requests) <= 4, "nobody is asked for ever")
-    done, _ = talks.talk_evolve(nobody, "--proposer", "hybrid", "--ensemble", ARMS, *WORDS)
+    check(len(requests) <= 4, "models are not asked for ever")
+    done, _ = talks.talk_evolve(refuses, "--proposer", "hybrid", "--ensemble", ARMS, *WORDS)
     evolution = talks.evolution(done)
     check(all(row["gone"] for row in evolution["arms"]), f"{evolution['arms']}")
     check(evolution["proposals_made"] >= 10, "the others go on without them")
@@ -156,7 +156,7 @@ def budget():
     check(not requests, "nothing is sent that could exceed it")
     author = Author()
     done, requests = talks.again(author, "--budget", "2", "--json")
-    check(done.returncode == 0 and requests, "with more of it the run goes on", done)
+    check(done.returncode == 0 and requests, "with more of it the run continues", done)
 
 
 def another_ensemble():
@@ -185,17 +185,17 @@ def interrupted():
     check(process.returncode == 130 and report["interrupted"] and report["failed_stage"] == "evolve", f"interrupted: {process.returncode}")
     check(set(talks.runs()) - before and report["models"]["ledger"]["calls"], "what was asked is in the ledger")
     done, _ = talks.again(Author(), "--json")
-    check(done.returncode == 0, "and it goes on", done)
+    check(done.returncode == 0, "and it continues", done)
 
 
 def slow():
-    """Whoever has not answered when the time is up is not waited for, and what that cost is not known."""
+    """When the time is up, pending calls are cancelled, and their cost is unknown."""
     done, requests = talks.talk_evolve(lambda conversation, state: {"fault": "hang", "seconds": 3600}, "--proposer", "llm", "--ensemble", ARMS, *WORDS,
                                        "--time", "2s")
     report = json.loads(done.stdout)
     check(done.returncode == 1 and "the time is up" in report["failure_reason"], "an honest end", done)
     evolution = report["evolution"]
-    check(evolution["unpriced"] == len(requests) > 0 and not any(row["gone"] for row in evolution["arms"]), f"nobody failed: {evolution['arms']}")
+    check(evolution["unpriced"] == len(requests) > 0 and not any(row["gone"] for row in evolution["arms"]), f"no model failed: {evolution['arms']}")
 
 
 def unusable():
@@ -234,7 +234,7 @@ def repeated():
 
 
 def damaged():
-    """A line of the journal that cannot be read is said to be lost, and the run goes on."""
+    """A line of the journal that cannot be read is reported, and the run continues."""
     folder = talks.newest()
     path = os.path.join(folder, "events.jsonl")
     with open(path, "rb") as file:

@@ -26,7 +26,7 @@ CASES = [
     ("an ensemble with a hole", [TASK, "--ensemble", "a:b,,c:d"], 2, "empty place"),
     ("the same arm twice", [TASK, "--ensemble", "openai:x:0.5,openai:x:0.5"], 2, "twice"),
     ("too hot", [TASK, "--ensemble", "openai:x:9.5"], 2, "0 to 2"),
-    ("nobody's model", [TASK, "--ensemble", "nobody:x"], 2, "nobody"),
+    ("an unknown provider", [TASK, "--ensemble", "nobody:x"], 2, "nobody"),
     ("a goal", [TASK, "--goal", "-1"], 2, "--goal"),
     ("an option", [TASK, "--generation", "3"], 2, "--generations"),
     ("no run", ["--resume", "nothing"], 2, "nothing"),
@@ -39,7 +39,7 @@ CASES = [
 for name, words, code, pattern in CASES:
     jobs.expect(name, ["evolve", *words], code, pattern)
 
-broken = jobs.write("ensemble.txt", "# nobody\n")
+broken = jobs.write("ensemble.txt", "# no model\n")
 jobs.expect("a file without an arm", ["evolve", TASK, "--ensemble", broken], 2, "names no model")
 plain = jobs.synthesize(TASK, "--device", "vgpu", "--candidates", "1", "--versus", "none", "--proposer", "builtin", "--json")
 folder = json.loads(plain.stdout)["artifacts_dir"]

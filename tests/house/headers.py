@@ -99,7 +99,7 @@ def missing(header):
         if wanted is None:
             problems.append(f"std::{name} has no row in the table of {pathlib.Path(__file__).name}")
         elif wanted not in there and name not in ANYWHERE:
-            problems.append(f"std::{name} wants #include <{wanted}>")
+            problems.append(f"std::{name} needs #include <{wanted}>")
     if re.search(r"\btesting::|\b(?:EXPECT|ASSERT|TEST|ADD_FAILURE|FAIL|SUCCEED|GTEST)(?:_\w+)?\b", text) and TESTS not in there:
         problems.append(f"GoogleTest's names need #include <{TESTS}>")
     return problems

@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
         print("skipped: there is no libcurl")
         sys.exit(77)
 
-    # A question opens sockets to the configured provider and to nobody else.
+    # A question opens sockets only to the configured provider.
     for model in MODELS:
         server.state.steps = [{"text": "hello"}]
         done = subprocess.run([ask, model, "hi"], **run)
@@ -87,7 +87,7 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
     check(done.returncode == 1 and sockets(folder) == {home}, "a proxy is honoured", done.stdout)
     environment(folder, server)
 
-    # A certificate nobody vouches for is refused before anything is sent.
+    # A certificate without a trusted issuer is refused before anything is sent.
     if shutil.which("openssl"):
         made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
                                "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "tls.key", "-out", folder / "tls.crt"],

@@ -109,7 +109,7 @@ for one in idle:
     one.close()
 time.sleep(0.5)
 server.session = first
-h.check(server.ask("ping")[1]["result"] == {}, "it goes on after sixty idle connections")
+h.check(server.ask("ping")[1]["result"] == {}, "it continues after sixty idle connections")
 
 # --- jobs and clients that leave ---
 SPINNING = {"module_text": SPIN, "dims": {"N": 1}, "compiler": compiler, "timeout": 600}

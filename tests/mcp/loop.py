@@ -73,6 +73,6 @@ refused("it is over", "optimize_open", "final", run_dir=run)
 refused("a folder elsewhere", "optimize_state", "outside", run_dir="/tmp")
 refused("no run", "optimize_state", "state.json|not a run|no run", run_dir=".")
 for document, name in ((setup, "setup"), (opened, "open"), (closed, "close"), (state, "state")):
-    h.check(len(json.dumps(document)) < 100000, "%s is no flood: %d bytes" % (name, len(json.dumps(document))))
+    h.check(len(json.dumps(document)) < 100000, "%s is not too long: %d bytes" % (name, len(json.dumps(document))))
 h.check(server.end() == 0, "it ends with its client")
 h.finish()

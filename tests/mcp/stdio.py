@@ -87,7 +87,7 @@ imported = server.call("import_kernel", source_text=FOREIGN, inputs=["a:fp32[N]"
 h.check(imported["ok"] and "//! launch" in imported["module"], "import_kernel: %s" % imported)
 h.check(server.call("check_kernel", module_text=imported["module"], compiler=compiler)["structuredContent"]["ok"], "what came out is a module")
 unsaid = server.call("import_kernel", source_text=FOREIGN)
-h.check(not unsaid["structuredContent"]["ok"], "shapes nobody knows: %s" % unsaid)
+h.check(not unsaid["structuredContent"]["ok"], "unknown shapes: %s" % unsaid)
 broken = server.call("check_kernel", module_text="//! kernelwright 1\nnonsense")
 h.check(broken["isError"] or not broken["structuredContent"]["ok"], "a text that is not a module: %s" % broken)
 
@@ -124,12 +124,12 @@ large = json.dumps({"jsonrpc": "2.0", "id": "large", "method": "ping", "params":
 server.raw(large)
 members = {"k%d" % i: i for i in range(300000)}
 server.raw(json.dumps({"jsonrpc": "2.0", "id": "many", "method": "ping", "params": members}).encode() + b"\n")
-h.check(server.ask("ping")["result"] == {}, "it goes on after garbage")
+h.check(server.ask("ping")["result"] == {}, "it continues after garbage")
 server.raw(b"x" * 1000)
 for _ in range(100):
     server.raw(b"z" * (1 << 20))
 server.raw(b"\n")
-h.check(server.ask("ping")["result"] == {}, "it goes on after a line of 100 MB")
+h.check(server.ask("ping")["result"] == {}, "it continues after a line of 100 MB")
 with open("/proc/%d/status" % server.process.pid) as file:
     peak = int(next(line for line in file if line.startswith("VmHWM")).split()[1]) >> 10
 h.check(peak < (4000 if os.environ.get("KW_SANITIZED") else 400), "memory stays bounded: %d MiB" % peak)

@@ -1,4 +1,4 @@
-"""A branch that the virtual GPU runs and ptxas refuses is dropped and named; the run goes on."""
+"""A branch that the virtual GPU runs and ptxas refuses is dropped and named; the run continues."""
 import json
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""Kernels on CUDA tensors of nobody in particular, on the fake driver: its device memory can be read by ctypes."""
+"""Kernels on CUDA tensors of no library, on the fake driver: ctypes can read its device memory."""
 
 import ctypes
 import os

@@ -85,7 +85,7 @@ class Jobs(InFolder):
             _jobs.run("runs", {"limit": "-- two"})
 
     def test_no_worker_of_the_host(self):
-        """Whoever starts a worker from the library starts the program beside it, never this Python."""
+        """The library starts workers from the program next to it, never from this Python."""
         document = _jobs.run("doctor", {})
         self.assertIn("kernelwright", document)
 

@@ -120,7 +120,7 @@ def check_injection(desk):
         return {"text": answer("right", 1) if claims else answer("right", 0.5)}
     done, folder = desk.evolve(respond, "--verifier-model", SONNET, "--ensemble", SONNET, "--mode", "translate", proposer="llm")
     desk.check(seen and not any("lready verified" in text for text in seen), "no comment reaches a reader", done)
-    desk.check(all(vote["confidence"] == 0.5 for one in desk.opinions(folder) for vote in one["votes"]), "so it convinces nobody")
+    desk.check(all(vote["confidence"] == 0.5 for one in desk.opinions(folder) for vote in one["votes"]), "so it convinces no reviewer")
     kernel = desk.read(folder, "final/kernel.cu")
     desk.check(done.returncode == 0 and "1.001f" not in kernel, "and the wrong one does not ship", done)
 
@@ -159,7 +159,7 @@ def check_synthesize(desk):
 
 
 def check_store(desk):
-    """What these runs judged is a corpus, kept beside the tuning because the store goes on changing."""
+    """What these runs judged is a corpus, kept with the tuning because the store changes later."""
     out = desk.path("tuned")
     with ModelServer(respond=Reader(), key=KEY) as server:
         done = desk.run("tune-verifiers", "--corpus", "store", "--runs", desk.path("runs"), "--verifier", "compile", "--model", SONNET, "--sample", "8",

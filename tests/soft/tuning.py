@@ -79,12 +79,12 @@ class Severe(Reader):
 
     @staticmethod
     def vote(system, lines):
-        return answer("wrong", 0.95, next(iter(lines)), "it looks odd") if "Trust nobody" in system else answer("right", 0.6)
+        return answer("wrong", 0.95, next(iter(lines)), "it looks odd") if "Trust no module" in system else answer("right", 0.6)
 
 
 def check_severe(desk):
-    """Calling everything wrong catches every fault, and is no better for it."""
-    done, document, _ = desk.tune(Severe(["Trust nobody."]), "--verifier", "memory", "--model", SONNET, "--generations", "1", "--population", "1", "--sample", "24")
+    """Calling everything wrong catches every fault, and does not win."""
+    done, document, _ = desk.tune(Severe(["Trust no module."]), "--verifier", "memory", "--model", SONNET, "--generations", "1", "--population", "1", "--sample", "24")
     row = document["verifiers"][0]
     desk.check(done.returncode == 0 and not row["better"] and document["installed"] == [], f"it does not win: {row['rewritings']}", done)
     desk.check("too severe" in row["rewritings"][0]["outcome"], f"and that is why: {row['rewritings']}")
@@ -112,7 +112,7 @@ def check_resume(desk):
     desk.check(done.returncode == 2 and again["usd"] < 0.25, f"which holds for the next session, too: {again['cost']}", done)
     spent += len(desk.log)
     done, again, _ = desk.tune(Reader([BETTER]), "--resume", folder, "--budget", "50", out=False)
-    desk.check(done.returncode == 0 and again["finished"], "goes on with a larger one", done)
+    desk.check(done.returncode == 0 and again["finished"], "continues with a larger one", done)
     for row in whole["verifiers"][0]["scores"] + again["verifiers"][0]["scores"]:
         row.pop("seconds")
     desk.check(again["verifiers"][0]["scores"] == whole["verifiers"][0]["scores"], "to the same scores as in one go")
@@ -168,7 +168,7 @@ def check_stopped(desk, how):
         file.write('{"event":"vote","prom' if how == signal.SIGKILL else "")
     asked = Reader([BETTER])
     done, document, _ = desk.tune(asked, "--resume", folder, out=False)
-    desk.check(done.returncode == 0 and document["finished"], f"a tuning stopped by {how} goes on", done)
+    desk.check(done.returncode == 0 and document["finished"], f"a tuning stopped by {how} continues", done)
     desk.check(len(asked.questions) == 36 - kept, f"and asks only what is missing: {len(asked.questions)} after {kept}")
 
 
@@ -199,7 +199,7 @@ def check_bad_input(desk):
                                       out="--out" not in words and "--resume" not in words)
         desk.check(done.returncode == 2, f"{words}: bad input", done)
         desk.check(expected in document["error"]["message"], f"{words}: says '{expected}': {document['error']['message']}", done)
-        desk.check(not desk.log, f"{words}: and nobody is asked")
+        desk.check(not desk.log, f"{words}: and no model is asked")
 
 
 def main():

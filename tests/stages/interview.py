@@ -34,11 +34,11 @@ trace = {row["stage_name"]: row for row in jobs.report(folder)["report"]["stage_
 check(trace["model_used"] == SONNET and trace["attempts"] == 1 and trace["tokens_out"] > 0, "the trace: %s" % trace)
 check(jobs.read(folder, "stage1_interview/llm_response.md") and jobs.read(folder, "llm/0001-interview-attempt-1.json"), "all of it is kept")
 
-# Prose instead of JSON: the run goes on without, and says so.
+# Prose instead of JSON: the run continues without it, and says so.
 done, _, folder, _ = jobs.talk([{"text": "It depends, I would say."}, {"text": fenced(RIGHT)}], *LLM, "--prompt", "as the fortran does")
 check(done.returncode == 0 and "interview" in str(jobs.report(folder)["report"]["warnings"]), "an interview without answers", done)
 
-# Inputs nobody described.
+# Inputs without a description.
 bare = jobs.write("bare.py", "import torch\n\ndef scale(x):\n    return x * 2.0 + 1.0\n")
 with ModelServer(steps=[{"text": '{"inputs": ["x:fp32[N]"]}'}, {"text": fenced(RIGHT)}], key=KEY) as server:
     # Without --dim, which says how long flat buffers are.
@@ -67,7 +67,7 @@ with ModelServer(steps=[{"text": '{"questions": ["How long are the vectors?"]}'}
 os.close(controller)
 os.close(terminal)
 
-# A suite: above five tasks the cost is said, and without a terminal somebody must have agreed.
+# A suite: above five tasks the cost is said, and without a terminal it needs an agreement in advance.
 done = jobs.run("eval", "--suite", "internal", "--model-id", SONNET, env={"KERNELWRIGHT_PROVIDERS": jobs.path("providers.toml")})
 check(done.returncode == 2 and "42 tasks with " + SONNET in done.stderr and "at most $84" in done.stderr and "--yes" in done.stderr,
       "a suite's cost is estimated and not spent", done)

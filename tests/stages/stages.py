@@ -36,7 +36,7 @@ check([name for name in report["report"]["stages_executed"] if name not in ("ref
       == ["interview", "codegen", "correctness", "performance", "polish"], "all stages: %s" % report["report"]["stages_executed"])
 check(traces["codegen"]["attempts"] == 2 and traces["codegen"]["model_used"] == SONNET, "codegen's trace: %s" % traces["codegen"])
 check(traces["correctness"]["tokens_in"] > 0 and traces["correctness"]["tokens_out"] > 0, "tokens are counted")
-check(traces["interview"]["model_used"] == "none", "nothing was open, so nobody was asked")
+check(traces["interview"]["model_used"] == "none", "nothing was open, so no model was asked")
 check(report["report"]["total_cost_usd"] > 0 and report["report"]["total_llm_tokens_in"] > 0, "the cost is known")
 check(len(report["models"]["ledger"]["calls"]) == 5, "five calls in the ledger")
 check(sum(row["cache_read_tokens"] for row in traces.values()) > 0, "and some of it was cached: %s" % traces)

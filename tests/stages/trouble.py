@@ -31,7 +31,7 @@ with ModelServer(steps=[{"text": fenced(RIGHT)}], key=KEY) as server:
     toml = jobs.write("keyed.toml", server.providers_toml().replace("KW_TEST_KEY", "ANTHROPIC_API_KEY"))
     done = jobs.synthesize(jobs.reference, *SHORT, env={"KERNELWRIGHT_PROVIDERS": toml, "ANTHROPIC_API_KEY": KEY})
 check(done.returncode == 0 and jobs.report(jobs.newest())["search"]["proposer"] == "hybrid", "a key: hybrid", done)
-# A model asked for without a key: the variable is named; hybrid goes on without.
+# A model asked for without a key: the variable is named; hybrid continues without it.
 with ModelServer(key=KEY) as server:
     env = {**jobs.serve(server), "KW_TEST_KEY": ""}
     done = jobs.synthesize(jobs.reference, *LLM, env=env)
@@ -70,12 +70,12 @@ for name, (steps, pattern) in FAULTS.items():
     check(done.returncode == 0 and jobs.report(folder)["passed"], f"hybrid, {name}: ships the built-in's", done)
     check("provider failed" in warnings(folder), f"hybrid, {name}: with a warning: " + warnings(folder))
 
-# Offline: nobody listens.
+# Offline: no server listens.
 toml = jobs.write("offline.toml", '[provider.anthropic]\nbase_url = "http://127.0.0.1:9"\nkey_env = "KW_TEST_KEY"\n')
 done = jobs.synthesize(jobs.reference, *HYBRID, env={"KERNELWRIGHT_PROVIDERS": toml, "KW_TEST_KEY": KEY})
 check(done.returncode == 0 and "provider failed" in warnings(jobs.newest()), "offline: the built-in's kernel, with a warning", done)
 
-# No budget: nothing is sent. A price nobody knows: said under the default cap, refused under one that was given.
+# No budget: nothing is sent. An unknown price: reported under the default cap, refused under one that was given.
 done, requests, folder, _ = jobs.talk([{"text": fenced(RIGHT)}], *HYBRID, "--budget", "0")
 check(done.returncode == 0 and not requests and "budget" in warnings(folder), "budget 0 sends nothing", done)
 done, requests, folder, _ = jobs.talk([{"text": fenced(RIGHT)}], *LLM, "--model-id", "anthropic:claude-unheard-of")
@@ -116,7 +116,7 @@ done, _, folder, _ = jobs.talk([{"text": fenced(RIGHT)}, {"text": fenced(WRONG)}
 check(done.returncode == 0 and "1.001f" not in jobs.read(folder, "final/kernel.cu"), "the verified kernel ships", done)
 check("polish" in warnings(folder), "and the warning says so: " + warnings(folder))
 
-# Ctrl-C in the middle of a request: what was judged is kept, the cost is shown, resume goes on and asks nothing twice.
+# Ctrl-C in the middle of a request: what was judged is kept, the cost is shown, resume continues and asks nothing twice.
 with ModelServer(steps=[{"text": fenced(WRONG)}, {"fault": "hang", "seconds": 3600}], key=KEY) as server:
     env = {**jobs.environment, **jobs.serve(server)}
     process = subprocess.Popen([jobs.binary, "synthesize", "--reference", jobs.reference, *jobs.words, *LLM], env=env, text=True,
@@ -136,7 +136,7 @@ with ModelServer(steps=[{"text": fenced(WRONG)}, {"fault": "hang", "seconds": 36
     done = jobs.run("resume", folder, env=jobs.serve(server))
     report = jobs.report(folder)
     check(done.returncode == 0 and report["passed"], "resume ships", done)
-    check(len(server.requests()) == asked + 1 and "1.001f" in last(server.requests()[-1]), "it goes on with the repair", done)
+    check(len(server.requests()) == asked + 1 and "1.001f" in last(server.requests()[-1]), "it continues with the repair", done)
     check(len(report["models"]["ledger"]["calls"]) == 3 and report["models"]["ledger"]["total"]["usd_known"] > before, "the ledger is whole")
     check(report["models"]["attempts"][0]["stage"] == "codegen", "and so is the history: %s" % report["models"]["attempts"])
 

@@ -22,7 +22,7 @@ def start(*words):
         if fresh and len(h.added_so_far(fresh[0])) >= 3:
             return process, fresh[0]
         time.sleep(0.02)
-    h.check(False, "a run came to be with three candidates")
+    h.check(False, "a run was made with three candidates")
     process.kill()
     return process, None
 

@@ -1,4 +1,4 @@
-"""What synthesize cannot do, and says so: every bad input with its exit code, and a report wherever a run came to be."""
+"""What synthesize cannot do, and says so: every bad input with its exit code, and a report whenever a run was made."""
 import json
 import os
 import sys

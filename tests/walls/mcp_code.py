@@ -127,7 +127,7 @@ for tool, arguments in (("synthesize", {"proposer": "llm", "model_id": shell}),
     h.check(not sprung(), "%s %s starts no program" % (tool, arguments))
     h.check("--allow-commands" in answer, "%s %s names the switch: %s" % (tool, arguments, answer[-600:]))
 server.end()
-# A run that its owner began with such a model is not gone on with either.
+# A run that its owner began with such a model is not continued either.
 begun = h.run("synthesize", "--reference", os.path.join(work, "twice.py"), "--proposer", "llm", "--model-id", "command:/bin/echo", "--device", "vgpu",
               "--versus", "none", "--cross-check", "never", "--out", h.path("runs"), env={"KW_TORCH_PYTHON": trap})
 server = open_server()
