@@ -81,7 +81,7 @@ class grid_group {
 };
 KW_FN grid_group this_grid() { return {}; }
 
-// Structures travel word by word.
+// Structures are passed word by word.
 template <typename T, typename Move>
 KW_FN T kw_moved(const T& value, Move move) {
   if constexpr (__is_class(T) && sizeof(T) % 4 == 0) {
@@ -154,7 +154,7 @@ class thread_block_tile<kSize, void> {
  private:
   KW_METHOD static unsigned kw_first() { return kw_lane() & ~(kSize - 1); }
 };
-// A tile of something is a tile: the parent is known by type only.
+// A tile of a parent is a tile: only the type of the parent is kept.
 template <unsigned kSize, typename Parent>
 class thread_block_tile : public thread_block_tile<kSize, void> {
  public:

@@ -1,3 +1,3 @@
-// Everything here is in kernelwright_device.h, which stands in front of every kernel module.
+// All of it is in kernelwright_device.h, which is included before every kernel module.
 #pragma once
 #include <kernelwright_device.h>

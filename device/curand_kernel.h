@@ -1,2 +1,2 @@
-// Present so that the message is clear.
+// Exists so that the error message is clear.
 #error "<curand_kernel.h> needs NVRTC: clang has only the headers of kernelwright"

@@ -1,5 +1,5 @@
-// CUDA device language for clang without a CUDA SDK: included in front of every kernel module.
-// Covers what NVRTC offers without any #include; <cuda_fp16.h> and the other headers stand beside
+// The CUDA device language for clang without a CUDA SDK: included before every kernel module.
+// Covers what NVRTC offers without any #include; <cuda_fp16.h> and the other headers are next to
 // this file.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The words of the CUDA language that clang knows only as attributes.
+// Keywords of the CUDA language that clang knows only as attributes.
 #pragma once
 
 #define __KERNELWRIGHT_CLANG__ 1
@@ -36,7 +36,7 @@ constexpr __SIZE_TYPE__ kw_alignment() {
 #define __nv_pure__ __attribute__((pure))
 #define __inline_hint__
 
-// Ours take the caller's source line: a report must name a line of the kernel module.
+// Our functions take the source line of the caller: a report must name a line of the kernel module.
 #define KW_FN static __inline__ __attribute__((device, always_inline, nodebug, unused))
 #define KW_MATH static __inline__ __attribute__((device, nodebug, unused))
 // In classes, and after the parameters of a lambda.

@@ -1,6 +1,6 @@
 // Single precision: exponentials, logarithms, powers; a few ulp, without NVIDIA's libdevice.
-// Polynomials are Chebyshev fits of our own on the reduced ranges; each is named by the function it
-// stands for.
+// Polynomials are Chebyshev fits of our own on the reduced ranges; each is named after the function it
+// approximates.
 #pragma once
 
 #include <kw/base.h>

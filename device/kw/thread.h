@@ -1,4 +1,4 @@
-// Where a thread is, and how the threads of a block meet.
+// The position of a thread, and the barriers of a block.
 #pragma once
 
 #include <kw/base.h>
