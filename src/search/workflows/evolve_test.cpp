@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.h"
-#include "workflows/evolve_work.h"
+#include "workflows/steps.h"
 
 namespace kw::workflows {
 namespace {

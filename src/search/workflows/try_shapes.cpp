@@ -13,8 +13,7 @@
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "os/scratch.h"
-#include "workflows/evolve_work.h"
-#include "workflows/synthesis.h"
+#include "workflows/steps.h"
 
 namespace kw::workflows {
 namespace {
@@ -125,6 +124,68 @@ Result<BothTimes> times_at(judge::LocalJudge& judge, const record::Candidate& wi
   return both;
 }
 
+/// The first kernel that code generation writes for the task.
+Result<record::Candidate> first_generated(TaskDesigns& designs) {
+  const std::string& name = designs.names().front();
+  const std::string text = KW_TRY(designs.text(name, false));
+  const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
+  if (!parsed.module) return Error{Blame::Bug, "the first design is not a module"};
+  return record::make_candidate(text, KW_TRY(kernel::default_tunes(*parsed.module)), "builtin",
+                                name);
+}
+
+/// The row of one shape. An input Error is the shape's problem. Uses its own judge and lanes.
+Result<UnseenShape> row_at(const Session& session, const task::Dims& dims,
+                           const record::Candidate& winner, const record::Candidate& baseline,
+                           store::Run& scratch) {
+  task::Task at = *session.task;
+  at.benchmark_shapes = {dims};
+  const auto looked = [&]() -> Result<BothTimes> {
+    const std::unique_ptr<timing::Lanes> lanes = timing::Lanes::single(session.tools);
+    judge::JudgeRequest ask = judge_request(session);
+    ask.task = &at;
+    ask.all_shapes = false;
+    const std::unique_ptr<judge::LocalJudge> judge =
+        KW_TRY(judge::LocalJudge::make(ask, *lanes, scratch, {}));
+    return times_at(*judge, winner, baseline);
+  }();
+  if (!looked && looked.error().blame != Blame::Input) return looked.error();
+  UnseenShape row;
+  row.dims = task::dims_text(dims);
+  row.problem = looked ? looked->problem : looked.error().message;
+  if (!row.problem.empty() || looked->us <= 0 || looked->baseline_us <= 0) return row;
+  row.us = looked->us;
+  row.baseline_us = looked->baseline_us;
+  row.measured = looked->measured;
+  return row;
+}
+
+// In a folder of its own, so the winner's results do not change. The tuned shape comes first.
+Status try_unseen(Session& session) {
+  const record::Candidate winner = session.archive.at(*session.outcome->winner).candidate;
+  const record::Candidate baseline = KW_TRY(first_generated(*session.evolution->designs));
+  const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("compile"));
+  store::RunInputs inputs;
+  inputs.name = session.task->name;
+  store::Run scratch = KW_TRY(store::Run::create({"", folder.path() + "/unseen"}, inputs));
+  std::vector<task::Dims> shapes = unseen_shapes(*session.task, session.judge->dims(), kMostUnseen);
+  shapes.insert(shapes.begin(), session.judge->dims());
+  double tuned = 0;
+  for (const task::Dims& dims : shapes) {
+    report_progress(session, "generalise", task::dims_text(dims));
+    UnseenShape row = KW_TRY(row_at(session, dims, winner, baseline, scratch));
+    const double speedup = row.us > 0 ? row.baseline_us / row.us : 0;
+    if (&dims == &shapes.front()) {
+      tuned = speedup;
+      continue;
+    }
+    if (tuned > 0) row.relative = speedup / tuned;
+    row.flagged = row.relative > 0 && row.relative * kWorse < 1;
+    session.evolution->unseen.push_back(std::move(row));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& tuned,
@@ -161,74 +222,22 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
   return list;
 }
 
-Result<record::Candidate> Synthesis::first_generated() const {
-  const std::string& name = evolving_->designs->names().front();
-  const std::string text = KW_TRY(evolving_->designs->text(name, false));
-  const kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
-  if (!parsed.module) return Error{Blame::Bug, "the first design is not a module"};
-  return record::make_candidate(text, KW_TRY(kernel::default_tunes(*parsed.module)), "builtin",
-                                name);
-}
-
-// Uses its own judge, lanes and folder, so the winner's results do not change.
-Status Synthesis::try_unseen() {
-  const record::Candidate winner = archive_.at(*outcome_->winner).candidate;
-  const record::Candidate baseline = KW_TRY(first_generated());
-  const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("compile"));
-  store::RunInputs inputs;
-  inputs.name = task_->name;
-  store::Run scratch = KW_TRY(store::Run::create({"", folder.path() + "/unseen"}, inputs));
-  std::vector<task::Dims> shapes = unseen_shapes(*task_, judge_->dims(), kMostUnseen);
-  shapes.insert(shapes.begin(), judge_->dims());
-  double tuned = 0;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    task::Task at = *task_;
-    at.benchmark_shapes = {shapes[i]};
-    report_progress("generalise", task::dims_text(shapes[i]));
-    const auto looked = [&]() -> Result<BothTimes> {
-      const std::unique_ptr<timing::Lanes> lanes = timing::Lanes::single(tools_);
-      judge::JudgeRequest ask = judge_request();
-      ask.task = &at;
-      ask.all_shapes = false;
-      const std::unique_ptr<judge::LocalJudge> judge =
-          KW_TRY(judge::LocalJudge::make(ask, *lanes, scratch, {}));
-      return times_at(*judge, winner, baseline);
-    }();
-    if (!looked && looked.error().blame != Blame::Input) return looked.error();
-    UnseenShape row;
-    row.dims = task::dims_text(shapes[i]);
-    row.problem = looked ? looked->problem : looked.error().message;
-    const bool known = row.problem.empty() && looked->us > 0 && looked->baseline_us > 0;
-    if (known) {
-      row.us = looked->us;
-      row.baseline_us = looked->baseline_us;
-      row.measured = looked->measured;
-    }
-    if (i == 0) {
-      if (known) tuned = row.baseline_us / row.us;
-      continue;
-    }
-    if (known && tuned > 0) row.relative = row.baseline_us / row.us / tuned;
-    row.flagged = row.relative > 0 && row.relative * kWorse < 1;
-    evolving_->unseen.push_back(std::move(row));
-  }
-  return Done{};
-}
-
 // A failure here does not change that the winner passed.
-void Synthesis::generalise() {
-  if (!report_.passed) return;
-  const double begin = seconds();
-  const Status done = guarded(&Synthesis::try_unseen);
-  traces_.push_back({"generalise", 1, static_cast<bool>(done), seconds() - begin});
-  if (!done) report_.warnings.push_back("unseen shapes were not tried: " + done.error().message);
-  for (const UnseenShape& shape : evolving_->unseen) {
+Status try_shapes(Session& session) {
+  if (!session.report.passed) return Done{};
+  std::vector<std::string>& warnings = session.report.warnings;
+  const double begin = seconds(session);
+  const Status done = guarded(session, try_unseen);
+  session.traces.push_back({"generalise", 1, static_cast<bool>(done), seconds(session) - begin});
+  if (!done) warnings.push_back("unseen shapes were not tried: " + done.error().message);
+  for (const UnseenShape& shape : session.evolution->unseen) {
     if (shape.flagged)
-      report_.warnings.push_back(fmt::format(
+      warnings.push_back(fmt::format(
           "it does not generalise: at {} it keeps {:.2f} of what it gains over the first "
           "generated kernel at the tuned shape ({})",
           shape.dims, shape.relative, shape.measured ? "measured" : "estimated"));
   }
+  return Done{};
 }
 
 }  // namespace kw::workflows

@@ -1,0 +1,58 @@
+// The step that makes the run's folder, or writes into the resumed one that it goes on.
+#include <thread>
+
+#include "machine/devices.h"
+#include "workflows/steps.h"
+
+namespace kw::workflows {
+namespace {
+
+Json env_json(const Session& session) {
+  Json json = Json::object();
+  json.set("kernelwright", session.request.version);
+  json.set("cores", static_cast<int64_t>(std::thread::hardware_concurrency()));
+  if (session.machine == nullptr) return json;
+  json.set("device", machine::to_json(device_of(session).info()));
+  if (session.tools.verify.gpu == nullptr) json.set("no_gpu", session.machine->no_gpu());
+  json.set("compiler", session.tools.verify.compiler->name());
+  const size_t lanes = session.lanes != nullptr ? session.lanes->all().size() : 0;
+  json.set("lanes", static_cast<int64_t>(lanes));
+  return json.set("rates", record::to_json(session.calibration));
+}
+
+Status go_on(Session& session) {
+  if (session.only_measure && session.lanes != nullptr && !session.lanes->has_gpu())
+    return environment_error("tune measures on a GPU, and there is none: " +
+                             session.machine->no_gpu());
+  if (has_failed(session)) return Done{};
+  return session.run->event("resumed", Json::object().set("env", env_json(session)));
+}
+
+}  // namespace
+
+Status open_run(Session& session) {
+  if (session.stored) return go_on(session);
+  const SynthesizeRequest& request = session.request;
+  store::RunInputs inputs;
+  inputs.name = session.task ? session.task->name : "unread";
+  inputs.prompt = request.prompt;
+  inputs.reference = request.models.store_reference ? session.reference_text : "";
+  inputs.spec = session.task ? task::to_json(*session.task) : Json();
+  if (session.task && session.models)
+    inputs.spec.set("kernel_spec", stages::to_json(session.models->spec));
+  inputs.config = request_to_json(request).set("order_seed", session.order_seed);
+  inputs.env = env_json(session);
+  store::Where where;
+  where.root = request.out.empty() ? store::default_root() : request.out;
+  store::Run& run = session.run.emplace(KW_TRY(store::Run::create(where, inputs)));
+  if (session.models) {
+    KW_TRY(session.models->journal->attach(run));
+    KW_TRY(run.transcript("stage1_interview/kernel_spec.json",
+                          stages::to_json(session.models->spec).dump(true) + "\n"));
+  }
+  session.report.run_id = run.id();
+  session.report.folder = session.progress.folder = run.folder();
+  return Done{};
+}
+
+}  // namespace kw::workflows
