@@ -118,14 +118,7 @@ Status open_evolution(Session& session) {
     work.verifier = std::make_unique<evolve::MechanicalVerifier>(*work.judge);
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
-  if (!asked.readers.model.empty()) {
-    const review::ReadersRequest readers{asked.readers, session.request.models,
-                                         session.reference_text, session.order_seed};
-    ModelWork* models = session.models.get();
-    work.readers = KW_TRY(review::Readers::open(readers, *work.verifier, *session.run,
-                                                models ? models->session.get() : nullptr,
-                                                models ? models->journal.get() : nullptr));
-  }
+  work.readers = KW_TRY(open_readers(session, asked.readers, *work.verifier));
   work.journal = std::make_unique<RunEvents>(*session.run);
   work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk(session)));
   work.settings = evolve_settings(session);

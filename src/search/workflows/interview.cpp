@@ -9,44 +9,40 @@
 namespace kw::workflows {
 namespace {
 
-Status ask_what_is_open(Session& session, const std::string& known, std::vector<std::string> open,
-                        std::vector<std::string>* inputs) {
+/// The inputs that the model names. Its other answers go to the session.
+Result<std::vector<std::string>> ask_what_is_open(Session& session, const std::string& known,
+                                                  const std::string& open) {
   ModelWork& work = *session.models;
   stages::InterviewRequest ask;
   ask.reference = session.reference_text;
   ask.prompt = session.request.prompt;
   ask.target = session.request.target;
   ask.known = known;
-  ask.open = std::move(open);
+  ask.open = {open};
   ask.ask = session.request.models.ask;
-  const auto answer = [&session](const llm::ModelId& id, const llm::Request& request) {
-    return ask_model(session, id, request);
-  };
   stages::InterviewOutcome outcome =
-      KW_TRY(stages::interview(work.session->plan(), ask, answer, *work.journal));
+      KW_TRY(stages::interview(work.session->plan(), ask, answers_of(session), *work.journal));
   for (stages::Attempt& attempt : outcome.attempts) work.attempts.push_back(std::move(attempt));
   KW_TRY(os::check_interrupted());
   if (!outcome.answers) {
     session.report.warnings.push_back("interview: " + outcome.problem);
-    return Done{};
+    return std::vector<std::string>();
   }
-  if (inputs != nullptr) *inputs = outcome.answers->inputs;
   if (outcome.answers->priority) work.priority = *outcome.answers->priority;
   work.notes = outcome.answers->notes;
   for (const std::string& question : outcome.answers->questions)
     session.report.notes.push_back("the model asks (--ask lets you answer): " + question);
-  return Done{};
+  return outcome.answers->inputs;
 }
 
 }  // namespace
 
 // Neither the user nor the prompt's phrases describe the inputs, so a model reads the prompt.
 Result<std::vector<std::string>> inputs_from_model(Session& session, const std::string& problem) {
-  std::vector<std::string> inputs;
-  if (session.models == nullptr || problem.find("--input") == std::string::npos) return inputs;
-  KW_TRY(ask_what_is_open(session, "the reference cannot be read without them: " + problem,
-                          {"dtype and symbolic shape of every input"}, &inputs));
-  return inputs;
+  if (session.models == nullptr || problem.find("--input") == std::string::npos)
+    return std::vector<std::string>();
+  return ask_what_is_open(session, "the reference cannot be read without them: " + problem,
+                          "dtype and symbolic shape of every input");
 }
 
 Status interview(Session& session) {
@@ -69,8 +65,7 @@ Status interview(Session& session) {
   if (work.attempts.empty() && !session.prompt.unused.empty()) {
     KW_TRY(ask_what_is_open(
         session, stages::to_json(work.spec).dump(true),
-        {"what these words of the user mean for the kernel: " + join(session.prompt.unused, "; ")},
-        nullptr));
+        "what these words of the user mean for the kernel: " + join(session.prompt.unused, "; ")));
   }
   if (said == nullptr && !work.priority.empty()) {
     work.spec.optimization_priority = work.priority;

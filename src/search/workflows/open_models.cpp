@@ -2,7 +2,7 @@
 // time. So they run after the built-in search, and only if that missed the goal (hybrid) or was not
 // requested (llm). Three steps use them: the interview about an unclear prompt, talk, which writes
 // a kernel, and polish, which adds comments. Everything they write goes through the same judge.
-// Each call goes through ask_model(), which reports terms and failures. After a provider's failure
+// Each call goes through answers_of(), which reports terms and failures. After a provider's failure
 // no model is asked, and the run continues with what it has.
 #include <fmt/core.h>
 
@@ -63,17 +63,19 @@ void tell_terms(Session& session) {
   session.progress.notice.clear();
 }
 
-llm::Outcome ask_model(Session& session, const llm::ModelId& id, const llm::Request& request) {
-  if (!session.models->terms_told) tell_terms(session);
-  llm::Watch watch;
-  watch.on_text = [&session, &id, bytes = size_t{0}](std::string_view text) mutable {
-    bytes += text.size();
-    report_progress(session, session.progress.stage,
-                    fmt::format("{} answers, {} bytes so far", id.text(), bytes));
+stages::Answer answers_of(Session& session) {
+  return [&session](const llm::ModelId& id, const llm::Request& request) {
+    if (!session.models->terms_told) tell_terms(session);
+    llm::Watch watch;
+    watch.on_text = [&session, &id, bytes = size_t{0}](std::string_view text) mutable {
+      bytes += text.size();
+      report_progress(session, session.progress.stage,
+                      fmt::format("{} answers, {} bytes so far", id.text(), bytes));
+    };
+    llm::Outcome outcome = session.models->session->answer(id, request, watch);
+    if (!outcome) session.models->provider = outcome.failure();
+    return outcome;
   };
-  llm::Outcome outcome = session.models->session->answer(id, request, watch);
-  if (!outcome) session.models->provider = outcome.failure();
-  return outcome;
 }
 
 std::unique_ptr<ExplainingJudge> explaining_judge(Session& session) {
@@ -81,6 +83,16 @@ std::unique_ptr<ExplainingJudge> explaining_judge(Session& session) {
       {session.run->folder(), "run"}, {session.request.reference, "reference.py"}};
   return std::make_unique<ExplainingJudge>(*session.judge, session.archive, session.calibration,
                                            std::move(private_paths));
+}
+
+Result<std::unique_ptr<review::Readers>> open_readers(Session& session,
+                                                      const review::SoftVerifyOptions& options,
+                                                      evolve::Verifier& verifier) {
+  if (options.model.empty()) return std::unique_ptr<review::Readers>();
+  ModelWork* work = session.models.get();
+  return review::Readers::open(
+      {options, session.request.models, session.reference_text, session.order_seed}, verifier,
+      *session.run, work ? work->session.get() : nullptr, work ? work->journal.get() : nullptr);
 }
 
 }  // namespace kw::workflows

@@ -15,64 +15,59 @@ namespace {
 constexpr double kSlower = 1.05;  // noise allowed for the same code
 constexpr int kPolishEffort = 2;  // for timing a polished kernel beside the plain one
 
+Status refused(const std::string& why) {
+  return input_error("the annotated module was refused: " + why);
+}
+
 /// The lines that we write into a polished kernel.
-std::vector<std::string> measured_lines(const judge::Certificate& certificate,
-                                        const halving::Entry& entry, const std::string& dims,
-                                        double floor_us, const std::string& rates_of) {
+std::vector<std::string> measured_lines(const Session& session, const halving::Entry& winner) {
+  const judge::Certificate& certificate = *session.judge->certificate();
+  const std::string dims = task::dims_text(session.judge->dims());
   std::vector<std::string> lines;
-  if (const auto* passed = std::get_if<record::Passed>(&certificate.bench.gate.gate.verdict)) {
+  if (const auto* passed = std::get_if<record::Passed>(&certificate.bench.gate.gate.verdict))
     lines.push_back(
         fmt::format("Verified by kernelwright: {} cells, worst error {:.3g} of its bound.",
                     passed->cells, passed->summary.max_z));
-  }
-  const auto& measurement = certificate.bench.candidate.measurement;
-  if (measurement) {
+  if (const auto& measurement = certificate.bench.candidate.measurement)
     lines.push_back(
-        fmt::format("Measured by kernelwright on {}: {:.2f} us at {}, {:.0f} % of the "
-                    "floor.",
+        fmt::format("Measured by kernelwright on {}: {:.2f} us at {}, {:.0f} % of the floor.",
                     certificate.bench.device.name, measurement->summary.median, dims,
-                    100 * floor_us / measurement->summary.median));
-  } else if (certificate.cost && !entry.is_lower_bound) {
+                    100 * session.judge->floor().us / measurement->summary.median));
+  else if (certificate.cost && !winner.is_lower_bound)
     lines.push_back(
-        fmt::format("Estimated by kernelwright for {}, never measured: {:.2f} us at {}.", rates_of,
-                    certificate.cost->us, dims));
-  }
+        fmt::format("Estimated by kernelwright for {}, never measured: {:.2f} us at {}.",
+                    session.calibration.gpu, certificate.cost->us, dims));
   return lines;
 }
 
-// The winner with a model's comments and our measurements; not set when no model wrote them.
-Result<std::optional<record::Candidate>> annotated(Session& session, const halving::Entry& winner) {
+// The winner with a model's comments and our measurements.
+Result<record::Candidate> annotated(Session& session, const halving::Entry& winner) {
   ModelWork& work = *session.models;
   for (const halving::Entry& entry : session.archive.entries()) {
     const std::vector<std::string>& parents = entry.candidate.parents;
     const bool its = std::ranges::find(parents, winner.candidate.id) != parents.end();
-    if (entry.alive() && its && entry.candidate.stage == "polish")
-      return std::optional(entry.candidate);
+    if (entry.alive() && its && entry.candidate.stage == "polish") return entry.candidate;
   }
-  const judge::Certificate& plain = *session.judge->certificate();
   record::Candidate shown = winner.candidate;
-  shown.text = plain.text;
-  const auto answer = KW_TRY(
-      work.stages->polish(shown, work.judge->explain(winner.candidate), &work.why_not_polished));
+  shown.text = session.judge->certificate()->text;
+  std::string why;
+  const auto answer =
+      KW_TRY(work.stages->polish(shown, work.judge->explain(winner.candidate), &why));
   work.attempts = work.stages->attempts();
-  if (!answer) return answer;
-  const std::vector<std::string> lines =
-      measured_lines(plain, winner, task::dims_text(session.judge->dims()),
-                     session.judge->floor().us, session.calibration.gpu);
-  record::Candidate made =
-      record::make_candidate(stages::with_header(stages::without_claims(answer->text), lines),
-                             winner.candidate.tunes, "llm", answer->origin, {winner.candidate.id});
+  if (!answer) return input_error(why);
+  record::Candidate made = record::make_candidate(
+      stages::with_header(stages::without_claims(answer->text), measured_lines(session, winner)),
+      winner.candidate.tunes, "llm", answer->origin, {winner.candidate.id});
   made.model = answer->model;
   made.stage = answer->stage;
   made.attempt = answer->attempt;
-  return std::optional(made);
+  return made;
 }
 
-// "" when the annotated module is as fast as the plain one, raced together or by estimate without a
+// The annotated module must be as fast as the plain one, raced together or by estimate without a
 // clock. Equal code may differ by noise; changed code must not be slower.
-Result<std::string> slower_than(Session& session, const halving::Entry& winner,
-                                const record::Candidate& made, const judge::Certificate& plain) {
-  const bool same = stages::same_code(plain.text, made.text);
+Status check_speed(Session& session, const halving::Entry& winner, const record::Candidate& made) {
+  const bool same = stages::same_code(session.judge->certificate()->text, made.text);
   halving::Entry& entry = session.archive.at(made.id);
   const std::vector<ports::Outcome> screened =
       KW_TRY(session.judge->examine({winner.candidate, made}, ports::Depth::Screen));
@@ -89,51 +84,33 @@ Result<std::string> slower_than(Session& session, const halving::Entry& winner,
     entry.refused = looks[1].refused;
     slower = false;
   }
-  if (!entry.alive()) return "the annotated module was refused: " + entry.refused;
+  if (!entry.alive()) return refused(entry.refused);
   slower = slower || after > (same ? kSlower : 1) * before;
-  if (!slower) return std::string();
+  if (!slower) return Done{};
   entry.refused = fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
                               same ? "" : "changes code and ", after, before,
                               session.judge->has_clock() ? "measured together" : "estimated");
-  return entry.refused;
+  return input_error(entry.refused);
 }
 
-// Why the annotated kernel must not be shipped; "" when it was certified like the winner.
-Result<std::string> certify_annotated(Session& session, const record::Candidate& made,
-                                      const halving::Entry& winner,
-                                      const judge::Certificate& plain) {
+// The Error says why the annotated kernel must not be shipped.
+Status annotate(Session& session) {
   ModelWork& work = *session.models;
+  const halving::Entry winner = session.archive.at(*session.outcome->winner);
+  if (winner.candidate.stage == "polish") return Done{};  // by an earlier session
+  const record::Candidate made = KW_TRY(annotated(session, winner));
   session.archive.add(made);
   const ports::Outcome compiled = KW_TRY(work.judge->examine_one(made, ports::Depth::Compile));
   KW_TRY(work.journal->show("stage5_polish", made.id));
-  if (!compiled.passed()) return "the annotated module was refused: " + compiled.refused;
-  const std::string slower = KW_TRY(slower_than(session, winner, made, plain));
-  if (!slower.empty()) return slower;
+  if (!compiled.passed()) return refused(compiled.refused);
+  KW_TRY(check_speed(session, winner, made));
   const ports::Outcome look = KW_TRY(session.judge->certify(made));
   KW_TRY(work.journal->show("stage5_polish", made.id));
   halving::Entry& entry = session.archive.at(made.id);
   entry.refused = look.refused;
-  if (!look.refused.empty()) return "the annotated module was refused: " + look.refused;
+  if (!look.refused.empty()) return refused(look.refused);
   entry.certified = true;
-  return std::string();
-}
-
-// If anything fails, the winner is shipped unchanged.
-Status annotate(Session& session) {
-  ModelWork& work = *session.models;
-  const halving::Entry winner = session.archive.at(*session.outcome->winner);
-  work.polished = winner.candidate.stage == "polish";  // by an earlier session
-  if (work.polished) return Done{};
-  const auto made = KW_TRY(annotated(session, winner));
-  if (!made) return Done{};
-  const judge::Certificate plain = *session.judge->certificate();
-  work.why_not_polished = KW_TRY(certify_annotated(session, *made, winner, plain));
-  if (!work.why_not_polished.empty()) {
-    session.judge->keep(plain);
-    return Done{};
-  }
-  session.outcome->winner = made->id;
-  work.polished = true;
+  session.outcome->winner = made.id;
   return Done{};
 }
 
@@ -146,15 +123,12 @@ Status polish(Session& session) {
                    work.session->plan().budget(stages::Stage::Polish) > 0;
   if (!can) return Done{};
   report_progress(session, "polish", "");
-  const double begin = seconds(session);
   const judge::Certificate plain = *session.judge->certificate();
-  const Status done = guarded(session, annotate);
-  if (!done) {
-    work.why_not_polished = done.error().message;
-    session.judge->keep(plain);
-  }
-  session.traces.push_back({"polish", 0, work.polished, seconds(session) - begin});
+  const Status done = traced(session, "polish", annotate);
+  work.polished = static_cast<bool>(done);
   if (work.polished) return Done{};
+  work.why_not_polished = done.error().message;
+  session.judge->keep(plain);
   session.report.warnings.push_back("polish: " + work.why_not_polished +
                                     "; the kernel is shipped as it was verified");
   return Done{};

@@ -33,6 +33,13 @@ Status guarded(Session& session, Status (*step)(Session&)) {
   }
 }
 
+Status traced(Session& session, const char* name, Status (*step)(Session&)) {
+  const double begin = seconds(session);
+  Status done = guarded(session, step);
+  session.traces.push_back({name, 1, static_cast<bool>(done), seconds(session) - begin});
+  return done;
+}
+
 std::string priority(const Session& session) {
   if (const reference::Phrase* said = session.prompt.find(reference::PhraseKind::Priority))
     return said->value;

@@ -130,6 +130,8 @@ void report_progress(Session& session, const std::string& stage, const std::stri
 void fail(Session& session, const std::string& stage, const Error& error);
 /// A bug of ours in a step becomes an Error: it ends the job, not the process.
 Status guarded(Session& session, Status (*step)(Session&));
+/// The same, with a trace.
+Status traced(Session& session, const char* name, Status (*step)(Session&));
 /// "latency", "throughput", "balanced", or "" when not given.
 std::string priority(const Session& session);
 /// The GPU, or the virtual one when there is none.

@@ -16,14 +16,14 @@ enum class StepKind : uint8_t {
   Always  // taken after a failure too, without a trace; its Error ends the job without a report
 };
 
-struct Step {
+struct SessionStep {
   const char* name;  // in traces, for a stage
   Status (*take)(Session&);
   StepKind kind = StepKind::Stage;
 };
 
 /// What a synthesis does, in order. The proposer must not be "auto".
-std::vector<Step> plan_of(const SynthesizeRequest& request);
+std::vector<SessionStep> plan_of(const SynthesizeRequest& request);
 /// Takes all steps of the plan.
 Result<SynthesisReport> take_steps(Session& session);
 
@@ -57,11 +57,15 @@ Result<std::vector<std::string>> inputs_from_model(Session& session, const std::
 
 // Models.
 Status open_models(Session& session);
-/// Shows what models may cost, once.
+/// Shows what models may cost.
 void tell_terms(Session& session);
-/// Every request to a model of the interview or of the stages goes through here.
-llm::Outcome ask_model(Session& session, const llm::ModelId& id, const llm::Request& request);
+/// Every request to a model of the interview or of the stages goes through it.
+stages::Answer answers_of(Session& session);
 std::unique_ptr<ExplainingJudge> explaining_judge(Session& session);
+/// Reviewers of what the verifier lets through; null when the options name no model.
+Result<std::unique_ptr<review::Readers>> open_readers(Session& session,
+                                                      const review::SoftVerifyOptions& options,
+                                                      evolve::Verifier& verifier);
 stages::StageInput stage_input(const Session& session);
 std::optional<record::Candidate> known_candidate(const Session& session, const std::string& id);
 
@@ -79,8 +83,6 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
 
 // report.json, from the completed report.
 Json report_document(const Session& session);
-Json trace_json(const Session& session, const StageTrace& trace);
-Json models_json(const Session& session);  // null when no model was ever asked
 Json evolution_json(const Session& session);
 
 }  // namespace kw::workflows

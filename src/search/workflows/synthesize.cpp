@@ -47,24 +47,22 @@ Status check_request(const SynthesizeRequest& request) {
   return Done{};
 }
 
-Status take(Session& session, const Step& step) {
+Status take(Session& session, const SessionStep& step) {
   if (step.kind == StepKind::Always) return step.take(session);
   if (has_failed(session)) return Done{};
   report_progress(session, step.name, "");
-  const double begin = seconds(session);
-  const Status done = guarded(session, step.take);
-  session.traces.push_back({step.name, 1, static_cast<bool>(done), seconds(session) - begin});
+  const Status done = traced(session, step.name, step.take);
   if (!done) fail(session, step.name, done.error());
   return Done{};
 }
 
 }  // namespace
 
-std::vector<Step> plan_of(const SynthesizeRequest& request) {
+std::vector<SessionStep> plan_of(const SynthesizeRequest& request) {
   constexpr StepKind kAlways = StepKind::Always;
   const bool evolves = request.evolve.has_value(), models = request.proposer != "builtin";
   const bool writes = models && !evolves;  // models write kernels stage by stage
-  const std::pair<bool, Step> all[] = {
+  const std::pair<bool, SessionStep> all[] = {
       {true, {"reference", read_reference}},
       {true, {"same task", check_same_task, kAlways}},
       {true, {"machine", open_machine}},
@@ -80,7 +78,7 @@ std::vector<Step> plan_of(const SynthesizeRequest& request) {
       {evolves, {"generalise", try_shapes, kAlways}},
       {true, {"report", write_report, kAlways}},
   };
-  std::vector<Step> plan;
+  std::vector<SessionStep> plan;
   for (const auto& [asked, step] : all) {
     if (asked) plan.push_back(step);
   }
@@ -88,7 +86,7 @@ std::vector<Step> plan_of(const SynthesizeRequest& request) {
 }
 
 Result<SynthesisReport> take_steps(Session& session) {
-  for (const Step& step : plan_of(session.request)) KW_TRY(take(session, step));
+  for (const SessionStep& step : plan_of(session.request)) KW_TRY(take(session, step));
   return std::move(session.report);
 }
 

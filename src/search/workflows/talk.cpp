@@ -27,18 +27,6 @@ stages::StageProgress stage_progress(const Session& session) {
   return standing;
 }
 
-// Puts the reviewers before the judge for models' modules, as in an evolution.
-Status open_readers(Session& session) {
-  ModelWork& work = *session.models;
-  if (session.request.readers.model.empty() || work.reading) return Done{};
-  const review::ReadersRequest ask{session.request.readers, session.request.models,
-                                   session.reference_text, session.order_seed};
-  work.readers = KW_TRY(review::Readers::open(ask, work.nobody, *session.run, work.session.get(),
-                                              work.journal.get()));
-  work.reading = std::make_unique<review::ReviewedJudge>(*work.judge, work.readers->verifier());
-  return Done{};
-}
-
 /// Why no model is asked; "" when one is.
 std::string why_no_talk(const Session& session) {
   const halving::Entry* best = session.archive.best();
@@ -56,14 +44,15 @@ Status write_kernels(Session& session) {
   work.why_no_talk = why_no_talk(session);
   if (!work.why_no_talk.empty()) return Done{};
   work.judge = explaining_judge(session);
-  KW_TRY(open_readers(session));
+  work.readers = KW_TRY(open_readers(session, session.request.readers, work.nobody));
+  // As in an evolution, reviewers come before the judge.
+  if (work.readers)
+    work.reading = std::make_unique<review::ReviewedJudge>(*work.judge, work.readers->verifier());
   stages::Ports ports;
   ports.judge = work.judge.get();
   if (work.reading) ports.judge = work.reading.get();
   ports.journal = work.journal.get();
-  ports.answer = [&session](const llm::ModelId& id, const llm::Request& request) {
-    return ask_model(session, id, request);
-  };
+  ports.answer = answers_of(session);
   ports.known = [&session](const std::string& id) { return known_candidate(session, id); };
   ports.report_progress = [&session](const std::string& stage, const std::string& detail) {
     session.models->stage = stage;

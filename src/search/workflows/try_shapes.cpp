@@ -226,9 +226,7 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
 Status try_shapes(Session& session) {
   if (!session.report.passed) return Done{};
   std::vector<std::string>& warnings = session.report.warnings;
-  const double begin = seconds(session);
-  const Status done = guarded(session, try_unseen);
-  session.traces.push_back({"generalise", 1, static_cast<bool>(done), seconds(session) - begin});
+  const Status done = traced(session, "generalise", try_unseen);
   if (!done) warnings.push_back("unseen shapes were not tried: " + done.error().message);
   for (const UnseenShape& shape : session.evolution->unseen) {
     if (shape.flagged)
