@@ -1,4 +1,4 @@
-// The step that makes the run's folder, or writes into the resumed one that it goes on.
+// The step that creates the run folder. In the folder of a resumed run it records the resumption.
 #include <thread>
 
 #include "machine/devices.h"
@@ -20,7 +20,7 @@ Json env_json(const Session& session) {
   return json.set("rates", record::to_json(session.calibration));
 }
 
-Status go_on(Session& session) {
+Status resume_run(Session& session) {
   if (session.only_measure && session.lanes != nullptr && !session.lanes->has_gpu())
     return environment_error("tune measures on a GPU, and there is none: " +
                              session.machine->no_gpu());
@@ -31,7 +31,7 @@ Status go_on(Session& session) {
 }  // namespace
 
 Status open_run(Session& session) {
-  if (session.stored) return go_on(session);
+  if (session.stored) return resume_run(session);
   const SynthesizeRequest& request = session.request;
   store::RunInputs inputs;
   inputs.name = session.task ? session.task->name : "unread";
