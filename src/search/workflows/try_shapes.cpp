@@ -85,24 +85,15 @@ std::optional<task::Dims> changed(const task::Task& task, const task::Dims& tune
   for (auto& [name, value] : dims) {
     const auto range = task.dims.find(name);
     if (range == task.dims.end() || value <= 1) continue;
-    const int64_t multiple = std::max<int64_t>(1, range->second.multiple);
-    int64_t next = change(value);
-    if (next % multiple != 0) next += multiple - next % multiple;
-    if (next >= range->second.low && next <= range->second.high) value = next;
+    value = legal_extent(range->second, value, change(value));
   }
   return dims == tuned ? std::nullopt : std::optional(dims);
 }
 
-/// The times of both kernels at one shape on the same device.
-struct BothTimes {
-  double us = 0, baseline_us = 0;
-  bool measured = false;
-  std::string problem;
-};
-
-Result<BothTimes> times_at(judge::LocalJudge& judge, const record::Candidate& winner,
-                           const record::Candidate& baseline) {
-  BothTimes both;
+/// The times of both kernels at the shape of this judge.
+Result<UnseenShape> times_at(judge::LocalJudge& judge, const record::Candidate& winner,
+                             const record::Candidate& baseline) {
+  UnseenShape both;
   double* const places[] = {&both.us, &both.baseline_us};
   const record::Candidate* const candidates[] = {&winner, &baseline};
   for (int i = 0; i < 2; ++i) {
@@ -140,7 +131,7 @@ Result<UnseenShape> row_at(const Session& session, const task::Dims& dims,
                            store::Run& scratch) {
   task::Task at = *session.task;
   at.benchmark_shapes = {dims};
-  const auto looked = [&]() -> Result<BothTimes> {
+  const auto looked = [&]() -> Result<UnseenShape> {
     const std::unique_ptr<timing::Lanes> lanes = timing::Lanes::single(session.tools);
     judge::JudgeRequest ask = judge_request(session);
     ask.task = &at;
@@ -150,13 +141,12 @@ Result<UnseenShape> row_at(const Session& session, const task::Dims& dims,
     return times_at(*judge, winner, baseline);
   }();
   if (!looked && looked.error().blame != Blame::Input) return looked.error();
-  UnseenShape row;
+  UnseenShape row = looked ? *looked : UnseenShape();
   row.dims = task::dims_text(dims);
-  row.problem = looked ? looked->problem : looked.error().message;
-  if (!row.problem.empty() || looked->us <= 0 || looked->baseline_us <= 0) return row;
-  row.us = looked->us;
-  row.baseline_us = looked->baseline_us;
-  row.measured = looked->measured;
+  if (!looked) row.problem = looked.error().message;
+  if (row.problem.empty() && row.us > 0 && row.baseline_us > 0) return row;
+  row.us = row.baseline_us = 0;
+  row.measured = false;
   return row;
 }
 
