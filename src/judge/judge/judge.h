@@ -62,20 +62,6 @@ struct Trial {
   std::vector<ports::KernelResources> resources;  // if a cubin can be made
 };
 
-/// The result of one candidate of a race.
-struct Racer {
-  record::Verdict verdict;                         // of the gate, the timed shape and the audit
-  std::optional<verification::VerifyReport> gate;  // not set: it had passed before
-  std::optional<clock::Measurement> measurement;
-  std::optional<clock::Comparison> comparison;  // of the first of the race with this one
-  std::string problem;                          // why a candidate that passed was not timed
-};
-
-struct RaceOptions {
-  int workers = 3;     // processes
-  bool quick = false;  // few samples in each
-};
-
 class LocalJudge : public ports::Judge {
  public:
   /// All arguments must outlive this. An Error when the task cannot be traced at its shapes.
@@ -87,13 +73,9 @@ class LocalJudge : public ports::Judge {
   Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
                                               ports::Depth depth) override;
   Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
-                                           int effort) override;
+                                           const ports::RaceOptions& options) override;
   Result<ports::Outcome> certify(const record::Candidate& candidate) override;
 
-  /// Verifies all, then times those that passed together, interleaved, in new processes. Needs
-  /// has_clock(). A candidate may appear several times. The result is parallel to `candidates`.
-  Result<std::vector<Racer>> race_with_evidence(const ports::Candidates& candidates,
-                                                const RaceOptions& options);
   /// Stores and compiles the candidate, and runs it if requested. A refusal is stored.
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// Runs the gate at the timed shape and the task's smaller ones. The verdict is stored.
@@ -132,6 +114,7 @@ class LocalJudge : public ports::Judge {
   Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates);
   Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates);
   struct Site;
+  struct Racer;
   /// The result of counting at one shape.
   struct Counted {
     std::optional<record::Verdict> refused;
@@ -182,7 +165,10 @@ class LocalJudge : public ports::Judge {
   Status admit(const record::Candidate& candidate, Racer& racer);
   /// Tries to time these together; false when one of them must be removed first.
   Result<bool> time_racers(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                           const RaceOptions& options, std::vector<Racer>& racers);
+                           bool quick, std::vector<Racer>& racers);
+  /// Verifies all, then times those that passed together, interleaved, in new processes.
+  Result<std::vector<Racer>> race_together(const ports::Candidates& candidates, bool quick);
+  Result<std::vector<ports::Outcome>> compare(const ports::Candidates& candidates, bool quick);
   /// After a failed race: finds which candidates fail alone.
   Status find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
                       const std::string& why, std::vector<Racer>& racers);

@@ -39,6 +39,18 @@ struct LocalJudge::Site {
   std::string dropped;                  // why this shape is not timed any more
 };
 
+/// The result of one candidate of a race that compares.
+struct LocalJudge::Racer {
+  record::Verdict verdict;                         // of the gate, the timed shape and the audit
+  std::optional<verification::VerifyReport> gate;  // not set: it had passed before
+  std::optional<clock::Measurement> measurement;
+  std::optional<clock::Comparison> comparison;  // of the first of the race with this one
+  std::string problem;                          // why a candidate that passed was not timed
+
+  ports::Outcome outcome() const;
+  bool in_race() const { return record::passed(verdict) && problem.empty(); }
+};
+
 // Verdicts of the judge, with their texts.
 record::Verdict rejected(record::Stage stage, std::string reason);
 record::Verdict not_completed(const ports::RunOutcome& outcome);

@@ -1,5 +1,8 @@
-// A race: times all candidates that passed together, in several processes, and compares the first
-// with each.
+// Times of different races cannot be compared, so a comparison times all candidates that passed
+// together, in several processes, and compares the first with each. More than eight are raced
+// quickly first, and only the best meet at full length. A candidate that fails is removed and the
+// others are raced again. Comparing medians of separate timings was the alternative; drift of the
+// clock rate would decide. The cost: one failure repeats the race.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,12 +16,49 @@
 namespace kw::judge {
 namespace {
 
+constexpr size_t kMostTogether = 8;  // in one race at full length
+constexpr int kProcesses = 3;
 constexpr double kWarmup = 0.2;
 constexpr int64_t kRacePairs = 80, kQuickPairs = 40;  // samples in each process
 
-bool in_race(const Racer& racer) { return record::passed(racer.verdict) && racer.problem.empty(); }
+/// The time of the first candidate over that of the other.
+ports::Ratio ratio_of(const clock::Comparison& first) {
+  ports::Ratio ratio;
+  ratio.value = 1 / first.speedup;
+  ratio.low = first.high > 0 ? 1 / first.high : 0;
+  ratio.high = first.low > 0 ? 1 / first.low : 0;
+  clock::Relation other = first.relation;
+  if (other == clock::Relation::Faster)
+    other = clock::Relation::Slower;
+  else if (other == clock::Relation::Slower)
+    other = clock::Relation::Faster;
+  ratio.relation = clock::relation_name(other);
+  ratio.detectable = first.detectable;
+  ratio.pairs = first.pairs;
+  return ratio;
+}
 
 }  // namespace
+
+ports::Outcome LocalJudge::Racer::outcome() const {
+  ports::Outcome out = ports::Outcome::refusal(verdict_reason(verdict));
+  if (out.passed()) out.detail = problem;
+  out.verdict = record::verdict_name(verdict);
+  out.documents = Json::object();
+  out.documents.set("verdict", record::to_json(verdict));
+  if (gate) out.documents.set("gate", to_json(*gate));
+  if (measurement) {
+    out.us = measurement->summary.median;
+    out.measured = true;
+    out.samples_us = measurement->samples.microseconds;
+    out.documents.set("timing", to_json(*measurement));
+  }
+  if (comparison) {
+    out.ratio = ratio_of(*comparison);
+    out.documents.set("first_against_this", to_json(*comparison));
+  }
+  return out;
+}
 
 Status LocalJudge::admit(const record::Candidate& candidate, Racer& racer) {
   KW_TRY(os::check_interrupted());
@@ -56,7 +96,7 @@ Status LocalJudge::find_culprit(const ports::Candidates& candidates,
 }
 
 Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
-                                     const std::vector<size_t>& members, const RaceOptions& options,
+                                     const std::vector<size_t>& members, bool quick,
                                      std::vector<Racer>& racers) {
   timing::Lane& lane = lanes_.first();
   timing::LaneShape& at = lane.shapes.front();
@@ -68,16 +108,17 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
     programs.push_back(timed.back()->timed());
   }
   std::vector<std::vector<clock::Cycle>> cycles(members.size());
-  for (int worker = 0; worker < options.workers; ++worker) {
+  const int processes = quick ? 1 : kProcesses;
+  for (int worker = 0; worker < processes; ++worker) {
     KW_TRY(os::check_interrupted());
-    report_progress(fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1,
-                                options.workers));
-    if (options.workers > 1 && lane.tools.renew) lane.tools.renew();
-    clock::MeasureOptions measure = measure_options(*at.shape, timed, options.quick ? 1 : 5);
+    report_progress(
+        fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1, processes));
+    if (processes > 1 && lane.tools.renew) lane.tools.renew();
+    clock::MeasureOptions measure = measure_options(*at.shape, timed, quick ? 1 : 5);
     measure.protocol.seed = seed_ + 7919 * ++races_;
     // In a new process the GPU's clock rate is still low.
-    if (!options.quick) measure.protocol.warmup_seconds = kWarmup;
-    measure.rule.min_samples = options.quick ? kQuickPairs : kRacePairs;
+    if (!quick) measure.protocol.warmup_seconds = kWarmup;
+    measure.rule.min_samples = quick ? kQuickPairs : kRacePairs;
     const clock::MeasureOutcome outcome =
         KW_TRY(clock::measure(*lane.tools.verify.gpu, programs, measure));
     if (outcome.status != ports::RunStatus::Completed) {
@@ -102,8 +143,8 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
   return true;
 }
 
-Result<std::vector<Racer>> LocalJudge::race_with_evidence(const ports::Candidates& candidates,
-                                                          const RaceOptions& options) {
+Result<std::vector<LocalJudge::Racer>> LocalJudge::race_together(
+    const ports::Candidates& candidates, bool quick) {
   KW_CHECK(has_clock(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) {
     compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
@@ -114,13 +155,13 @@ Result<std::vector<Racer>> LocalJudge::race_with_evidence(const ports::Candidate
   for (bool done = false; !done;) {
     std::vector<size_t> members;
     for (size_t i = 0; i < racers.size(); ++i) {
-      if (in_race(racers[i])) members.push_back(i);
+      if (racers[i].in_race()) members.push_back(i);
     }
-    done = members.empty() || KW_TRY(time_racers(candidates, members, options, racers));
+    done = members.empty() || KW_TRY(time_racers(candidates, members, quick, racers));
   }
   for (size_t i = 0; i < racers.size(); ++i) {
     Racer& racer = racers[i];
-    if (in_race(racer)) {
+    if (racer.in_race()) {
       KW_TRY(note_time(first(), candidates[i], "race", *racer.measurement));
       continue;
     }
@@ -130,6 +171,33 @@ Result<std::vector<Racer>> LocalJudge::race_with_evidence(const ports::Candidate
     if (gate_passed && !record::passed(racer.verdict)) KW_TRY(refuse(candidates[i], racer.verdict));
   }
   return racers;
+}
+
+// The first always stays.
+Result<std::vector<ports::Outcome>> LocalJudge::compare(const ports::Candidates& candidates,
+                                                        bool quick) {
+  const bool heat = !quick && candidates.size() > kMostTogether;
+  std::vector<Racer> racers = KW_TRY(race_together(candidates, quick || heat));
+  if (heat) {
+    std::vector<size_t> best;
+    for (size_t i = 1; i < racers.size(); ++i) {
+      if (racers[i].measurement) best.push_back(i);
+    }
+    std::ranges::stable_sort(best, {},
+                             [&](size_t i) { return racers[i].measurement->summary.median; });
+    if (best.size() >= kMostTogether) best.resize(kMostTogether - 1);
+    best.insert(best.begin(), 0);
+    ports::Candidates chosen;
+    for (const size_t i : best) chosen.push_back(candidates[i]);
+    std::vector<Racer> again = KW_TRY(race_together(chosen, false));
+    for (size_t k = 0; k < best.size(); ++k) {
+      again[k].gate = std::move(racers[best[k]].gate);
+      racers[best[k]] = std::move(again[k]);
+    }
+  }
+  std::vector<ports::Outcome> out;
+  for (const Racer& racer : racers) out.push_back(racer.outcome());
+  return out;
 }
 
 }  // namespace kw::judge

@@ -217,7 +217,8 @@ Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
 }
 
 Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& candidates,
-                                                     int effort) {
+                                                     const ports::RaceOptions& options) {
+  if (options.compare) return compare(candidates, options.quick);
   timing::Lane& lane = lanes_.first();
   // The first is the best and most likely certified next, so its images are compiled now.
   if (!candidates.empty()) compile_whole(candidates.front());
@@ -228,7 +229,7 @@ Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& ca
   }
   bool all = true;
   for (size_t i = 0; i < sites_.size() && all; ++i) {
-    if (timed_at(i)) all = KW_TRY(pair_at(lane, i, candidates, effort, looks));
+    if (timed_at(i)) all = KW_TRY(pair_at(lane, i, candidates, options.effort, looks));
   }
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!looks[i].refused.empty()) continue;

@@ -42,8 +42,9 @@ Result<Outcome> Judge::examine_one(const record::Candidate& candidate, Depth dep
 Result<std::vector<Outcome>> JudgeDecorator::examine(const Candidates& candidates, Depth depth) {
   return inner_.examine(candidates, depth);
 }
-Result<std::vector<Outcome>> JudgeDecorator::race(const Candidates& candidates, int effort) {
-  return inner_.race(candidates, effort);
+Result<std::vector<Outcome>> JudgeDecorator::race(const Candidates& candidates,
+                                                  const RaceOptions& options) {
+  return inner_.race(candidates, options);
 }
 Result<Outcome> JudgeDecorator::certify(const record::Candidate& candidate) {
   return inner_.certify(candidate);

@@ -69,7 +69,8 @@ class FakeJudge : public ports::Judge {
     for (const record::Candidate& one : list) out.push_back(KW_TRY(screen(one)));
     return out;
   }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates&, int) override {
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates&,
+                                           const ports::RaceOptions&) override {
     return environment_error("an evolution races nothing");
   }
   Result<ports::Outcome> certify(const record::Candidate&) override {

@@ -165,7 +165,7 @@ Status Search::finals() {
   std::vector<std::string> leavers;  // ids; the last to leave is the best of them
   for (int effort = 1; field.size() > 1; ++effort) {
     report_progress(Phase::Pair);
-    const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, effort));
+    const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, {.effort = effort}));
     KW_CHECK(looks.size() == field.size(), "one answer per candidate");
     ports::Candidates alive;
     for (size_t i = 0; i < field.size(); ++i) {

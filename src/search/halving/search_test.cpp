@@ -77,8 +77,8 @@ class Canned : public ports::Judge {
     return looks;
   }
   Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
-                                           int effort) override {
-    EXPECT_EQ(effort, static_cast<int>(fields.size()) + 1);
+                                           const ports::RaceOptions& options) override {
+    EXPECT_EQ(options.effort, static_cast<int>(fields.size()) + 1);
     fields.push_back(candidates.size());
     std::vector<ports::Outcome> looks;
     for (const auto& candidate : candidates)

@@ -17,7 +17,8 @@ class CountingJudge : public ports::Judge {
     verified += depth == ports::Depth::Verify;
     return std::vector<ports::Outcome>(candidates.size());
   }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates, int) override {
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
+                                           const ports::RaceOptions&) override {
     return std::vector<ports::Outcome>(candidates.size());
   }
   Result<ports::Outcome> certify(const record::Candidate&) override { return ports::Outcome(); }

@@ -35,7 +35,8 @@ class ScriptedJudge : public ports::Judge {
       out.push_back(KW_TRY(examined(candidate, depth)));
     return out;
   }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates&, int) override {
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates&,
+                                           const ports::RaceOptions&) override {
     return environment_error("the stages race nothing");
   }
   Result<ports::Outcome> certify(const record::Candidate&) override {

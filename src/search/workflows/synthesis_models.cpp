@@ -383,7 +383,7 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
   bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was stopped
   if (judge_->has_clock() && entry.alive()) {
     const std::vector<ports::Outcome> looks =
-        KW_TRY(judge_->race({winner.candidate, made}, kPolishEffort));
+        KW_TRY(judge_->race({winner.candidate, made}, {.effort = kPolishEffort}));
     before = looks[0].us;
     after = entry.measured_us = looks[1].us;
     entry.refused = looks[1].refused;
