@@ -116,11 +116,11 @@ class FakeJudge : public ports::Judge {
 class FakeProposer : public Proposer {
  public:
   explicit FakeProposer(uint64_t seed) : breeder_(designs_, seed) {}
-  std::function<Proposal(const ProposalRequest&, const Archive&)> models;
+  std::function<Proposal(const ProposalRequest&, const Population&)> models;
   std::vector<ProposalRequest> begun;
   size_t most_in_flight = 0;
 
-  Status begin(const ProposalRequest& order, const Archive& archive) override {
+  Status begin(const ProposalRequest& order, const Population& archive) override {
     begun.push_back(order);
     if (order.arm.empty()) {
       waiting_[order.number] = KW_TRY(bred(order, archive));
@@ -139,7 +139,7 @@ class FakeProposer : public Proposer {
   }
 
  private:
-  Result<Proposal> bred(const ProposalRequest& order, const Archive& archive) {
+  Result<Proposal> bred(const ProposalRequest& order, const Population& archive) {
     Proposal offer;
     if (order.only_this) {
       offer.candidate = breeder_.tune(order, archive);

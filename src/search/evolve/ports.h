@@ -56,14 +56,14 @@ struct Proposal {
   bool exhausted = false;     // without a model: no new candidate is left
 };
 
-class Archive;
+class Population;
 
 /// Between begin() and finish() an order is in flight. Orders finish in the order they began.
 class Proposer {
  public:
   virtual ~Proposer();
   /// Must not block.
-  virtual Status begin(const ProposalRequest& order, const Archive& archive) = 0;
+  virtual Status begin(const ProposalRequest& order, const Population& archive) = 0;
   /// Blocks. Errors are the machine's, never a model's or a candidate's.
   virtual Result<Proposal> finish(const ProposalRequest& order) = 0;
 };

@@ -293,45 +293,5 @@ INSTANTIATE_TEST_SUITE_P(
                              "no better one among the last 30", 32}),
     [](const auto& one) { return one.param.name; });
 
-TEST(Archive, BeamKeepsRoomForOtherOrigins) {
-  Archive archive;
-  for (int64_t n = 0; n < 8; ++n) {
-    const record::Candidate made = record::make_candidate("k", {{"N", n}}, "t", n < 6 ? "a" : "b");
-    ASSERT_TRUE(archive.add(made));
-    EXPECT_FALSE(archive.add(made));
-    archive.at(made.id).estimate_us = static_cast<double>(n + 1);
-  }
-  const auto beam = archive.beam(4);
-  ASSERT_EQ(beam.size(), 4u);
-  EXPECT_EQ(beam[1]->candidate.tunes.at("N"), 1);
-  EXPECT_EQ(beam[2]->candidate.tunes.at("N"), 6);
-  EXPECT_EQ(archive.beam(20).size(), 8u);
-}
-
-TEST(Archive, LowerLimitsStandBehindEstimates) {
-  Archive archive;
-  for (const char* id : {"a", "b"}) {
-    record::Candidate candidate;
-    candidate.id = id;
-    archive.add(candidate);
-  }
-  archive.at("a").estimate_us = 1;
-  archive.at("a").is_lower_bound = true;
-  archive.at("b").estimate_us = 100;
-  EXPECT_EQ(archive.best()->candidate.id, "b");
-}
-
-TEST(Archive, TimesStandBeforeEstimates) {
-  Archive archive;
-  for (int64_t n = 0; n < 3; ++n) archive.add(record::make_candidate("k", {{"N", n}}, "t", "o"));
-  std::vector<std::string> ids;
-  for (const Entry& entry : archive.entries()) ids.push_back(entry.candidate.id);
-  archive.at(ids[0]).estimate_us = 1;
-  archive.at(ids[1]).measured_us = 50;
-  archive.at(ids[2]).refused = "wrong";
-  ASSERT_EQ(archive.ranked().size(), 2u);
-  EXPECT_EQ(archive.best()->candidate.id, ids[1]);
-}
-
 }  // namespace
 }  // namespace kw::halving

@@ -169,16 +169,17 @@ void Synthesis::restore_archive() {
     // Interrupted before any result: it will be proposed again.
     if (profile.is_null() && verdict.is_null()) continue;
     if (!archive_.add(candidate)) continue;
-    halving::Entry& entry = archive_.at(candidate.id);
-    entry.estimate_us = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
-    entry.is_lower_bound = profile["at_least"].as_bool();
+    const double estimate = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
+    archive_.note(candidate, ports::Outcome::estimate(estimate, profile["at_least"].as_bool()));
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {
       const std::string reason = verdict["reason"].as_string();
-      entry.refused = name + (reason.empty() ? "" : ": " + reason);
+      archive_.note(candidate,
+                    ports::Outcome::refusal(name + (reason.empty() ? "" : ": " + reason)));
     } else if (judge_->has_clock()) {
       const Json timing = run_->timing(candidate.id);
-      entry.measured_us = timing["rank_us"].as_double(timing["us"].as_double());
+      archive_.note(candidate,
+                    ports::Outcome::time(timing["rank_us"].as_double(timing["us"].as_double())));
     }
   }
 }

@@ -157,10 +157,10 @@ void Synthesis::watch_evolution(const evolve::State& state, const std::string& w
   progress_.tried = state.archive().entries().size();
   progress_.rejected = static_cast<size_t>(std::ranges::count_if(
       state.archive().entries(), [](const evolve::Entry& entry) { return !entry.alive(); }));
-  progress_.best_us = best == nullptr ? 0 : best->seen.us;
-  progress_.measured = best != nullptr && best->seen.measured;
+  progress_.best_us = best == nullptr ? 0 : best->outcome.us;
+  progress_.measured = best != nullptr && best->outcome.measured;
   const double floor = judge_->rank_floor_us();
-  progress_.of_floor = best != nullptr && floor > 0 ? floor / best->seen.us : 0;
+  progress_.of_floor = best != nullptr && floor > 0 ? floor / best->outcome.us : 0;
   report_progress(progress_.stage, what);
 }
 
@@ -229,7 +229,7 @@ Status Synthesis::certify_evolved() {
       ++certifications_;
       const ports::Outcome look = KW_TRY(judge_->certify(order[i]->candidate));
       halving::Entry& entry = archive_.at(order[i]->candidate.id);
-      entry.refused = look.refused;
+      entry.outcome.refused = look.refused;
       entry.certified = look.refused.empty();
       if (entry.certified) outcome.winner = order[i]->candidate.id;
     }
@@ -262,7 +262,7 @@ void Synthesis::conclude_evolution() {
   for (const halving::Entry& entry : archive_.entries()) {
     if (entry.alive()) continue;
     report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
-                                         archive_.entries().size(), entry.refused);
+                                         archive_.entries().size(), entry.outcome.refused);
   }
   const auto doubted = std::ranges::count_if(evolving_->state.archive().entries(),
                                              [](const evolve::Entry& one) { return one.doubted; });

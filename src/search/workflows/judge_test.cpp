@@ -195,7 +195,7 @@ TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
   ASSERT_TRUE(judge->certificate());
   EXPECT_NE(judge->certificate()->text.find("THREADS in 256, 32, 64, 128, 512 where"),
             std::string::npos);
-  EXPECT_NEAR(archive.at(*outcome.winner).measured_us, 100, 0.1);
+  EXPECT_NEAR(archive.at(*outcome.winner).measured_us(), 100, 0.1);
   EXPECT_EQ(run->candidates().size(), 5u);
   for (const record::Candidate& candidate : run->candidates()) {
     EXPECT_EQ(run->judgement(candidate.id)["verdict"].as_string(), "passed");
@@ -223,7 +223,7 @@ TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
   const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 64);
-  EXPECT_NEAR(archive.at(*outcome.winner).measured_us, std::sqrt(20 * 100), 0.1);
+  EXPECT_NEAR(archive.at(*outcome.winner).measured_us(), std::sqrt(20 * 100), 0.1);
   EXPECT_NEAR(run->timing(*outcome.winner)["rank_us"].as_double(), std::sqrt(20 * 100), 0.1);
   EXPECT_NEAR(judge->certificate()->bench.candidate.measurement->summary.median, 20, 0.1);
   const std::vector<judge::ShapeTime> shapes = judge->shape_times(*outcome.winner);
@@ -401,7 +401,8 @@ TEST_F(JudgeTest, WhatDoesNotCompileIsRefusedWithItsLog) {
   EXPECT_FALSE(outcome.winner);
   ASSERT_EQ(archive.refused(), 5u);
   const halving::Entry& entry = archive.entries().front();
-  EXPECT_NE(entry.refused.find("expected a ';'"), std::string::npos) << entry.refused;
+  EXPECT_NE(entry.outcome.refused.find("expected a ';'"), std::string::npos)
+      << entry.outcome.refused;
   EXPECT_FALSE(run->compile_log(entry.candidate.id).empty());
 }
 

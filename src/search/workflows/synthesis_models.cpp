@@ -226,7 +226,7 @@ Status Synthesis::talk() {
   ModelWork& work = *work_;
   const halving::Entry* best = archive_.best();
   const double floor = judge_->rank_floor_us();
-  const bool counts = best != nullptr && (!judge_->has_clock() || best->measured_us > 0);
+  const bool counts = best != nullptr && (!judge_->has_clock() || best->outcome.measured);
   if (work.proposer == "hybrid" && counts && best->us() > 0 &&
       floor / best->us() >= request_.goal) {
     work.why_no_talk = fmt::format("the built-in proposer reached the goal ({:.0f} % of the floor)",
@@ -361,7 +361,7 @@ Result<std::string> Synthesis::certify_annotated(const record::Candidate& made,
   const ports::Outcome look = KW_TRY(judge_->certify(made));
   KW_TRY(work_->journal->show("stage5_polish", made.id));
   halving::Entry& entry = archive_.at(made.id);
-  entry.refused = look.refused;
+  entry.outcome.refused = look.refused;
   if (!look.refused.empty()) return "the annotated module was refused: " + look.refused;
   entry.certified = true;
   return std::string();
@@ -373,29 +373,28 @@ Result<std::string> Synthesis::slower_than(const halving::Entry& winner,
                                            const record::Candidate& made,
                                            const judge::Certificate& plain) {
   const bool same = stages::same_code(plain.text, made.text);
-  halving::Entry& entry = archive_.at(made.id);
   const std::vector<ports::Outcome> screened =
       KW_TRY(judge_->examine({winner.candidate, made}, ports::Depth::Screen));
-  entry.estimate_us = screened[1].us;
-  entry.is_lower_bound = screened[1].is_lower_bound;
-  entry.refused = screened[1].refused;
+  const halving::Entry& entry = archive_.note(made, screened[1]);
   double before = screened[0].us, after = screened[1].us;
   bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was stopped
   if (judge_->has_clock() && entry.alive()) {
     const std::vector<ports::Outcome> looks =
         KW_TRY(judge_->race({winner.candidate, made}, {.effort = kPolishEffort}));
     before = looks[0].us;
-    after = entry.measured_us = looks[1].us;
-    entry.refused = looks[1].refused;
+    after = looks[1].us;
+    archive_.note(made, looks[1]);
     slower = false;
   }
-  if (!entry.alive()) return "the annotated module was refused: " + entry.refused;
+  if (!entry.alive()) return "the annotated module was refused: " + entry.outcome.refused;
   slower = slower || after > (same ? kSlower : 1) * before;
   if (!slower) return std::string();
-  entry.refused = fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
-                              same ? "" : "changes code and ", after, before,
-                              judge_->has_clock() ? "measured together" : "estimated");
-  return entry.refused;
+  const std::string why =
+      fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
+                  same ? "" : "changes code and ", after, before,
+                  judge_->has_clock() ? "measured together" : "estimated");
+  archive_.note(made, ports::Outcome::refusal(why));
+  return why;
 }
 
 // If anything fails, the winner is shipped unchanged.

@@ -310,8 +310,8 @@ Json Synthesis::candidates_json() const {
     if (!entry.candidate.model.empty()) row.set("model", entry.candidate.model);
     row.set("tunes", std::move(tunes)).set("estimate_us", or_null(entry.estimate_us));
     row.set("estimate_is_lower_limit", entry.is_lower_bound);
-    row.set("measured_us", or_null(entry.measured_us)).set("certified", entry.certified);
-    list.push(row.set("refused", entry.alive() ? Json() : Json(entry.refused)));
+    row.set("measured_us", or_null(entry.measured_us())).set("certified", entry.certified);
+    list.push(row.set("refused", entry.alive() ? Json() : Json(entry.outcome.refused)));
   };
   for (const halving::Entry* entry : archive_.ranked()) push(*entry);
   for (const halving::Entry& entry : archive_.entries()) {

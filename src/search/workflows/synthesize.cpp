@@ -436,7 +436,7 @@ void Synthesis::conclude() {
   for (const halving::Entry& entry : archive_.entries()) {
     if (entry.alive()) continue;
     report_.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
-                                         archive_.entries().size(), entry.refused);
+                                         archive_.entries().size(), entry.outcome.refused);
   }
 }
 
