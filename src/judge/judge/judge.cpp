@@ -45,7 +45,7 @@ std::string verdict_reason(const record::Verdict& verdict) {
   return std::visit(Reason(), verdict);
 }
 
-LocalJudge::LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
+LocalJudge::LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, ports::Records& run,
                        single_run::Progress progress)
     : request_(request), lanes_(lanes), run_(run), progress_(std::move(progress)) {}
 
@@ -55,7 +55,7 @@ LocalJudge::~LocalJudge() {
 }
 
 Result<std::unique_ptr<LocalJudge>> LocalJudge::make(const JudgeRequest& request,
-                                                     timing::Lanes& lanes, store::Run& run,
+                                                     timing::Lanes& lanes, ports::Records& run,
                                                      single_run::Progress progress) {
   std::unique_ptr<LocalJudge> judge(new LocalJudge(request, lanes, run, std::move(progress)));
   KW_TRY(judge->prepare());
@@ -185,7 +185,7 @@ kernel::Bindings LocalJudge::fixed_for(const ports::Device& device,
 
 verification::VerifyRequest LocalJudge::verify_request(const record::Candidate& candidate) const {
   verification::VerifyRequest request = request_.verify;
-  request.module_path = run_.folder() + "/candidates/" + candidate.id + "/module.cu";
+  request.module_path = run_.module_path(candidate.id);
   request.tunes = candidate.tunes;
   for (const auto& [name, value] : candidate.tunes) {
     request.task_options.emplace_back("--tune");

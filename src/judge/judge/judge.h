@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "machine/ahead_compiler.h"
+#include "ports/journal.h"
 #include "ports/judge.h"
-#include "store/run.h"
 #include "timing/bench.h"
 #include "timing/cost_model.h"
 #include "timing/lanes.h"
@@ -66,7 +66,8 @@ class LocalJudge : public ports::Judge {
  public:
   /// All arguments must outlive this. An Error when the task cannot be traced at its shapes.
   static Result<std::unique_ptr<LocalJudge>> make(const JudgeRequest& request, timing::Lanes& lanes,
-                                                  store::Run& run, single_run::Progress progress);
+                                                  ports::Records& run,
+                                                  single_run::Progress progress);
   ~LocalJudge() override;
 
   bool has_clock() const override;
@@ -123,7 +124,7 @@ class LocalJudge : public ports::Judge {
   };
   /// Shapes to compile for: the timed ones; also the counted ones; also the gate's.
   enum class Wanted : uint8_t { Timed, Counted, All };
-  LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
+  LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, ports::Records& run,
              single_run::Progress progress);
 
   Status prepare();
@@ -191,7 +192,7 @@ class LocalJudge : public ports::Judge {
   mutable std::mutex mutex_;  // lanes report and refuse in parallel
   JudgeRequest request_;
   timing::Lanes& lanes_;
-  store::Run& run_;
+  ports::Records& run_;
   single_run::Progress progress_;
   std::vector<std::unique_ptr<Site>> sites_;  // the ranked shapes
   task::Task searched_;                       // the task at the timed shapes; certifying uses all

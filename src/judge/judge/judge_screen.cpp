@@ -150,7 +150,7 @@ Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& can
 }
 
 Result<ports::Outcome> LocalJudge::screen_one(const record::Candidate& candidate) {
-  KW_TRY(run_.add(candidate));
+  KW_TRY(run_.keep(candidate));
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
   bool is_lower_bound = false;

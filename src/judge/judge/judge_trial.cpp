@@ -114,7 +114,7 @@ void LocalJudge::expect(const ports::Candidates& candidates) {
 
 Result<verification::VerifyReport> LocalJudge::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
-  KW_TRY(run_.add(candidate));
+  KW_TRY(run_.keep(candidate));
   report_progress("judging " + candidate.origin);
   compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
   timing::Lane& lane = lanes_.first();
@@ -127,7 +127,7 @@ Result<verification::VerifyReport> LocalJudge::verify(const record::Candidate& c
 
 Result<Trial> LocalJudge::trial(const record::Candidate& candidate, bool run) {
   KW_TRY(os::check_interrupted());
-  KW_TRY(run_.add(candidate));
+  KW_TRY(run_.keep(candidate));
   Trial trial;
   const auto refuse_with = [&](record::Verdict verdict, std::string log) -> Result<Trial> {
     trial.verdict = std::move(verdict);

@@ -2,6 +2,7 @@
 
 #include "ports/compiler.h"
 #include "ports/device.h"
+#include "ports/journal.h"
 #include "ports/judge.h"
 #include "ports/oracle.h"
 
@@ -33,6 +34,7 @@ Device::~Device() = default;
 void Device::recycle(std::vector<tensor::HostTensor>) {}
 Oracle::~Oracle() = default;
 Judge::~Judge() = default;
+Journal::~Journal() = default;
 std::string Judge::explain(const record::Candidate&) { return ""; }
 
 Result<Outcome> Judge::examine_one(const record::Candidate& candidate, Depth depth) {

@@ -60,7 +60,7 @@ void Evolution::report_progress(const std::string& what) const {
 }
 
 Status Evolution::note(const Json& event) {
-  KW_TRY(ports_.journal->write(event));
+  KW_TRY(ports_.journal->append(kEvolveEvent, event));
   state_.apply(event, [this](const std::string& id) -> std::optional<record::Candidate> {
     if (fresh_ && fresh_->id == id) return fresh_;
     return ports_.find ? ports_.find(id) : std::nullopt;

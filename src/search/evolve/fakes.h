@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "evolve/evolution.h"
 #include "evolve/mutator.h"
+#include "ports/fakes.h"
 
 namespace kw::evolve {
 
@@ -154,22 +155,8 @@ class FakeProposer : public Proposer {
   std::map<int64_t, Proposal> waiting_;
 };
 
-class FakeJournal : public Journal {
+class FakeJournal : public ports::MemoryJournal<ports::Journal> {
  public:
-  std::vector<std::string> lines;
-  std::map<std::string, record::Candidate> kept;
-  int64_t room = -1;  // writes until the disk is full; -1: no limit
-
-  Status keep(const record::Candidate& one) override {
-    kept.emplace(one.id, one);
-    return Done{};
-  }
-  Status write(const Json& event) override {
-    if (room == 0) return environment_error("cut");
-    if (room > 0) --room;
-    lines.push_back(event.dump());
-    return Done{};
-  }
   FindCandidate find() const {
     return [this](const std::string& id) -> std::optional<record::Candidate> {
       const auto at = kept.find(id);

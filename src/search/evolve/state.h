@@ -16,6 +16,9 @@
 
 namespace kw::evolve {
 
+/// The kind of an evolution's events in the journal of a run.
+inline constexpr const char* kEvolveEvent = "evolve";
+
 /// Which authors write the proposals.
 enum class Authors : uint8_t { Builtin, Models, Both };
 /// Search for the first right kernel, or make a right kernel faster.

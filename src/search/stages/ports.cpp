@@ -2,8 +2,6 @@
 
 namespace kw::stages {
 
-Journal::~Journal() = default;
-
 Json to_json(const Attempt& attempt) {
   Json json = Json::object();
   json.set("stage", attempt.stage).set("attempt", attempt.number);

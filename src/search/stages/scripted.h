@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ports/fakes.h"
 #include "stages/stages.h"
 
 namespace kw::stages::test {
@@ -84,26 +85,17 @@ class ScriptedJudge : public ports::Judge {
   }
 };
 
-class MemoryJournal : public Journal {
+class MemoryJournal : public ports::MemoryJournal<Journal> {
  public:
-  Status write(const std::string& path, const std::string& text) override {
-    files[path] = text;
-    return Done{};
-  }
-  Status show(const std::string& folder, const std::string& id) override {
-    shown[folder] = id;
-    return Done{};
-  }
-  Status attempt(const Attempt& attempt) override {
-    attempts.push_back(attempt);
-    return Done{};
-  }
   Status exchange(const std::string& label, const llm::Request&, const llm::Outcome&) override {
     labels.push_back(label);
     return Done{};
   }
-  std::map<std::string, std::string> files, shown;
-  std::vector<Attempt> attempts;
+  std::vector<Attempt> attempts() const {
+    std::vector<Attempt> list;
+    for (const std::string& line : lines) list.push_back(attempt_from_json(*Json::parse(line)));
+    return list;
+  }
   std::vector<std::string> labels;
 };
 

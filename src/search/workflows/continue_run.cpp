@@ -248,7 +248,7 @@ Result<SynthesisReport> Synthesis::resume(const ContinueRequest& how) {
   if (only_measure_ && lanes_ != nullptr && !lanes_->has_gpu())
     return environment_error("tune measures on a GPU, and there is none: " + machine_->no_gpu());
   if (report_.failed_stage.empty())
-    KW_TRY(run_->event("resumed", Json::object().set("env", env_json())));
+    KW_TRY(run_->append("resumed", Json::object().set("env", env_json())));
   return tell_the_rest();
 }
 

@@ -19,7 +19,6 @@
 namespace kw::workflows {
 namespace {
 
-constexpr const char* kEvolveEvent = "evolve";
 constexpr size_t kMostCertified = 8;  // certifications tried at most
 
 evolve::Authors authors_of(const std::string& proposer) {
@@ -42,13 +41,6 @@ std::string shapes_told(const task::Task& task) {
 
 }  // namespace
 
-Status RunEvents::keep(const record::Candidate& candidate) {
-  KW_TRY(run_.add(candidate));
-  return Done{};
-}
-
-Status RunEvents::write(const Json& event) { return run_.event(kEvolveEvent, event); }
-
 evolve::State evolved_so_far(const store::Run& run) {
   const auto find = [&run](const std::string& id) -> std::optional<record::Candidate> {
     Result<record::Candidate> kept = run.candidate(id);
@@ -56,7 +48,7 @@ evolve::State evolved_so_far(const store::Run& run) {
   };
   evolve::State state;
   for (const record::Event& event : run.events()) {
-    if (event.kind == kEvolveEvent) state.apply(event.data, find);
+    if (event.kind == evolve::kEvolveEvent) state.apply(event.data, find);
   }
   return state;
 }
@@ -146,7 +138,6 @@ Status Synthesis::open_evolution() {
                                                 work_ ? work_->session.get() : nullptr,
                                                 work_ ? work_->journal.get() : nullptr));
   }
-  work.journal = std::make_unique<RunEvents>(*run_);
   work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk()));
   work.settings = evolve_settings();
   return Done{};
@@ -173,7 +164,7 @@ Status Synthesis::evolve() {
   ports.proposer = work.proposer.get();
   ports.verifier = &evolve_verifier();
   ports.judge = work.judge.get();
-  ports.journal = work.journal.get();
+  ports.journal = &*run_;
   ports.find = [this](const std::string& id) { return known_candidate(id); };
   const double begin = seconds();
   ports.seconds = [this, begin] { return seconds() - begin; };

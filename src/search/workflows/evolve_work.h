@@ -15,17 +15,6 @@
 
 namespace kw::workflows {
 
-/// The journal of an evolution: candidates and events in the run folder.
-class RunEvents : public evolve::Journal {
- public:
-  explicit RunEvents(store::Run& run) : run_(run) {}
-  Status keep(const record::Candidate& candidate) override;
-  Status write(const Json& event) override;
-
- private:
-  store::Run& run_;
-};
-
 /// The state after the events of earlier sessions.
 evolve::State evolved_so_far(const store::Run& run);
 
@@ -39,7 +28,6 @@ struct EvolveWork {
   std::unique_ptr<evolve::Verifier> verifier;
   std::unique_ptr<review::Readers>
       readers;  // reviewers of what the verifier let through; may be null
-  std::unique_ptr<RunEvents> journal;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;
   std::vector<UnseenShape> unseen;

@@ -16,6 +16,7 @@
 #include "halving/search.h"
 #include "os/files.h"
 #include "ports/audit_hash.h"
+#include "store/run.h"
 #include "store/test_folder.h"
 #include "variants/builtin.h"
 #include "workflows/explaining_judge.h"

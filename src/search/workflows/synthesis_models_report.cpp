@@ -95,14 +95,14 @@ Json Synthesis::models_json() const {
 // Writes the result of each stage where users of other generators expect it.
 Status Synthesis::show_outcome() {
   const auto write = [this](const char* path, const Json& json) -> Status {
-    return json.is_null() ? Status(Done{}) : run_->transcript(path, json.dump(true) + "\n");
+    return json.is_null() ? Status(Done{}) : run_->write(path, json.dump(true) + "\n");
   };
   KW_TRY(write("stage3_correctness/report.json", report_.document["correctness"]));
   KW_TRY(write("stage4_performance/report.json", report_.document["performance"]));
   if (!report_.passed) return Done{};
   Json polish = report_.document["models"]["polish"];
   KW_TRY(write("stage5_polish/status.json", polish.set("kernel_cu_path", report_.kernel_path)));
-  return run_->view("stage5_polish/final", "final");
+  return run_->show("stage5_polish/final", "final");
 }
 
 void Synthesis::fill_models() {

@@ -315,8 +315,8 @@ Status Synthesis::create_run() {
   run_.emplace(KW_TRY(store::Run::create(where, inputs)));
   if (work_) {
     KW_TRY(work_->journal->attach(*run_));
-    KW_TRY(run_->transcript("stage1_interview/kernel_spec.json",
-                            stages::to_json(work_->spec).dump(true) + "\n"));
+    KW_TRY(run_->write("stage1_interview/kernel_spec.json",
+                       stages::to_json(work_->spec).dump(true) + "\n"));
   }
   report_.run_id = run_->id();
   report_.folder = progress_.folder = run_->folder();
