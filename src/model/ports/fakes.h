@@ -1,4 +1,4 @@
-// A journal in memory. For tests only.
+// A judge and a journal in memory. For tests only.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,30 @@
 #include <vector>
 
 #include "ports/journal.h"
+#include "ports/judge.h"
 
 namespace kw::ports {
+
+/// Calls every candidate right, without a time. A test overrides examined().
+class FakeJudge : public Judge {
+ public:
+  bool clock = false;
+
+  virtual Result<Outcome> examined(const record::Candidate&, Depth) { return Outcome(); }
+
+  bool has_clock() const override { return clock; }
+  Result<std::vector<Outcome>> examine(const Candidates& candidates, Depth depth) override {
+    std::vector<Outcome> out;
+    for (const record::Candidate& one : candidates) out.push_back(KW_TRY(examined(one, depth)));
+    return out;
+  }
+  Result<std::vector<Outcome>> race(const Candidates& candidates, const RaceOptions&) override {
+    return examine(candidates, Depth::Time);
+  }
+  Result<Outcome> certify(const record::Candidate& one) override {
+    return examined(one, Depth::Time);
+  }
+};
 
 /// `Base` is Journal or a port that extends it.
 template <class Base>

@@ -91,7 +91,7 @@ class EvolutionTest : public ::testing::Test {
     return offer;
   }
   std::function<Proposal(const ProposalRequest&, const Population&)> models;
-  FakeJudge judge;
+  TunedJudge judge;
   Limits limits;
   State state;
   std::vector<ProposalRequest> begun;

@@ -56,33 +56,25 @@ inline double fake_us(const record::Candidate& one) {
 }
 
 /// Modules with "wrong" pass screening and fail the gate; "broken" does not compile.
-class FakeJudge : public ports::Judge {
+class TunedJudge : public ports::FakeJudge {
  public:
-  bool clock = false;
   int screened = 0, judged_count = 0;
   std::function<Status()> before = [] { return Status(Done{}); };  // an Error is the machine's
 
-  bool has_clock() const override { return clock; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& list,
-                                              ports::Depth depth) override {
-    if (depth == ports::Depth::Time) return judged(list);
-    std::vector<ports::Outcome> out;
-    for (const record::Candidate& one : list) out.push_back(KW_TRY(screen(one)));
-    return out;
-  }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates&,
-                                           const ports::RaceOptions&) override {
-    return environment_error("an evolution races nothing");
-  }
-  Result<ports::Outcome> certify(const record::Candidate&) override {
-    return environment_error("an evolution certifies nothing");
-  }
-
- private:
-  Result<ports::Outcome> screen(const record::Candidate& one) {
+  Result<ports::Outcome> examined(const record::Candidate& one, ports::Depth depth) override {
     KW_TRY(before());
-    ++screened;
     ports::Outcome seen;
+    if (depth == ports::Depth::Time) {
+      ++judged_count;
+      seen.us = fake_us(one) + (clock ? 0.5 : 0);
+      seen.measured = clock;
+      if (one.text.find("wrong") == std::string::npos) return seen;
+      seen.us = 0;
+      seen.refused = "wrong: by 3";
+      seen.detail = "element 7 is wrong";
+      return seen;
+    }
+    ++screened;
     seen.bound = one.text.find("tiles") != std::string::npos ? "compute" : "memory";
     seen.occupancy = 0.5;
     if (one.text.find("broken") != std::string::npos) {
@@ -93,23 +85,6 @@ class FakeJudge : public ports::Judge {
     seen.us = fake_us(one);
     seen.code = "add.f32 %f1, %f2, %f3;\nmul.f32 %f1, %f2, " + one.id + ";\n";
     return seen;
-  }
-  Result<std::vector<ports::Outcome>> judged(const std::vector<record::Candidate>& list) {
-    KW_TRY(before());
-    std::vector<ports::Outcome> out;
-    for (const record::Candidate& one : list) {
-      ++judged_count;
-      ports::Outcome seen;
-      seen.us = fake_us(one) + (clock ? 0.5 : 0);
-      seen.measured = clock;
-      if (one.text.find("wrong") != std::string::npos) {
-        seen.us = 0;
-        seen.refused = "wrong: by 3";
-        seen.detail = "element 7 is wrong";
-      }
-      out.push_back(seen);
-    }
-    return out;
   }
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/random.h"
+#include "ports/fakes.h"
 
 namespace kw::halving {
 namespace {
@@ -36,9 +37,9 @@ class Numbers : public Proposer {
 };
 
 /// A judge for which candidate N takes `time(N)`.
-class Canned : public ports::Judge {
+class Canned : public ports::FakeJudge {
  public:
-  bool clock = true;
+  Canned() { clock = true; }
   std::function<double(int64_t)> estimate = [](int64_t n) {
     return 100.0 + static_cast<double>(n);
   };
@@ -49,32 +50,17 @@ class Canned : public ports::Judge {
   int fail_after = -1;
 
   static int64_t number(const record::Candidate& candidate) { return candidate.tunes.at("N"); }
-  bool has_clock() const override { return clock; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
-                                              ports::Depth depth) override {
-    return depth == ports::Depth::Screen ? screen(candidates) : measure(candidates);
-  }
-  Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates) {
-    std::vector<ports::Outcome> looks;
-    for (const auto& candidate : candidates) {
-      const int64_t n = number(candidate);
+  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) override {
+    const int64_t n = number(candidate);
+    if (depth == ports::Depth::Screen) {
       screened.push_back(n);
-      looks.push_back(not_compiling.count(n) ? ports::Outcome::refusal("it does not compile")
-                                             : ports::Outcome::estimate(estimate(n), false));
+      return not_compiling.count(n) ? ports::Outcome::refusal("it does not compile")
+                                    : ports::Outcome::estimate(estimate(n), false);
     }
-    return looks;
-  }
-  Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates) {
-    std::vector<ports::Outcome> looks;
-    for (const auto& candidate : candidates) {
-      if (fail_after >= 0 && static_cast<int>(measured.size()) >= fail_after)
-        return environment_error("interrupted");
-      const int64_t n = number(candidate);
-      measured.push_back(n);
-      looks.push_back(wrong.count(n) ? ports::Outcome::refusal("wrong")
-                                     : ports::Outcome::time(time(n)));
-    }
-    return looks;
+    if (fail_after >= 0 && static_cast<int>(measured.size()) >= fail_after)
+      return environment_error("interrupted");
+    measured.push_back(n);
+    return wrong.count(n) ? ports::Outcome::refusal("wrong") : ports::Outcome::time(time(n));
   }
   Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
                                            const ports::RaceOptions& options) override {

@@ -15,6 +15,7 @@
 #include "kernel/parse.h"
 #include "optimize/workshop.h"
 #include "os/files.h"
+#include "ports/fakes.h"
 
 namespace kw::optimize {
 
@@ -35,15 +36,15 @@ inline std::string fake_kernel(const std::vector<std::string>& behaviour,
   return text;
 }
 
-class FakeWorkshop : public Workshop, public ports::Judge, public profile::Examiner {
+class FakeWorkshop : public Workshop, public ports::FakeJudge, public profile::Examiner {
  public:
-  bool clock = true;
   double mde_pct = 1, spread = 0.002;           // of ratios, to each side
   profile::Roofline roofline;                   // of every kernel, except its time
   std::vector<std::vector<std::string>> races;  // without those of copies
   int examined = 0;
 
   FakeWorkshop() {
+    clock = true;
     judge = this;
     examiner = this;
     facts = {"sm_90a", "scale", "hash of the task",
@@ -54,13 +55,6 @@ class FakeWorkshop : public Workshop, public ports::Judge, public profile::Exami
     roofline.floor_us = 10;
   }
 
-  bool has_clock() const override { return clock; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates&, ports::Depth) override {
-    return environment_error("optimising only races");
-  }
-  Result<ports::Outcome> certify(const record::Candidate&) override {
-    return environment_error("optimising certifies nothing");
-  }
   Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
                                            const ports::RaceOptions&) override {
     std::vector<std::string> kernels;

@@ -26,23 +26,8 @@ inline std::string fenced(const std::string& body) {
   return "Here it is.\n```cuda\n" + module_text(body) + "```\n";
 }
 
-class ScriptedJudge : public ports::Judge {
+class ScriptedJudge : public ports::FakeJudge {
  public:
-  bool has_clock() const override { return false; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
-                                              ports::Depth depth) override {
-    std::vector<ports::Outcome> out;
-    for (const record::Candidate& candidate : candidates)
-      out.push_back(KW_TRY(examined(candidate, depth)));
-    return out;
-  }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates&,
-                                           const ports::RaceOptions&) override {
-    return environment_error("the stages race nothing");
-  }
-  Result<ports::Outcome> certify(const record::Candidate&) override {
-    return environment_error("the stages certify nothing");
-  }
   std::string explain(const record::Candidate&) override { return "bound by memory (estimated)"; }
 
   static double us(const record::Candidate& candidate) {
@@ -51,8 +36,7 @@ class ScriptedJudge : public ports::Judge {
   std::vector<std::string> log, right;
   bool interrupt = false;
 
- private:
-  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) {
+  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) override {
     ports::Outcome out;
     switch (depth) {
       case ports::Depth::Compile:
@@ -76,6 +60,8 @@ class ScriptedJudge : public ports::Judge {
         return out;
     }
   }
+
+ private:
   static bool has(const record::Candidate& candidate, const std::string& word) {
     return candidate.text.find(word) != std::string::npos;
   }
