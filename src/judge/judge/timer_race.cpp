@@ -9,8 +9,7 @@
 #include <iterator>
 
 #include "core/check.h"
-#include "judge/judge.h"
-#include "judge/judge_counting.h"
+#include "judge/parts.h"
 #include "os/interrupt.h"
 
 namespace kw::judge {
@@ -40,7 +39,7 @@ ports::Ratio ratio_of(const clock::Comparison& first) {
 
 }  // namespace
 
-ports::Outcome LocalJudge::Racer::outcome() const {
+ports::Outcome Racer::outcome() const {
   ports::Outcome out = ports::Outcome::refusal(verdict_reason(verdict));
   if (out.passed()) out.detail = problem;
   out.verdict = record::verdict_name(verdict);
@@ -60,29 +59,28 @@ ports::Outcome LocalJudge::Racer::outcome() const {
   return out;
 }
 
-Status LocalJudge::admit(const record::Candidate& candidate, Racer& racer) {
+Status Timer::admit(const record::Candidate& candidate, Racer& racer) {
   KW_TRY(os::check_interrupted());
-  timing::Lane& lane = lanes_.first();
+  timing::Lane& lane = context_.lanes.first();
   if (lane.shapes.front().ready.count(candidate.id) == 0) {
-    racer.gate = KW_TRY(verify(candidate));
+    racer.gate = KW_TRY(verifier_.verify(candidate));
     racer.verdict = racer.gate->gate.verdict;
     if (!record::passed(racer.verdict)) return Done{};
   }
-  report_progress("judging " + candidate.origin + " at the timed shape");
+  context_.report_progress("judging " + candidate.origin + " at the timed shape");
   racer.verdict = KW_TRY(ready(lane, candidate));
   return Done{};
 }
 
-Status LocalJudge::find_culprit(const ports::Candidates& candidates,
-                                const std::vector<size_t>& members, const std::string& why,
-                                std::vector<Racer>& racers) {
-  timing::LaneShape& at = lanes_.first().shapes.front();
+Status Timer::find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
+                           const std::string& why, std::vector<Racer>& racers) {
+  timing::LaneShape& at = context_.lanes.first().shapes.front();
   bool found = false;
   for (const size_t i : members) {
     KW_TRY(os::check_interrupted());
     const std::vector<timing::TimedCandidate*> alone = {at.ready.at(candidates[i].id).get()};
     const auto outcome =
-        KW_TRY(clock::measure(*lanes_.first().tools.verify.gpu, {alone[0]->timed()},
+        KW_TRY(clock::measure(*context_.lanes.first().tools.verify.gpu, {alone[0]->timed()},
                               measure_options(*at.shape, alone, 0)));
     const std::optional<record::Verdict> verdict = timing_verdict(outcome);
     if (!verdict) continue;
@@ -95,10 +93,10 @@ Status LocalJudge::find_culprit(const ports::Candidates& candidates,
   return Done{};
 }
 
-Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
-                                     const std::vector<size_t>& members, bool quick,
-                                     std::vector<Racer>& racers) {
-  timing::Lane& lane = lanes_.first();
+Result<bool> Timer::time_racers(const ports::Candidates& candidates,
+                                const std::vector<size_t>& members, bool quick,
+                                std::vector<Racer>& racers) {
+  timing::Lane& lane = context_.lanes.first();
   timing::LaneShape& at = lane.shapes.front();
   std::vector<timing::TimedCandidate*> timed;
   std::vector<ports::TimedProgram> programs;
@@ -111,11 +109,11 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
   const int processes = quick ? 1 : kProcesses;
   for (int worker = 0; worker < processes; ++worker) {
     KW_TRY(os::check_interrupted());
-    report_progress(
+    context_.report_progress(
         fmt::format("timing {} kernels, process {} of {}", programs.size(), worker + 1, processes));
     if (processes > 1 && lane.tools.renew) lane.tools.renew();
     clock::MeasureOptions measure = measure_options(*at.shape, timed, quick ? 1 : 5);
-    measure.protocol.seed = seed_ + 7919 * ++races_;
+    measure.protocol.seed = context_.seed + 7919 * ++races_;
     // In a new process the GPU's clock rate is still low.
     if (!quick) measure.protocol.warmup_seconds = kWarmup;
     measure.rule.min_samples = quick ? kQuickPairs : kRacePairs;
@@ -143,13 +141,9 @@ Result<bool> LocalJudge::time_racers(const ports::Candidates& candidates,
   return true;
 }
 
-Result<std::vector<LocalJudge::Racer>> LocalJudge::race_together(
-    const ports::Candidates& candidates, bool quick) {
-  KW_CHECK(has_clock(), "a race needs a clock");
-  for (const record::Candidate& candidate : candidates) {
-    compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
-    compile_ahead(*ahead_, candidate, lanes_.first().tools.verify.gpu->info().image, Wanted::All);
-  }
+Result<std::vector<Racer>> Timer::race_together(const ports::Candidates& candidates, bool quick) {
+  KW_CHECK(context_.has_clock(), "a race needs a clock");
+  for (const record::Candidate& candidate : candidates) context_.compile_for_gate(candidate);
   std::vector<Racer> racers(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) KW_TRY(admit(candidates[i], racers[i]));
   for (bool done = false; !done;) {
@@ -162,20 +156,21 @@ Result<std::vector<LocalJudge::Racer>> LocalJudge::race_together(
   for (size_t i = 0; i < racers.size(); ++i) {
     Racer& racer = racers[i];
     if (racer.in_race()) {
-      KW_TRY(note_time(first(), candidates[i], "race", *racer.measurement));
+      KW_TRY(note_time(context_.first(), candidates[i], "race", *racer.measurement));
       continue;
     }
     racer.measurement.reset();
     racer.comparison.reset();
     const bool gate_passed = !racer.gate || record::passed(racer.gate->gate.verdict);
-    if (gate_passed && !record::passed(racer.verdict)) KW_TRY(refuse(candidates[i], racer.verdict));
+    if (gate_passed && !record::passed(racer.verdict))
+      KW_TRY(context_.refuse(candidates[i], racer.verdict));
   }
   return racers;
 }
 
 // The first always stays.
-Result<std::vector<ports::Outcome>> LocalJudge::compare(const ports::Candidates& candidates,
-                                                        bool quick) {
+Result<std::vector<ports::Outcome>> Timer::compare(const ports::Candidates& candidates,
+                                                   bool quick) {
   const bool heat = !quick && candidates.size() > kMostTogether;
   std::vector<Racer> racers = KW_TRY(race_together(candidates, quick || heat));
   if (heat) {
