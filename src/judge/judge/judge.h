@@ -3,18 +3,13 @@
 // Certifying repeats all of that with fresh inputs. Results go to the run folder at once.
 #pragma once
 
-#include <functional>
-#include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "machine/ahead_compiler.h"
+#include "ports/journal.h"
 #include "ports/judge.h"
-#include "store/run.h"
 #include "timing/bench.h"
 #include "timing/cost_model.h"
 #include "timing/lanes.h"
@@ -62,38 +57,21 @@ struct Trial {
   std::vector<ports::KernelResources> resources;  // if a cubin can be made
 };
 
-/// The result of one candidate of a race.
-struct Racer {
-  record::Verdict verdict;                         // of the gate, the timed shape and the audit
-  std::optional<verification::VerifyReport> gate;  // not set: it had passed before
-  std::optional<clock::Measurement> measurement;
-  std::optional<clock::Comparison> comparison;  // of the first of the race with this one
-  std::string problem;                          // why a candidate that passed was not timed
-};
-
-struct RaceOptions {
-  int workers = 3;     // processes
-  bool quick = false;  // few samples in each
-};
-
 class LocalJudge : public ports::Judge {
  public:
   /// All arguments must outlive this. An Error when the task cannot be traced at its shapes.
   static Result<std::unique_ptr<LocalJudge>> make(const JudgeRequest& request, timing::Lanes& lanes,
-                                                  store::Run& run, single_run::Progress progress);
+                                                  ports::Records& run,
+                                                  single_run::Progress progress);
   ~LocalJudge() override;
 
   bool has_clock() const override;
   Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
                                               ports::Depth depth) override;
   Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
-                                           int effort) override;
+                                           const ports::RaceOptions& options) override;
   Result<ports::Outcome> certify(const record::Candidate& candidate) override;
 
-  /// Verifies all, then times those that passed together, interleaved, in new processes. Needs
-  /// has_clock(). A candidate may appear several times. The result is parallel to `candidates`.
-  Result<std::vector<Racer>> race_with_evidence(const ports::Candidates& candidates,
-                                                const RaceOptions& options);
   /// Stores and compiles the candidate, and runs it if requested. A refusal is stored.
   Result<Trial> trial(const record::Candidate& candidate, bool run);
   /// Runs the gate at the timed shape and the task's smaller ones. The verdict is stored.
@@ -107,11 +85,11 @@ class LocalJudge : public ports::Judge {
   const timing::Cost* cost(const std::string& id) const;
   /// The counts of screening at dims(); empty before screening.
   std::vector<timing::CostLaunch> counted(const std::string& id) const;
-  const JudgeRequest& request() const { return request_; }
+  const JudgeRequest& request() const;
   /// The tools of the first lane.
-  const timing::BenchTools& tools() const { return lanes_.first().tools; }
+  const timing::BenchTools& tools() const;
   /// Replaces the certificate.
-  void keep(Certificate certificate) { certificate_ = std::move(certificate); }
+  void keep(Certificate certificate);
 
   /// The timed shape, or the first of them.
   const task::Dims& dims() const;
@@ -124,101 +102,15 @@ class LocalJudge : public ports::Judge {
   /// The times at every ranked shape, dims() first.
   std::vector<ShapeTime> shape_times(const std::string& id) const;
   /// Of the last certified candidate; not set before.
-  const std::optional<Certificate>& certificate() const { return certificate_; }
+  const std::optional<Certificate>& certificate() const;
   /// The report of the last candidate that was refused, for the report of a failure.
-  const std::optional<verification::VerifyReport>& last_refusal() const { return last_refusal_; }
+  const std::optional<verification::VerifyReport>& last_refusal() const;
 
  private:
-  Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates);
-  Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates);
-  struct Site;
-  /// The result of counting at one shape.
-  struct Counted {
-    std::optional<record::Verdict> refused;
-    timing::Cost cost;
-    bool is_lower_bound = false;  // counting was stopped; the cost is a lower bound
-  };
-  /// Shapes to compile for: the timed ones; also the counted ones; also the gate's.
-  enum class Wanted : uint8_t { Timed, Counted, All };
-  LocalJudge(const JudgeRequest& request, timing::Lanes& lanes, store::Run& run,
-             single_run::Progress progress);
+  struct Parts;
+  explicit LocalJudge(std::unique_ptr<Parts> parts);
 
-  Status prepare();
-  Site& first() const { return *sites_.front(); }
-  /// An estimate or a floor as it is ranked.
-  double as_ranked(double us) const;
-  /// The geometric mean over the shapes. `known` gives the value of each, 0 if unknown.
-  double rank_of(const std::function<double(const Site&)>& known) const;
-  void report_progress(const std::string& what) const;
-  kernel::Bindings fixed_for(const ports::Device& device, const record::Candidate& candidate) const;
-  verification::VerifyRequest verify_request(const record::Candidate& candidate) const;
-  /// GPUs and oracles are idle while candidates are screened, so they compute the gate's inputs and
-  /// truths. Call await_truths() before other code uses them.
-  void begin_truths();
-  void await_truths();
-  /// Tells a compiler what a candidate will need.
-  void compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
-                     ports::ImageKind image, Wanted shapes);
-  /// Compiles the images that would be shipped.
-  void compile_whole(const record::Candidate& candidate);
-  Result<ports::Outcome> screen_one(const record::Candidate& candidate);
-  Result<Counted> count_at(Site& site, const kernel::Module& module,
-                           const record::Candidate& candidate);
-  Result<ports::Outcome> refuse(const record::Candidate& candidate, const record::Verdict& verdict);
-  /// The cost with the registers of the kernels at the timed shape, or a refusal because they do
-  /// not assemble. Not set when no compiler here makes cubins.
-  Result<std::optional<Counted>> with_registers(const Site& site,
-                                                const record::Candidate& candidate);
-  Result<ports::Outcome> finish_screening(const record::Candidate& candidate,
-                                          bool is_lower_bound = false);
-  /// The time that ranks a candidate.
-  double rank_us(const clock::Measurement& measured) const;
-  Result<ports::Outcome> measure_one(timing::Lane& lane, const record::Candidate& candidate);
-  Status find_shape(timing::Lane& lane, size_t site);
-  /// Whether all could be timed at that shape. Each rejected candidate says so in its outcome.
-  Result<bool> pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
-                       int effort, std::vector<ports::Outcome>& looks);
-  /// Gate and timed shape of one candidate of a race.
-  Status admit(const record::Candidate& candidate, Racer& racer);
-  /// Tries to time these together; false when one of them must be removed first.
-  Result<bool> time_racers(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                           const RaceOptions& options, std::vector<Racer>& racers);
-  /// After a failed race: finds which candidates fail alone.
-  Status find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                      const std::string& why, std::vector<Racer>& racers);
-  Status note_time(Site& site, const record::Candidate& candidate, const char* kind,
-                   const clock::Measurement& measured);
-  double rank_measured(const std::string& id) const;
-  bool timed_at(size_t site) const;
-  Result<verification::VerifyReport> gate(timing::Lane& lane, const record::Candidate& candidate);
-  /// Passed when it can be timed on this lane at all shapes; otherwise why not.
-  Result<record::Verdict> ready(timing::Lane& lane, const record::Candidate& candidate);
-  clock::MeasureOptions measure_options(const timing::TimedShape& shape,
-                                        const std::vector<timing::TimedCandidate*>& timed,
-                                        int effort);
-  timing::CostRequest cost_request(const Site& site, const record::Candidate& candidate,
-                                   std::vector<timing::CostLaunch> launches) const;
-  Result<std::vector<ports::KernelResources>> resources_of(const kernel::Module& module,
-                                                           const record::Candidate& candidate);
-  Status note_resources(const record::Candidate& candidate, Certificate& certificate);
-
-  mutable std::mutex mutex_;  // lanes report and refuse in parallel
-  JudgeRequest request_;
-  timing::Lanes& lanes_;
-  store::Run& run_;
-  single_run::Progress progress_;
-  std::vector<std::unique_ptr<Site>> sites_;  // the ranked shapes
-  task::Task searched_;                       // the task at the timed shapes; certifying uses all
-  uint64_t seed_ = 0;
-  ports::Compiler* inner_ = nullptr;               // used by ahead_
-  std::unique_ptr<machine::AheadCompiler> ahead_;  // kernels of candidates, one by one
-  std::unique_ptr<machine::AheadCompiler> whole_;  // for what is certified and shipped
-  std::set<std::string> gated_;                    // ids that passed verify() on the first lane
-  uint64_t races_ = 0;
-  std::vector<std::future<void>> truths_;  // in progress, one per lane
-  bool truths_begun_ = false;
-  std::optional<Certificate> certificate_;
-  std::optional<verification::VerifyReport> last_refusal_;
+  std::unique_ptr<Parts> parts_;
 };
 
 /// Why a candidate was refused, in one line; "" when it passed.

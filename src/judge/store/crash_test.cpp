@@ -64,7 +64,7 @@ Status work(StoredRun& run, Promised* promised) {
     KW_TRY(run.timed(one.id, Json::object().set("microseconds", 1.5 + number)));
     promised->timings[one.id] = Json::object().set("microseconds", 1.5 + number);
     const std::string kind = fmt::format("tried-{}", number);
-    KW_TRY(run.event(kind, Json::object()));
+    KW_TRY(run.append(kind, Json::object()));
     promised->events.push_back(kind);
     KW_TRY(run.checkpoint(Json::object().set("next", number + 1)));
     promised->checkpoint = number + 1;

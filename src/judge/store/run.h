@@ -12,6 +12,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "os/disk.h"
+#include "ports/journal.h"
 #include "record/candidate.h"
 #include "record/event.h"
 
@@ -39,7 +40,7 @@ enum class Access : uint8_t { Write, Read };  // Write locks and repairs
 
 /// All methods may be called from several threads. An Error of a writing method comes from the disk
 /// (full, gone). What was stored before stays.
-class Run {
+class Run : public ports::Records {
  public:
   /// Creates a folder with its inputs. Input Error when `where.folder` is not empty.
   static Result<Run> create(const Where& where, const RunInputs& inputs,
@@ -50,7 +51,7 @@ class Run {
                           os::Disk& disk = os::real_disk());
   Run(Run&&) noexcept;
   Run& operator=(Run&&) noexcept;
-  ~Run();
+  ~Run() override;
 
   const std::string& id() const;
   const std::string& folder() const;
@@ -61,23 +62,21 @@ class Run {
   /// Stores a candidate under the hash of its content. False when it is there already; the first
   /// lineage stays. `when` is set if it is 0. Appends an event "added".
   Result<bool> add(record::Candidate candidate);
-  Status compiled(const std::string& id, const std::string& log);
-  /// After this returns, only a disk failure can lose the verdict. Appends "judged" with the
-  /// verdict's "verdict".
-  Status judged(const std::string& id, const Json& verdict);
-  /// Includes the raw samples. Members of earlier timings that this one lacks are kept, so a later
-  /// measurement adds to the first. Appends "timed".
-  Status timed(const std::string& id, const Json& timing);
-  Status profiled(const std::string& id, const Json& profile);  // members are kept in the same way
+  Status keep(const record::Candidate& candidate) override;
+  Status compiled(const std::string& id, const std::string& log) override;
+  /// Appends "judged" with the verdict's "verdict".
+  Status judged(const std::string& id, const Json& verdict) override;
+  /// Includes the raw samples. Appends "timed".
+  Status timed(const std::string& id, const Json& timing) override;
+  Status profiled(const std::string& id, const Json& profile) override;
+  std::string module_path(const std::string& id) const override;
   Status event(const record::Event& event);
   /// The same with the present time.
-  Status event(const std::string& kind, Json data);
-  /// Stores a text beside the records, at a path like "stage2_codegen/attempt_01/llm_response.md":
-  /// a model's answer, for example. Losing it loses no verdict.
-  Status transcript(const std::string& path, std::string_view text);
+  Status append(const std::string& kind, const Json& event) override;
+  Status write(const std::string& path, const std::string& text) override;
   /// Links a candidate's files under `path`: kernel.cu, compile.log, result.json, timing.json,
   /// those that exist. For "final" it links the shipped files.
-  Status view(const std::string& path, const std::string& id);
+  Status show(const std::string& path, const std::string& id) override;
   /// Replaces the state from which a later session continues.
   Status checkpoint(const Json& state);
   /// Writes final/ and then report.json. A later session may call it again. Adds a "storage" member

@@ -47,7 +47,7 @@ TEST(Run, KeepsEverythingItIsGiven) {
     ASSERT_TRUE(run.timed(first.id, Json::object().set("microseconds", 3.5)));
     ASSERT_TRUE(run.profiled(first.id, Json::object().set("occupancy", 0.5)));
     ASSERT_TRUE(run.judged(second.id, verdict("wrong")));
-    ASSERT_TRUE(run.event("stage", Json::object().set("stage", "search")));
+    ASSERT_TRUE(run.append("stage", Json::object().set("stage", "search")));
     ASSERT_TRUE(run.checkpoint(Json::object().set("next", 7)));
     ASSERT_TRUE(run.finish(Json::object().set("passed", true), {"// cu", "// ptx", "", "# it"}));
   }

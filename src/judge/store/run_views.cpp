@@ -33,7 +33,7 @@ Status link_file(const std::string& link, const std::string& target) {
 
 }  // namespace
 
-Status Run::transcript(const std::string& path, std::string_view text) {
+Status Run::write(const std::string& path, const std::string& text) {
   KW_CHECK(impl_->lock.has_value(), "only a run opened for writing is written to");
   KW_CHECK(is_transcript_path(path), "transcripts stay in their folders");
   const std::string whole = impl_->at.folder + "/" + path;
@@ -41,7 +41,7 @@ Status Run::transcript(const std::string& path, std::string_view text) {
   return impl_->disk.write(whole, text, os::Sync::No);
 }
 
-Status Run::view(const std::string& path, const std::string& id) {
+Status Run::show(const std::string& path, const std::string& id) {
   KW_CHECK(impl_->lock.has_value(), "only a run opened for writing is written to");
   KW_CHECK(is_transcript_path(path + "/x"), "views stay in their folders");
   const bool shipped = id == "final";

@@ -29,12 +29,12 @@ TEST(Views, ShowACandidateByLinksThatSurviveAMove) {
   {
     ViewedRun run = ViewedRun::create({"", root.path() + "/run"}, view_inputs()).value();
     ASSERT_TRUE(run.add(one));
-    ASSERT_TRUE(run.transcript("stage2_codegen/attempt_01/llm_response.md", "Here.\n"));
-    ASSERT_TRUE(run.view("stage2_codegen/attempt_01", one.id));
+    ASSERT_TRUE(run.write("stage2_codegen/attempt_01/llm_response.md", "Here.\n"));
+    ASSERT_TRUE(run.show("stage2_codegen/attempt_01", one.id));
     ASSERT_TRUE(run.judged(one.id, Json::object().set("verdict", "passed")));
-    ASSERT_TRUE(run.view("stage2_codegen/attempt_01", one.id)) << "again, with more to show";
+    ASSERT_TRUE(run.show("stage2_codegen/attempt_01", one.id)) << "again, with more to show";
     ASSERT_TRUE(run.finish(Json::object().set("passed", true), {"// shipped\n", "", "", ""}));
-    ASSERT_TRUE(run.view("stage5_polish/final", "final"));
+    ASSERT_TRUE(run.show("stage5_polish/final", "final"));
     EXPECT_EQ(run.damage(), std::vector<std::string>{});
   }
   std::filesystem::rename(root.path() + "/run", root.path() + "/moved");
@@ -53,7 +53,7 @@ TEST(Views, ShowTheLatestCandidate) {
   for (const char* text : {"// one\n", "// two\n"}) {
     const record::Candidate one = view_candidate(text);
     ASSERT_TRUE(run.add(one));
-    ASSERT_TRUE(run.view("stage3_correctness", one.id));
+    ASSERT_TRUE(run.show("stage3_correctness", one.id));
   }
   EXPECT_EQ(*os::read_file(run.folder() + "/stage3_correctness/kernel.cu"), "// two\n");
 }

@@ -89,10 +89,19 @@ Status Run::event(const record::Event& event) {
   return impl_->disk.append(impl_->at.events(), event_line(event));
 }
 
-Status Run::event(const std::string& kind, Json data) {
+Status Run::append(const std::string& kind, const Json& event) {
   check_writable(impl_->lock);
   const std::lock_guard<std::mutex> guard(impl_->mutex);
-  return impl_->append(kind, std::move(data));
+  return impl_->append(kind, event);
+}
+
+Status Run::keep(const record::Candidate& candidate) {
+  KW_TRY(add(candidate));
+  return Done{};
+}
+
+std::string Run::module_path(const std::string& id) const {
+  return folder() + "/candidates/" + id + "/module.cu";
 }
 
 Status Run::checkpoint(const Json& state) {

@@ -2,6 +2,7 @@
 
 #include "ports/compiler.h"
 #include "ports/device.h"
+#include "ports/journal.h"
 #include "ports/judge.h"
 #include "ports/oracle.h"
 
@@ -33,6 +34,7 @@ Device::~Device() = default;
 void Device::recycle(std::vector<tensor::HostTensor>) {}
 Oracle::~Oracle() = default;
 Judge::~Judge() = default;
+Journal::~Journal() = default;
 std::string Judge::explain(const record::Candidate&) { return ""; }
 
 Result<Outcome> Judge::examine_one(const record::Candidate& candidate, Depth depth) {
@@ -42,8 +44,9 @@ Result<Outcome> Judge::examine_one(const record::Candidate& candidate, Depth dep
 Result<std::vector<Outcome>> JudgeDecorator::examine(const Candidates& candidates, Depth depth) {
   return inner_.examine(candidates, depth);
 }
-Result<std::vector<Outcome>> JudgeDecorator::race(const Candidates& candidates, int effort) {
-  return inner_.race(candidates, effort);
+Result<std::vector<Outcome>> JudgeDecorator::race(const Candidates& candidates,
+                                                  const RaceOptions& options) {
+  return inner_.race(candidates, options);
 }
 Result<Outcome> JudgeDecorator::certify(const record::Candidate& candidate) {
   return inner_.certify(candidate);

@@ -25,7 +25,7 @@ Json point_json(const Point& point) {
   return json.set("measured", point.measured).set("usd", point.usd);
 }
 
-Json counts_json(const Archive& archive) {
+Json counts_json(const Population& archive) {
   int64_t refused = 0, judged = 0, refused_there = 0, doubted = 0, repeated = 0;
   for (const Entry& entry : archive.entries()) {
     refused += !entry.alive();
@@ -41,7 +41,7 @@ Json counts_json(const Archive& archive) {
   return json.set("same_code", repeated);
 }
 
-Json niches_json(const Archive& archive) {
+Json niches_json(const Population& archive) {
   std::map<Niche, int64_t> counts;
   for (const Entry& entry : archive.entries()) {
     if (entry.ranked()) ++counts[entry.niche];
@@ -51,8 +51,8 @@ Json niches_json(const Archive& archive) {
     Json row = Json::object();
     row.set("bound", entry->niche.bound).set("schedule", entry->niche.schedule);
     row.set("resources", entry->niche.resources).set("candidates", counts[entry->niche]);
-    row.set("best", entry->candidate.id).set("us", entry->seen.us);
-    list.push(row.set("measured", entry->seen.measured));
+    row.set("best", entry->candidate.id).set("us", entry->outcome.us);
+    list.push(row.set("measured", entry->outcome.measured));
   }
   return list;
 }

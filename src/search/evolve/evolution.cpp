@@ -60,7 +60,7 @@ void Evolution::report_progress(const std::string& what) const {
 }
 
 Status Evolution::note(const Json& event) {
-  KW_TRY(ports_.journal->write(event));
+  KW_TRY(ports_.journal->append(kEvolveEvent, event));
   state_.apply(event, [this](const std::string& id) -> std::optional<record::Candidate> {
     if (fresh_ && fresh_->id == id) return fresh_;
     return ports_.find ? ports_.find(id) : std::nullopt;
@@ -80,7 +80,7 @@ bool Evolution::wants_model(int64_t number) const {
 }
 
 void Evolution::order_builtin(ProposalRequest& order, Random& random) const {
-  const Archive& archive = state_.archive();
+  const Population& archive = state_.archive();
   const Entry* parent = archive.parent(random, order.island);
   if (parent == nullptr || order.number < settings_.proposals) {
     order.op = Operator::Guess;
@@ -94,7 +94,7 @@ void Evolution::order_builtin(ProposalRequest& order, Random& random) const {
 }
 
 void Evolution::order_model(ProposalRequest& order, Random& random) const {
-  const Archive& archive = state_.archive();
+  const Population& archive = state_.archive();
   order.arm = *state_.models().choose(order.number);
   const Entry* broken = archive.to_repair(kMostRepairs, order.island);
   if (translating()) {
@@ -185,20 +185,21 @@ std::vector<std::string> Evolution::worth_hardware() const {
   std::vector<const Entry*> pool;
   double best = 0;
   for (const Entry& entry : state_.archive().entries()) {
-    const bool counted = entry.alive() && entry.seen.us > 0 && !entry.seen.is_lower_bound;
-    if (counted && !entry.seen.measured && (best == 0 || entry.seen.us < best))
-      best = entry.seen.us;
+    const bool counted = entry.alive() && entry.outcome.us > 0 && !entry.outcome.is_lower_bound;
+    if (counted && !entry.outcome.measured && (best == 0 || entry.outcome.us < best))
+      best = entry.outcome.us;
     // Without a clock, the judge adds nothing for generated code that has an estimate.
-    const bool open = settings_.has_clock || !entry.candidate.model.empty() || entry.seen.us == 0;
+    const bool open =
+        settings_.has_clock || !entry.candidate.model.empty() || entry.outcome.us == 0;
     if (entry.alive() && !entry.judged && entry.same_as.empty() && open) pool.push_back(&entry);
   }
   const bool only_right = translating();
   std::erase_if(pool, [&](const Entry* entry) {
-    const bool hopeless = best > 0 && entry->seen.us > kSpread * best;
+    const bool hopeless = best > 0 && entry->outcome.us > kSpread * best;
     return !only_right && entry->candidate.model.empty() && hopeless;
   });
   std::ranges::stable_sort(pool, {}, [](const Entry* entry) {
-    return std::tuple(-entry->score, entry->seen.is_lower_bound, entry->seen.us);
+    return std::tuple(-entry->score, entry->outcome.is_lower_bound, entry->outcome.us);
   });
   const auto most = static_cast<size_t>(settings_.hardware);
   if (pool.size() > most && most > 1) {
@@ -261,12 +262,12 @@ Status Evolution::hardware() {
 
 std::optional<std::string> Evolution::reason_to_stop() const {
   const Entry* best = state_.archive().best();
-  const bool counts = best != nullptr && best->seen.measured == settings_.has_clock;
+  const bool counts = best != nullptr && best->outcome.measured == settings_.has_clock;
   if (settings_.mode == Mode::Translate && best != nullptr &&
       (best->judged || best->candidate.model.empty()))
     return "the first kernel that is right was found";
-  if (counts && limits_.goal_us > 0 && best->seen.us <= limits_.goal_us &&
-      !best->seen.is_lower_bound)
+  if (counts && limits_.goal_us > 0 && best->outcome.us <= limits_.goal_us &&
+      !best->outcome.is_lower_bound)
     return "the goal was reached";
   if (limits_.seconds > 0 && ports_.seconds && ports_.seconds() >= limits_.seconds)
     return "the time is up";

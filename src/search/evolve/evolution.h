@@ -11,6 +11,7 @@
 #include "core/random.h"
 #include "evolve/ports.h"
 #include "evolve/state.h"
+#include "ports/journal.h"
 
 namespace kw::evolve {
 
@@ -18,7 +19,7 @@ struct Ports {
   Proposer* proposer = nullptr;
   Verifier* verifier = nullptr;
   ports::Judge* judge = nullptr;
-  Journal* journal = nullptr;
+  ports::Journal* journal = nullptr;
   FindCandidate find;               // candidates of earlier sessions
   std::function<double()> seconds;  // since the session began
   std::function<void(const State&, const std::string& what)> watch = {};  // may be empty

@@ -90,8 +90,8 @@ class EvolutionTest : public ::testing::Test {
     offer.usd = 0.01;
     return offer;
   }
-  std::function<Proposal(const ProposalRequest&, const Archive&)> models;
-  FakeJudge judge;
+  std::function<Proposal(const ProposalRequest&, const Population&)> models;
+  TunedJudge judge;
   Limits limits;
   State state;
   std::vector<ProposalRequest> begun;
@@ -108,7 +108,7 @@ TEST_F(EvolutionTest, BeatsTheFirstCandidateWithoutAModel) {
   EXPECT_EQ(state.generation(), 4);
   ASSERT_NE(state.archive().find(state.first()), nullptr);
   EXPECT_EQ(state.archive().find(state.first())->candidate.origin, "k=rows");
-  EXPECT_LT(state.archive().best()->seen.us, state.archive().find(state.first())->seen.us);
+  EXPECT_LT(state.archive().best()->outcome.us, state.archive().find(state.first())->outcome.us);
   ASSERT_GE(state.curve().size(), 2u);
   for (size_t i = 1; i < state.curve().size(); ++i) {
     EXPECT_LT(state.curve()[i].us, state.curve()[i - 1].us);
@@ -175,7 +175,7 @@ TEST_F(EvolutionTest, OnAClockTheFewMostPromisingAreMeasured) {
   ASSERT_TRUE(go(journal, timed));
   EXPECT_LE(judge.judged_count, timed.generations * timed.hardware);
   EXPECT_GE(judge.judged_count, timed.generations);
-  EXPECT_TRUE(state.archive().best()->seen.measured);
+  EXPECT_TRUE(state.archive().best()->outcome.measured);
   for (const Point& point : state.curve()) EXPECT_TRUE(point.measured);
   EXPECT_EQ(state.first(), state.archive().entries().front().candidate.id);
 }
@@ -195,7 +195,7 @@ TEST_F(EvolutionTest, EstimatesAndTimesAreNoOneCurve) {
 }
 
 TEST_F(EvolutionTest, WithoutVerifiersHardwareSeesWhatIsBroken) {
-  models = [](const ProposalRequest& order, const Archive&) {
+  models = [](const ProposalRequest& order, const Population&) {
     return written(order.number % 2 == 0 ? "wrong" : "fine", order);
   };
   Settings with = with_models(Authors::Models), without = with;
@@ -217,7 +217,7 @@ TEST_F(EvolutionTest, WhatReadersAreSureOfIsNotJudged) {
   EXPECT_TRUE(state.unread().empty());
   size_t refused = 0;
   for (const Entry& entry : state.archive().entries()) {
-    if (entry.seen.refused != "sure that it is wrong") continue;
+    if (entry.outcome.refused != "sure that it is wrong") continue;
     ++refused;
     EXPECT_FALSE(entry.judged) << entry.candidate.id;
   }
@@ -247,7 +247,7 @@ TEST_F(EvolutionTest, TheCurveForgetsWhatWasRefused) {
 
 // Each outcome is in the journal before the next candidate is judged.
 TEST_F(EvolutionTest, WhatModelsWroteIsJudgedAndNotedOneByOne) {
-  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
   FakeJournal journal;
   judge.before = [this] {
     return judge.judged_count < 1 ? Status(Done{}) : Status(environment_error("the power went"));
@@ -276,7 +276,7 @@ TEST_F(EvolutionTest, WhatWasBeingReadIsReadAgain) {
 }
 
 TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
-  models = [](const ProposalRequest& order, const Archive& archive) {
+  models = [](const ProposalRequest& order, const Population& archive) {
     if (archive.best() != nullptr) return written("fine", order);
     if (order.number < 3) return written("broken", order);
     return written(order.op == Operator::Repair ? "fine" : "wrong", order);
@@ -299,7 +299,7 @@ TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
 }
 
 TEST_F(EvolutionTest, SomebodyTriesTheTunablesModelsOffer) {
-  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
   int tuned = 0;
@@ -314,7 +314,7 @@ TEST_F(EvolutionTest, SomebodyTriesTheTunablesModelsOffer) {
 }
 
 TEST_F(EvolutionTest, ToldToTranslateItEndsWithTheFirstThatIsRight) {
-  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
   Settings how = with_models(Authors::Models);
   how.mode = Mode::Translate;
   FakeJournal journal;
@@ -326,7 +326,7 @@ TEST_F(EvolutionTest, ToldToTranslateItEndsWithTheFirstThatIsRight) {
 }
 
 TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
-  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
   Settings how = with_models(Authors::Models);
   how.mode = Mode::Optimize;
   how.in_flight = 1;
@@ -338,7 +338,7 @@ TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
 }
 
 TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
-  models = [](const ProposalRequest& order, const Archive&) {
+  models = [](const ProposalRequest& order, const Population&) {
     Proposal offer;
     offer.problem = order.arm == "a:b" ? "no key" : "overloaded";
     offer.trouble = order.arm == "a:b" ? ModelFailure::Lasting : ModelFailure::Passing;
@@ -357,7 +357,7 @@ TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
 }
 
 TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
-  models = [](const ProposalRequest& order, const Archive&) { return written("fine", order); };
+  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
   FakeJournal journal;
   journal.room = 30;
   EXPECT_FALSE(go(journal, with_models(Authors::Models)));
@@ -380,7 +380,7 @@ TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
 }
 
 TEST_F(EvolutionTest, WhatWasTriedBeforeIsNotTriedAgain) {
-  models = [](const ProposalRequest& order, const Archive&) {
+  models = [](const ProposalRequest& order, const Population&) {
     ProposalRequest first = order;
     first.number = 0;
     return written("fine", first);

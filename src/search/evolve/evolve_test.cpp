@@ -1,13 +1,13 @@
 // The parts of an evolution, one by one: archive, novelty, bandit, ensemble, edits, operators.
 #include <gtest/gtest.h>
 
-#include "evolve/archive.h"
 #include "evolve/bandit.h"
 #include "evolve/edit.h"
 #include "evolve/ensemble.h"
 #include "evolve/fakes.h"
 #include "evolve/mutator.h"
 #include "evolve/novelty.h"
+#include "evolve/population.h"
 
 namespace kw::evolve {
 namespace {
@@ -74,7 +74,7 @@ class ArchiveTest : public ::testing::Test {
     archive.add_screening(one.id, seen, 1, print);
     return one.id;
   }
-  Archive archive;
+  Population archive;
 };
 
 TEST_F(ArchiveTest, NichesKeepTheirBest) {
@@ -115,7 +115,7 @@ TEST_F(ArchiveTest, WhatAModelWroteCountsOnceItWasJudged) {
   EXPECT_NE(archive.best()->candidate.id, id);
   archive.judged(id, seen_at(2));
   EXPECT_EQ(archive.best()->candidate.id, id);
-  EXPECT_EQ(archive.best()->seen.us, 2);
+  EXPECT_EQ(archive.best()->outcome.us, 2);
 }
 
 TEST_F(ArchiveTest, MeasuredTimesStandBeforeEstimates) {
@@ -326,7 +326,7 @@ class BreederTest : public ::testing::Test {
   }
   FakeDesigns designs;
   Mutator breeder{designs, 3};
-  Archive archive;
+  Population archive;
   int64_t number = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "evolve/evolution.h"
 #include "evolve/mutator.h"
+#include "ports/fakes.h"
 
 namespace kw::evolve {
 
@@ -55,32 +56,25 @@ inline double fake_us(const record::Candidate& one) {
 }
 
 /// Modules with "wrong" pass screening and fail the gate; "broken" does not compile.
-class FakeJudge : public ports::Judge {
+class TunedJudge : public ports::FakeJudge {
  public:
-  bool clock = false;
   int screened = 0, judged_count = 0;
   std::function<Status()> before = [] { return Status(Done{}); };  // an Error is the machine's
 
-  bool has_clock() const override { return clock; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& list,
-                                              ports::Depth depth) override {
-    if (depth == ports::Depth::Time) return judged(list);
-    std::vector<ports::Outcome> out;
-    for (const record::Candidate& one : list) out.push_back(KW_TRY(screen(one)));
-    return out;
-  }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates&, int) override {
-    return environment_error("an evolution races nothing");
-  }
-  Result<ports::Outcome> certify(const record::Candidate&) override {
-    return environment_error("an evolution certifies nothing");
-  }
-
- private:
-  Result<ports::Outcome> screen(const record::Candidate& one) {
+  Result<ports::Outcome> examined(const record::Candidate& one, ports::Depth depth) override {
     KW_TRY(before());
-    ++screened;
     ports::Outcome seen;
+    if (depth == ports::Depth::Time) {
+      ++judged_count;
+      seen.us = fake_us(one) + (clock ? 0.5 : 0);
+      seen.measured = clock;
+      if (one.text.find("wrong") == std::string::npos) return seen;
+      seen.us = 0;
+      seen.refused = "wrong: by 3";
+      seen.detail = "element 7 is wrong";
+      return seen;
+    }
+    ++screened;
     seen.bound = one.text.find("tiles") != std::string::npos ? "compute" : "memory";
     seen.occupancy = 0.5;
     if (one.text.find("broken") != std::string::npos) {
@@ -92,34 +86,17 @@ class FakeJudge : public ports::Judge {
     seen.code = "add.f32 %f1, %f2, %f3;\nmul.f32 %f1, %f2, " + one.id + ";\n";
     return seen;
   }
-  Result<std::vector<ports::Outcome>> judged(const std::vector<record::Candidate>& list) {
-    KW_TRY(before());
-    std::vector<ports::Outcome> out;
-    for (const record::Candidate& one : list) {
-      ++judged_count;
-      ports::Outcome seen;
-      seen.us = fake_us(one) + (clock ? 0.5 : 0);
-      seen.measured = clock;
-      if (one.text.find("wrong") != std::string::npos) {
-        seen.us = 0;
-        seen.refused = "wrong: by 3";
-        seen.detail = "element 7 is wrong";
-      }
-      out.push_back(seen);
-    }
-    return out;
-  }
 };
 
 /// The operators without a model are real; the models are scripted.
 class FakeProposer : public Proposer {
  public:
   explicit FakeProposer(uint64_t seed) : breeder_(designs_, seed) {}
-  std::function<Proposal(const ProposalRequest&, const Archive&)> models;
+  std::function<Proposal(const ProposalRequest&, const Population&)> models;
   std::vector<ProposalRequest> begun;
   size_t most_in_flight = 0;
 
-  Status begin(const ProposalRequest& order, const Archive& archive) override {
+  Status begin(const ProposalRequest& order, const Population& archive) override {
     begun.push_back(order);
     if (order.arm.empty()) {
       waiting_[order.number] = KW_TRY(bred(order, archive));
@@ -138,7 +115,7 @@ class FakeProposer : public Proposer {
   }
 
  private:
-  Result<Proposal> bred(const ProposalRequest& order, const Archive& archive) {
+  Result<Proposal> bred(const ProposalRequest& order, const Population& archive) {
     Proposal offer;
     if (order.only_this) {
       offer.candidate = breeder_.tune(order, archive);
@@ -153,22 +130,8 @@ class FakeProposer : public Proposer {
   std::map<int64_t, Proposal> waiting_;
 };
 
-class FakeJournal : public Journal {
+class FakeJournal : public ports::MemoryJournal<ports::Journal> {
  public:
-  std::vector<std::string> lines;
-  std::map<std::string, record::Candidate> kept;
-  int64_t room = -1;  // writes until the disk is full; -1: no limit
-
-  Status keep(const record::Candidate& one) override {
-    kept.emplace(one.id, one);
-    return Done{};
-  }
-  Status write(const Json& event) override {
-    if (room == 0) return environment_error("cut");
-    if (room > 0) --room;
-    lines.push_back(event.dump());
-    return Done{};
-  }
   FindCandidate find() const {
     return [this](const std::string& id) -> std::optional<record::Candidate> {
       const auto at = kept.find(id);

@@ -129,7 +129,7 @@ Mutator::Values Mutator::carried(const Space& space, const Values& from) {
 }
 
 // Generates designs only until one gives a new candidate.
-Result<Mutator::Candidates> Mutator::guesses(const Archive& archive) {
+Result<Mutator::Candidates> Mutator::guesses(const Population& archive) {
   Candidates list;
   for (const std::string& name : designs_.names()) {
     const Space* space = KW_TRY(space_of_design(name, false));
@@ -263,7 +263,8 @@ Mutator::Candidates Mutator::simplified(const Entry& parent, Random& random) {
 }
 
 // Any untried assignment, in a random order.
-Result<std::optional<record::Candidate>> Mutator::anything(Random& random, const Archive& archive) {
+Result<std::optional<record::Candidate>> Mutator::anything(Random& random,
+                                                           const Population& archive) {
   std::vector<std::pair<const Space*, std::string>> spaces;
   for (const std::string& name : designs_.names()) {
     const Space* space = KW_TRY(space_of_design(name, false));
@@ -287,7 +288,7 @@ Result<std::optional<record::Candidate>> Mutator::anything(Random& random, const
 }
 
 std::optional<record::Candidate> Mutator::first_new(const Candidates& list,
-                                                    const Archive& archive) const {
+                                                    const Population& archive) const {
   for (const record::Candidate& one : list) {
     if (!archive.contains(one.id) && offered_.count(one.id) == 0) return one;
   }
@@ -295,7 +296,7 @@ std::optional<record::Candidate> Mutator::first_new(const Candidates& list,
 }
 
 Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& order,
-                                        const Archive& archive, Random& random) {
+                                        const Population& archive, Random& random) {
   if (op == Operator::Guess) return guesses(archive);
   const Entry* parent =
       order.parents.empty() ? archive.best() : archive.find(order.parents.front());
@@ -319,7 +320,7 @@ Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& orde
 }
 
 Result<std::optional<record::Candidate>> Mutator::breed(const ProposalRequest& order,
-                                                        const Archive& archive) {
+                                                        const Population& archive) {
   Random random(hash64(std::to_string(order.number), seed_));
   std::vector<Operator> tries = {order.op};
   for (const Operator op :
@@ -342,7 +343,8 @@ Result<std::optional<record::Candidate>> Mutator::breed(const ProposalRequest& o
 
 // A model's text stays marked as the model's when its tunables change: only the judge can accept
 // it.
-record::Candidate Mutator::offered(record::Candidate found, Operator used, const Archive& archive) {
+record::Candidate Mutator::offered(record::Candidate found, Operator used,
+                                   const Population& archive) {
   found.stage = operator_name(used);
   for (const Entry& entry : archive.entries()) {
     if (!entry.candidate.model.empty() && entry.candidate.text == found.text)
@@ -353,7 +355,7 @@ record::Candidate Mutator::offered(record::Candidate found, Operator used, const
 }
 
 std::optional<record::Candidate> Mutator::tune(const ProposalRequest& order,
-                                               const Archive& archive) {
+                                               const Population& archive) {
   Random random(hash64(std::to_string(order.number), seed_));
   const Entry* parent = order.parents.empty() ? nullptr : archive.find(order.parents.front());
   if (parent == nullptr) return std::nullopt;

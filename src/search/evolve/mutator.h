@@ -13,7 +13,7 @@
 
 #include "core/random.h"
 #include "core/result.h"
-#include "evolve/archive.h"
+#include "evolve/population.h"
 #include "evolve/ports.h"
 #include "kernel/module.h"
 
@@ -37,9 +37,9 @@ class Mutator {
   /// Not set when no new candidate is left. If the operator gives none, others are tried; the
   /// candidate's `stage` names the operator used.
   Result<std::optional<record::Candidate>> breed(const ProposalRequest& order,
-                                                 const Archive& archive);
+                                                 const Population& archive);
   /// Changes only the parent's tunables; not set when all values were tried.
-  std::optional<record::Candidate> tune(const ProposalRequest& order, const Archive& archive);
+  std::optional<record::Candidate> tune(const ProposalRequest& order, const Population& archive);
 
   /// Designs without a usable module, and why.
   const std::vector<std::string>& problems() const { return problems_; }
@@ -70,16 +70,17 @@ class Mutator {
   static Values carried(const Space& space, const Values& from);
 
   // Each returns candidates in the order to try them; some may be known already.
-  Result<Candidates> guesses(const Archive& archive);
+  Result<Candidates> guesses(const Population& archive);
   Candidates tuned(const Entry& parent, Random& random);
   Result<Candidates> rescheduled(const Entry& parent, Random& random);
   Result<Candidates> crossed(const Entry& one, const Entry& other, Random& random);
   Candidates simplified(const Entry& parent, Random& random);
-  Result<std::optional<record::Candidate>> anything(Random& random, const Archive& archive);
-  Result<Candidates> by(Operator op, const ProposalRequest& order, const Archive& archive,
+  Result<std::optional<record::Candidate>> anything(Random& random, const Population& archive);
+  Result<Candidates> by(Operator op, const ProposalRequest& order, const Population& archive,
                         Random& random);
-  std::optional<record::Candidate> first_new(const Candidates& list, const Archive& archive) const;
-  record::Candidate offered(record::Candidate found, Operator used, const Archive& archive);
+  std::optional<record::Candidate> first_new(const Candidates& list,
+                                             const Population& archive) const;
+  record::Candidate offered(record::Candidate found, Operator used, const Population& archive);
 
   Designs& designs_;
   uint64_t seed_;

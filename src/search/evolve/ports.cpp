@@ -17,7 +17,6 @@ Proposer::~Proposer() = default;
 Verifier::~Verifier() = default;
 void Verifier::read_again(const record::Candidate&) {}
 Result<std::vector<Reading>> Verifier::opinions() { return std::vector<Reading>(); }
-Journal::~Journal() = default;
 
 const char* operator_name(Operator op) { return kOperators[static_cast<size_t>(op)]; }
 

@@ -1,6 +1,6 @@
-// The ports of an evolution besides the judge (ports/judge.h): the proposer, the verifiers that
-// look before hardware is used, and the journal. With fake ports a whole evolution runs in
-// milliseconds.
+// The ports of an evolution besides the judge (ports/judge.h) and the journal (ports/journal.h):
+// the proposer, and the verifiers that look before hardware is used. With fake ports a whole
+// evolution runs in milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -56,14 +56,14 @@ struct Proposal {
   bool exhausted = false;     // without a model: no new candidate is left
 };
 
-class Archive;
+class Population;
 
 /// Between begin() and finish() an order is in flight. Orders finish in the order they began.
 class Proposer {
  public:
   virtual ~Proposer();
   /// Must not block.
-  virtual Status begin(const ProposalRequest& order, const Archive& archive) = 0;
+  virtual Status begin(const ProposalRequest& order, const Population& archive) = 0;
   /// Blocks. Errors are the machine's, never a model's or a candidate's.
   virtual Result<Proposal> finish(const ProposalRequest& order) = 0;
 };
@@ -95,15 +95,6 @@ class Verifier {
   virtual void read_again(const record::Candidate& candidate);
   /// Waits for all reviews in progress; results are in the order of the votes.
   virtual Result<std::vector<Reading>> opinions();
-};
-
-class Journal {
- public:
-  virtual ~Journal();
-  /// Stores the candidate's text. Called before any event that names it.
-  virtual Status keep(const record::Candidate& candidate) = 0;
-  /// After it returns, the event survives a crash.
-  virtual Status write(const Json& event) = 0;
 };
 
 /// Checks with a compiler and the virtual GPU.

@@ -232,7 +232,7 @@ void State::seen(const Json& event) {
   retire();
   if (event["usd"].is_number()) usd_ += event["usd"].as_double();
   const Entry* best = archive_.best();
-  const double before = best == nullptr ? 0 : best->seen.us;
+  const double before = best == nullptr ? 0 : best->outcome.us;
   archive_.add_screening(id, seen_from(event["seen"]), event["score"].as_double(1),
                          print_from_hex(event["seen"]["print"].as_string()));
   if (event["reading"].as_bool()) unread_.push_back(id);
@@ -258,8 +258,8 @@ void State::judged(const Json& event) {
   const std::string& id = event["id"].as_string();
   if (!archive_.contains(id)) return;
   const Entry* best = archive_.best();
-  const bool counts = best != nullptr && best->seen.measured == has_clock_;
-  const double before = counts ? best->seen.us : 0;
+  const bool counts = best != nullptr && best->outcome.measured == has_clock_;
+  const double before = counts ? best->outcome.us : 0;
   const bool was = !has_clock_ && archive_.find(id)->ranked();
   archive_.judged(id, seen_from(event["seen"]));
   const Entry& entry = *archive_.find(id);
@@ -268,9 +268,10 @@ void State::judged(const Json& event) {
 }
 
 void State::reward(const Entry& entry, double before) {
-  const double us = entry.seen.us;
-  const double gain =
-      before > 0 && us < kBetter * before && !entry.seen.is_lower_bound ? std::log(before / us) : 0;
+  const double us = entry.outcome.us;
+  const double gain = before > 0 && us < kBetter * before && !entry.outcome.is_lower_bound
+                          ? std::log(before / us)
+                          : 0;
   if (!entry.order.arm.empty())
     models_.reward(entry.order.arm, gain);
   else
@@ -290,12 +291,13 @@ void State::forget_refused() {
 void State::note_best() {
   forget_refused();
   const Entry* best = archive_.best();
-  if (best == nullptr || best->seen.measured != has_clock_) return;
+  if (best == nullptr || best->outcome.measured != has_clock_) return;
   if (first_.empty()) first_ = best->candidate.id;
-  const bool changed =
-      curve_.empty() || curve_.back().id != best->candidate.id || curve_.back().us != best->seen.us;
+  const bool changed = curve_.empty() || curve_.back().id != best->candidate.id ||
+                       curve_.back().us != best->outcome.us;
   if (changed)
-    curve_.push_back({retired_, best->candidate.id, best->seen.us, best->seen.measured, usd_});
+    curve_.push_back(
+        {retired_, best->candidate.id, best->outcome.us, best->outcome.measured, usd_});
 }
 
 }  // namespace kw::evolve

@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "core/json.h"
-#include "evolve/archive.h"
 #include "evolve/bandit.h"
+#include "evolve/population.h"
 #include "evolve/ports.h"
 
 namespace kw::evolve {
+
+/// The kind of an evolution's events in the journal of a run.
+inline constexpr const char* kEvolveEvent = "evolve";
 
 /// Which authors write the proposals.
 enum class Authors : uint8_t { Builtin, Models, Both };
@@ -66,7 +69,7 @@ class State {
   /// Ignores unknown events and candidates that cannot be found.
   void apply(const Json& event, const FindCandidate& find);
 
-  const Archive& archive() const { return archive_; }
+  const Population& archive() const { return archive_; }
   const Bandit& models() const { return models_; }
   const Bandit& operators() const { return operators_; }
   const std::deque<ProposalRequest>& in_flight() const { return in_flight_; }
@@ -104,7 +107,7 @@ class State {
   void forget_refused();
   void note_best();
 
-  Archive archive_;
+  Population archive_;
   Bandit models_, operators_;
   std::deque<ProposalRequest> in_flight_;
   std::optional<std::string> unseen_;

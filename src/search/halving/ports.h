@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "archive/archive.h"
 #include "core/result.h"
-#include "halving/archive.h"
 #include "ports/judge.h"
 #include "record/candidate.h"
 
 namespace kw::halving {
+
+using archive::Archive;
+using archive::Entry;
 
 class Proposer {
  public:

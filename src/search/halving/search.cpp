@@ -42,7 +42,8 @@ class Search {
   Status finals();
   Status certify();
   std::vector<std::string> certification_order() const;
-  void note(const std::string& id, const ports::Outcome& look, double Entry::*where);
+  /// `timed`: by the clock; otherwise it was screened.
+  void note(const record::Candidate& candidate, const ports::Outcome& look, bool timed);
   void refresh();
   void report_progress(Phase phase) const {
     if (options_.watch) options_.watch(standing_, phase);
@@ -66,23 +67,17 @@ void Search::refresh() {
   standing_.tried = static_cast<size_t>(std::ranges::count_if(
       archive_.entries(), [](const Entry& entry) { return entry.us() > 0 || !entry.alive(); }));
   if (best == nullptr) return;
-  const bool kind_changed = standing_.measured != (best->measured_us > 0);
+  const bool kind_changed = standing_.measured != best->outcome.measured;
   if (standing_.best_us == 0 || kind_changed || best->us() < kBetter * standing_.best_us)
     standing_.since_better = 0;
   standing_.best_us = best->us();
-  standing_.measured = best->measured_us > 0;
+  standing_.measured = best->outcome.measured;
 }
 
-void Search::note(const std::string& id, const ports::Outcome& look, double Entry::*where) {
-  Entry& entry = archive_.at(id);
-  if (look.refused.empty()) {
-    entry.*where = look.us;
-    if (where == &Entry::estimate_us) entry.is_lower_bound = look.is_lower_bound;
-  } else {
-    entry.refused = look.refused;
-  }
+void Search::note(const record::Candidate& candidate, const ports::Outcome& look, bool timed) {
+  archive_.note(candidate, look);
   // If the judge has a clock, only measured results count here.
-  if (!judge_.has_clock() || where == &Entry::measured_us) ++standing_.since_better;
+  if (!judge_.has_clock() || timed) ++standing_.since_better;
   refresh();
 }
 
@@ -95,7 +90,7 @@ Result<bool> Search::screen(size_t count) {
   if (fresh.empty()) return false;
   const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(fresh, ports::Depth::Screen));
   KW_CHECK(looks.size() == fresh.size(), "one answer per candidate");
-  for (size_t i = 0; i < fresh.size(); ++i) note(fresh[i].id, looks[i], &Entry::estimate_us);
+  for (size_t i = 0; i < fresh.size(); ++i) note(fresh[i], looks[i], false);
   report_progress(Phase::Screen);
   return true;
 }
@@ -108,7 +103,7 @@ ports::Candidates Search::worth_measuring() const {
   for (const Entry& entry : archive_.entries()) {
     if (!entry.alive() || entry.estimate_us <= 0) continue;
     if (!entry.is_lower_bound && (best == 0 || entry.estimate_us < best)) best = entry.estimate_us;
-    if (entry.measured_us == 0) waiting.push_back(&entry);
+    if (!entry.outcome.measured) waiting.push_back(&entry);
   }
   if (options_.by_estimate)
     std::ranges::stable_sort(waiting, {}, [](const Entry* entry) {
@@ -129,7 +124,7 @@ Result<bool> Search::measure() {
   if (chosen.empty()) return false;
   const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(chosen, ports::Depth::Time));
   KW_CHECK(looks.size() == chosen.size(), "one answer per candidate");
-  for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i].id, looks[i], &Entry::measured_us);
+  for (size_t i = 0; i < chosen.size(); ++i) note(chosen[i], looks[i], true);
   outcome_.measured += chosen.size();
   report_progress(Phase::Measure);
   return true;
@@ -158,22 +153,22 @@ Status Search::finals() {
   ports::Candidates field;
   const std::vector<const Entry*> ranked = archive_.ranked();
   for (const Entry* entry : ranked) {
-    const bool close = entry->measured_us > 0 &&
-                       entry->measured_us <= options_.contend * ranked.front()->measured_us;
+    const bool close =
+        entry->outcome.measured && entry->us() <= options_.contend * ranked.front()->us();
     if (close && field.size() < options_.finalists) field.push_back(entry->candidate);
   }
   std::vector<std::string> leavers;  // ids; the last to leave is the best of them
   for (int effort = 1; field.size() > 1; ++effort) {
     report_progress(Phase::Pair);
-    const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, effort));
+    const std::vector<ports::Outcome> looks = KW_TRY(judge_.race(field, {.effort = effort}));
     KW_CHECK(looks.size() == field.size(), "one answer per candidate");
     ports::Candidates alive;
     for (size_t i = 0; i < field.size(); ++i) {
-      note(field[i].id, looks[i], &Entry::measured_us);
+      note(field[i], looks[i], true);
       if (looks[i].refused.empty()) alive.push_back(field[i]);
     }
     std::ranges::stable_sort(alive, {}, [&](const record::Candidate& candidate) {
-      return archive_.at(candidate.id).measured_us;
+      return archive_.at(candidate.id).us();
     });
     const size_t stay = (alive.size() + 1) / 2;
     for (size_t i = alive.size(); i > stay; --i) leavers.push_back(alive[i - 1].id);
@@ -201,11 +196,11 @@ Status Search::certify() {
     report_progress(Phase::Certify);
     const ports::Outcome look = KW_TRY(judge_.certify(archive_.at(id).candidate));
     Entry& entry = archive_.at(id);
-    entry.refused = look.refused;
+    entry.outcome.refused = look.refused;
     refresh();
     if (!look.refused.empty()) continue;
     entry.certified = true;
-    if (judge_.has_clock() && look.us > 0) entry.measured_us = look.us;
+    if (judge_.has_clock()) archive_.note(entry.candidate, ports::Outcome::time(look.us));
     outcome_.winner = id;
     refresh();
     break;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "archive/archive.h"
 #include "core/result.h"
-#include "halving/archive.h"
 #include "halving/ports.h"
 #include "halving/stop.h"
 
@@ -29,7 +29,7 @@ struct Options {
   size_t certifications = 8;  // attempts before the search gives up
   double floor_us = 0;
   StopRules rules;
-  std::function<double()> seconds;                         // since the search began
+  std::function<double()> seconds;  // since the search began
   std::function<void(const SearchProgress&, Phase)> watch =
       {};  // called after every step; may be empty
 };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/random.h"
+#include "ports/fakes.h"
 
 namespace kw::halving {
 namespace {
@@ -36,9 +37,9 @@ class Numbers : public Proposer {
 };
 
 /// A judge for which candidate N takes `time(N)`.
-class Canned : public ports::Judge {
+class Canned : public ports::FakeJudge {
  public:
-  bool clock = true;
+  Canned() { clock = true; }
   std::function<double(int64_t)> estimate = [](int64_t n) {
     return 100.0 + static_cast<double>(n);
   };
@@ -49,36 +50,21 @@ class Canned : public ports::Judge {
   int fail_after = -1;
 
   static int64_t number(const record::Candidate& candidate) { return candidate.tunes.at("N"); }
-  bool has_clock() const override { return clock; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
-                                              ports::Depth depth) override {
-    return depth == ports::Depth::Screen ? screen(candidates) : measure(candidates);
-  }
-  Result<std::vector<ports::Outcome>> screen(const ports::Candidates& candidates) {
-    std::vector<ports::Outcome> looks;
-    for (const auto& candidate : candidates) {
-      const int64_t n = number(candidate);
+  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) override {
+    const int64_t n = number(candidate);
+    if (depth == ports::Depth::Screen) {
       screened.push_back(n);
-      looks.push_back(not_compiling.count(n) ? ports::Outcome::refusal("it does not compile")
-                                             : ports::Outcome::estimate(estimate(n), false));
+      return not_compiling.count(n) ? ports::Outcome::refusal("it does not compile")
+                                    : ports::Outcome::estimate(estimate(n), false);
     }
-    return looks;
-  }
-  Result<std::vector<ports::Outcome>> measure(const ports::Candidates& candidates) {
-    std::vector<ports::Outcome> looks;
-    for (const auto& candidate : candidates) {
-      if (fail_after >= 0 && static_cast<int>(measured.size()) >= fail_after)
-        return environment_error("interrupted");
-      const int64_t n = number(candidate);
-      measured.push_back(n);
-      looks.push_back(wrong.count(n) ? ports::Outcome::refusal("wrong")
-                                     : ports::Outcome::time(time(n)));
-    }
-    return looks;
+    if (fail_after >= 0 && static_cast<int>(measured.size()) >= fail_after)
+      return environment_error("interrupted");
+    measured.push_back(n);
+    return wrong.count(n) ? ports::Outcome::refusal("wrong") : ports::Outcome::time(time(n));
   }
   Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
-                                           int effort) override {
-    EXPECT_EQ(effort, static_cast<int>(fields.size()) + 1);
+                                           const ports::RaceOptions& options) override {
+    EXPECT_EQ(options.effort, static_cast<int>(fields.size()) + 1);
     fields.push_back(candidates.size());
     std::vector<ports::Outcome> looks;
     for (const auto& candidate : candidates)
@@ -292,46 +278,6 @@ INSTANTIATE_TEST_SUITE_P(
                     StopCase{"plateau", [](Options& o) { o.rules.push_back(stop_at_plateau(30)); },
                              "no better one among the last 30", 32}),
     [](const auto& one) { return one.param.name; });
-
-TEST(Archive, BeamKeepsRoomForOtherOrigins) {
-  Archive archive;
-  for (int64_t n = 0; n < 8; ++n) {
-    const record::Candidate made = record::make_candidate("k", {{"N", n}}, "t", n < 6 ? "a" : "b");
-    ASSERT_TRUE(archive.add(made));
-    EXPECT_FALSE(archive.add(made));
-    archive.at(made.id).estimate_us = static_cast<double>(n + 1);
-  }
-  const auto beam = archive.beam(4);
-  ASSERT_EQ(beam.size(), 4u);
-  EXPECT_EQ(beam[1]->candidate.tunes.at("N"), 1);
-  EXPECT_EQ(beam[2]->candidate.tunes.at("N"), 6);
-  EXPECT_EQ(archive.beam(20).size(), 8u);
-}
-
-TEST(Archive, LowerLimitsStandBehindEstimates) {
-  Archive archive;
-  for (const char* id : {"a", "b"}) {
-    record::Candidate candidate;
-    candidate.id = id;
-    archive.add(candidate);
-  }
-  archive.at("a").estimate_us = 1;
-  archive.at("a").is_lower_bound = true;
-  archive.at("b").estimate_us = 100;
-  EXPECT_EQ(archive.best()->candidate.id, "b");
-}
-
-TEST(Archive, TimesStandBeforeEstimates) {
-  Archive archive;
-  for (int64_t n = 0; n < 3; ++n) archive.add(record::make_candidate("k", {{"N", n}}, "t", "o"));
-  std::vector<std::string> ids;
-  for (const Entry& entry : archive.entries()) ids.push_back(entry.candidate.id);
-  archive.at(ids[0]).estimate_us = 1;
-  archive.at(ids[1]).measured_us = 50;
-  archive.at(ids[2]).refused = "wrong";
-  ASSERT_EQ(archive.ranked().size(), 2u);
-  EXPECT_EQ(archive.best()->candidate.id, ids[1]);
-}
 
 }  // namespace
 }  // namespace kw::halving

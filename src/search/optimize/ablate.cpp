@@ -53,16 +53,16 @@ Status race_ablations(Folder& folder, Workshop& workshop, const std::string& cha
   if (texts.size() == 1) return Done{};
   if (say)
     say(fmt::format("racing the champion against {} kernels without a method", texts.size() - 1));
-  const std::vector<Raced> raced = KW_TRY(workshop.race(texts));
-  if (!raced.front().passed)
+  const std::vector<ports::Outcome> raced = KW_TRY(race(*workshop.judge, texts));
+  if (!passed(raced.front()))
     return environment_error(
-        fmt::format("the champion passed before and does not now: {}", raced.front().problem));
+        fmt::format("the champion passed before and does not now: {}", problem_of(raced.front())));
   // The difference that the clock can detect depends on the kernel, so the champion's noise is
   // measured.
-  if (raced.front().measured) folder.state.noise = KW_TRY(workshop.noise(champion));
+  if (raced.front().measured) folder.state.noise = KW_TRY(noise_of(*workshop.judge, champion));
   for (Ablation& one : ablations) {
     if (one.text.empty()) continue;
-    const Raced& result = raced[places.at(one.text)];
+    const ports::Outcome& result = raced[places.at(one.text)];
     one.attribution = attribution_of(raced.front(), result);
     KW_TRY(folder.write_stamped(one.file, one.text));
     const std::string bench = one.file.substr(0, one.file.rfind('/')) + "/bench.json";

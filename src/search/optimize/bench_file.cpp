@@ -11,9 +11,9 @@
 namespace kw::optimize {
 namespace {
 
-Json times_document(const Raced& raced) {
-  if (!raced.us) return Json();
-  Json json = Json::object().set("median_ms", *raced.us / 1000);
+Json times_document(const ports::Outcome& raced) {
+  if (raced.us <= 0) return Json();
+  Json json = Json::object().set("median_ms", raced.us / 1000);
   const std::vector<double>& all = raced.samples_us;
   if (all.empty()) return json;
   const double sum = std::accumulate(all.begin(), all.end(), 0.0);
@@ -44,7 +44,7 @@ Json with_own_path(const Json& details, const std::string& path) {
 
 }  // namespace
 
-Json bench_document(const State& state, const std::string& file, const Raced& raced) {
+Json bench_document(const State& state, const std::string& file, const ports::Outcome& raced) {
   Json dims = Json::object();
   for (const auto& [name, value] : state.settings.dims) dims.set(name, value);
   Json json = Json::object();
@@ -53,13 +53,13 @@ Json bench_document(const State& state, const std::string& file, const Raced& ra
   json.set("dims", std::move(dims)).set("arch", state.target);
   json.set("correctness", Json::object()
                               .set("checked", raced.verdict != "unknown")
-                              .set("passed", raced.passed)
+                              .set("passed", passed(raced))
                               .set("verdict", raced.verdict));
   json.set("measured", raced.measured).set("kernel", times_document(raced));
   if (raced.ratio) json.set("speedup", to_json(*raced.ratio));
-  if (!raced.problem.empty())
-    json.set("error", Json::object().set("code", raced.verdict).set("message", raced.problem));
-  return json.set("details", with_own_path(raced.details, state.run_dir + "/" + file));
+  if (const std::string& problem = problem_of(raced); !problem.empty())
+    json.set("error", Json::object().set("code", raced.verdict).set("message", problem));
+  return json.set("details", with_own_path(raced.documents, state.run_dir + "/" + file));
 }
 
 std::string time_text(const std::optional<double>& us, bool measured) {

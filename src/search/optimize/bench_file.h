@@ -10,7 +10,7 @@
 
 namespace kw::optimize {
 
-Json bench_document(const State& state, const std::string& file, const Raced& raced);
+Json bench_document(const State& state, const std::string& file, const ports::Outcome& raced);
 /// "412.3 us", "about 400 us (estimated)", "not timed".
 std::string time_text(const std::optional<double>& us, bool measured);
 /// "1.31x (1.29 to 1.33)".

@@ -8,9 +8,9 @@ namespace {
 std::string repro_of(const std::string& repro) {
   State state;
   state.run_dir = "/runs/my run";
-  Raced raced;
+  ports::Outcome raced;
   raced.verdict = "wrong";
-  raced.details = Json::object().set("verdict", Json::object().set("repro", repro));
+  raced.documents = Json::object().set("verdict", Json::object().set("repro", repro));
   const Json document = bench_document(state, "iterv1/branches/b1/kernel.cu", raced);
   return document["details"]["verdict"]["repro"].as_string();
 }

@@ -24,10 +24,10 @@ std::string without_kernel(const std::string& folder) {
 }
 
 /// The speed; larger is better. Any measured time counts more than every estimate.
-std::pair<int, double> speed(const Raced& raced) {
+std::pair<int, double> speed(const ports::Outcome& raced) {
   if (raced.ratio) return {2, raced.ratio->value};
-  if (!raced.us || *raced.us <= 0) return {0, 0};
-  return {1, 1 / *raced.us};
+  if (raced.us <= 0) return {0, 0};
+  return {1, 1 / raced.us};
 }
 
 }  // namespace
@@ -93,10 +93,10 @@ Status check_raced(const Folder& folder) {
   return Done{};
 }
 
-std::optional<size_t> fastest(const std::vector<Raced>& raced) {
+std::optional<size_t> fastest(const std::vector<ports::Outcome>& raced) {
   std::optional<size_t> best;
   for (size_t i = 1; i < raced.size(); ++i) {
-    if (!raced[i].passed) continue;
+    if (!passed(raced[i])) continue;
     if (!best || speed(raced[i]) > speed(raced[*best])) best = i;
   }
   return best;

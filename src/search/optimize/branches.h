@@ -27,7 +27,7 @@ Status check_raced(const Folder& folder);
 
 /// The fastest of those that passed; not set when none passed. The first kernel is the parent and
 /// is skipped.
-std::optional<size_t> fastest(const std::vector<Raced>& raced);
+std::optional<size_t> fastest(const std::vector<ports::Outcome>& raced);
 
 /// Whether a champion counts as better than its parent.
 bool improves(const State& state, const BestKernel& champion,

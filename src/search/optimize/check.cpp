@@ -55,13 +55,15 @@ class MethodWatch {
       with = "ablated";
       auto known = codes_.find(ablation.text);
       if (known == codes_.end())
-        known = codes_.emplace(ablation.text, KW_TRY(workshop_.machine_code(ablation.text))).first;
+        known =
+            codes_.emplace(ablation.text, KW_TRY(workshop_.examiner->machine_code(ablation.text)))
+                .first;
       return known->second;
     }
     with = "parent";
     if (!parent_) {
       const std::string text = KW_TRY(folder_.read(folder_.state.best.file, kMostKernelBytes));
-      parent_ = KW_TRY(workshop_.machine_code(text));
+      parent_ = KW_TRY(workshop_.examiner->machine_code(text));
     }
     return *parent_;
   }
@@ -69,7 +71,8 @@ class MethodWatch {
   Result<const profile::Examined*> examined(const Ablation& ablation) {
     auto known = examined_.find(ablation.text);
     if (known == examined_.end()) {
-      profile::Examined seen = KW_TRY(workshop_.examine(ablation.text, ablation.attribution.ablated_us, ""));
+      profile::Examined seen =
+          KW_TRY(workshop_.examiner->evidence(ablation.text, ablation.attribution.ablated_us, ""));
       known = examined_.emplace(ablation.text, std::move(seen)).first;
     }
     return &known->second;
@@ -98,7 +101,7 @@ Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOption
   const std::string report = name("kernel.ncu-rep");
   KW_TRY(folder.remove(report));
   const profile::Examined examined =
-      KW_TRY(workshop.examine(champion, state.champion->us, folder.at(report)));
+      KW_TRY(workshop.examiner->evidence(champion, state.champion->us, folder.at(report)));
   Kept kept;
   kept.file = name("kernel.cu");
   kept.ncu_report = examined.ncu_report.empty() ? "" : report;

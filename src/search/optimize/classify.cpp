@@ -47,11 +47,11 @@ const char* class_name(Class one) {
   return kNames[static_cast<size_t>(one)];
 }
 
-Attribution attribution_of(const Raced& champion, const Raced& ablated) {
+Attribution attribution_of(const ports::Outcome& champion, const ports::Outcome& ablated) {
   Attribution a;
-  a.ablated_us = ablated.us;
-  a.note = ablated.problem;
-  if (!ablated.passed) {
+  a.ablated_us = us_of(ablated);
+  a.note = problem_of(ablated);
+  if (!passed(ablated)) {
     const bool judged = ablated.verdict == "wrong" || ablated.verdict == "crashed";
     a.kind = judged ? Kind::Essential : Kind::Broken;
     return a;
@@ -63,13 +63,13 @@ Attribution attribution_of(const Raced& champion, const Raced& ablated) {
     a.high = lost_pct(ablated.ratio->low);
     return a;
   }
-  if (!champion.us || !ablated.us || *champion.us <= 0) {
+  if (champion.us <= 0 || ablated.us <= 0) {
     a.kind = Kind::Broken;
     if (a.note.empty()) a.note = "it was not timed";
     return a;
   }
   a.kind = Kind::Estimated;
-  a.pct = a.low = a.high = 100 * (*ablated.us / *champion.us - 1);
+  a.pct = a.low = a.high = 100 * (ablated.us / champion.us - 1);
   return a;
 }
 

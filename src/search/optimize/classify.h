@@ -29,7 +29,7 @@ const char* attribution_name(Attribution::Kind kind);
 
 /// `champion` and `ablated` were raced together, the champion first. The ratio of `ablated` is
 /// champion over ablated.
-Attribution attribution_of(const Raced& champion, const Raced& ablated);
+Attribution attribution_of(const ports::Outcome& champion, const ports::Outcome& ablated);
 
 /// "3.00 % longer", "1.20 % shorter".
 std::string change_text(double pct);

@@ -65,17 +65,16 @@ INSTANTIATE_TEST_SUITE_P(
         ClassRow{"essential_no_gain", kYes, Kind::Essential, 0, 0, 0, false, Class::Ineffective}),
     [](const testing::TestParamInfo<ClassRow>& row) { return std::string(row.param.name); });
 
-Raced raced(const char* verdict, std::optional<double> us, bool measured) {
-  Raced one;
+ports::Outcome raced(const char* verdict, double us, bool measured) {
+  ports::Outcome one;
   one.verdict = verdict;
-  one.passed = std::string(verdict) == "passed";
   one.us = us;
   one.measured = measured;
   return one;
 }
 
 TEST(Attributions, AreOfTheChampionsTime) {
-  Raced without = raced("passed", 125, true);
+  ports::Outcome without = raced("passed", 125, true);
   without.ratio = Ratio{0.8, 0.79, 0.81, "SLOWER"};
   const Attribution a = attribution_of(raced("passed", 100, true), without);
   EXPECT_EQ(a.kind, Kind::Measured);
@@ -85,12 +84,12 @@ TEST(Attributions, AreOfTheChampionsTime) {
 }
 
 TEST(Attributions, KindsFollowFromTheVerdict) {
-  const Raced champion = raced("passed", 100, true);
-  EXPECT_EQ(attribution_of(champion, raced("wrong", {}, false)).kind, Kind::Essential);
-  EXPECT_EQ(attribution_of(champion, raced("crashed", {}, false)).kind, Kind::Essential);
-  EXPECT_EQ(attribution_of(champion, raced("rejected", {}, false)).kind, Kind::Broken);
-  EXPECT_EQ(attribution_of(champion, raced("unknown", {}, false)).kind, Kind::Broken);
-  EXPECT_EQ(attribution_of(champion, raced("passed", {}, false)).kind, Kind::Broken);
+  const ports::Outcome champion = raced("passed", 100, true);
+  EXPECT_EQ(attribution_of(champion, raced("wrong", 0, false)).kind, Kind::Essential);
+  EXPECT_EQ(attribution_of(champion, raced("crashed", 0, false)).kind, Kind::Essential);
+  EXPECT_EQ(attribution_of(champion, raced("rejected", 0, false)).kind, Kind::Broken);
+  EXPECT_EQ(attribution_of(champion, raced("unknown", 0, false)).kind, Kind::Broken);
+  EXPECT_EQ(attribution_of(champion, raced("passed", 0, false)).kind, Kind::Broken);
   const Attribution estimate =
       attribution_of(raced("passed", 100, false), raced("passed", 150, false));
   EXPECT_EQ(estimate.kind, Kind::Estimated);

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "kernel/parse.h"
 #include "optimize/workshop.h"
 #include "os/files.h"
+#include "ports/fakes.h"
 
 namespace kw::optimize {
 
@@ -34,47 +36,43 @@ inline std::string fake_kernel(const std::vector<std::string>& behaviour,
   return text;
 }
 
-class FakeWorkshop : public Workshop {
+class FakeWorkshop : public Workshop, public ports::FakeJudge, public profile::Examiner {
  public:
-  bool clock = true;
-  std::string target_name = "sm_90a", hash = "hash of the task";
-  double mde_pct = 1, spread = 0.002;  // of ratios, to each side
-  profile::Roofline roofline;          // of every kernel, except its time
-  std::vector<std::vector<std::string>> races;
+  double mde_pct = 1, spread = 0.002;           // of ratios, to each side
+  profile::Roofline roofline;                   // of every kernel, except its time
+  std::vector<std::vector<std::string>> races;  // without those of copies
   int examined = 0;
 
   FakeWorkshop() {
+    clock = true;
+    judge = this;
+    examiner = this;
+    facts = {"sm_90a", "scale", "hash of the task",
+             [] { return Json::object().set("gpu", "a pretended one"); }};
     roofline.gaps = {0.15, 0.6, 0.3};
     roofline.budget = profile::axis_budget(roofline.gaps);
     roofline.bottleneck = profile::Bottleneck::Dram;
     roofline.floor_us = 10;
   }
 
-  Json environment() override { return Json::object().set("gpu", "a pretended one"); }
-  std::string target() const override { return target_name; }
-  std::string task_hash() const override { return hash; }
-  std::string task_name() const override { return "scale"; }
-  bool has_clock() const override { return clock; }
-
-  Result<std::vector<Raced>> race(const std::vector<std::string>& kernels) override {
-    races.push_back(kernels);
-    std::vector<Raced> raced;
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
+                                           const ports::RaceOptions&) override {
+    std::vector<std::string> kernels;
+    for (const record::Candidate& candidate : candidates) kernels.push_back(candidate.text);
+    const bool copies = kernels.size() > 1 && std::set(kernels.begin(), kernels.end()).size() == 1;
+    if (!copies) races.push_back(kernels);
+    std::vector<ports::Outcome> raced;
     for (const std::string& text : kernels) {
-      Raced one = run(text);
-      if (one.passed && one.measured && !raced.empty() && raced.front().us)
-        one.ratio = ratio(*raced.front().us / *one.us);
+      ports::Outcome one = run(text);
+      if (one.measured && !raced.empty() && raced.front().us > 0)
+        one.ratio = ratio(copies ? 1 / 1.002 : raced.front().us / one.us);
       raced.push_back(std::move(one));
     }
     return raced;
   }
 
-  Result<std::optional<Noise>> noise(const std::string&) override {
-    if (!clock) return std::optional<Noise>();
-    return std::optional(Noise{0.2, mde_pct, 12});
-  }
-
-  Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
-                           const std::string& report) override {
+  Result<profile::Examined> evidence(const std::string& kernel, std::optional<double> us,
+                                     const std::string& report) override {
     ++examined;
     profile::Examined seen;
     for (const std::vector<std::string>& words : behaviour(kernel, "metric"))
@@ -102,9 +100,9 @@ class FakeWorkshop : public Workshop {
 
  private:
   Ratio ratio(double value) const {
-    const Ratio r{value, value * (1 - spread), value * (1 + spread), ""};
-    const char* relation = r.low > 1 ? "FASTER" : r.high < 1 ? "SLOWER" : "SAME";
-    return {r.value, r.low, r.high, relation};
+    Ratio r{value, value * (1 - spread), value * (1 + spread), "SAME", mde_pct / 100, 4};
+    if (r.low > 1 || r.high < 1) r.relation = r.low > 1 ? "FASTER" : "SLOWER";
+    return r;
   }
 
   /// The lines of one kind that apply to the module's tunables.
@@ -145,19 +143,19 @@ class FakeWorkshop : public Workshop {
     return {function};
   }
 
-  Raced run(const std::string& text) const {
-    Raced raced;
+  ports::Outcome run(const std::string& text) const {
+    ports::Outcome raced;
     raced.verdict = kernel::parse(text, "kernel.cu").module ? "passed" : "rejected";
-    if (raced.verdict == "rejected") raced.problem = "it is not a kernel module";
+    if (raced.verdict == "rejected") raced.refused = "it is not a kernel module";
     for (const auto& words : behaviour(text, "verdict")) {
       raced.verdict = words[0];
-      raced.problem = words[0] + " by design";
+      raced.refused = words[0] + " by design";
     }
-    raced.passed = raced.verdict == "passed";
-    if (!raced.passed) return raced;
+    if (raced.verdict != "passed") return raced;
+    raced.refused.clear();
     for (const auto& words : behaviour(text, "us")) raced.us = std::atof(words[0].c_str());
-    raced.measured = clock && raced.us.has_value();
-    if (raced.measured) raced.samples_us = {*raced.us, *raced.us};
+    raced.measured = clock && raced.us > 0;
+    if (raced.measured) raced.samples_us = {raced.us, raced.us};
     return raced;
   }
 };

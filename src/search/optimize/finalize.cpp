@@ -10,11 +10,11 @@ namespace {
 /// Races baseline and best together once more: times of different races cannot be divided.
 Status race_headline(Folder& folder, Workshop& workshop) {
   State& state = folder.state;
-  if (state.best.iter == 0 || !workshop.has_clock()) return Done{};
+  if (state.best.iter == 0 || !workshop.judge->has_clock()) return Done{};
   KW_TRY(check_frozen(folder, workshop));
   const std::string first = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
   const std::string best = KW_TRY(folder.read(state.best.file, kMostKernelBytes));
-  const std::vector<Raced> raced = KW_TRY(workshop.race({first, best}));
+  const std::vector<ports::Outcome> raced = KW_TRY(race(*workshop.judge, {first, best}));
   state.headline = raced[1].ratio;
   return folder.write_json("headline_bench.json", bench_document(state, state.best.file, raced[1]));
 }

@@ -68,16 +68,15 @@ class BranchRace {
     }
     if (options_.say)
       options_.say(fmt::format("judging and racing the parent and {} branches", texts.size() - 1));
-    std::vector<Raced> raced;
-    if (texts.size() > 1) raced = KW_TRY(workshop_.race(texts));
-    if (!raced.empty() && !raced.front().passed)
+    std::vector<ports::Outcome> raced;
+    if (texts.size() > 1) raced = KW_TRY(optimize::race(*workshop_.judge, texts));
+    if (!raced.empty() && !passed(raced.front()))
       return environment_error(fmt::format("the parent {} passed before and does not now: {}",
-                                           state_.best.file, raced.front().problem));
-    all_ = {raced.empty() ? Raced{} : raced.front()};
+                                           state_.best.file, problem_of(raced.front())));
+    all_ = {raced.empty() ? ports::Outcome{} : raced.front()};
     for (const BranchFile& branch : branches_) {
-      Raced one;
+      ports::Outcome one = ports::Outcome::refusal(branch.problem);
       one.verdict = "rejected";
-      one.problem = branch.problem;
       all_.push_back(branch.problem.empty() ? raced[places.at(branch.text)] : one);
     }
     return Done{};
@@ -95,41 +94,41 @@ class BranchRace {
   }
 
   Json branch_row(size_t i) const {
-    const Raced& raced = all_[i + 1];
+    const ports::Outcome& raced = all_[i + 1];
     return Json::object()
         .set("branch_index", branches_[i].index)
         .set("branch", branches_[i].name)
         .set("kernel", branches_[i].file)
-        .set("passed", raced.passed)
+        .set("passed", passed(raced))
         .set("verdict", raced.verdict)
-        .set("ms", optional_ms(raced.us))
+        .set("ms", optional_ms(us_of(raced)))
         .set("measured", raced.measured)
         .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json())
-        .set("error", raced.problem);
+        .set("error", problem_of(raced));
   }
 
   /// The branches that passed and are not the champion, with the difference from it.
   Json frontier(size_t champion) const {
     Json list = Json::array();
-    const Raced& best = all_[champion + 1];
+    const ports::Outcome& best = all_[champion + 1];
     for (size_t i = 0; i < branches_.size(); ++i) {
-      const Raced& raced = all_[i + 1];
-      if (i == champion || !raced.passed) continue;
-      std::string why = "it was not timed: " + raced.problem;
+      const ports::Outcome& raced = all_[i + 1];
+      if (i == champion || !passed(raced)) continue;
+      std::string why = "it was not timed: " + problem_of(raced);
       Json delta;
-      if (raced.us && best.us && *best.us > 0) {
-        const double pct = 100 * (*raced.us / *best.us - 1);
+      if (raced.us > 0 && best.us > 0) {
+        const double pct = 100 * (raced.us / best.us - 1);
         why = branches_[i].text == branches_[champion].text
                   ? fmt::format("the same text as {}", branches_[champion].name)
                   : fmt::format("{:.1f} % slower than {}{}", pct, branches_[champion].name,
                                 raced.measured ? "" : " (estimated)");
-        delta = Json((*raced.us - *best.us) / 1000);
+        delta = Json((raced.us - best.us) / 1000);
       }
       list.push(Json::object()
                     .set("iter", state_.iter)
                     .set("branch_index", branches_[i].index)
                     .set("kernel", branches_[i].file)
-                    .set("ms", optional_ms(raced.us))
+                    .set("ms", optional_ms(us_of(raced)))
                     .set("measured", raced.measured)
                     .set("delta_from_champion", delta)
                     .set("methods", strings_json(claimed_))
@@ -143,14 +142,14 @@ class BranchRace {
     int64_t valid = 0;
     for (size_t i = 0; i < branches_.size(); ++i) {
       rows.push(branch_row(i));
-      valid += all_[i + 1].passed ? 1 : 0;
+      valid += passed(all_[i + 1]) ? 1 : 0;
     }
     return Json::object()
         .set("iter", state_.iter)
         .set("status", status)
         .set("parent", Json::object()
                            .set("kernel", state_.best.file)
-                           .set("ms", optional_ms(all_.front().us))
+                           .set("ms", optional_ms(us_of(all_.front())))
                            .set("measured", all_.front().measured))
         .set("champion", std::move(champion))
         .set("branches", std::move(rows))
@@ -162,18 +161,18 @@ class BranchRace {
   std::string table() const {
     std::string text =
         fmt::format("  {:<6} {:<9} {:<28} {}\n", "parent", "passed",
-                    time_text(all_.front().us, all_.front().measured), state_.best.file);
+                    time_text(us_of(all_.front()), all_.front().measured), state_.best.file);
     for (size_t i = 0; i < branches_.size(); ++i) {
-      const Raced& raced = all_[i + 1];
+      const ports::Outcome& raced = all_[i + 1];
       text += fmt::format("  {:<6} {:<9} {:<28} {}\n", branches_[i].name, raced.verdict,
-                          time_text(raced.us, raced.measured),
-                          raced.ratio ? ratio_text(*raced.ratio) : raced.problem);
+                          time_text(us_of(raced), raced.measured),
+                          raced.ratio ? ratio_text(*raced.ratio) : problem_of(raced));
     }
     return text;
   }
 
   Result<Outcome> crown(size_t champion) {
-    const Raced& raced = all_[champion + 1];
+    const ports::Outcome& raced = all_[champion + 1];
     const BranchFile& branch = branches_[champion];
     forget_inputs(state_);
     KW_TRY(folder_.write_stamped(name("kernel.cu"), branch.text));
@@ -186,12 +185,12 @@ class BranchRace {
                                   Json::object()
                                       .set("branch_index", branch.index)
                                       .set("kernel", name("kernel.cu"))
-                                      .set("ms", optional_ms(raced.us))
+                                      .set("ms", optional_ms(us_of(raced)))
                                       .set("measured", raced.measured)
                                       .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json()),
                                   frontier(champion));
     KW_TRY(folder_.write_stamped(name("branch_results.json"), document.dump(true) + "\n"));
-    state_.champion = BestKernel{branch.name, raced.us, raced.measured, raced.ratio};
+    state_.champion = BestKernel{branch.name, us_of(raced), raced.measured, raced.ratio};
     state_.phase = Phase::Raced;
     KW_TRY(folder_.commit("branch", Json::object().set("champion", branch.name)));
     Outcome outcome;
@@ -239,7 +238,7 @@ class BranchRace {
   std::vector<std::string> claimed_;
   std::vector<BranchFile> branches_;
   std::string parent_;
-  std::vector<Raced> all_;  // the parent, then parallel to branches_
+  std::vector<ports::Outcome> all_;  // the parent, then parallel to branches_
 };
 
 }  // namespace

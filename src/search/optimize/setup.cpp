@@ -44,13 +44,13 @@ Json preflight_document(const SetupRequest& request, bool ok,
 }
 
 std::vector<std::string> machine_warnings(const Workshop& workshop) {
-  if (workshop.has_clock()) return {};
+  if (workshop.judge->has_clock()) return {};
   return {"there is no clock here: all times are estimates, and no method will count as effective"};
 }
 
 struct Judgement {
   Outcome outcome;
-  std::optional<Raced> raced;  // if it passed
+  std::optional<ports::Outcome> raced;  // if it passed
 };
 
 Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop) {
@@ -59,14 +59,13 @@ Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop
   if (const std::string problems = module_problems(request); !problems.empty()) {
     errors.push_back(problems);
   } else {
-    const std::vector<Raced> raced = KW_TRY(workshop.race({request.text}));
-    if (!raced.front().passed)
-      errors.push_back(fmt::format("the baseline does not pass ({}): {}", raced.front().verdict,
-                                   raced.front().problem));
+    const ports::Outcome raced = KW_TRY(race(*workshop.judge, {request.text})).front();
+    if (!passed(raced))
+      errors.push_back(
+          fmt::format("the baseline does not pass ({}): {}", raced.verdict, problem_of(raced)));
     else
-      judgement.raced = raced.front();
-    if (raced.front().passed && !raced.front().problem.empty())
-      warnings.push_back(raced.front().problem);
+      judgement.raced = raced;
+    if (passed(raced) && !problem_of(raced).empty()) warnings.push_back(problem_of(raced));
   }
   const bool ok = errors.empty();
   judgement.outcome.ok = ok;
@@ -75,21 +74,22 @@ Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop
   for (const std::string& warning : warnings) judgement.outcome.text += "note: " + warning + "\n";
   if (ok)
     judgement.outcome.text += fmt::format(
-        "the baseline passes: {}\n", time_text(judgement.raced->us, judgement.raced->measured));
+        "the baseline passes: {}\n", time_text(us_of(*judgement.raced), judgement.raced->measured));
   return judgement;
 }
 
-State first_state(const SetupRequest& request, Workshop& workshop, const Raced& raced) {
+State first_state(const SetupRequest& request, const Workshop& workshop,
+                  const ports::Outcome& raced) {
   State state;
   state.settings = request.settings;
-  state.task = workshop.task_name();
-  state.task_hash = workshop.task_hash();
-  state.target = workshop.target();
-  state.has_clock = workshop.has_clock();
+  state.task = workshop.facts.task_name;
+  state.task_hash = workshop.facts.task_hash;
+  state.target = workshop.facts.target;
+  state.has_clock = workshop.judge->has_clock();
   state.baseline_hash = hash_hex(request.text);
   state.reference_hash = reference_hash(request.settings.reference);
   state.baseline.file = "baseline/" + request.name;
-  state.baseline.us = raced.us;
+  state.baseline.us = us_of(raced);
   state.baseline.measured = raced.measured;
   const kernel::ParseOutcome parsed = kernel::parse(request.text, request.name);
   if (const auto tunes = kernel::default_tunes(*parsed.module))
@@ -98,22 +98,23 @@ State first_state(const SetupRequest& request, Workshop& workshop, const Raced& 
 }
 
 Status fill_folder(Folder& folder, const SetupRequest& request, Workshop& workshop,
-                   const Raced& raced, const Say& say) {
+                   const ports::Outcome& raced, const Say& say) {
   State& state = folder.state;
   KW_TRY(folder.write(state.baseline.file, request.text));
   if (!request.original.empty())
     KW_TRY(folder.write("baseline/original_" + request.name, request.original));
   KW_TRY(
       folder.write_json("baseline/bench.json", bench_document(state, state.baseline.file, raced)));
-  state.env = workshop.environment();
+  state.env = workshop.facts.environment();
   KW_TRY(folder.write_json("env.json", state.env));
   if (raced.measured) {
     if (say) say("calibrating the clock with identical copies");
-    state.noise = KW_TRY(workshop.noise(request.text));
+    state.noise = KW_TRY(noise_of(*workshop.judge, request.text));
   }
   if (say) say("examining the baseline");
   const std::string report = "baseline/best_input.ncu-rep";
-  const profile::Examined examined = KW_TRY(workshop.examine(request.text, raced.us, folder.at(report)));
+  const profile::Examined examined =
+      KW_TRY(workshop.examiner->evidence(request.text, us_of(raced), folder.at(report)));
   if (!examined.ncu_report.empty()) state.baseline.ncu_report = report;
   KW_TRY(keep_evidence(folder, evidence_of(examined), "baseline/roofline.json",
                        "baseline/ncu_top.json", state.baseline));
@@ -192,13 +193,13 @@ Status check_frozen(const Folder& folder, Workshop& workshop) {
     return input_error(fmt::format("{} was changed after setup: put it back, or set up a new run",
                                    folder.at(state.baseline.file)));
   if (reference_hash(state.settings.reference) != state.reference_hash ||
-      workshop.task_hash() != state.task_hash)
+      workshop.facts.task_hash != state.task_hash)
     return input_error(fmt::format(
         "the reference {} is not what it was at setup: put it back, or set up a new run",
         state.settings.reference));
-  if (workshop.target() != state.target)
-    return machine_error("for", state.target, workshop.target());
-  if (workshop.has_clock() != state.has_clock)
+  if (workshop.facts.target != state.target)
+    return machine_error("for", state.target, workshop.facts.target);
+  if (workshop.judge->has_clock() != state.has_clock)
     return machine_error("with", state.has_clock ? "a clock" : "estimates",
                          state.has_clock ? "without one" : "with a clock");
   return Done{};

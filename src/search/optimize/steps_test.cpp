@@ -238,15 +238,15 @@ TEST_F(Steps, BaselineReferenceAndMachineAreFrozen) {
   write(reference_, "def reference(x): return 2 * x\n");
   EXPECT_NE(close().error().message.find("reference"), std::string::npos);
   write(reference_, "def reference(x): return x\n");
-  shop_.hash = "another";
+  shop_.facts.task_hash = "another";
   EXPECT_NE(close().error().message.find("is not what it was at setup"), std::string::npos);
-  shop_.hash = FakeWorkshop().hash;
+  shop_.facts.task_hash = FakeWorkshop().facts.task_hash;
   shop_.clock = false;
   EXPECT_EQ(close().error().blame, Blame::Environment);
   shop_.clock = true;
-  shop_.target_name = "sm_80";
+  shop_.facts.target = "sm_80";
   EXPECT_NE(close().error().message.find("sm_80"), std::string::npos);
-  shop_.target_name = "sm_90a";
+  shop_.facts.target = "sm_90a";
   write(folder_->at("baseline/plain.cu"), "other");
   EXPECT_NE(close().error().message.find("plain.cu was changed after setup"), std::string::npos);
 }

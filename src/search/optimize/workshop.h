@@ -1,34 +1,20 @@
-// What optimising needs from a machine: verifying and racing kernels, evidence about a kernel, its
-// machine code. workflows/ has the real one; tests use a fake. Kernels are texts of modules. Each
-// tunable has the first value of its `tune` line.
+// What optimising needs from a machine: the judge that every search uses, evidence about a kernel,
+// and facts that must not change during a run. Kernels are texts of modules. Each tunable has the
+// first value of its `tune` line.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/result.h"
+#include "ports/judge.h"
 #include "profile/examined.h"
 
 namespace kw::optimize {
 
-/// The time of the first kernel over that of another. Above 1 the other is faster.
-struct Ratio {
-  double value = 1, low = 1, high = 1;
-  std::string relation;  // of the other: "FASTER", "SAME", "SLOWER", "AMBIGUOUS"
-};
-
-/// The result of one kernel in a race.
-struct Raced {
-  bool passed = false;
-  std::string verdict;       // "passed", "wrong", "rejected", "crashed", "unknown"
-  std::string problem;       // why it did not pass or was not timed; "" when all is well
-  std::optional<double> us;  // not set: neither measured nor estimated
-  bool measured = false;     // otherwise `us` is an estimate
-  std::vector<double> samples_us;
-  std::optional<Ratio> ratio;  // to the first; not set if one of the two was not measured
-  Json details;                // for bench.json: the judge's documents
-};
+using Ratio = ports::Ratio;
 
 /// What the clock can detect on this machine, from identical copies of one kernel.
 struct Noise {
@@ -37,32 +23,35 @@ struct Noise {
   int64_t pairs = 0;
 };
 
-class Workshop {
- public:
-  virtual ~Workshop();
-
-  /// The document for env.json: GPU, driver, compiler, tools, ceilings.
-  virtual Json environment() = 0;
-  /// "sm_90a"; methods must be available on it.
-  virtual std::string target() const = 0;
-  /// Identifies task and shape in the records about methods.
-  virtual std::string task_hash() const = 0;
-  virtual std::string task_name() const = 0;
-  /// Whether there is a clock; otherwise all times are estimates.
-  virtual bool has_clock() const = 0;
-
-  /// Verifies every kernel and times those that passed together, interleaved. Parallel to
-  /// `kernels`. Errors are about the machine, never a kernel.
-  virtual Result<std::vector<Raced>> race(const std::vector<std::string>& kernels) = 0;
-  /// Not set without a clock.
-  virtual Result<std::optional<Noise>> noise(const std::string& kernel) = 0;
-  /// `us`: as raced. `report`: path of the profiler's report; "": not kept.
-  virtual Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
-                                   const std::string& report) = 0;
-  /// Only the machine code; not set when no tool here can show it.
-  virtual Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
-      const std::string& kernel) = 0;
+struct Facts {
+  std::string target;  // "sm_90a"; methods must be available on it
+  std::string task_name;
+  std::string task_hash;  // identifies task and shape in the records about methods
+  /// The document for env.json: GPU, driver, compiler, tools, ceilings. Asks the tools.
+  std::function<Json()> environment;
 };
+
+struct Workshop {
+  ports::Judge* judge = nullptr;
+  profile::Examiner* examiner = nullptr;
+  Facts facts;
+};
+
+ports::Candidates candidates_of(const std::vector<std::string>& kernels);
+/// Verifies every kernel and times those that passed together. Parallel to `kernels`.
+Result<std::vector<ports::Outcome>> race(ports::Judge& judge,
+                                         const std::vector<std::string>& kernels);
+/// Not set without a clock.
+Result<std::optional<Noise>> noise_of(ports::Judge& judge, const std::string& kernel);
+
+inline bool passed(const ports::Outcome& raced) { return raced.verdict == "passed"; }
+/// Why it did not pass or was not timed; "" when all is well.
+inline const std::string& problem_of(const ports::Outcome& raced) {
+  return raced.refused.empty() ? raced.detail : raced.refused;
+}
+inline std::optional<double> us_of(const ports::Outcome& raced) {
+  return raced.us > 0 ? std::optional(raced.us) : std::nullopt;
+}
 
 /// The request to an author: branches that apply these methods to the parent.
 struct Assignment {

@@ -4,23 +4,18 @@
 
 #include <utility>
 
+#include "ports/fakes.h"
+
 namespace kw::review {
 namespace {
 
-/// Calls every candidate right and counts them.
-class CountingJudge : public ports::Judge {
+class CountingJudge : public ports::FakeJudge {
  public:
   int verified = 0;
-  bool has_clock() const override { return false; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
-                                              ports::Depth depth) override {
+  Result<ports::Outcome> examined(const record::Candidate&, ports::Depth depth) override {
     verified += depth == ports::Depth::Verify;
-    return std::vector<ports::Outcome>(candidates.size());
+    return ports::Outcome();
   }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates, int) override {
-    return std::vector<ports::Outcome>(candidates.size());
-  }
-  Result<ports::Outcome> certify(const record::Candidate&) override { return ports::Outcome(); }
 };
 
 /// Answers later, as reviewers do; refuses every text with "wrong" in it.

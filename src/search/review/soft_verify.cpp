@@ -90,7 +90,7 @@ class SoftVerifier : public evolve::Verifier {
         KW_TRY(records_.journal->exchange(request.label, request, outcome));
       Json event = to_json(read.opinion);
       event.set("id", read.id).set("suspicions", suspicions_json(suspicions(read.one.module)));
-      KW_TRY(records_.run->event(kOpinionEvent, event));
+      KW_TRY(records_.run->append(kOpinionEvent, event));
       opinions_[read.one.module] = read.opinion;
       fresh.emplace(read.id, std::move(read.opinion));
     }

@@ -43,25 +43,6 @@ INSTANTIATE_TEST_SUITE_P(
         AnswerCase{"prose", "I would use shared memory.", 0, "no kernel module"}),
     [](const auto& one) { return one.param.name; });
 
-/// Keeps paths and attempts.
-class NotingJournal : public Journal {
- public:
-  Status write(const std::string& path, const std::string&) override {
-    paths.push_back(path);
-    return Done{};
-  }
-  Status show(const std::string&, const std::string&) override { return Done{}; }
-  Status attempt(const Attempt& attempt) override {
-    attempts.push_back(attempt);
-    return Done{};
-  }
-  Status exchange(const std::string&, const llm::Request&, const llm::Outcome&) override {
-    return Done{};
-  }
-  std::vector<std::string> paths;
-  std::vector<Attempt> attempts;
-};
-
 ModelPlan branch_plan() {
   ModelPlan plan;
   for (llm::ModelId& id : plan.models) id = {"scripted", "model"};
@@ -76,7 +57,7 @@ llm::Outcome says(const std::string& text) {
 }
 
 TEST(WriteBranches, AsksAgainWhenAnAnswerCannotBeUsed) {
-  NotingJournal journal;
+  test::MemoryJournal journal;
   std::vector<std::string> heard;
   const Answer answer = [&](const llm::ModelId&, const llm::Request& request) {
     heard.push_back(request.messages.back().text);
@@ -97,14 +78,14 @@ TEST(WriteBranches, AsksAgainWhenAnAnswerCannotBeUsed) {
                            "b1: wrong: y[3] is 0", "{ plain }"})
     EXPECT_NE(heard[0].find(part), std::string::npos) << part;
   EXPECT_NE(heard[1].find("no kernel module"), std::string::npos) << heard[1];
-  ASSERT_EQ(journal.attempts.size(), 2u);
-  EXPECT_FALSE(journal.attempts[0].succeeded);
-  EXPECT_TRUE(journal.attempts[1].succeeded);
-  EXPECT_EQ(journal.paths.front(), "stage_optimize/iter_01_try_01/prompt_1.md");
+  ASSERT_EQ(journal.attempts().size(), 2u);
+  EXPECT_FALSE(journal.attempts()[0].succeeded);
+  EXPECT_TRUE(journal.attempts()[1].succeeded);
+  EXPECT_EQ(journal.files.begin()->first, "stage_optimize/iter_01_try_01/prompt_1.md");
 }
 
 TEST(WriteBranches, GivesUpWithTheLastProblem) {
-  NotingJournal journal;
+  test::MemoryJournal journal;
   const Answer answer = [](const llm::ModelId&, const llm::Request&) { return says("No."); };
   BranchesRequest request;
   request.parent = kParentText;
@@ -112,7 +93,7 @@ TEST(WriteBranches, GivesUpWithTheLastProblem) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_TRUE(outcome->modules.empty());
   EXPECT_NE(outcome->problem.find("no kernel module"), std::string::npos);
-  EXPECT_EQ(journal.attempts.size(), 2u);
+  EXPECT_EQ(journal.attempts().size(), 2u);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace kw::stages {
 namespace {
 
 constexpr const char* kCallEvent = "llm_call";
-constexpr const char* kAttemptEvent = "attempt";
 
 }  // namespace
 
@@ -53,26 +52,27 @@ std::string RunJournal::shown(const std::string& text) const {
 Status RunJournal::write(const std::string& path, const std::string& text) {
   if (!transcripts_) return Done{};
   return now_or_later(
-      [path, kept = shown(text)](store::Run& run) { return run.transcript(path, kept); });
+      [path, kept = shown(text)](store::Run& run) { return run.write(path, kept); });
 }
 
 Status RunJournal::show(const std::string& folder, const std::string& candidate_id) {
   return now_or_later(
-      [folder, candidate_id](store::Run& run) { return run.view(folder, candidate_id); });
+      [folder, candidate_id](store::Run& run) { return run.show(folder, candidate_id); });
 }
 
-Status RunJournal::attempt(const Attempt& attempt) {
-  return now_or_later(
-      [json = to_json(attempt)](store::Run& run) { return run.event(kAttemptEvent, json); });
+Status RunJournal::keep(const record::Candidate& candidate) {
+  return now_or_later([candidate](store::Run& run) { return run.keep(candidate); });
+}
+
+Status RunJournal::append(const std::string& kind, const Json& event) {
+  return now_or_later([kind, event](store::Run& run) { return run.append(kind, event); });
 }
 
 Status RunJournal::exchange(const std::string& label, const llm::Request& request,
                             const llm::Outcome& outcome) {
   // Costs are recorded first, so that they are kept even if a later write fails.
-  for (const llm::LedgerEntry& row : session_.fresh_rows()) {
-    KW_TRY(now_or_later(
-        [json = llm::to_json(row)](store::Run& run) { return run.event(kCallEvent, json); }));
-  }
+  for (const llm::LedgerEntry& row : session_.fresh_rows())
+    KW_TRY(append(kCallEvent, llm::to_json(row)));
   if (!transcripts_) return Done{};
   llm::Request kept = request;
   for (llm::SystemBlock& block : kept.system) block.text = shown(block.text);
@@ -84,9 +84,8 @@ Status RunJournal::exchange(const std::string& label, const llm::Request& reques
   json.set("label", label).set("request", llm::to_json(kept)).set("outcome", llm::to_json(outcome));
   const std::string path =
       fmt::format("llm/{:04}-{}.json", ++exchanges_, replace_all(label, " ", "-"));
-  return now_or_later([path, text = json.dump(true) + "\n"](store::Run& run) {
-    return run.transcript(path, text);
-  });
+  return now_or_later(
+      [path, text = json.dump(true) + "\n"](store::Run& run) { return run.write(path, text); });
 }
 
 }  // namespace kw::stages

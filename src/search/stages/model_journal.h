@@ -25,9 +25,10 @@ class RunJournal : public Journal {
   Status attach(store::Run& run);
   void hide(std::string text) { hidden_ = std::move(text); }
 
+  Status keep(const record::Candidate& candidate) override;
+  Status append(const std::string& kind, const Json& event) override;
   Status write(const std::string& path, const std::string& text) override;
   Status show(const std::string& folder, const std::string& candidate_id) override;
-  Status attempt(const Attempt& attempt) override;
   Status exchange(const std::string& label, const llm::Request& request,
                   const llm::Outcome& outcome) override;
 

@@ -5,8 +5,6 @@
 
 namespace kw::stages {
 
-Journal::~Journal() = default;
-
 template <class V>
 void fields(V& v, Attempt& a) {
   v("stage", a.stage)("attempt", a.number)("escalated", a.escalated)("model", a.model);

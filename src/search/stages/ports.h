@@ -1,5 +1,5 @@
-// The ports of the stages besides the judge (ports/judge.h): a journal and a model. With scripted
-// ones, a whole run of the stages takes milliseconds.
+// The ports of the stages besides the judge (ports/judge.h): a journal that also keeps exchanges,
+// and a model. With scripted ones, a whole run of the stages takes milliseconds.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include "core/result.h"
 #include "llm/config.h"
 #include "llm/reply.h"
+#include "ports/journal.h"
 #include "ports/judge.h"
 #include "record/candidate.h"
 
@@ -29,14 +30,11 @@ struct Attempt {
 Json to_json(const Attempt& attempt);
 Attempt attempt_from_json(const Json& json);
 
-/// Keeps the records of a run, at paths like "stage2_codegen/attempt_01/prompt_to_llm.md".
-class Journal {
+inline constexpr const char* kAttemptEvent = "attempt";
+
+class Journal : public ports::Journal {
  public:
-  virtual ~Journal();
-  virtual Status write(const std::string& path, const std::string& text) = 0;
-  /// Makes the files of a candidate visible under `folder`.
-  virtual Status show(const std::string& folder, const std::string& candidate_id) = 0;
-  virtual Status attempt(const Attempt& attempt) = 0;
+  Status attempt(const Attempt& attempt) { return append(kAttemptEvent, to_json(attempt)); }
   /// One exchange, as sent and answered.
   virtual Status exchange(const std::string& label, const llm::Request& request,
                           const llm::Outcome& outcome) = 0;

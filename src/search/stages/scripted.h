@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ports/fakes.h"
 #include "stages/stages.h"
 
 namespace kw::stages::test {
@@ -25,22 +26,8 @@ inline std::string fenced(const std::string& body) {
   return "Here it is.\n```cuda\n" + module_text(body) + "```\n";
 }
 
-class ScriptedJudge : public ports::Judge {
+class ScriptedJudge : public ports::FakeJudge {
  public:
-  bool has_clock() const override { return false; }
-  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
-                                              ports::Depth depth) override {
-    std::vector<ports::Outcome> out;
-    for (const record::Candidate& candidate : candidates)
-      out.push_back(KW_TRY(examined(candidate, depth)));
-    return out;
-  }
-  Result<std::vector<ports::Outcome>> race(const ports::Candidates&, int) override {
-    return environment_error("the stages race nothing");
-  }
-  Result<ports::Outcome> certify(const record::Candidate&) override {
-    return environment_error("the stages certify nothing");
-  }
   std::string explain(const record::Candidate&) override { return "bound by memory (estimated)"; }
 
   static double us(const record::Candidate& candidate) {
@@ -49,8 +36,7 @@ class ScriptedJudge : public ports::Judge {
   std::vector<std::string> log, right;
   bool interrupt = false;
 
- private:
-  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) {
+  Result<ports::Outcome> examined(const record::Candidate& candidate, ports::Depth depth) override {
     ports::Outcome out;
     switch (depth) {
       case ports::Depth::Compile:
@@ -74,6 +60,8 @@ class ScriptedJudge : public ports::Judge {
         return out;
     }
   }
+
+ private:
   static bool has(const record::Candidate& candidate, const std::string& word) {
     return candidate.text.find(word) != std::string::npos;
   }
@@ -83,26 +71,17 @@ class ScriptedJudge : public ports::Judge {
   }
 };
 
-class MemoryJournal : public Journal {
+class MemoryJournal : public ports::MemoryJournal<Journal> {
  public:
-  Status write(const std::string& path, const std::string& text) override {
-    files[path] = text;
-    return Done{};
-  }
-  Status show(const std::string& folder, const std::string& id) override {
-    shown[folder] = id;
-    return Done{};
-  }
-  Status attempt(const Attempt& attempt) override {
-    attempts.push_back(attempt);
-    return Done{};
-  }
   Status exchange(const std::string& label, const llm::Request&, const llm::Outcome&) override {
     labels.push_back(label);
     return Done{};
   }
-  std::map<std::string, std::string> files, shown;
-  std::vector<Attempt> attempts;
+  std::vector<Attempt> attempts() const {
+    std::vector<Attempt> list;
+    for (const std::string& line : lines) list.push_back(attempt_from_json(*Json::parse(line)));
+    return list;
+  }
   std::vector<std::string> labels;
 };
 

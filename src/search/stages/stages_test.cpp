@@ -49,7 +49,7 @@ class StagesTest : public testing::Test {
   }
   std::vector<std::string> outcomes() const {
     std::vector<std::string> list;
-    for (const Attempt& one : journal.attempts)
+    for (const Attempt& one : journal.attempts())
       list.push_back(one.stage + " " + std::to_string(one.number) + ": " + one.outcome);
     return list;
   }
@@ -172,7 +172,7 @@ TEST_F(StagesTest, AnswersThatHoldNoModule) {
   EXPECT_FALSE(story.best);
   EXPECT_TRUE(holds(model.asked(1), "no fenced code block"));
   EXPECT_TRUE(holds(model.asked(2), "refusal"));
-  EXPECT_TRUE(holds(journal.attempts.at(2).outcome, "length limit"));
+  EXPECT_TRUE(holds(journal.attempts().at(2).outcome, "length limit"));
 }
 
 TEST_F(StagesTest, RunsToolsAndTellsTheirResults) {
@@ -196,7 +196,7 @@ TEST_F(StagesTest, RunsToolsAndTellsTheirResults) {
   EXPECT_TRUE(holds(result(4).content, "compute.warp_shuffle"));
   EXPECT_FALSE(holds(result(4).content, "memory.tma_multicast"));
   EXPECT_TRUE(holds(result(5).content, "not a JSON object"));
-  EXPECT_EQ(journal.attempts.size(), 1u) << "tool calls are no attempts";
+  EXPECT_EQ(journal.attempts().size(), 1u) << "tool calls are no attempts";
 }
 
 TEST_F(StagesTest, ToolLoopsEnd) {
@@ -206,7 +206,7 @@ TEST_F(StagesTest, ToolLoopsEnd) {
   StageHistory story = write();
   EXPECT_FALSE(story.best);
   EXPECT_EQ(model.requests.size(), 12u);
-  EXPECT_TRUE(holds(journal.attempts.at(0).outcome, "12 rounds of tool calls"));
+  EXPECT_TRUE(holds(journal.attempts().at(0).outcome, "12 rounds of tool calls"));
 }
 
 TEST_F(StagesTest, WhatToolsSawCountsWhenTheAnswerIsWords) {
@@ -255,7 +255,7 @@ TEST_F(StagesTest, PerformanceNeverGetsWorse) {
   model.says(fenced("fast"));
   const StageHistory story = write();
   EXPECT_EQ(story.us, 10);
-  EXPECT_TRUE(holds(journal.attempts.back().outcome, "the one that was shown"));
+  EXPECT_TRUE(holds(journal.attempts().back().outcome, "the one that was shown"));
 }
 
 TEST_F(StagesTest, PerformanceStopsAtTheGoal) {
@@ -293,8 +293,8 @@ TEST_F(StagesTest, EscalatesWithTheWholeHistory) {
   EXPECT_TRUE(holds(asked, "codegen 3 by"));
   EXPECT_TRUE(holds(asked, "{ broken 2 }"));
   EXPECT_TRUE(journal.files.count("stage2_codegen/escalated/attempt_01/llm_response.md"));
-  EXPECT_EQ(journal.attempts.size(), 4u);
-  EXPECT_TRUE(journal.attempts.back().escalated);
+  EXPECT_EQ(journal.attempts().size(), 4u);
+  EXPECT_TRUE(journal.attempts().back().escalated);
 }
 
 TEST_F(StagesTest, EscalatesPerformanceToo) {

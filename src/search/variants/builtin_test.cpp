@@ -57,8 +57,7 @@ TEST(Builtin, ThenNeighboursOfTheBest) {
   halving::Archive archive;
   const auto guesses = offer(proposer, 2, archive);
   for (const record::Candidate& one : guesses) {
-    archive.add(one);
-    archive.at(one.id).estimate_us = one.origin == "kernel1" ? 1 : 2;
+    archive.note(one, ports::Outcome::estimate(one.origin == "kernel1" ? 1 : 2, false));
   }
   const auto next = offer(proposer, 1, archive);
   ASSERT_EQ(next.size(), 1u);
@@ -92,9 +91,8 @@ TEST(Builtin, ChildrenHaveTheirParentsChoicesAndTunables) {
           }
         }
       }
-      const std::string id = one.id;
-      ASSERT_TRUE(archive.add(std::move(one))) << "offered twice";
-      archive.at(id).estimate_us = is_best ? 1 : 2;
+      ASSERT_FALSE(archive.contains(one.id)) << "offered twice";
+      archive.note(one, ports::Outcome::estimate(is_best ? 1 : 2, false));
     }
   }
   EXPECT_TRUE(crossed) << "no recipe came of two others";
@@ -110,7 +108,7 @@ TEST(Builtin, TheWholeSpaceOnceAndThenNothing) {
     for (const record::Candidate& one : batch) {
       EXPECT_TRUE(archive.add(one)) << "offered twice";
       EXPECT_LE(one.tunes.at("VEC") * one.tunes.at("THREADS"), 1024);
-      archive.at(one.id).estimate_us = static_cast<double>(++total);
+      archive.note(one, ports::Outcome::estimate(static_cast<double>(++total), false));
     }
   }
   EXPECT_EQ(total, 2 * 8u);

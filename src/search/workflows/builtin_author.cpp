@@ -60,7 +60,7 @@ class BuiltinAuthor : public optimize::Author {
 
 Status BuiltinAuthor::open() {
   generate::Options options;
-  options.target = KW_TRY(arch::find_target(workshop_.target()));
+  options.target = KW_TRY(arch::find_target(workshop_.facts.target));
   options.switches = true;
   // The first value in a list is the best guess for the timed shape.
   for (const generate::Design& design : KW_TRY(generate::designs(workshop_.task(), options))) {
@@ -95,7 +95,8 @@ Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
     std::vector<variants::Variant> variants, std::string& refused) {
   std::vector<std::string> texts;
   for (const variants::Variant& variant : variants) texts.push_back(variant.text);
-  const std::vector<ports::Outcome> looks = KW_TRY(workshop_.screen(texts));
+  const std::vector<ports::Outcome> looks =
+      KW_TRY(workshop_.judge->examine(optimize::candidates_of(texts), ports::Depth::Screen));
   std::vector<Looked> out;
   for (size_t i = 0; i < variants.size(); ++i) {
     if (looks[i].refused.empty())

@@ -47,7 +47,7 @@ Result<halving::SearchResult> race_evolved(Session& session) {
 
 Result<halving::SearchResult> certify_simplest(Session& session) {
   halving::SearchResult outcome;
-  const evolve::Archive& evolved = session.evolution->state.archive();
+  const evolve::Population& evolved = session.evolution->state.archive();
   std::vector<const evolve::Entry*> order = evolved.ranked();
   const evolve::Entry* plain = evolved.simplest_best();
   std::ranges::stable_partition(order, [&](const evolve::Entry* one) { return one == plain; });
@@ -56,7 +56,7 @@ Result<halving::SearchResult> certify_simplest(Session& session) {
     ++session.certifications;
     const ports::Outcome look = KW_TRY(session.judge->certify(order[i]->candidate));
     halving::Entry& entry = session.archive.at(order[i]->candidate.id);
-    entry.refused = look.refused;
+    entry.outcome.refused = look.refused;
     entry.certified = look.refused.empty();
     if (entry.certified) outcome.winner = order[i]->candidate.id;
   }

@@ -18,7 +18,8 @@ Result<const std::string*> Claims::code_of(const std::string& text) {
 
 Result<const Claims::Sass*> Claims::machine_code_of(const std::string& text) {
   auto known = sass_.find(text);
-  if (known == sass_.end()) known = sass_.emplace(text, KW_TRY(workshop_.machine_code(text))).first;
+  if (known == sass_.end())
+    known = sass_.emplace(text, KW_TRY(workshop_.examiner->machine_code(text))).first;
   return &known->second;
 }
 

@@ -34,8 +34,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 /// The text after "code:" is the code; machine code cannot be read.
-class SayingWorkshop : public TaskWorkshop {
+class SayingWorkshop : public TaskWorkshop, public profile::Examiner {
  public:
+  SayingWorkshop() { examiner = this; }
   int compiles = 0;
   task::Task task_;
   task::Dims dims_;
@@ -43,27 +44,13 @@ class SayingWorkshop : public TaskWorkshop {
   const task::Task& task() const override { return task_; }
   const task::Dims& dims() const override { return dims_; }
   const std::string& no_gpu() const override { return none_; }
-  Json environment() override { return {}; }
-  std::string target() const override { return "sm_90"; }
-  std::string task_hash() const override { return ""; }
-  std::string task_name() const override { return ""; }
-  bool has_clock() const override { return false; }
-  Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>&) override {
-    return std::vector<ports::Outcome>{};
-  }
   void expect(const std::vector<std::string>&) override {}
   Result<std::string> code_of(const std::string& kernel) override {
     ++compiles;
     return std::string(kernel.find("WIDE in 1") != std::string::npos ? "wide" : "narrow");
   }
-  Result<std::vector<optimize::Raced>> race(const std::vector<std::string>&) override {
-    return std::vector<optimize::Raced>{};
-  }
-  Result<std::optional<optimize::Noise>> noise(const std::string&) override {
-    return std::optional<optimize::Noise>();
-  }
-  Result<profile::Examined> examine(const std::string&, std::optional<double>,
-                                    const std::string&) override {
+  Result<profile::Examined> evidence(const std::string&, std::optional<double>,
+                                     const std::string&) override {
     return profile::Examined{};
   }
   Result<std::optional<std::vector<profile::SassFunction>>> machine_code(

@@ -14,7 +14,7 @@ void blame_candidates(Session& session) {
   for (const halving::Entry& entry : entries) {
     if (!entry.alive())
       session.report.failure_reason =
-          fmt::format("none of {} candidates passed; the last: {}", entries.size(), entry.refused);
+          fmt::format("none of {} candidates passed; the last: {}", entries.size(), entry.outcome.refused);
   }
 }
 

@@ -165,16 +165,18 @@ void restore_archive(Session& session) {
     // Interrupted before any result: it will be proposed again.
     if (profile.is_null() && verdict.is_null()) continue;
     if (!session.archive.add(candidate)) continue;
-    halving::Entry& entry = session.archive.at(candidate.id);
-    entry.estimate_us = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
-    entry.is_lower_bound = profile["at_least"].as_bool();
+    const double estimate = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
+    const bool at_least = profile["at_least"].as_bool();
+    session.archive.note(candidate, ports::Outcome::estimate(estimate, at_least));
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {
       const std::string reason = verdict["reason"].as_string();
-      entry.refused = name + (reason.empty() ? "" : ": " + reason);
+      const std::string why = name + (reason.empty() ? "" : ": " + reason);
+      session.archive.note(candidate, ports::Outcome::refusal(why));
     } else if (session.judge->has_clock()) {
       const Json timing = run.timing(candidate.id);
-      entry.measured_us = timing["rank_us"].as_double(timing["us"].as_double());
+      const double us = timing["rank_us"].as_double(timing["us"].as_double());
+      session.archive.note(candidate, ports::Outcome::time(us));
     }
   }
 }

@@ -28,11 +28,6 @@ int64_t claims_of(const record::Candidate& candidate) {
 
 }  // namespace
 
-halving::Entry& EvolveJudge::entry(const record::Candidate& candidate) {
-  archive_.add(candidate);
-  return archive_.at(candidate.id);
-}
-
 void EvolveJudge::describe(const record::Candidate& candidate, ports::Outcome& seen) const {
   seen.methods = claims_of(candidate);
   const timing::Cost* cost = judge_.cost(candidate.id);
@@ -97,9 +92,7 @@ Result<std::vector<ports::Outcome>> EvolveJudge::timed(const ports::Candidates& 
   if (generated.empty()) return out;
   const std::vector<ports::Outcome> looks = KW_TRY(judge_.examine(generated, ports::Depth::Time));
   for (size_t k = 0; k < at.size(); ++k) {
-    halving::Entry& known = entry(generated[k]);
-    known.refused = looks[k].refused;
-    known.measured_us = looks[k].us;
+    archive_.note(generated[k], looks[k]);
     out[at[k]] = looks[k];
     describe(generated[k], out[at[k]]);
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "archive/archive.h"
 #include "evolve/ports.h"
-#include "halving/archive.h"
 #include "judge/judge.h"
 #include "workflows/explaining_judge.h"
 
@@ -15,7 +15,7 @@ namespace kw::workflows {
 class EvolveJudge : public ports::JudgeDecorator {
  public:
   /// Borrows all. `evidence`: whether outcomes say what limits a kernel.
-  EvolveJudge(judge::LocalJudge& judge, ExplainingJudge& explaining, halving::Archive& archive,
+  EvolveJudge(judge::LocalJudge& judge, ExplainingJudge& explaining, archive::Archive& archive,
               bool evidence)
       : JudgeDecorator(judge),
         judge_(judge),
@@ -32,11 +32,10 @@ class EvolveJudge : public ports::JudgeDecorator {
   Result<ports::Outcome> judge_model(const record::Candidate& candidate);
   Result<ports::Outcome> estimated(const record::Candidate& candidate);
   void describe(const record::Candidate& candidate, ports::Outcome& seen) const;
-  halving::Entry& entry(const record::Candidate& candidate);
 
   judge::LocalJudge& judge_;
   ExplainingJudge& explaining_;
-  halving::Archive& archive_;
+  archive::Archive& archive_;
   const bool evidence_;
 };
 

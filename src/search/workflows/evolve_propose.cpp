@@ -84,7 +84,8 @@ EvolveProposer::~EvolveProposer() {
   }
 }
 
-Status EvolveProposer::begin(const evolve::ProposalRequest& order, const evolve::Archive& archive) {
+Status EvolveProposer::begin(const evolve::ProposalRequest& order,
+                             const evolve::Population& archive) {
   if (!order.arm.empty()) {
     talks_[order.number] = KW_TRY(ask(order, archive));
     return Done{};
@@ -114,12 +115,12 @@ std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title)
   const record::Candidate& one = entry.candidate;
   std::string tunes;
   for (const auto& [name, value] : one.tunes) tunes += fmt::format(" {}={}", name, value);
-  std::string out = fmt::format("{} ({}): {}{}\n", title, one.origin, speed_text(entry.seen),
+  std::string out = fmt::format("{} ({}): {}{}\n", title, one.origin, speed_text(entry.outcome),
                                 tunes.empty() ? "" : ", with" + tunes);
   out += fmt::format("module {}:\n{}\n", one.id, stages::data("cuda", one.text));
-  if (!entry.seen.detail.empty())
+  if (!entry.outcome.detail.empty())
     out += "What was found:\n" +
-           stages::data("data", stages::shortened(entry.seen.detail, kMostDetailBytes)) + "\n";
+           stages::data("data", stages::shortened(entry.outcome.detail, kMostDetailBytes)) + "\n";
   if (entry.alive() && talk_->evidence) {
     const std::string evidence = talk_->evidence(one);
     if (!evidence.empty())
@@ -130,7 +131,7 @@ std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title)
 }
 
 // The latest failures, one line each.
-std::string EvolveProposer::failures(const evolve::Archive& archive) const {
+std::string EvolveProposer::failures(const evolve::Population& archive) const {
   std::vector<std::string> lines;
   for (auto at = archive.entries().rbegin(); at != archive.entries().rend(); ++at) {
     const bool repeated = !at->same_as.empty();
@@ -138,7 +139,7 @@ std::string EvolveProposer::failures(const evolve::Archive& archive) const {
       continue;
     lines.push_back(fmt::format("{} ({}): {}", at->candidate.id, at->candidate.stage,
                                 repeated ? "compiles to exactly the code of " + at->same_as
-                                         : std::string(split_lines(at->seen.refused).front())));
+                                         : std::string(split_lines(at->outcome.refused).front())));
   }
   const size_t begin = unusable_.size() > kMostFailures ? unusable_.size() - kMostFailures : 0;
   for (size_t i = begin; i < unusable_.size(); ++i)
@@ -148,7 +149,7 @@ std::string EvolveProposer::failures(const evolve::Archive& archive) const {
 }
 
 std::string EvolveProposer::told(const evolve::ProposalRequest& order,
-                                 const evolve::Archive& archive) const {
+                                 const evolve::Population& archive) const {
   std::string parents, context;
   for (size_t i = 0; i < order.parents.size(); ++i) {
     const evolve::Entry* entry = archive.find(order.parents[i]);
@@ -168,7 +169,7 @@ std::string EvolveProposer::told(const evolve::ProposalRequest& order,
 }
 
 Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(
-    const evolve::ProposalRequest& order, const evolve::Archive& archive) {
+    const evolve::ProposalRequest& order, const evolve::Population& archive) {
   KW_CHECK(talk_.has_value(), "models are asked only where there are some");
   const auto arm = std::ranges::find(talk_->arms, order.arm, &evolve::Arm::name);
   KW_CHECK(arm != talk_->arms.end(), "orders name arms of the ensemble");

@@ -56,7 +56,7 @@ class EvolveProposer : public evolve::Proposer {
   /// Waits for models that still answer.
   ~EvolveProposer() override;
 
-  Status begin(const evolve::ProposalRequest& order, const evolve::Archive& archive) override;
+  Status begin(const evolve::ProposalRequest& order, const evolve::Population& archive) override;
   Result<evolve::Proposal> finish(const evolve::ProposalRequest& order) override;
   /// When an evolution ends early: waits for calls in progress and records their cost.
   Status settle();
@@ -75,10 +75,10 @@ class EvolveProposer : public evolve::Proposer {
     std::future<llm::Outcome> answer;
   };
   Result<std::unique_ptr<Talk>> ask(const evolve::ProposalRequest& order,
-                                    const evolve::Archive& archive);
-  std::string told(const evolve::ProposalRequest& order, const evolve::Archive& archive) const;
+                                    const evolve::Population& archive);
+  std::string told(const evolve::ProposalRequest& order, const evolve::Population& archive) const;
   std::string shown(const evolve::Entry& entry, const char* title) const;
-  std::string failures(const evolve::Archive& archive) const;
+  std::string failures(const evolve::Population& archive) const;
   evolve::Proposal read(const evolve::ProposalRequest& order, const Talk& talk,
                         const llm::Reply& reply);
   Status note(const evolve::ProposalRequest& order, const Talk& talk,

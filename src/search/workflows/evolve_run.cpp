@@ -13,22 +13,6 @@
 namespace kw::workflows {
 namespace {
 
-constexpr const char* kEvolveEvent = "evolve";
-
-/// The journal of an evolution: candidates and events in the run folder.
-class RunEvents : public evolve::Journal {
- public:
-  explicit RunEvents(store::Run& run) : run_(run) {}
-  Status keep(const record::Candidate& candidate) override {
-    KW_TRY(run_.add(candidate));
-    return Done{};
-  }
-  Status write(const Json& event) override { return run_.event(kEvolveEvent, event); }
-
- private:
-  store::Run& run_;
-};
-
 evolve::Authors authors_of(const std::string& proposer) {
   if (proposer == "llm") return evolve::Authors::Models;
   return proposer == "hybrid" ? evolve::Authors::Both : evolve::Authors::Builtin;
@@ -55,7 +39,7 @@ evolve::State evolved_so_far(const store::Run& run) {
   };
   evolve::State state;
   for (const record::Event& event : run.events()) {
-    if (event.kind == kEvolveEvent) state.apply(event.data, find);
+    if (event.kind == evolve::kEvolveEvent) state.apply(event.data, find);
   }
   return state;
 }
@@ -119,7 +103,6 @@ Status open_evolution(Session& session) {
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
   work.readers = KW_TRY(open_readers(session, asked.readers, *work.verifier));
-  work.journal = std::make_unique<RunEvents>(*session.run);
   work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk(session)));
   work.settings = evolve_settings(session);
   return Done{};
@@ -131,10 +114,10 @@ void watch_evolution(Session& session, const evolve::State& state, const std::st
   progress.tried = state.archive().entries().size();
   progress.rejected = static_cast<size_t>(std::ranges::count_if(
       state.archive().entries(), [](const evolve::Entry& entry) { return !entry.alive(); }));
-  progress.best_us = best == nullptr ? 0 : best->seen.us;
-  progress.measured = best != nullptr && best->seen.measured;
+  progress.best_us = best == nullptr ? 0 : best->outcome.us;
+  progress.measured = best != nullptr && best->outcome.measured;
   const double floor = session.judge->rank_floor_us();
-  progress.of_floor = best != nullptr && floor > 0 ? floor / best->seen.us : 0;
+  progress.of_floor = best != nullptr && floor > 0 ? floor / best->outcome.us : 0;
   report_progress(session, progress.stage, what);
 }
 
@@ -144,7 +127,7 @@ evolve::Ports evolve_ports(Session& session) {
   ports.proposer = work.proposer.get();
   ports.verifier = &verifier_of(work);
   ports.judge = work.judge.get();
-  ports.journal = work.journal.get();
+  ports.journal = &*session.run;
   ports.find = [&session](const std::string& id) { return known_candidate(session, id); };
   const double begin = seconds(session);
   ports.seconds = [&session, begin] { return seconds(session) - begin; };

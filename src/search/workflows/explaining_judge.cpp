@@ -99,15 +99,6 @@ std::string ExplainingJudge::anonymous(std::string text) const {
   return text;
 }
 
-std::string ExplainingJudge::refused(const std::string& id) const {
-  return archive_.contains(id) ? archive_.at(id).refused : "";
-}
-
-halving::Entry& ExplainingJudge::entry(const record::Candidate& candidate) {
-  archive_.add(candidate);
-  return archive_.at(candidate.id);
-}
-
 Result<std::vector<ports::Outcome>> ExplainingJudge::examine(const ports::Candidates& candidates,
                                                              ports::Depth depth) {
   std::vector<ports::Outcome> out;
@@ -140,7 +131,7 @@ Result<ports::Outcome> ExplainingJudge::trial(const record::Candidate& candidate
   out.detail = anonymous(printable(trial_text(made, stages::without_comments(candidate.text))));
   if (made.well) return out;
   out.refused = anonymous(judge::verdict_reason(made.verdict));
-  entry(candidate).refused = out.refused;
+  archive_.note(candidate, out);
   return out;
 }
 
@@ -149,46 +140,36 @@ Result<ports::Outcome> ExplainingJudge::verify(const record::Candidate& candidat
   ports::Outcome out;
   out.refused = anonymous(judge::verdict_reason(report.gate.verdict));
   out.detail = anonymous(printable(gate_text(report)));
-  entry(candidate).refused = out.refused;
+  archive_.note(candidate, out);
   if (out.passed()) KW_TRY(estimate(candidate));
   return out;
 }
 
 Result<ports::Outcome> ExplainingJudge::estimate(const record::Candidate& candidate) {
   const ports::Outcome out = KW_TRY(judge_.examine_one(candidate, ports::Depth::Screen));
-  halving::Entry& known = entry(candidate);
-  known.refused = out.refused;
-  known.estimate_us = out.us;
-  known.is_lower_bound = out.is_lower_bound;
+  archive_.note(candidate, out);
   return out;
 }
 
 Result<ports::Outcome> ExplainingJudge::time(const record::Candidate& candidate) {
   if (!archive_.contains(candidate.id)) KW_TRY(verify(candidate));
-  ports::Outcome out;
-  out.refused = refused(candidate.id);
-  if (out.passed() && has_clock()) {
-    const ports::Outcome timed = KW_TRY(judge_.examine_one(candidate, ports::Depth::Time));
-    entry(candidate).measured_us = timed.us;
-    entry(candidate).refused = out.refused = timed.refused;
-  }
-  const halving::Entry& known = archive_.at(candidate.id);
-  out.us = known.us();
-  out.measured = known.measured_us > 0;
+  const archive::Entry& known = archive_.at(candidate.id);
+  if (known.alive() && has_clock())
+    archive_.note(candidate, KW_TRY(judge_.examine_one(candidate, ports::Depth::Time)));
+  ports::Outcome out = known.outcome;
   out.is_lower_bound = known.is_lower_bound;
   out.detail = out.passed() ? explain(candidate) : anonymous(out.refused);
   return out;
 }
 
 std::string ExplainingJudge::explain(const record::Candidate& candidate) {
-  const bool known = archive_.contains(candidate.id);
-  const halving::Entry* at = known ? &archive_.at(candidate.id) : nullptr;
+  const archive::Entry* at = archive_.find(candidate.id);
   const auto resources = resources_.find(candidate.id);
   const std::vector<judge::ShapeTime> shapes = judge_.shape_times(candidate.id);
   // Of an earlier session only the rank is known.
   const bool here = shapes.front().us > 0;
   const double us = here ? shapes.front().us : at != nullptr ? at->us() : 0;
-  const bool measured = here ? shapes.front().measured : at != nullptr && at->measured_us > 0;
+  const bool measured = here ? shapes.front().measured : at != nullptr && at->outcome.measured;
   return bound_text(judge_.cost(candidate.id), judge_.work(), judge_.floor(), us, measured,
                     calibration_.gpu) +
          counters_hint(judge_.counted(candidate.id)) + shapes_text(shapes, judge_.ranked_by()) +

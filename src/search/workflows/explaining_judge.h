@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "halving/archive.h"
+#include "archive/archive.h"
 #include "judge/judge.h"
 #include "profile/metric_set.h"
 #include "profile/sass.h"
@@ -18,7 +18,7 @@ class ExplainingJudge : public ports::JudgeDecorator {
  public:
   /// Borrows all. `private_paths`: paths and the names that replace them, so that prompts do not
   /// contain paths of this machine.
-  ExplainingJudge(judge::LocalJudge& judge, halving::Archive& archive,
+  ExplainingJudge(judge::LocalJudge& judge, archive::Archive& archive,
                   const record::Calibration& calibration,
                   std::vector<std::pair<std::string, std::string>> private_paths)
       : JudgeDecorator(judge),
@@ -36,9 +36,6 @@ class ExplainingJudge : public ports::JudgeDecorator {
   Result<ports::Outcome> trial(const record::Candidate& candidate, bool run);
   Result<ports::Outcome> verify(const record::Candidate& candidate);
   Result<ports::Outcome> time(const record::Candidate& candidate);
-  /// Why it was refused already; "" when it was not.
-  std::string refused(const std::string& id) const;
-  halving::Entry& entry(const record::Candidate& candidate);
   Result<ports::Outcome> estimate(const record::Candidate& candidate);
   std::string anonymous(std::string text) const;
   /// Machine code and hardware counters of one candidate, read once.
@@ -50,7 +47,7 @@ class ExplainingJudge : public ports::JudgeDecorator {
   std::string evidence_hint(const record::Candidate& candidate);
 
   judge::LocalJudge& judge_;
-  halving::Archive& archive_;
+  archive::Archive& archive_;
   const record::Calibration& calibration_;
   std::vector<std::pair<std::string, std::string>> private_paths_;
   std::map<std::string, std::string> resources_;  // by id, from the compilers

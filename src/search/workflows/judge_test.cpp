@@ -16,6 +16,7 @@
 #include "halving/search.h"
 #include "os/files.h"
 #include "ports/audit_hash.h"
+#include "store/run.h"
 #include "store/test_folder.h"
 #include "variants/builtin.h"
 #include "workflows/explaining_judge.h"
@@ -195,7 +196,7 @@ TEST_F(JudgeTest, TheFastestMeasuredIsCertifiedAndEverythingIsStored) {
   ASSERT_TRUE(judge->certificate());
   EXPECT_NE(judge->certificate()->text.find("THREADS in 256, 32, 64, 128, 512 where"),
             std::string::npos);
-  EXPECT_NEAR(archive.at(*outcome.winner).measured_us, 100, 0.1);
+  EXPECT_NEAR(archive.at(*outcome.winner).measured_us(), 100, 0.1);
   EXPECT_EQ(run->candidates().size(), 5u);
   for (const record::Candidate& candidate : run->candidates()) {
     EXPECT_EQ(run->judgement(candidate.id)["verdict"].as_string(), "passed");
@@ -223,7 +224,7 @@ TEST_F(JudgeTest, AllShapesCountWhereAllAreAskedFor) {
   const halving::SearchResult outcome = find();
   ASSERT_TRUE(outcome.winner);
   EXPECT_EQ(threads_of(*outcome.winner), 64);
-  EXPECT_NEAR(archive.at(*outcome.winner).measured_us, std::sqrt(20 * 100), 0.1);
+  EXPECT_NEAR(archive.at(*outcome.winner).measured_us(), std::sqrt(20 * 100), 0.1);
   EXPECT_NEAR(run->timing(*outcome.winner)["rank_us"].as_double(), std::sqrt(20 * 100), 0.1);
   EXPECT_NEAR(judge->certificate()->bench.candidate.measurement->summary.median, 20, 0.1);
   const std::vector<judge::ShapeTime> shapes = judge->shape_times(*outcome.winner);
@@ -317,21 +318,23 @@ TEST_F(JudgeTest, ARaceComparesTheFirstWithEach) {
   int renewed = 0;
   tools.renew = [&] { ++renewed; };
   open();
-  const auto racers = judge->race_with_evidence(with_threads({32, 64, 128, 32}), {3, false});
+  const auto racers = judge->race(with_threads({32, 64, 128, 32}), {.compare = true});
   ASSERT_TRUE(racers) << racers.error().message;
   ASSERT_EQ(racers->size(), 4u);
   EXPECT_EQ(renewed, 3);
   EXPECT_EQ(gpu.most_together, 4u);
-  for (const judge::Racer& racer : *racers) {
-    EXPECT_TRUE(record::passed(racer.verdict));
-    EXPECT_TRUE(racer.measurement);
+  for (const ports::Outcome& racer : *racers) {
+    EXPECT_EQ(racer.verdict, "passed");
+    EXPECT_TRUE(racer.measured);
+    EXPECT_FALSE(racer.samples_us.empty());
   }
-  EXPECT_FALSE((*racers)[0].comparison);
-  EXPECT_NEAR((*racers)[1].comparison->speedup, 0.5, 0.01);
-  EXPECT_EQ((*racers)[1].comparison->relation, clock::Relation::Slower);
-  EXPECT_NEAR((*racers)[2].comparison->speedup, 2, 0.01);
-  EXPECT_EQ((*racers)[3].comparison->relation, clock::Relation::Same) << "a copy of the first";
-  EXPECT_FALSE((*racers)[3].gate) << "it had passed already";
+  EXPECT_FALSE((*racers)[0].ratio);
+  EXPECT_NEAR((*racers)[1].ratio->value, 2, 0.04);
+  EXPECT_EQ((*racers)[1].ratio->relation, "FASTER");
+  EXPECT_NEAR((*racers)[2].ratio->value, 0.5, 0.01);
+  EXPECT_EQ((*racers)[3].ratio->relation, "SAME") << "a copy of the first";
+  EXPECT_TRUE((*racers)[0].documents["gate"].is_object());
+  EXPECT_FALSE((*racers)[3].documents["gate"].is_object()) << "it had passed already";
 }
 
 TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
@@ -339,14 +342,14 @@ TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
   gpu.wrong_when_timed = {128};
   gpu.crash_when_timed = {512};
   open();
-  const auto racers = judge->race_with_evidence(with_threads({32, 256, 128, 512, 64}), {3, false});
+  const auto racers = judge->race(with_threads({32, 256, 128, 512, 64}), {.compare = true});
   ASSERT_TRUE(racers) << racers.error().message;
   const char* want[] = {"passed", "wrong", "rejected", "crashed", "passed"};
   for (size_t i = 0; i < racers->size(); ++i) {
-    const judge::Racer& racer = (*racers)[i];
-    EXPECT_STREQ(record::verdict_name(racer.verdict), want[i]) << i;
-    EXPECT_EQ(racer.measurement.has_value(), i == 0 || i == 4) << i;
-    EXPECT_EQ(racer.comparison.has_value(), i == 4) << i;
+    const ports::Outcome& racer = (*racers)[i];
+    EXPECT_EQ(racer.verdict, want[i]) << i;
+    EXPECT_EQ(racer.measured, i == 0 || i == 4) << i;
+    EXPECT_EQ(racer.ratio.has_value(), i == 4) << i;
     EXPECT_EQ(run->judgement(with_threads({32, 256, 128, 512, 64})[i].id)["verdict"].as_string(),
               want[i]);
   }
@@ -355,10 +358,10 @@ TEST_F(JudgeTest, ARaceGoesOnWithoutThoseThatFail) {
 TEST_F(JudgeTest, ARaceWithoutItsFirstComparesNothing) {
   gpu.wrong = {256};
   open();
-  const auto racers = judge->race_with_evidence(with_threads({256, 32, 64}), {1, true});
+  const auto racers = judge->race(with_threads({256, 32, 64}), {.compare = true, .quick = true});
   ASSERT_TRUE(racers) << racers.error().message;
-  for (const judge::Racer& racer : *racers) EXPECT_FALSE(racer.comparison);
-  EXPECT_TRUE((*racers)[2].measurement);
+  for (const ports::Outcome& racer : *racers) EXPECT_FALSE(racer.ratio);
+  EXPECT_TRUE((*racers)[2].measured);
 }
 
 TEST_F(JudgeTest, SeveralGpusShareTheWork) {
@@ -399,7 +402,8 @@ TEST_F(JudgeTest, WhatDoesNotCompileIsRefusedWithItsLog) {
   EXPECT_FALSE(outcome.winner);
   ASSERT_EQ(archive.refused(), 5u);
   const halving::Entry& entry = archive.entries().front();
-  EXPECT_NE(entry.refused.find("expected a ';'"), std::string::npos) << entry.refused;
+  EXPECT_NE(entry.outcome.refused.find("expected a ';'"), std::string::npos)
+      << entry.outcome.refused;
   EXPECT_FALSE(run->compile_log(entry.candidate.id).empty());
 }
 

@@ -86,12 +86,12 @@ Status ModelAuthor::open(const std::string& folder) {
 
 // The same for all assignments, so that providers can cache it.
 Status ModelAuthor::fill_brief(const std::string& parent) {
-  const arch::Target target = KW_TRY(arch::find_target(workshop_.target()));
+  const arch::Target target = KW_TRY(arch::find_target(workshop_.facts.target));
   stages::StageInput brief;
   brief.name = workshop_.task().name;
   brief.reference = workshop_.task().source;
   brief.interface = interface_of(parent);
-  brief.target = target_text(target, workshop_.target(), target.default_sms, 0);
+  brief.target = target_text(target, workshop_.facts.target, target.default_sms, 0);
   brief.spec = stages::to_json(KW_TRY(kernel_spec(workshop_.task(), target, brief.interface, "")))
                    .dump(true);
   brief_ = std::move(brief);

@@ -101,7 +101,7 @@ const ExplainingJudge::Looked& ExplainingJudge::look_at(const record::Candidate&
 }
 
 std::string ExplainingJudge::evidence_hint(const record::Candidate& candidate) {
-  const halving::Entry* best = archive_.best();
+  const archive::Entry* best = archive_.best();
   std::optional<profile::SassFacts> best_code;
   if (best != nullptr && best->candidate.id != candidate.id)
     best_code = look_at(best->candidate, false).code;

@@ -25,7 +25,7 @@ Status resume_run(Session& session) {
     return environment_error("tune measures on a GPU, and there is none: " +
                              session.machine->no_gpu());
   if (has_failed(session)) return Done{};
-  return session.run->event("resumed", Json::object().set("env", env_json(session)));
+  return session.run->append("resumed", Json::object().set("env", env_json(session)));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ Status open_run(Session& session) {
   store::Run& run = session.run.emplace(KW_TRY(store::Run::create(where, inputs)));
   if (session.models) {
     KW_TRY(session.models->journal->attach(run));
-    KW_TRY(run.transcript("stage1_interview/kernel_spec.json",
+    KW_TRY(run.write("stage1_interview/kernel_spec.json",
                           stages::to_json(session.models->spec).dump(true) + "\n"));
   }
   session.report.run_id = run.id();

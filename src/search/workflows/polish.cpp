@@ -68,29 +68,28 @@ Result<record::Candidate> annotated(Session& session, const halving::Entry& winn
 // clock. Equal code may differ by noise; changed code must not be slower.
 Status check_speed(Session& session, const halving::Entry& winner, const record::Candidate& made) {
   const bool same = stages::same_code(session.judge->certificate()->text, made.text);
-  halving::Entry& entry = session.archive.at(made.id);
   const std::vector<ports::Outcome> screened =
       KW_TRY(session.judge->examine({winner.candidate, made}, ports::Depth::Screen));
-  entry.estimate_us = screened[1].us;
-  entry.is_lower_bound = screened[1].is_lower_bound;
-  entry.refused = screened[1].refused;
+  const halving::Entry& entry = session.archive.note(made, screened[1]);
   double before = screened[0].us, after = screened[1].us;
   bool slower = screened[1].is_lower_bound && !screened[0].is_lower_bound;  // counting was stopped
   if (session.judge->has_clock() && entry.alive()) {
     const std::vector<ports::Outcome> looks =
-        KW_TRY(session.judge->race({winner.candidate, made}, kPolishEffort));
+        KW_TRY(session.judge->race({winner.candidate, made}, {.effort = kPolishEffort}));
     before = looks[0].us;
-    after = entry.measured_us = looks[1].us;
-    entry.refused = looks[1].refused;
+    after = looks[1].us;
+    session.archive.note(made, looks[1]);
     slower = false;
   }
-  if (!entry.alive()) return refused(entry.refused);
+  if (!entry.alive()) return refused(entry.outcome.refused);
   slower = slower || after > (same ? kSlower : 1) * before;
   if (!slower) return Done{};
-  entry.refused = fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
-                              same ? "" : "changes code and ", after, before,
-                              session.judge->has_clock() ? "measured together" : "estimated");
-  return input_error(entry.refused);
+  const std::string why =
+      fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
+                  same ? "" : "changes code and ", after, before,
+                  session.judge->has_clock() ? "measured together" : "estimated");
+  session.archive.note(made, ports::Outcome::refusal(why));
+  return input_error(why);
 }
 
 // The Error says why the annotated kernel must not be shipped.
@@ -107,7 +106,7 @@ Status annotate(Session& session) {
   const ports::Outcome look = KW_TRY(session.judge->certify(made));
   KW_TRY(work.journal->show("stage5_polish", made.id));
   halving::Entry& entry = session.archive.at(made.id);
-  entry.refused = look.refused;
+  entry.outcome.refused = look.refused;
   if (!look.refused.empty()) return refused(look.refused);
   entry.certified = true;
   session.outcome->winner = made.id;

@@ -208,8 +208,8 @@ Json candidates_json(const Session& session) {
     row.set("tunes", tunes_json(entry.candidate.tunes))
         .set("estimate_us", or_null(entry.estimate_us));
     row.set("estimate_is_lower_limit", entry.is_lower_bound);
-    row.set("measured_us", or_null(entry.measured_us)).set("certified", entry.certified);
-    list.push(row.set("refused", entry.alive() ? Json() : Json(entry.refused)));
+    row.set("measured_us", or_null(entry.measured_us())).set("certified", entry.certified);
+    list.push(row.set("refused", entry.alive() ? Json() : Json(entry.outcome.refused)));
   };
   for (const halving::Entry* entry : session.archive.ranked()) push(*entry);
   for (const halving::Entry& entry : session.archive.entries()) {

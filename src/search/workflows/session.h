@@ -72,7 +72,6 @@ struct EvolveWork {
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
   std::unique_ptr<review::Readers> readers;  // of what the verifier let through; may be null
-  std::unique_ptr<evolve::Journal> journal;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;
   std::vector<UnseenShape> unseen;
@@ -112,7 +111,7 @@ struct Session {
 
   // The run folder, the archive and the judge.
   std::optional<store::Run> run;
-  halving::Archive archive;
+  archive::Archive archive;
   std::unique_ptr<halving::Proposer> proposer;
   std::unique_ptr<judge::LocalJudge> judge;
   std::optional<halving::SearchResult> outcome;

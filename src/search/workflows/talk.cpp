@@ -31,7 +31,7 @@ stages::StageProgress stage_progress(const Session& session) {
 std::string why_no_talk(const Session& session) {
   const halving::Entry* best = session.archive.best();
   const double floor = session.judge->rank_floor_us();
-  const bool counts = best != nullptr && (!session.judge->has_clock() || best->measured_us > 0);
+  const bool counts = best != nullptr && (!session.judge->has_clock() || best->outcome.measured);
   if (session.request.proposer == "hybrid" && counts && best->us() > 0 &&
       floor / best->us() >= session.request.goal)
     return fmt::format("the built-in proposer reached the goal ({:.0f} % of the floor)",

@@ -1,10 +1,8 @@
 // optimize/ decides what to try but knows no hardware; this file gives it the judge that every
 // search uses, for one task at one shape. Inputs and truths are made once and shared by all races.
-// Only one GPU is used, because kernels that are compared must run on the same device. More than
-// eight kernels are raced quickly first, and only the best meet at full length. The noise of the
-// clock comes from four copies of one kernel. Without a GPU kernels are verified on the virtual GPU
-// and estimated; a kernel that ptxas refuses does not pass. A second judge for optimising was the
-// alternative; its verdicts could differ.
+// Only one GPU is used, because kernels that are compared must run on the same device. Without a
+// GPU kernels are verified on the virtual GPU and estimated; a kernel that ptxas refuses does not
+// pass. A second judge for optimising was the alternative; its verdicts could differ.
 #include "workflows/workshop.h"
 
 #include <fmt/core.h>
@@ -28,61 +26,7 @@
 namespace kw::workflows {
 namespace {
 
-constexpr size_t kMostTogether = 8;  // in one race at full length
-constexpr size_t kCopies = 4;        // of one kernel, to measure the noise
 constexpr const char* kTools[] = {"nvdisasm", "cuobjdump", "ncu", "ncu-counters"};
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-/// The time of the first kernel over that of the other.
-optimize::Ratio ratio_of(const clock::Comparison& first) {
-  optimize::Ratio ratio;
-  ratio.value = 1 / first.speedup;
-  ratio.low = first.high > 0 ? 1 / first.high : 0;
-  ratio.high = first.low > 0 ? 1 / first.low : 0;
-  clock::Relation other = first.relation;
-  if (other == clock::Relation::Faster)
-    other = clock::Relation::Slower;
-  else if (other == clock::Relation::Slower)
-    other = clock::Relation::Faster;
-  ratio.relation = clock::relation_name(other);
-  return ratio;
-}
-
-ports::Candidates as_candidates(const std::vector<std::string>& kernels) {
-  ports::Candidates out;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    out.push_back(record::make_candidate(kernels[i], {}, "optimize",
-                                         fmt::format("kernel {} of {}", i + 1, kernels.size())));
-  }
-  return out;
-}
-
-optimize::Raced raced(const judge::Racer& racer) {
-  optimize::Raced out;
-  out.verdict = record::verdict_name(racer.verdict);
-  out.passed = record::passed(racer.verdict);
-  out.problem = out.passed ? racer.problem : judge::verdict_reason(racer.verdict);
-  out.details = Json::object();
-  out.details.set("verdict", record::to_json(racer.verdict));
-  if (racer.gate) out.details.set("gate", to_json(*racer.gate));
-  if (racer.measurement) {
-    out.us = racer.measurement->summary.median;
-    out.measured = true;
-    out.samples_us = racer.measurement->samples.microseconds;
-    out.details.set("timing", to_json(*racer.measurement));
-  }
-  if (racer.comparison) {
-    out.ratio = ratio_of(*racer.comparison);
-    out.details.set("first_against_this", to_json(*racer.comparison));
-  }
-  return out;
-}
 
 /// Where the judge stores its results: the folder that the user named, or a temporary one.
 struct Keeping {
@@ -108,30 +52,38 @@ struct Keeping {
   }
 };
 
-class EngineWorkshop : public TaskWorkshop {
+class EngineWorkshop : public TaskWorkshop, public ports::Judge, public profile::Examiner {
  public:
   EngineWorkshop(WorkshopRequest request, single_run::Progress progress)
-      : request_(std::move(request)), progress_(std::move(progress)) {}
+      : request_(std::move(request)), progress_(std::move(progress)) {
+    judge = this;
+    examiner = this;
+  }
 
   Status open();
 
   const task::Task& task() const override { return *task_; }
   const task::Dims& dims() const override { return judge_->dims(); }
   const std::string& no_gpu() const override { return machine_->no_gpu(); }
-  Json environment() override;
-  std::string target() const override;
-  std::string task_hash() const override;
-  std::string task_name() const override { return task_->name; }
-  bool has_clock() const override { return judge_->has_clock(); }
-  Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>& kernels) override;
   void expect(const std::vector<std::string>& kernels) override {
-    judge_->expect(as_candidates(kernels));
+    judge_->expect(optimize::candidates_of(kernels));
   }
   Result<std::string> code_of(const std::string& kernel) override;
-  Result<std::vector<optimize::Raced>> race(const std::vector<std::string>& kernels) override;
-  Result<std::optional<optimize::Noise>> noise(const std::string& kernel) override;
-  Result<profile::Examined> examine(const std::string& kernel, std::optional<double> us,
-                                    const std::string& report) override;
+
+  bool has_clock() const override { return judge_->has_clock(); }
+  Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
+                                              ports::Depth depth) override {
+    return judge_->examine(candidates, depth);
+  }
+  /// Without a clock it verifies and estimates, each candidate once.
+  Result<std::vector<ports::Outcome>> race(const ports::Candidates& candidates,
+                                           const ports::RaceOptions& options) override;
+  Result<ports::Outcome> certify(const record::Candidate& candidate) override {
+    return judge_->certify(candidate);
+  }
+
+  Result<profile::Examined> evidence(const std::string& kernel, std::optional<double> us,
+                                     const std::string& report) override;
   Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
       const std::string& kernel) override;
 
@@ -141,11 +93,10 @@ class EngineWorkshop : public TaskWorkshop {
   Status open_machine();
   Status open_judge();
   const ports::Device& device() const;
+  Json environment() const;
   evidence::EvidenceRequest evidence_request(const std::string& kernel) const;
   /// Verifies on the virtual GPU and estimates.
-  Result<optimize::Raced> judged(const record::Candidate& candidate);
-  Result<std::vector<judge::Racer>> timed(const ports::Candidates& candidates);
-  Result<std::vector<optimize::Raced>> raced_once(const ports::Candidates& candidates);
+  Result<ports::Outcome> judged(const record::Candidate& candidate);
 
   WorkshopRequest request_;
   single_run::Progress progress_;
@@ -158,7 +109,7 @@ class EngineWorkshop : public TaskWorkshop {
   bool calibrated_ = false;
   Keeping keeping_;
   std::unique_ptr<judge::LocalJudge> judge_;
-  std::map<std::string, optimize::Raced> judged_;  // by id, when nothing is timed
+  std::map<std::string, ports::Outcome> judged_;  // by id, when nothing is timed
   std::vector<std::string> notes_;
 };
 
@@ -222,6 +173,10 @@ Status EngineWorkshop::open_judge() {
   ask.verify.threads = request_.threads;
   ask.calibration = &calibration_;
   judge_ = KW_TRY(judge::LocalJudge::make(ask, *lanes_, *keeping_.run, progress_));
+  facts.target = ask.verify.target.empty() ? device().info().target : ask.verify.target;
+  facts.task_name = task_->name;
+  facts.task_hash = hash_hex(task::task_hash(*task_) + " " + task::dims_text(dims())).substr(0, 16);
+  facts.environment = [this] { return environment(); };
   return Done{};
 }
 
@@ -229,22 +184,13 @@ const ports::Device& EngineWorkshop::device() const {
   return tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
 }
 
-std::string EngineWorkshop::target() const {
-  return request_.target.empty() || request_.target == "auto" ? device().info().target
-                                                              : request_.target;
-}
-
-std::string EngineWorkshop::task_hash() const {
-  return hash_hex(task::task_hash(*task_) + " " + task::dims_text(dims())).substr(0, 16);
-}
-
-Json EngineWorkshop::environment() {
+Json EngineWorkshop::environment() const {
   Json json = Json::object();
   json.set("kernelwright", request_.version);
   json.set("device", machine::to_json(device().info()));
   if (!no_gpu().empty()) json.set("no_gpu", no_gpu());
   json.set("compiler", tools_.verify.compiler->name());
-  json.set("target", target());
+  json.set("target", facts.target);
   json.set("dims", task::dims_text(dims()));
   Json tools = Json::object();
   for (const char* name : kTools) {
@@ -263,75 +209,43 @@ Json EngineWorkshop::environment() {
   return json.set("notes", std::move(notes));
 }
 
-Result<std::vector<ports::Outcome>> EngineWorkshop::screen(
-    const std::vector<std::string>& kernels) {
-  return judge_->examine(as_candidates(kernels), ports::Depth::Screen);
-}
-
 Result<std::string> EngineWorkshop::code_of(const std::string& kernel) {
-  return judge_->code_of(as_candidates({kernel}).front());
+  return judge_->code_of(optimize::candidates_of({kernel}).front());
 }
 
-Result<optimize::Raced> EngineWorkshop::judged(const record::Candidate& candidate) {
+Result<ports::Outcome> EngineWorkshop::judged(const record::Candidate& candidate) {
   const verification::VerifyReport report = KW_TRY(judge_->verify(candidate));
-  optimize::Raced out;
-  out.verdict = record::verdict_name(report.gate.verdict);
-  out.passed = record::passed(report.gate.verdict);
-  out.problem = judge::verdict_reason(report.gate.verdict);
-  out.details = Json::object();
-  out.details.set("verdict", record::to_json(report.gate.verdict)).set("gate", to_json(report));
-  if (!out.passed) return out;
+  const record::Verdict& verdict = report.gate.verdict;
+  ports::Outcome out = ports::Outcome::refusal(judge::verdict_reason(verdict));
+  out.verdict = record::verdict_name(verdict);
+  out.documents = Json::object();
+  out.documents.set("verdict", record::to_json(verdict)).set("gate", to_json(report));
+  if (!out.passed()) return out;
   // Kernels that passed are examined as machine code, which may not exist: ptxas refuses more than
   // the virtual GPU.
   const auto build = evidence::build_examined(evidence_request(candidate.text), tools_, false);
   if (!build && build.error().blame == Blame::Input) {
-    out.passed = false;
     out.verdict = "rejected";
-    out.problem = build.error().message;
+    out.refused = build.error().message;
     return out;
   }
   // One candidate per call, so each gets its registers and estimates can be compared.
-  const ports::Outcome look = KW_TRY(judge_->examine({candidate}, ports::Depth::Screen)).front();
-  if (look.us > 0) out.us = look.us;
-  if (!look.refused.empty()) out.problem = "no estimate: " + look.refused;
+  const ports::Outcome look = KW_TRY(judge_->examine_one(candidate, ports::Depth::Screen));
+  out.us = look.us;
+  if (!look.refused.empty()) out.detail = "no estimate: " + look.refused;
   if (const timing::Cost* cost = judge_->cost(candidate.id))
-    out.details.set("estimate", to_json(*cost));
+    out.documents.set("estimate", to_json(*cost));
   return out;
 }
 
-// Many kernels are raced quickly first. The first always stays.
-Result<std::vector<judge::Racer>> EngineWorkshop::timed(const ports::Candidates& candidates) {
-  const judge::RaceOptions quick{1, true};
-  if (request_.quick) return judge_->race_with_evidence(candidates, quick);
-  if (candidates.size() <= kMostTogether)
-    return judge_->race_with_evidence(candidates, judge::RaceOptions{});
-  std::vector<judge::Racer> racers = KW_TRY(judge_->race_with_evidence(candidates, quick));
-  std::vector<size_t> best;
-  for (size_t i = 1; i < racers.size(); ++i) {
-    if (racers[i].measurement) best.push_back(i);
-  }
-  std::ranges::stable_sort(best, {},
-                           [&](size_t i) { return racers[i].measurement->summary.median; });
-  if (best.size() >= kMostTogether) best.resize(kMostTogether - 1);
-  best.insert(best.begin(), 0);
-  ports::Candidates chosen;
-  for (const size_t i : best) chosen.push_back(candidates[i]);
-  std::vector<judge::Racer> again =
-      KW_TRY(judge_->race_with_evidence(chosen, judge::RaceOptions{}));
-  for (size_t k = 0; k < best.size(); ++k) {
-    again[k].gate = std::move(racers[best[k]].gate);
-    racers[best[k]] = std::move(again[k]);
-  }
-  return racers;
-}
-
-Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
-    const ports::Candidates& candidates) {
-  std::vector<optimize::Raced> out;
+Result<std::vector<ports::Outcome>> EngineWorkshop::race(const ports::Candidates& candidates,
+                                                         const ports::RaceOptions& options) {
   if (has_clock()) {
-    for (const judge::Racer& racer : KW_TRY(timed(candidates))) out.push_back(raced(racer));
-    return out;
+    ports::RaceOptions asked = options;
+    asked.quick = asked.quick || request_.quick;
+    return judge_->race(candidates, asked);
   }
+  std::vector<ports::Outcome> out;
   for (const record::Candidate& candidate : candidates) {
     auto known = judged_.find(candidate.id);
     if (known == judged_.end())
@@ -341,44 +255,9 @@ Result<std::vector<optimize::Raced>> EngineWorkshop::raced_once(
   return out;
 }
 
-// Several methods may share one switch, so equal texts are raced once. A copy of the first stays
-// separate, because it is compared with the first.
-Result<std::vector<optimize::Raced>> EngineWorkshop::race(const std::vector<std::string>& kernels) {
-  const ports::Candidates candidates = as_candidates(kernels);
-  ports::Candidates different;
-  std::vector<size_t> at;  // index in `different`
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    size_t k = std::min<size_t>(i, 1);
-    while (k < different.size() && different[k].id != candidates[i].id) ++k;
-    if (k == different.size()) different.push_back(candidates[i]);
-    at.push_back(k);
-  }
-  const std::vector<optimize::Raced> once = KW_TRY(raced_once(different));
-  std::vector<optimize::Raced> out;
-  for (const size_t k : at) out.push_back(once[k]);
-  return out;
-}
-
-Result<std::optional<optimize::Noise>> EngineWorkshop::noise(const std::string& kernel) {
-  if (!has_clock()) return std::optional<optimize::Noise>();
-  const std::vector<std::string> copies(kCopies, kernel);
-  std::vector<double> differences, detectable;
-  optimize::Noise noise;
-  for (const judge::Racer& racer : KW_TRY(timed(as_candidates(copies)))) {
-    if (!racer.comparison) continue;
-    differences.push_back(100 * std::abs(racer.comparison->speedup - 1));
-    detectable.push_back(100 * racer.comparison->detectable);
-    noise.pairs += racer.comparison->pairs;
-  }
-  if (differences.empty()) return std::optional<optimize::Noise>();
-  noise.noise_pct = median_of(std::move(differences));
-  noise.mde_pct = std::max(noise.noise_pct, median_of(std::move(detectable)));
-  return std::optional(noise);
-}
-
-Result<profile::Examined> EngineWorkshop::examine(const std::string& kernel,
-                                                  std::optional<double> us,
-                                                  const std::string& report) {
+Result<profile::Examined> EngineWorkshop::evidence(const std::string& kernel,
+                                                   std::optional<double> us,
+                                                   const std::string& report) {
   evidence::EvidenceRequest ask = evidence_request(kernel);
   ask.us = us;
   ask.report = report;
@@ -395,7 +274,7 @@ evidence::EvidenceRequest EngineWorkshop::evidence_request(const std::string& ke
   ask.module_text = kernel;
   ask.task = &*task_;
   ask.dims = dims();
-  ask.target = target();
+  ask.target = facts.target;
   ask.calibration = &calibration_;
   ask.timeout_seconds = request_.timeout_seconds;
   ask.threads = request_.threads;

@@ -1,5 +1,5 @@
-// Optimises kernels on this machine: implements optimize's Workshop with the judge that every
-// search uses, and the authors of branches. Decides nothing about methods or iterations.
+// Optimises kernels on this machine: the judge that every search uses, for one task at one shape,
+// and the authors of branches. Decides nothing about methods or iterations.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "halving/ports.h"
 #include "optimize/workshop.h"
 #include "single_run/run.h"
 #include "task/task.h"
@@ -37,13 +36,12 @@ struct WorkshopRequest {
 /// The real workshop, for one task at one shape. Inputs and truths are made once.
 class TaskWorkshop : public optimize::Workshop {
  public:
+  virtual ~TaskWorkshop() = default;
   virtual const task::Task& task() const = 0;
   /// The timed shape.
   virtual const task::Dims& dims() const = 0;
   /// Why there is no GPU; "" when there is one.
   virtual const std::string& no_gpu() const = 0;
-  /// Compiles, counts on the virtual GPU and estimates, without a verdict. Parallel to `kernels`.
-  virtual Result<std::vector<ports::Outcome>> screen(const std::vector<std::string>& kernels) = 0;
   /// Starts compiling what code_of() will need.
   virtual void expect(const std::vector<std::string>& kernels) = 0;
   /// PTX and launches at that shape, for comparison; "" when the kernel is refused.

@@ -188,7 +188,7 @@ store::FinalFiles final_files(const Session& session) {
 Status show_outcome(Session& session) {
   const Json& document = session.report.document;
   const auto write = [&session](const char* path, const Json& json) -> Status {
-    return json.is_null() ? Status(Done{}) : session.run->transcript(path, json.dump(true) + "\n");
+    return json.is_null() ? Status(Done{}) : session.run->write(path, json.dump(true) + "\n");
   };
   KW_TRY(write("stage3_correctness/report.json", document["correctness"]));
   KW_TRY(write("stage4_performance/report.json", document["performance"]));
@@ -196,7 +196,7 @@ Status show_outcome(Session& session) {
   Json polish = document["models"]["polish"];
   KW_TRY(
       write("stage5_polish/status.json", polish.set("kernel_cu_path", session.report.kernel_path)));
-  return session.run->view("stage5_polish/final", "final");
+  return session.run->show("stage5_polish/final", "final");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "binding/load.h"
 #include "core/text.h"
 #include "gate/programs.h"
-#include "judge/judge_counting.h"
+#include "judge/parts.h"
 #include "machine/best_image.h"
 #include "os/interrupt.h"
 
@@ -61,32 +61,21 @@ std::string problems_line(const std::string& message) {
 
 }  // namespace
 
-const timing::Cost* LocalJudge::cost(const std::string& id) const {
-  const auto at = first().costs.find(id);
-  return at == first().costs.end() ? nullptr : &at->second;
-}
-
-std::vector<timing::CostLaunch> LocalJudge::counted(const std::string& id) const {
-  const auto at = first().launches.find(id);
-  return at == first().launches.end() ? std::vector<timing::CostLaunch>() : at->second;
-}
-
-Result<std::string> LocalJudge::code_of(const record::Candidate& candidate) {
+Result<std::string> Verifier::code_of(const record::Candidate& candidate) {
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return std::string();
-  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto matching = gate::match_tensors(*module, *request_.task, first().graph);
+  ports::Device& device = context_.virtual_gpu();
+  const auto matching =
+      gate::match_tensors(*module, *context_.request.task, context_.first().graph);
   if (!matching) return std::string();
-  gate::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
-                          request_.verify.timeout_seconds);
-  const gate::Built built =
-      KW_TRY(programs.build(*matching, *request_.task, first().graph, first().dims));
-  auto request = first().compile_request(*module, fixed_for(device, candidate),
-                                         request_.verify.timeout_seconds);
+  gate::Programs programs(*module, *context_.ahead, device, context_.fixed_for(device, candidate),
+                          context_.request.verify.timeout_seconds);
+  const gate::Built built = KW_TRY(programs.build(*matching, *context_.request.task,
+                                                  context_.first().graph, context_.first().dims));
+  auto request = context_.compile_request(*module, candidate);
   if (!built.ready || !request) return std::string();
   request->image = ports::ImageKind::Ptx;
-  request->apart = true;
-  const ports::CompileOutcome made = KW_TRY(ahead_->compile(*request));
+  const ports::CompileOutcome made = KW_TRY(context_.ahead->compile(*request));
   std::string code = made.compiled ? made.compiled->image : "";
   for (const kernel::Launch& launch : built.ready->program.launches) {
     const auto extents = [](const kernel::Dim3& of) {
@@ -98,42 +87,73 @@ Result<std::string> LocalJudge::code_of(const record::Candidate& candidate) {
   return code;
 }
 
-void LocalJudge::expect(const ports::Candidates& candidates) {
-  const ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
+void Verifier::expect(const ports::Candidates& candidates) {
   for (const record::Candidate& candidate : candidates) {
     const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
     if (!module) continue;
-    auto request = first().compile_request(*module, fixed_for(device, candidate),
-                                           request_.verify.timeout_seconds);
+    auto request = context_.compile_request(*module, candidate);
     if (!request) continue;
     request->image = ports::ImageKind::Ptx;
-    request->apart = true;
-    ahead_->ahead(std::move(*request));
+    context_.ahead->ahead(std::move(*request));
   }
 }
 
-Result<verification::VerifyReport> LocalJudge::verify(const record::Candidate& candidate) {
+// An error here appears again at the gate, which reports it.
+void Verifier::begin_truths() {
+  if (truths_begun_ || !context_.has_clock()) return;
+  truths_begun_ = true;
+  for (auto& lane : context_.lanes.all()) {
+    truths_.push_back(std::async(std::launch::async, [this, at = lane.get()] {
+      if (!verification::open_pools(context_.searched, context_.request.verify, at->tools.verify,
+                                    at->pools))
+        return;
+      for (gate::Pool* pool : {&*at->pools.small, &*at->pools.large})
+        if (!pool->prepare([] { return os::interrupted(); })) return;
+    }));
+  }
+}
+
+void Verifier::await_truths() {
+  for (std::future<void>& made : truths_) made.get();
+  truths_.clear();
+}
+
+Result<verification::VerifyReport> Verifier::gate(timing::Lane& lane,
+                                                  const record::Candidate& candidate) {
+  await_truths();
+  verification::VerifyReport judged = KW_TRY(verification::verify_module(
+      candidate.text, context_.searched, context_.verify_request(candidate), lane.tools.verify, {},
+      &lane.pools));
+  KW_TRY(context_.run.judged(candidate.id, to_json(judged)));
+  if (record::passed(judged.gate.verdict)) return judged;
+  const std::lock_guard lock(context_.mutex);
+  context_.last_refusal = judged;
+  return judged;
+}
+
+bool Verifier::has_passed(const timing::Lane& lane, const std::string& id) const {
+  return &lane == &context_.lanes.first() && gated_.count(id) > 0;
+}
+
+Result<verification::VerifyReport> Verifier::verify(const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
-  KW_TRY(run_.add(candidate));
-  report_progress("judging " + candidate.origin);
-  compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::All);
-  timing::Lane& lane = lanes_.first();
-  if (has_clock())
-    compile_ahead(*ahead_, candidate, lane.tools.verify.gpu->info().image, Wanted::All);
-  verification::VerifyReport judged = KW_TRY(gate(lane, candidate));
+  KW_TRY(context_.run.keep(candidate));
+  context_.report_progress("judging " + candidate.origin);
+  context_.compile_for_gate(candidate);
+  verification::VerifyReport judged = KW_TRY(gate(context_.lanes.first(), candidate));
   if (record::passed(judged.gate.verdict)) gated_.insert(candidate.id);
   return judged;
 }
 
-Result<Trial> LocalJudge::trial(const record::Candidate& candidate, bool run) {
+Result<Trial> Verifier::trial(const record::Candidate& candidate, bool run) {
   KW_TRY(os::check_interrupted());
-  KW_TRY(run_.add(candidate));
+  KW_TRY(context_.run.keep(candidate));
   Trial trial;
   const auto refuse_with = [&](record::Verdict verdict, std::string log) -> Result<Trial> {
     trial.verdict = std::move(verdict);
     trial.log = std::move(log);
-    KW_TRY(run_.compiled(candidate.id, trial.log));
-    KW_TRY(refuse(candidate, trial.verdict));
+    KW_TRY(context_.run.compiled(candidate.id, trial.log));
+    KW_TRY(context_.refuse(candidate, trial.verdict));
     return trial;
   };
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
@@ -141,15 +161,16 @@ Result<Trial> LocalJudge::trial(const record::Candidate& candidate, bool run) {
     return refuse_with(rejected(record::Stage::Static, problems_line(module.error().message)),
                        module.error().message);
   }
-  const Site& at = first();
-  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto matching = gate::match_tensors(*module, *request_.task, at.small.graph);
+  const Site& at = context_.first();
+  ports::Device& device = context_.virtual_gpu();
+  const auto matching = gate::match_tensors(*module, *context_.request.task, at.small.graph);
   if (!matching) return refuse_with(rejected(record::Stage::Static, matching.error().message), "");
-  gate::Programs programs(*module, *ahead_, device, fixed_for(device, candidate),
-                          request_.verify.timeout_seconds);
+  gate::Programs programs(*module, *context_.ahead, device, context_.fixed_for(device, candidate),
+                          context_.request.verify.timeout_seconds);
   const gate::Built built =
-      KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
-  const gate::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
+      KW_TRY(programs.build(*matching, *context_.request.task, at.small.graph, at.small.dims));
+  const gate::Built timed =
+      KW_TRY(programs.build(*matching, *context_.request.task, at.graph, at.dims));
   for (const gate::Built* one : {&built, &timed}) {
     if (one->failed) {
       trial.failed = one->failed;
@@ -158,14 +179,14 @@ Result<Trial> LocalJudge::trial(const record::Candidate& candidate, bool run) {
     }
     if (!one->not_served.empty())
       return refuse_with(rejected(record::Stage::Static, one->not_served), "");
-    if (!one->not_loaded.empty() && !has_clock())
+    if (!one->not_loaded.empty() && !context_.has_clock())
       return refuse_with(rejected(record::Stage::VirtualGpu, one->not_loaded), "");
   }
   trial.resources = KW_TRY(resources_of(*module, candidate));
   if (run && built.ready) {
     ports::RunOptions options;
-    options.threads = request_.verify.threads;
-    options.timeout_seconds = request_.verify.timeout_seconds;
+    options.threads = context_.request.verify.threads;
+    options.timeout_seconds = context_.request.verify.timeout_seconds;
     trial.outcome = KW_TRY(
         device.run(built.ready->image, built.ready->program,
                    gate::program_inputs(built.ready->program, *matching, at.inputs), options));
@@ -177,14 +198,12 @@ Result<Trial> LocalJudge::trial(const record::Candidate& candidate, bool run) {
   return trial;
 }
 
-Result<std::vector<ports::KernelResources>> LocalJudge::resources_of(
+Result<std::vector<ports::KernelResources>> Verifier::resources_of(
     const kernel::Module& module, const record::Candidate& candidate) {
   std::vector<ports::KernelResources> resources;
-  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  auto request = first().compile_request(module, fixed, request_.verify.timeout_seconds);
+  const auto request = context_.compile_request(module, candidate);
   if (!request) return resources;
-  request->apart = true;
-  machine::BestImage image(*ahead_, ports::ImageKind::Cubin);
+  machine::BestImage image(*context_.ahead, ports::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
   if (!compiled || !compiled->compiled) return resources;
   for (const ports::CompiledKernel& kernel : compiled->compiled->kernels)

@@ -5,7 +5,7 @@
 // would fill the niches. A single ranking would find small gains sooner. The cost: part of the
 // proposals goes to families that are slower now. All lists are computed from all entries on each
 // call, which is cheap for some thousand entries.
-#include "evolve/archive.h"
+#include "evolve/population.h"
 
 #include <fmt/core.h>
 
@@ -26,10 +26,6 @@ double between(const Entry& one, const Entry& other) {
   return distance(*one.print, *other.print);
 }
 
-auto rank_key(const Entry& entry) {
-  return std::tuple(!entry.seen.measured, entry.seen.is_lower_bound, entry.seen.us);
-}
-
 bool on(const Entry& entry, int island) { return island < 0 || entry.islands.count(island) > 0; }
 
 std::string resources_of(double occupancy) {
@@ -39,7 +35,7 @@ std::string resources_of(double occupancy) {
 
 /// How far a failed candidate came: the further, the more a repair is worth.
 int progress_of(const Entry& entry) {
-  const std::string& why = entry.seen.refused;
+  const std::string& why = entry.outcome.refused;
   if (why.starts_with("wrong") || why.starts_with("unknown")) return 3;
   if (why.find("vgpu") != std::string::npos || why.starts_with("crashed")) return 2;
   return why.find("compile") != std::string::npos ? 1 : 0;
@@ -76,37 +72,25 @@ Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen) {
           resources_of(seen.occupancy)};
 }
 
-bool Archive::add(record::Candidate candidate, const ProposalRequest& order) {
-  if (!index_.emplace(candidate.id, entries_.size()).second) return false;
-  Entry entry;
-  entry.candidate = std::move(candidate);
+bool Population::add(record::Candidate candidate, const ProposalRequest& order) {
+  const std::string id = candidate.id;
+  if (!Entries::add(std::move(candidate))) return false;
+  Entry& entry = at(id);
   entry.order = order;
   entry.islands.insert(order.island);
-  entries_.push_back(std::move(entry));
   return true;
 }
 
-const Entry* Archive::find(const std::string& id) const {
-  const auto at = index_.find(id);
-  return at == index_.end() ? nullptr : &entries_[at->second];
-}
-
-Entry* Archive::find(const std::string& id) {
-  const auto at = index_.find(id);
-  return at == index_.end() ? nullptr : &entries_[at->second];
-}
-
-void Archive::add_screening(const std::string& id, ports::Outcome seen, double score,
-                            std::optional<CodeFingerprint> print) {
-  Entry* entry = find(id);
-  KW_CHECK(entry != nullptr, "what was seen was added before");
-  entry->seen = std::move(seen);
-  entry->seen.code.clear();
+void Population::add_screening(const std::string& id, ports::Outcome seen, double score,
+                               std::optional<CodeFingerprint> print) {
+  Entry* entry = &at(id);
+  entry->outcome = std::move(seen);
+  entry->outcome.code.clear();
   entry->score = score;
   entry->print = print;
-  entry->niche = niche_of(entry->candidate, entry->seen);
+  entry->niche = niche_of(entry->candidate, entry->outcome);
   if (!print) return;
-  for (const Entry& other : entries_) {
+  for (const Entry& other : entries()) {
     if (&other == entry || !other.print) continue;
     const double far = distance(*print, *other.print);
     entry->novelty = std::min(entry->novelty, far);
@@ -115,68 +99,61 @@ void Archive::add_screening(const std::string& id, ports::Outcome seen, double s
   }
 }
 
-void Archive::read(const std::string& id, double score, const std::string& refused,
-                   const std::string& detail) {
-  Entry* entry = find(id);
-  KW_CHECK(entry != nullptr, "what was read was added before");
+void Population::read(const std::string& id, double score, const std::string& refused,
+                      const std::string& detail) {
+  Entry* entry = &at(id);
   entry->score *= score;
   // If the judge has already decided, its outcome stays.
   if (refused.empty() || entry->judged) return;
   entry->doubted = true;
-  entry->seen.refused = refused;
-  entry->seen.detail = detail;
+  entry->outcome.refused = refused;
+  entry->outcome.detail = detail;
 }
 
-void Archive::judged(const std::string& id, const ports::Outcome& seen) {
-  Entry* entry = find(id);
-  KW_CHECK(entry != nullptr, "what was judged was added before");
+void Population::judged(const std::string& id, const ports::Outcome& seen) {
+  Entry* entry = &at(id);
   entry->judged = true;
-  entry->seen.refused = seen.refused;
-  entry->seen.detail = seen.detail;
+  entry->outcome.refused = seen.refused;
+  entry->outcome.detail = seen.detail;
   if (!seen.refused.empty()) return;
   if (seen.us > 0) {
-    entry->seen.us = seen.us;
-    entry->seen.measured = seen.measured;
-    entry->seen.is_lower_bound = seen.is_lower_bound;
+    entry->outcome.us = seen.us;
+    entry->outcome.measured = seen.measured;
+    entry->outcome.is_lower_bound = seen.is_lower_bound;
   }
   // Without a verifier, the judge gives this information first.
-  if (entry->seen.bound.empty()) entry->seen.bound = seen.bound;
-  if (entry->seen.occupancy < 0) entry->seen.occupancy = seen.occupancy;
-  if (entry->seen.methods == 0) entry->seen.methods = seen.methods;
-  entry->niche = niche_of(entry->candidate, entry->seen);
+  if (entry->outcome.bound.empty()) entry->outcome.bound = seen.bound;
+  if (entry->outcome.occupancy < 0) entry->outcome.occupancy = seen.occupancy;
+  if (entry->outcome.methods == 0) entry->outcome.methods = seen.methods;
+  entry->niche = niche_of(entry->candidate, entry->outcome);
 }
 
-std::vector<const Entry*> Archive::ranked(int island) const {
-  std::vector<const Entry*> list;
-  for (const Entry& entry : entries_) {
-    if (entry.ranked() && on(entry, island)) list.push_back(&entry);
-  }
-  std::ranges::stable_sort(list, {}, [](const Entry* entry) { return rank_key(*entry); });
-  return list;
+std::vector<const Entry*> Population::ranked(int island) const {
+  return ranked_if([island](const Entry& entry) { return entry.ranked() && on(entry, island); });
 }
 
-const Entry* Archive::best(int island) const {
+const Entry* Population::best(int island) const {
   const std::vector<const Entry*> list = ranked(island);
   return list.empty() ? nullptr : list.front();
 }
 
-const Entry* Archive::simplest_best() const {
+const Entry* Population::simplest_best() const {
   const std::vector<const Entry*> list = ranked();
   if (list.empty()) return nullptr;
   const Entry* chosen = list.front();
   const auto plainness = [](const Entry& entry) {
-    return std::pair(entry.seen.methods, entry.candidate.text.size());
+    return std::pair(entry.outcome.methods, entry.candidate.text.size());
   };
   for (const Entry* entry : list) {
-    const bool same_kind = entry->seen.measured == list.front()->seen.measured &&
-                           entry->seen.is_lower_bound == list.front()->seen.is_lower_bound;
-    if (!same_kind || entry->seen.us > kAsFast * list.front()->seen.us) break;
+    const bool same_kind = entry->outcome.measured == list.front()->outcome.measured &&
+                           entry->outcome.is_lower_bound == list.front()->outcome.is_lower_bound;
+    if (!same_kind || entry->outcome.us > kAsFast * list.front()->outcome.us) break;
     if (plainness(*entry) < plainness(*chosen)) chosen = entry;
   }
   return chosen;
 }
 
-std::vector<const Entry*> Archive::elites(int island) const {
+std::vector<const Entry*> Population::elites(int island) const {
   std::vector<const Entry*> list;
   std::set<Niche> taken;
   for (const Entry* entry : ranked(island)) {
@@ -185,13 +162,13 @@ std::vector<const Entry*> Archive::elites(int island) const {
   return list;
 }
 
-const Entry* Archive::parent(Random& random, int island) const {
+const Entry* Population::parent(Random& random, int island) const {
   const std::vector<const Entry*> list = elites(island);
   if (list.empty()) return island < 0 ? nullptr : parent(random, -1);
   return random.below(2) == 0 ? list.front() : list[random.below(list.size())];
 }
 
-const Entry* Archive::partner(const Entry& first, int island) const {
+const Entry* Population::partner(const Entry& first, int island) const {
   const Entry* chosen = nullptr;
   double far = -1;
   for (const Entry* entry : elites(island)) {
@@ -210,7 +187,7 @@ const Entry* Archive::partner(const Entry& first, int island) const {
   return nullptr;
 }
 
-std::vector<const Entry*> Archive::top_and_diverse(size_t most, int island) const {
+std::vector<const Entry*> Population::top_and_diverse(size_t most, int island) const {
   std::vector<const Entry*> pool = ranked(island), chosen;
   for (bool diverse = false; chosen.size() < most && !pool.empty(); diverse = !diverse) {
     size_t pick = 0;
@@ -229,9 +206,9 @@ std::vector<const Entry*> Archive::top_and_diverse(size_t most, int island) cons
   return chosen;
 }
 
-const Entry* Archive::to_repair(int most, int island) const {
+const Entry* Population::to_repair(int most, int island) const {
   const Entry* chosen = nullptr;
-  for (const Entry& entry : entries_) {
+  for (const Entry& entry : entries()) {
     const bool can = !entry.alive() && !entry.candidate.model.empty() && entry.repairs < most &&
                      on(entry, island);
     if (!can) continue;
@@ -241,7 +218,7 @@ const Entry* Archive::to_repair(int most, int island) const {
   return chosen;
 }
 
-void Archive::migrate(int islands) {
+void Population::migrate(int islands) {
   std::vector<std::pair<std::string, int>> moves;
   for (int island = 0; island < islands; ++island) {
     if (const Entry* one = best(island))

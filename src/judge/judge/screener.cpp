@@ -10,7 +10,7 @@
 
 #include "binding/load.h"
 #include "gate/programs.h"
-#include "judge/judge_counting.h"
+#include "judge/parts.h"
 #include "machine/best_image.h"
 #include "os/interrupt.h"
 #include "timing/counting.h"
@@ -56,135 +56,61 @@ bool over_budget(const ports::RunOutcome& outcome) {
 
 }  // namespace
 
-record::Verdict rejected(record::Stage stage, std::string reason) {
-  return record::Rejected{stage, std::move(reason), std::nullopt, ""};
-}
-
-record::Verdict not_completed(const ports::RunOutcome& outcome) {
-  // The virtual GPU's time limit depends on this machine, so it proves nothing about the kernel.
-  // Long kernels are found by counting.
-  if (outcome.status == ports::RunStatus::Hung) return record::Unknown{outcome.message};
-  return rejected(record::Stage::VirtualGpu,
-                  fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message));
-}
-
-Status LocalJudge::Site::choose(const task::Task& asked, const task::Dims& timed,
-                                const record::Calibration& calibration) {
-  task = &asked;
-  dims = timed;
-  timing::CountingShape at = KW_TRY(timing::counting_shape(asked, timed));
-  graph = std::move(at.graph);
-  work = timing::work_at(asked, graph);
-  floor = clock::floor_of(work, calibration);
-  plan = std::move(at.plan);
-  small = std::move(at.small);
-  inputs = std::move(at.inputs);
-  scale = at.scale;
-  return Done{};
-}
-
-std::optional<ports::CompileRequest> LocalJudge::Site::compile_request(
-    const kernel::Module& module, const kernel::Bindings& fixed, double timeout_seconds) const {
-  const auto matching = gate::match_tensors(module, *task, graph);
-  if (!matching) return std::nullopt;
-  const auto bindings = gate::bind_shape(module, *matching, *task, graph, dims, fixed);
-  if (!bindings) return std::nullopt;
-  const auto selection = kernel::select(module, *bindings);
-  if (!selection) return std::nullopt;
-  return ports::compile_request(module, *selection, fixed.target.name, timeout_seconds);
-}
-
-void LocalJudge::compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
-                               ports::ImageKind image, Wanted wanted) {
-  const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
-  if (!module) return;
-  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  std::vector<const gate::ShapeCase*> shapes;
-  for (const auto& site : sites_) {
-    if (wanted != Wanted::Timed) shapes.push_back(&site->small);
-  }
-  for (const gate::ShapeCase& shape : first().plan.cases) {
-    if (wanted == Wanted::All) shapes.push_back(&shape);
-  }
-  const auto matching = gate::match_tensors(*module, *request_.task, first().graph);
-  if (!matching) return;
-  for (const gate::ShapeCase* shape : shapes) {
-    const auto bindings =
-        gate::bind_shape(*module, *matching, *request_.task, shape->graph, shape->dims, fixed);
-    const auto selection =
-        bindings ? kernel::select(*module, *bindings) : Result<kernel::Selection>(bindings.error());
-    if (!selection) continue;
-    ports::CompileRequest request;
-    request.source = module->text;
-    request.file_name = module->file_name;
-    request.target = fixed.target.name;
-    request.image = image;
-    request.defines = selection->defines;
-    request.kernels = selection->kernels;
-    request.timeout_seconds = request_.verify.timeout_seconds;
-    request.apart = true;
-    compiler.ahead(std::move(request));
-  }
-  for (const auto& site : sites_) {
-    auto timed = site->compile_request(*module, fixed, request_.verify.timeout_seconds);
-    if (!timed) continue;
-    timed->image = image;
-    timed->apart = true;
-    compiler.ahead(std::move(*timed));
-  }
-}
-
-Result<ports::Outcome> LocalJudge::finish_screening(const record::Candidate& candidate,
-                                                    bool is_lower_bound) {
-  const double us = rank_of([&](const Site& site) {
+Result<ports::Outcome> Screener::finish_screening(const record::Candidate& candidate,
+                                                  bool is_lower_bound) {
+  const double us = context_.rank_of([&](const Site& site) {
     const auto cost = site.costs.find(candidate.id);
-    return cost == site.costs.end() ? 0 : as_ranked(cost->second.us);
+    return cost == site.costs.end() ? 0 : context_.as_ranked(cost->second.us);
   });
   Json profile = Json::object();
-  profile.set("estimate", to_json(first().costs[candidate.id])).set("rank_us", us);
-  profile.set("counted_at", task::dims_text(first().small.dims));
-  profile.set("timed_at", task::dims_text(dims())).set("scale", first().scale);
-  profile.set("rates", request_.calibration->gpu).set("at_least", is_lower_bound);
-  KW_TRY(run_.profiled(candidate.id, profile));
+  profile.set("estimate", to_json(context_.first().costs[candidate.id])).set("rank_us", us);
+  profile.set("counted_at", task::dims_text(context_.first().small.dims));
+  profile.set("timed_at", task::dims_text(context_.first().dims))
+      .set("scale", context_.first().scale);
+  profile.set("rates", context_.request.calibration->gpu).set("at_least", is_lower_bound);
+  KW_TRY(context_.run.profiled(candidate.id, profile));
   return ports::Outcome::estimate(us, is_lower_bound);
 }
 
-Result<ports::Outcome> LocalJudge::screen_one(const record::Candidate& candidate) {
-  KW_TRY(run_.add(candidate));
+Result<ports::Outcome> Screener::screen_one(const record::Candidate& candidate) {
+  KW_TRY(context_.run.keep(candidate));
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
-  if (!module) return refuse(candidate, rejected(record::Stage::Static, module.error().message));
+  if (!module)
+    return context_.refuse(candidate, rejected(record::Stage::Static, module.error().message));
   bool is_lower_bound = false;
-  for (const auto& site : sites_) {
+  for (const auto& site : context_.sites) {
     const Counted counted = KW_TRY(count_at(*site, *module, candidate));
-    if (counted.refused) return refuse(candidate, *counted.refused);
+    if (counted.refused) return context_.refuse(candidate, *counted.refused);
     site->costs[candidate.id] = counted.cost;
     is_lower_bound = is_lower_bound || counted.is_lower_bound;
   }
   return finish_screening(candidate, is_lower_bound);
 }
 
-Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module& module,
-                                                 const record::Candidate& candidate) {
-  ports::Device& device = *lanes_.first().tools.verify.virtual_gpu;
-  const auto matching = gate::match_tensors(module, *request_.task, at.small.graph);
+Result<Screener::Counted> Screener::count_at(Site& at, const kernel::Module& module,
+                                             const record::Candidate& candidate) {
+  ports::Device& device = context_.virtual_gpu();
+  const auto matching = gate::match_tensors(module, *context_.request.task, at.small.graph);
   if (!matching) return Counted{rejected(record::Stage::Static, matching.error().message), {}};
-  gate::Programs programs(module, *ahead_, device, fixed_for(device, candidate),
-                          request_.verify.timeout_seconds);
+  gate::Programs programs(module, *context_.ahead, device, context_.fixed_for(device, candidate),
+                          context_.request.verify.timeout_seconds);
   const gate::Built built =
-      KW_TRY(programs.build(*matching, *request_.task, at.small.graph, at.small.dims));
-  const gate::Built timed = KW_TRY(programs.build(*matching, *request_.task, at.graph, at.dims));
+      KW_TRY(programs.build(*matching, *context_.request.task, at.small.graph, at.small.dims));
+  const gate::Built timed =
+      KW_TRY(programs.build(*matching, *context_.request.task, at.graph, at.dims));
   for (const gate::Built* one : {&built, &timed}) {
     if (one->failed) {
-      KW_TRY(run_.compiled(candidate.id, compile_log(*one->failed)));
+      KW_TRY(context_.run.compiled(candidate.id, compile_log(*one->failed)));
       return Counted{rejected(record::Stage::Compile, first_error(*one->failed)), {}};
     }
     // A trace may work only for the timed shape. Then only that one is required to be served.
     if (!one->not_served.empty() && one == &timed)
       return Counted{rejected(record::Stage::Static, one->not_served), {}};
-    if (!one->not_loaded.empty() && !has_clock())
+    if (!one->not_loaded.empty() && !context_.has_clock())
       return Counted{rejected(record::Stage::VirtualGpu, one->not_loaded), {}};
   }
-  if (&at == &first()) KW_TRY(run_.compiled(candidate.id, compile_log(programs.compiled())));
+  if (&at == &context_.first())
+    KW_TRY(context_.run.compiled(candidate.id, compile_log(programs.compiled())));
   Counted counted;
   // The virtual GPU cannot run it, so only the clock can judge. Use the floor as its estimate.
   if (!built.ready || !timed.ready) {
@@ -194,8 +120,8 @@ Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module&
   ports::RunOptions options;
   options.counters = true;
   options.max_warp_instructions = timing::counting_budget(at.small);
-  options.threads = request_.verify.threads;
-  options.timeout_seconds = request_.verify.timeout_seconds;
+  options.threads = context_.request.verify.threads;
+  options.timeout_seconds = context_.request.verify.timeout_seconds;
   const ports::RunOutcome outcome =
       KW_TRY(device.run(built.ready->image, built.ready->program,
                         gate::program_inputs(built.ready->program, *matching, at.inputs), options));
@@ -213,32 +139,32 @@ Result<LocalJudge::Counted> LocalJudge::count_at(Site& at, const kernel::Module&
   return counted;
 }
 
-timing::CostRequest LocalJudge::cost_request(const Site& site, const record::Candidate& candidate,
-                                             std::vector<timing::CostLaunch> launches) const {
+timing::CostRequest Screener::cost_request(const Site& site, const record::Candidate& candidate,
+                                           std::vector<timing::CostLaunch> launches) const {
   timing::CostRequest ask;
   ask.launches = std::move(launches);
   ask.scale = site.scale;
-  ask.target = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate).target;
-  ask.gpu = request_.calibration;
+  ask.target = context_.fixed_for(context_.virtual_gpu(), candidate).target;
+  ask.gpu = context_.request.calibration;
   return ask;
 }
 
-Result<std::optional<LocalJudge::Counted>> LocalJudge::with_registers(
+Result<std::optional<Screener::Counted>> Screener::with_registers(
     const Site& site, const record::Candidate& candidate) {
   using Unknown = std::optional<Counted>;
   const auto counted = site.launches.find(candidate.id);
   if (counted == site.launches.end()) return Unknown();
   const kernel::Module module = KW_TRY(binding::parse_module(candidate.text, "module.cu"));
-  const kernel::Bindings fixed = fixed_for(*lanes_.first().tools.verify.virtual_gpu, candidate);
-  auto request = site.compile_request(module, fixed, request_.verify.timeout_seconds);
+  const kernel::Bindings fixed = context_.fixed_for(context_.virtual_gpu(), candidate);
+  auto request = site.compile_request(module, fixed, context_.request.verify.timeout_seconds);
   if (!request) return Unknown();
   request->apart = true;
-  machine::BestImage image(*ahead_, ports::ImageKind::Cubin);
+  machine::BestImage image(*context_.ahead, ports::ImageKind::Cubin);
   const auto compiled = image.compile(*request);
   if (!compiled) return Unknown();
   if (const auto& failed = compiled->failed) {
     if (failed->timed_out || failed->crashed) return Unknown();
-    KW_TRY(run_.compiled(candidate.id, compile_log(*failed)));
+    KW_TRY(context_.run.compiled(candidate.id, compile_log(*failed)));
     return std::optional(Counted{rejected(record::Stage::Compile, first_error(*failed)), {}});
   }
   int most = -1;
@@ -257,15 +183,15 @@ Result<std::optional<LocalJudge::Counted>> LocalJudge::with_registers(
       Counted{std::nullopt, timing::cost_of(cost_request(site, candidate, std::move(launches)))});
 }
 
-Result<std::vector<ports::Outcome>> LocalJudge::screen(const ports::Candidates& candidates) {
-  begin_truths();
+Result<std::vector<ports::Outcome>> Screener::screen(const ports::Candidates& candidates) {
+  verifier_.begin_truths();
   for (const record::Candidate& candidate : candidates)
-    compile_ahead(*ahead_, candidate, ports::ImageKind::Ptx, Wanted::Counted);
+    context_.compile_ahead(*context_.ahead, candidate, ports::ImageKind::Ptx, Wanted::Counted);
   std::vector<ports::Outcome> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
     KW_TRY(os::check_interrupted());
-    report_progress("screening " + candidate.origin);
+    context_.report_progress("screening " + candidate.origin);
     looks.push_back(KW_TRY(screen_one(candidate)));
     const double us = looks.back().us;
     if (us > 0 && !looks.back().is_lower_bound && (best == 0 || us < best)) best = us;
@@ -273,22 +199,24 @@ Result<std::vector<ports::Outcome>> LocalJudge::screen(const ports::Candidates& 
   // Registers need a second compile, so only close candidates get them.
   std::vector<size_t> close;
   for (size_t i = 0; i < looks.size(); ++i) {
-    const bool counted = first().launches.count(candidates[i].id) > 0 && !looks[i].is_lower_bound;
+    const bool counted =
+        context_.first().launches.count(candidates[i].id) > 0 && !looks[i].is_lower_bound;
     if (counted && looks[i].us > 0 && looks[i].us <= kClose * best) close.push_back(i);
   }
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
   if (close.size() > kSecondLooks) close.resize(kSecondLooks);
   for (const size_t i : close)
-    compile_ahead(*ahead_, candidates[i], ports::ImageKind::Cubin, Wanted::Timed);
+    context_.compile_ahead(*context_.ahead, candidates[i], ports::ImageKind::Cubin, Wanted::Timed);
   for (const size_t i : close) {
     std::optional<record::Verdict> refused;
-    for (const auto& site : sites_) {
+    for (const auto& site : context_.sites) {
       const std::optional<Counted> known = KW_TRY(with_registers(*site, candidates[i]));
       if (!known) return looks;
       if (refused = known->refused; refused) break;
       site->costs[candidates[i].id] = known->cost;
     }
-    looks[i] = KW_TRY(refused ? refuse(candidates[i], *refused) : finish_screening(candidates[i]));
+    looks[i] = KW_TRY(refused ? context_.refuse(candidates[i], *refused)
+                              : finish_screening(candidates[i]));
   }
   return looks;
 }

@@ -7,11 +7,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "binding/inputs.h"
 #include "binding/load.h"
-#include "judge/judge.h"
-#include "judge/judge_counting.h"
+#include "judge/parts.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 
@@ -34,25 +35,25 @@ std::optional<record::Verdict> timing_verdict(const clock::MeasureOutcome& alone
 }
 
 // Uses the gate's pool if it has the complete timed shape, otherwise a pool of that shape alone.
-Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
+Status Timer::find_shape(timing::Lane& lane, size_t site) {
   timing::LaneShape& at = lane.shapes[site];
   if (at.shape) return Done{};
-  const task::Dims& dims = sites_[site]->dims;
+  const task::Dims& dims = context_.sites[site]->dims;
   const auto& cases = lane.pools.large->shapes().cases;
   const bool judged =
       std::ranges::any_of(cases, [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
   if (!judged) {
-    report_progress("drawing inputs of the timed shape");
-    task::Task only = *request_.task;
+    context_.report_progress("drawing inputs of the timed shape");
+    task::Task only = *context_.request.task;
     only.correctness_shapes = only.benchmark_shapes = {dims};
     gate::ShapeLimits limits;
     limits.derive = limits.cut = false;
     gate::ShapePlan plan = KW_TRY(gate::plan_shapes(only, limits));
     gate::PoolOptions options;
-    options.seed = request_.verify.seed;
-    options.threads = request_.verify.threads;
+    options.seed = context_.request.verify.seed;
+    options.threads = context_.request.verify.threads;
     options.sets_per_shape = kSets;
-    at.own_pool.emplace(KW_TRY(gate::Pool::make(*request_.task, *lane.tools.verify.oracle,
+    at.own_pool.emplace(KW_TRY(gate::Pool::make(*context_.request.task, *lane.tools.verify.oracle,
                                                 std::move(plan), options, binding::secret_seed)));
   }
   gate::Pool& pool = judged ? *lane.pools.large : *at.own_pool;
@@ -60,59 +61,47 @@ Status LocalJudge::find_shape(timing::Lane& lane, size_t site) {
   return Done{};
 }
 
-Result<verification::VerifyReport> LocalJudge::gate(timing::Lane& lane,
-                                                    const record::Candidate& candidate) {
-  await_truths();
-  verification::VerifyReport judged = KW_TRY(verification::verify_module(
-      candidate.text, searched_, verify_request(candidate), lane.tools.verify, {}, &lane.pools));
-  KW_TRY(run_.judged(candidate.id, to_json(judged)));
-  if (record::passed(judged.gate.verdict)) return judged;
-  const std::lock_guard lock(mutex_);
-  last_refusal_ = judged;
-  return judged;
-}
-
-Result<record::Verdict> LocalJudge::ready(timing::Lane& lane, const record::Candidate& candidate) {
+Result<record::Verdict> Timer::ready(timing::Lane& lane, const record::Candidate& candidate) {
   if (lane.shapes.front().ready.count(candidate.id) > 0) return record::Verdict(record::Passed{});
-  const bool gated = &lane == &lanes_.first() && gated_.count(candidate.id) > 0;
-  const record::Verdict verdict =
-      gated ? record::Passed{} : KW_TRY(gate(lane, candidate)).gate.verdict;
+  record::Verdict verdict = record::Passed{};
+  if (!verifier_.has_passed(lane, candidate.id))
+    verdict = KW_TRY(verifier_.gate(lane, candidate)).gate.verdict;
   if (!record::passed(verdict)) return verdict;
   const kernel::Module module = KW_TRY(binding::parse_module(candidate.text, "module.cu"));
   timing::PrepareOptions options;
-  options.fixed = fixed_for(*lane.tools.verify.gpu, candidate);
-  options.timeout_seconds = request_.verify.timeout_seconds;
-  std::vector<std::unique_ptr<timing::TimedCandidate>> made(sites_.size());
-  for (size_t i = 0; i < sites_.size(); ++i) {
+  options.fixed = context_.fixed_for(*lane.tools.verify.gpu, candidate);
+  options.timeout_seconds = context_.request.verify.timeout_seconds;
+  std::vector<std::unique_ptr<timing::TimedCandidate>> made(context_.sites.size());
+  for (size_t i = 0; i < context_.sites.size(); ++i) {
     if (!timed_at(i)) continue;
     const Status found = find_shape(lane, i);
     if (!found && i == 0) return found.error();
     if (!found) {
       // If one further shape does not fit in memory, the other shapes still rank.
-      const std::lock_guard lock(mutex_);
-      sites_[i]->dropped = found.error().message;
+      const std::lock_guard lock(context_.mutex);
+      context_.sites[i]->dropped = found.error().message;
       continue;
     }
     made[i] =
         KW_TRY(timing::prepare_candidate(module, *lane.shapes[i].shape, *lane.tools.verify.compiler,
                                          *lane.tools.verify.gpu, options));
     if (!made[i]->refused) continue;
-    KW_TRY(run_.judged(candidate.id, record::to_json(*made[i]->refused)));
+    KW_TRY(context_.run.judged(candidate.id, record::to_json(*made[i]->refused)));
     return *made[i]->refused;
   }
-  for (size_t i = 0; i < sites_.size(); ++i) {
+  for (size_t i = 0; i < context_.sites.size(); ++i) {
     if (made[i]) lane.shapes[i].ready[candidate.id] = std::move(made[i]);
   }
   return verdict;
 }
 
-clock::MeasureOptions LocalJudge::measure_options(const timing::TimedShape& shape,
-                                                  const std::vector<timing::TimedCandidate*>& timed,
-                                                  int effort) {
+clock::MeasureOptions Timer::measure_options(const timing::TimedShape& shape,
+                                             const std::vector<timing::TimedCandidate*>& timed,
+                                             int effort) {
   clock::MeasureOptions options;
-  options.protocol.seed = seed_ + static_cast<uint64_t>(effort) * 7919;
+  options.protocol.seed = context_.seed + static_cast<uint64_t>(effort) * 7919;
   options.protocol.hash_seed = shape.hash_seed;
-  options.protocol.timeout_seconds = request_.verify.timeout_seconds;
+  options.protocol.timeout_seconds = context_.request.verify.timeout_seconds;
   options.protocol.warmup_seconds = 0.05;
   options.rule.min_samples = effort == 0 ? 10 : 20 * effort;
   options.rule.max_samples = effort == 0 ? 40 : 40 * effort;
@@ -131,61 +120,85 @@ clock::MeasureOptions LocalJudge::measure_options(const timing::TimedShape& shap
   return options;
 }
 
-Result<ports::Outcome> LocalJudge::measure_one(timing::Lane& lane,
-                                               const record::Candidate& candidate) {
+Result<ports::Outcome> Timer::measure_one(timing::Lane& lane, const record::Candidate& candidate) {
   KW_TRY(os::check_interrupted());
-  report_progress("judging " + candidate.origin);
+  context_.report_progress("judging " + candidate.origin);
   const std::string reason = verdict_reason(KW_TRY(ready(lane, candidate)));
   if (!reason.empty()) return ports::Outcome::refusal(reason);
-  for (size_t i = 0; i < sites_.size(); ++i) {
+  for (size_t i = 0; i < context_.sites.size(); ++i) {
     if (!timed_at(i)) continue;
     const timing::LaneShape& at = lane.shapes[i];
     const std::vector<timing::TimedCandidate*> timed = {at.ready.at(candidate.id).get()};
     const clock::MeasureOutcome outcome = KW_TRY(clock::measure(
         *lane.tools.verify.gpu, {timed[0]->timed()}, measure_options(*at.shape, timed, 0)));
-    if (const auto verdict = timing_verdict(outcome)) return refuse(candidate, *verdict);
-    KW_TRY(note_time(*sites_[i], candidate, "quick", outcome.measurements[0]));
+    if (const auto verdict = timing_verdict(outcome)) return context_.refuse(candidate, *verdict);
+    KW_TRY(note_time(*context_.sites[i], candidate, "quick", outcome.measurements[0]));
   }
   return ports::Outcome::time(rank_measured(candidate.id));
 }
 
-double LocalJudge::rank_us(const clock::Measurement& measured) const {
+Result<std::vector<ports::Outcome>> Timer::measure(const ports::Candidates& candidates) {
+  for (const record::Candidate& candidate : candidates) context_.compile_for_gate(candidate);
+  verifier_.await_truths();
+  std::vector<std::optional<Result<ports::Outcome>>> looks(candidates.size());
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;
+  const auto work = [&](timing::Lane& lane) {
+    for (size_t i = next++; i < candidates.size() && !failed; i = next++) {
+      looks[i].emplace(measure_one(lane, candidates[i]));
+      if (!*looks[i]) failed = true;
+    }
+  };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < context_.lanes.all().size(); ++i)
+    others.emplace_back([&, i] { work(*context_.lanes.all()[i]); });
+  work(context_.lanes.first());
+  for (std::thread& thread : others) thread.join();
+  std::vector<ports::Outcome> out;
+  for (auto& look : looks) {
+    if (look && !*look) return std::move(*look).error();
+    if (look) out.push_back(std::move(**look));
+  }
+  if (out.size() != candidates.size()) return environment_error("interrupted");
+  return out;
+}
+
+double Timer::rank_us(const clock::Measurement& measured) const {
   const double host = measured.samples.host_us;
-  return request_.host_time && host > 0 ? host : measured.summary.median;
+  return context_.request.host_time && host > 0 ? host : measured.summary.median;
 }
 
-bool LocalJudge::timed_at(size_t site) const {
-  const std::lock_guard lock(mutex_);
-  return sites_[site]->dropped.empty();
+bool Timer::timed_at(size_t site) const {
+  const std::lock_guard lock(context_.mutex);
+  return context_.sites[site]->dropped.empty();
 }
 
-double LocalJudge::rank_measured(const std::string& id) const {
-  const std::lock_guard lock(mutex_);
-  return rank_of([&](const Site& site) {
+double Timer::rank_measured(const std::string& id) const {
+  const std::lock_guard lock(context_.mutex);
+  return context_.rank_of([&](const Site& site) {
     const auto at = site.times.find(id);
     return at == site.times.end() ? 0 : at->second;
   });
 }
 
 // Samples of the first shape are stored under `kind`, those of others also under their dims.
-Status LocalJudge::note_time(Site& site, const record::Candidate& candidate, const char* kind,
-                             const clock::Measurement& measured) {
+Status Timer::note_time(Site& site, const record::Candidate& candidate, const char* kind,
+                        const clock::Measurement& measured) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(context_.mutex);
     site.times[candidate.id] = rank_us(measured);
   }
-  const bool reported = &site == &first();
+  const bool reported = &site == &context_.first();
   Json json = Json::object();
   if (reported) json.set("us", measured.summary.median);
   if (const double rank = rank_measured(candidate.id); rank > 0) json.set("rank_us", rank);
   json.set(reported ? kind : fmt::format("{} at {}", kind, task::dims_text(site.dims)),
            to_json(measured));
-  return run_.timed(candidate.id, json);
+  return context_.run.timed(candidate.id, json);
 }
 
-Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
-                                 const ports::Candidates& candidates, int effort,
-                                 std::vector<ports::Outcome>& looks) {
+Result<bool> Timer::pair_at(timing::Lane& lane, size_t site, const ports::Candidates& candidates,
+                            int effort, std::vector<ports::Outcome>& looks) {
   timing::LaneShape& at = lane.shapes[site];
   std::vector<timing::TimedCandidate*> timed;
   std::vector<ports::TimedProgram> programs;
@@ -197,7 +210,7 @@ Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
     owners.push_back(i);
   }
   if (programs.empty()) return true;
-  report_progress(fmt::format("timing {} candidates together", programs.size()));
+  context_.report_progress(fmt::format("timing {} candidates together", programs.size()));
   const clock::MeasureOutcome outcome = KW_TRY(
       clock::measure(*lane.tools.verify.gpu, programs, measure_options(*at.shape, timed, effort)));
   if (outcome.status != ports::RunStatus::Completed) return false;
@@ -206,28 +219,27 @@ Result<bool> LocalJudge::pair_at(timing::Lane& lane, size_t site,
     const record::Candidate& candidate = candidates[owners[k]];
     if (measured.rejected) {
       looks[owners[k]] =
-          KW_TRY(refuse(candidate, rejected(record::Stage::Audit, *measured.rejected)));
+          KW_TRY(context_.refuse(candidate, rejected(record::Stage::Audit, *measured.rejected)));
       continue;
     }
-    KW_TRY(note_time(*sites_[site], candidate, "paired", measured));
-    KW_TRY(
-        run_.timed(candidate.id, Json::object().set("among", static_cast<int64_t>(owners.size()))));
+    KW_TRY(note_time(*context_.sites[site], candidate, "paired", measured));
+    KW_TRY(context_.run.timed(candidate.id,
+                              Json::object().set("among", static_cast<int64_t>(owners.size()))));
   }
   return true;
 }
 
-Result<std::vector<ports::Outcome>> LocalJudge::race(const ports::Candidates& candidates,
-                                                     int effort) {
-  timing::Lane& lane = lanes_.first();
+Result<std::vector<ports::Outcome>> Timer::race(const ports::Candidates& candidates, int effort) {
+  timing::Lane& lane = context_.lanes.first();
   // The first is the best and most likely certified next, so its images are compiled now.
-  if (!candidates.empty()) compile_whole(candidates.front());
+  if (!candidates.empty()) context_.compile_whole(candidates.front());
   std::vector<ports::Outcome> looks(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     KW_TRY(os::check_interrupted());
     looks[i].refused = verdict_reason(KW_TRY(ready(lane, candidates[i])));
   }
   bool all = true;
-  for (size_t i = 0; i < sites_.size() && all; ++i) {
+  for (size_t i = 0; i < context_.sites.size() && all; ++i) {
     if (timed_at(i)) all = KW_TRY(pair_at(lane, i, candidates, effort, looks));
   }
   for (size_t i = 0; i < candidates.size(); ++i) {

@@ -1,6 +1,6 @@
-// Every candidate that an evolution has tried, sorted into niches: what bounds a kernel, how it is
-// scheduled, how much of the GPU it uses. Each niche keeps its best candidate as a possible parent,
-// even when that is not the fastest today.
+// The archive of an evolution, with its candidates sorted into niches: what bounds a kernel, how it
+// is scheduled, how much of the GPU it uses. Each niche keeps its best candidate as a possible
+// parent, even when that is not the fastest today.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "archive/archive.h"
 #include "core/random.h"
 #include "evolve/novelty.h"
 #include "evolve/ports.h"
@@ -30,10 +31,9 @@ struct Niche {
 std::string schedule_kind(const record::Candidate& candidate);
 Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen);
 
-struct Entry {
-  record::Candidate candidate;
+/// The `code` of an outcome is dropped: the print is enough.
+struct Entry : archive::Entry {
   ProposalRequest order;  // that the candidate answers
-  ports::Outcome seen;    // `code` is dropped: the print is enough
   Niche niche;
   std::optional<CodeFingerprint> print;
   double novelty = 1;    // distance to the nearest earlier candidate
@@ -44,23 +44,17 @@ struct Entry {
   std::set<int> islands;
   int repairs = 0;  // attempts to repair it
 
-  bool alive() const { return seen.refused.empty(); }
   /// Whether its time or estimate counts. A model's candidate counts only after the judge has seen
   /// it; generated code counts until it is refused.
   bool ranked() const {
-    return alive() && seen.us > 0 && same_as.empty() && (judged || candidate.model.empty());
+    return alive() && us() > 0 && same_as.empty() && (judged || candidate.model.empty());
   }
 };
 
-class Archive {
+class Population : public archive::Entries<Entry> {
  public:
   /// False when the archive already has a candidate with this id.
   bool add(record::Candidate candidate, const ProposalRequest& order);
-  bool contains(const std::string& id) const { return index_.count(id) > 0; }
-  /// nullptr when the id is unknown.
-  const Entry* find(const std::string& id) const;
-  Entry* find(const std::string& id);
-  const std::vector<Entry>& entries() const { return entries_; }
 
   /// Records what a verifier saw: niche, print, novelty, and whether the same code is known.
   void add_screening(const std::string& id, ports::Outcome seen, double score,
@@ -94,10 +88,6 @@ class Archive {
   const Entry* to_repair(int most, int island = -1) const;
   /// Adds the best of each island to the next island.
   void migrate(int islands);
-
- private:
-  std::vector<Entry> entries_;
-  std::map<std::string, size_t> index_;
 };
 
 }  // namespace kw::evolve
