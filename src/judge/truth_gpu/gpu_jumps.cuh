@@ -18,38 +18,35 @@ KW_HD void join_errors(TrackedValue& y, const TrackedValue& x, const TrackedValu
 
 // --- reductions ----------------------------------------------------------------------------------
 
-struct JumpingSum {
-  Sum sum;
+struct JumpingSum : Sum {
   double lo, hi;
   KW_HD void start(const FoldSpec& f) {
-    sum.start(f);
+    Sum::start(f);
     lo = hi = 0;
   }
   KW_HD void add(const TrackedValue& x, const Jump& j, const FoldSpec& f) {
-    sum.add(x, f);
+    Sum::add(x, f);
     lo += j.lo;
     hi += j.hi;
   }
   KW_HD void merge(const JumpingSum& later, const FoldSpec& f) {
-    sum.merge(later.sum, f);
+    Sum::merge(later, f);
     lo += later.lo;
     hi += later.hi;
   }
-  KW_HD TrackedValue result(const FoldSpec& f) const { return sum.result(f); }
   KW_HD Jump jump(const FoldSpec&) const { return {lo, hi}; }
 };
 
 // `up` and `down`: the largest other branch above and below; `certain`: the largest element that
 // has none.
-struct JumpingChoice {
-  Choice choice;
+struct JumpingChoice : Choice {
   double up, down, certain;
   KW_HD void start(const FoldSpec& f) {
-    choice.start(f);
+    Choice::start(f);
     up = down = certain = -infinity();
   }
   KW_HD void add(const TrackedValue& x, const Jump& j, const FoldSpec& f) {
-    choice.add(x, f);
+    Choice::add(x, f);
     const double v = f.sign * x.t, e = reach(x);
     if (jumps(j)) {
       up = larger(v + (f.sign > 0 ? j.hi : j.lo) + e, up);
@@ -59,14 +56,13 @@ struct JumpingChoice {
     }
   }
   KW_HD void merge(const JumpingChoice& later, const FoldSpec& f) {
-    choice.merge(later.choice, f);
+    Choice::merge(later, f);
     up = larger(later.up, up);
     down = larger(later.down, down);
     certain = larger(later.certain, certain);
   }
-  KW_HD TrackedValue result(const FoldSpec& f) const { return choice.result(f); }
   KW_HD Jump jump(const FoldSpec& f) const {
-    const Jump j = choice_jump(f.sign, choice.t, up, down, certain);
+    const Jump j = choice_jump(f.sign, t, up, down, certain);
     if (!jumps(j)) return {0, 0};
     return {j.lo < 0 ? 0 : j.lo, j.hi < 0 ? 0 : j.hi};
   }
@@ -103,27 +99,25 @@ KW_HD Best best_of(const double* values, const double* reaches, int length, bool
 
 // --- products ------------------------------------------------------------------------------------
 
-struct JumpingProduct {
-  Product product;
+struct JumpingProduct : Product {
   double far;  // what the other branches of all factors amount to
   KW_HD void start() {
-    product.start();
+    Product::start();
     far = 0;
   }
   KW_HD void add(const TrackedValue& x, const Jump& jx, const TrackedValue& z, const Jump& jz,
                  const ProductSpec& f) {
-    product.add(x, z, f);
+    Product::add(x, z, f);
     if (!f.truth || (!jumps(jx) && !jumps(jz))) return;
     const double fx = stored_bound(furthest(jx)), fz = stored_bound(furthest(jz));
-    product.left += x.t == 0 && x.a == 0 && x.h == 0 && fx > 0 ? 1 : 0;
-    product.right += z.t == 0 && z.a == 0 && z.h == 0 && fz > 0 ? 1 : 0;
-    product.open = product.open || fx == infinity() || fz == infinity();
+    left += x.t == 0 && x.a == 0 && x.h == 0 && fx > 0 ? 1 : 0;
+    right += z.t == 0 && z.a == 0 && z.h == 0 && fz > 0 ? 1 : 0;
+    open = open || fx == infinity() || fz == infinity();
     far += known(fx) * finite_magnitude(z.t) + known(fabs(x.t) + fx) * known(fz);
   }
-  KW_HD TrackedValue result(const ProductSpec& f) const { return product.result(f); }
   KW_HD Jump jump(const ProductSpec& f) const {
-    const bool unknown = product.open || product.size > f.r.limit;
-    if (!(fabs(product.t) <= kLargest) && !unknown && !f.errors) return {0, 0};
+    const bool unknown = open || size > f.r.limit;
+    if (!(fabs(t) <= kLargest) && !unknown && !f.errors) return {0, 0};
     return {far, far};
   }
 };

@@ -114,26 +114,12 @@ const Storage* storage_of(DType type) {
 // Wraps an integer to the type, as the interpreter's `wrapped` does. Returns "" when there is no
 // device code.
 std::string wrap_text(DType type, const std::string& value) {
-  switch (type) {
-    case DType::Int64:
-      return value;
-    case DType::Int32:
-      return fmt::format("(Int)(int)({})", value);
-    case DType::Int16:
-      return fmt::format("(Int)(short)({})", value);
-    case DType::Int8:
-      return fmt::format("(Int)(signed char)({})", value);
-    case DType::Uint32:
-      return fmt::format("(Int)(unsigned)({})", value);
-    case DType::Uint16:
-      return fmt::format("(Int)(unsigned short)({})", value);
-    case DType::Uint8:
-      return fmt::format("(Int)(unsigned char)({})", value);
-    case DType::Bool:
-      return fmt::format("(Int)(({}) != 0)", value);
-    default:
-      return "";
-  }
+  if (type == DType::Int64) return value;
+  if (type == DType::Bool) return fmt::format("(Int)(({}) != 0)", value);
+  const Storage* storage = truth::is_integer(type) ? storage_of(type) : nullptr;
+  if (storage == nullptr) return "";
+  const std::string pointer = storage->pointer;  // such as "const short*"
+  return fmt::format("(Int)({})({})", pointer.substr(6, pointer.size() - 7), value);
 }
 
 // Returns a call of gpu_rules.cuh with {0}, {1} for the operands and {s} for the spec; "" if there
