@@ -17,7 +17,7 @@ import tempfile
 
 # A standard header and the names (of namespace std) that a header of ours may use for its sake.
 STANDARD = {
-    "algorithm": "min max fill equal copy copy_n sort find any_of all_of clamp", "array": "array", "atomic": "atomic",
+    "algorithm": "min max fill equal copy copy_n sort find any_of all_of clamp ranges", "array": "array", "atomic": "atomic",
     "bit": "bit_cast endian countl_zero popcount", "chrono": "chrono", "cmath": "fabs abs exp exp2 lgamma sqrt floor isnan",
     "condition_variable": "condition_variable", "cstdlib": "getenv atof", "cstddef": "byte nullptr_t size_t ptrdiff_t",
     "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t", "cstring": "memcpy memset memcmp",
@@ -27,7 +27,8 @@ STANDARD = {
     "new": "bad_alloc", "optional": "optional nullopt", "random": "mt19937", "set": "set multiset",
     "span": "span", "sstream": "stringstream ostringstream istringstream", "stdexcept": "logic_error runtime_error",
     "string": "string to_string", "string_view": "string_view", "thread": "thread", "tuple": "tuple tie",
-    "type_traits": "is_same_v underlying_type_t is_enum_v is_arithmetic_v is_trivially_copyable_v decay_t invoke_result_t",
+    "type_traits": "is_same_v underlying_type_t is_enum_v is_arithmetic_v is_trivially_copyable_v decay_t invoke_result_t is_class_v"
+    " is_convertible_v is_floating_point_v is_integral_v conditional_t remove_cvref_t",
     "unordered_map": "unordered_map", "utility": "move pair swap exchange forward", "variant":
     "variant get get_if holds_alternative monostate in_place_index visit", "vector": "vector",
 }
