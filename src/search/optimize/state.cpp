@@ -14,6 +14,15 @@
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 
+namespace kw::ports {
+
+template <class V>
+void fields(V& v, Ratio& r) {
+  v("value", r.value)("low", r.low)("high", r.high)("relation", r.relation);
+}
+
+}  // namespace kw::ports
+
 namespace kw::optimize {
 namespace {
 
@@ -53,11 +62,6 @@ double State::threshold_pct() const {
 std::optional<double> State::speedup() const {
   if (!baseline.us || !best.us || *best.us <= 0) return std::nullopt;
   return *baseline.us / *best.us;
-}
-
-template <class V>
-void fields(V& v, Ratio& r) {
-  v("value", r.value)("low", r.low)("high", r.high)("relation", r.relation);
 }
 
 template <class V>
