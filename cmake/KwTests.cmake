@@ -1,17 +1,6 @@
 # The time limit of every test, in seconds. It only ends tests that hang: a test that is slow on a busy machine has not failed.
 set(KW_HANG_SECONDS 3600)
 
-# The quickest linker here, for test programs alone: they are many, large, and thrown away.
-find_program(KW_TEST_LINKER NAMES mold ld.gold)
-get_filename_component(linker "${KW_TEST_LINKER}" NAME)
-string(REGEX REPLACE "^ld\\." "" linker "${linker}")
-function(kw_link_quickly target)
-  get_target_property(type ${target} TYPE)
-  if(KW_TEST_LINKER AND type STREQUAL EXECUTABLE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT KW_SANITIZE)
-    target_link_options(${target} PRIVATE -fuse-ld=${linker})
-  endif()
-endfunction()
-
 # kw_light_test(target): a test program whose own code needs no optimisation. In builds that are made once (KW_UNITY) it gets
 # none, and GoogleTest and the standard library are parsed once for all of them. For builds where single files change, the
 # compiler's cache saves more.
@@ -42,7 +31,6 @@ function(kw_tests_of folder)
     get_target_property(type ${target} TYPE)
     if(type MATCHES "EXECUTABLE|LIBRARY")
       set_target_properties(${target} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
-      kw_link_quickly(${target})
       if(NOT arg_HEAVY)
         kw_light_test(${target})
       endif()
