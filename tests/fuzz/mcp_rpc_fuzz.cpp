@@ -52,8 +52,7 @@ kw::mcp::Server& server() {
     kw::mcp::ServerSettings settings;
     settings.version = "0";
     settings.roots = *kw::mcp::Roots::open({"/usr/share"});
-    settings.tools =
-        kw::mcp::offered_tools([](const std::string&, const std::string&) { return true; }, false);
+    settings.tools = kw::mcp::offered_tools(false);
     settings.runner = no_command;
     return kw::mcp::Server(std::move(settings));
   }();
