@@ -15,7 +15,7 @@
 #include "machine/devices.h"
 #include "os/files.h"
 #include "workflows/claims.h"
-#include "workflows/workshop.h"
+#include "workflows/task_tools.h"
 
 namespace kw {
 namespace {
@@ -70,17 +70,17 @@ class AuthorOf : public testing::TestWithParam<Plain> {
     if (const auto compiler = machine::open_compiler(""); !compiler)
       GTEST_SKIP() << compiler.error().message;
     const std::string folder = std::string(KW_PLAIN) + "/" + GetParam().name;
-    workflows::WorkshopRequest request;
+    workflows::TaskToolsRequest request;
     request.reference = folder + "/reference.py";
     request.dims = GetParam().dims;
     request.device = "vgpu";
     request.target = "sm_90a";
     request.cross_check = "never";
     request.seed = 7;
-    auto opened = workflows::open_workshop(request);
+    auto opened = workflows::open_task_tools(request);
     ASSERT_TRUE(opened) << opened.error().message;
-    workshop = std::move(opened).value();
-    auto made = workflows::builtin_author(*workshop);
+    tools = std::move(opened).value();
+    auto made = workflows::builtin_author(*tools);
     ASSERT_TRUE(made) << made.error().message;
     author = std::move(made).value();
     auto text = os::read_file(folder + "/kernel.cu");
@@ -95,7 +95,7 @@ class AuthorOf : public testing::TestWithParam<Plain> {
     return ids;
   }
 
-  std::unique_ptr<workflows::TaskWorkshop> workshop;
+  std::unique_ptr<workflows::TaskTools> tools;
   std::unique_ptr<optimize::Author> author;
   std::string parent;
 };
@@ -121,7 +121,7 @@ TEST_P(AuthorOf, EveryBranchIsRightWithAndWithoutItsMethods) {
     const auto claimed = kernel::active_methods(*parsed.module, *tunes);
     for (const std::string& id : written->applied)
       EXPECT_NE(std::ranges::find(claimed, id), claimed.end()) << branch.note << " lacks " << id;
-    const auto empty = workflows::Claims(*workshop).empty(branch.text, parent);
+    const auto empty = workflows::Claims(*tools).empty(branch.text, parent);
     ASSERT_TRUE(empty) << empty.error().message;
     EXPECT_EQ(join(*empty, " "), "") << "claimed and not there: " << branch.note;
     kernels.push_back(branch.text);
@@ -134,7 +134,7 @@ TEST_P(AuthorOf, EveryBranchIsRightWithAndWithoutItsMethods) {
       names.push_back("without " + id);
     }
   }
-  const auto raced = optimize::race(*workshop->judge, kernels);
+  const auto raced = optimize::race(*tools->judge, kernels);
   ASSERT_TRUE(raced) << raced.error().message;
   for (size_t i = 0; i < raced->size(); ++i) {
     EXPECT_TRUE(optimize::passed((*raced)[i]))

@@ -89,8 +89,8 @@ TEST_P(TorchAgrees, OnEveryOutput) {
   EXPECT_EQ(checked->outcome.kind, torch_worker::TorchKind::Ok)
       << torch_worker::outcome_text(checked->outcome) << "\n"
       << checked->outcome.traceback;
-  for (const torch_worker::Parting& parting : checked->partings)
-    ADD_FAILURE() << torch_worker::parting_text(parting);
+  for (const torch_worker::Mismatch& mismatch : checked->mismatches)
+    ADD_FAILURE() << torch_worker::mismatch_text(mismatch);
 }
 
 TEST_P(TorchExports, TheSameGraph) {

@@ -38,7 +38,7 @@ class Nowhere : public kw::mcp::Sink {
 };
 
 /// Commands that end at once: what matters here is how they are asked for.
-kw::Result<Json> no_command(const std::vector<std::string>& words, const kw::mcp::Told& told) {
+kw::Result<Json> no_command(const std::vector<std::string>& words, const kw::mcp::Callbacks& told) {
   told.progress("at work");
   require(!words.empty() && !words.front().empty(), "a command has a name", "");
   const auto end = std::find(words.begin(), words.end(), "--");

@@ -60,8 +60,8 @@ TEST(MethodsSchema, HasNoOther) {
 
 TEST(MethodsSchema, KnowsEveryReasonAndTheMostMethods) {
   std::set<std::string> reasons = {"cannot_apply"}, listed;
-  for (int i = 1; i <= static_cast<int>(profile::Standing::LowerScore); ++i)
-    reasons.insert(profile::standing_name(static_cast<profile::Standing>(i)));
+  for (int i = 1; i <= static_cast<int>(profile::MethodStatus::LowerScore); ++i)
+    reasons.insert(profile::method_status_name(static_cast<profile::MethodStatus>(i)));
   const Json at = part("skipped_higher");
   for (const Json& one : at["properties"]["reason"]["enum"].items()) listed.insert(one.as_string());
   EXPECT_EQ(listed, reasons);

@@ -174,8 +174,8 @@ Result<std::unique_ptr<LaunchPlan>> Kernel::plan(const Json& request, std::strin
   std::shared_ptr<ports::Device> device;
   ports::DeviceInfo info;
   if (cuda) {
-    const SharedContext* seat = KW_TRY(SharedContext::of(ordinal));
-    info = seat->context().info();
+    const SharedContext* shared = KW_TRY(SharedContext::of(ordinal));
+    info = shared->context().info();
   } else {
     device = KW_TRY(virtual_gpu(request["target"].as_string()));
     info = device->info();

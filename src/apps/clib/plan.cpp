@@ -72,26 +72,27 @@ Status settle_empty(kernel::Program& program) {
 
 class CudaPlan : public LaunchPlan {
  public:
-  CudaPlan(kernel::Program program, SharedContext& seat)
-      : LaunchPlan(std::move(program), seat.context().info(), Room{true, seat.ordinal()}),
-        seat_(seat) {}
+  CudaPlan(kernel::Program program, SharedContext& shared)
+      : LaunchPlan(std::move(program), shared.context().info(),
+                   TensorPlace{true, shared.ordinal()}),
+        shared_(shared) {}
 
   Status prepare(const ports::Compiled& compiled) {
-    cuda::LoadedImage* image = KW_TRY(seat_.image(compiled));
-    const WithContext here(seat_);
-    auto ready = cuda::ready_launches(seat_.context(), *image, program());
+    cuda::LoadedImage* image = KW_TRY(shared_.image(compiled));
+    const WithContext here(shared_);
+    auto ready = cuda::ready_launches(shared_.context(), *image, program());
     if (!ready) return input_error(ready.error().message);
     launches_ = std::move(ready).value();
     return Done{};
   }
 
-  Ran run(std::span<const kw_tensor* const> tensors, void* stream) override {
+  RunResult run(std::span<const kw_tensor* const> tensors, void* stream) override {
     KW_TRY(check(tensors, true));
     std::vector<cuda::CuDevicePtr> addresses;
     for (const kw_tensor* one : tensors)
       addresses.push_back(one == nullptr ? 0 : reinterpret_cast<uintptr_t>(address_of(*one)));
-    const WithContext here(seat_);
-    const cuda::Went went = queue(addresses, static_cast<cuda::CuStream>(stream));
+    const WithContext here(shared_);
+    const cuda::MaybeFault went = queue(addresses, static_cast<cuda::CuStream>(stream));
     if (went) return std::string();
     // prepare() has refused bad launches already. The rest is a device that an earlier fault has
     // lost, or that has no memory.
@@ -99,8 +100,8 @@ class CudaPlan : public LaunchPlan {
   }
 
  private:
-  cuda::Went queue(const std::vector<cuda::CuDevicePtr>& addresses, cuda::CuStream stream) {
-    const cuda::Context& context = seat_.context();
+  cuda::MaybeFault queue(const std::vector<cuda::CuDevicePtr>& addresses, cuda::CuStream stream) {
+    const cuda::Context& context = shared_.context();
     for (size_t i = 0; i < addresses.size() && !launches_.empty(); ++i) {
       const Buffer& buffer = program().buffers[i];
       if (buffer.fill != kernel::Fill::Zero || buffer.bytes == 0) continue;
@@ -113,14 +114,14 @@ class CudaPlan : public LaunchPlan {
     return Done{};
   }
 
-  SharedContext& seat_;
+  SharedContext& shared_;
   std::vector<cuda::ReadyLaunch> launches_;
 };
 
 class VirtualPlan : public LaunchPlan {
  public:
   VirtualPlan(kernel::Program program, std::shared_ptr<ports::Device> device)
-      : LaunchPlan(std::move(program), device->info(), Room{}), device_(std::move(device)) {}
+      : LaunchPlan(std::move(program), device->info(), TensorPlace{}), device_(std::move(device)) {}
 
   Status prepare(const ports::Compiled& compiled) {
     KW_TRY(binding::check_memory(program(), os::available_memory(), 3, "this machine's memory"));
@@ -128,7 +129,7 @@ class VirtualPlan : public LaunchPlan {
     return Done{};
   }
 
-  Ran run(std::span<const kw_tensor* const> tensors, void*) override {
+  RunResult run(std::span<const kw_tensor* const> tensors, void*) override {
     KW_TRY(check(tensors, false));
     if (program().launches.empty()) return std::string();
     std::vector<tensor::HostTensor> inputs;
@@ -178,8 +179,8 @@ class VirtualPlan : public LaunchPlan {
 
 }  // namespace
 
-LaunchPlan::LaunchPlan(kernel::Program program, const ports::DeviceInfo& device, Room room)
-    : program_(std::move(program)), room_(room) {
+LaunchPlan::LaunchPlan(kernel::Program program, const ports::DeviceInfo& device, TensorPlace place)
+    : program_(std::move(program)), place_(place) {
   Json buffers = Json::array();
   for (const Buffer& buffer : program_.buffers) buffers.push(describe(buffer));
   Json json = Json::object();
@@ -198,8 +199,8 @@ Status LaunchPlan::check(std::span<const kw_tensor* const> tensors, bool needs_s
     if (!buffers[i].present || (scratch && (!needs_scratch || buffers[i].bytes == 0))) continue;
     if (tensors[i] == nullptr)
       return input_error(fmt::format("'{}' was not given", buffers[i].name));
-    KW_TRY(scratch ? check_scratch(buffers[i], *tensors[i], room_)
-                   : check_tensor(buffers[i], *tensors[i], room_));
+    KW_TRY(scratch ? check_scratch(buffers[i], *tensors[i], place_)
+                   : check_tensor(buffers[i], *tensors[i], place_));
   }
   return Done{};
 }
@@ -207,8 +208,8 @@ Status LaunchPlan::check(std::span<const kw_tensor* const> tensors, bool needs_s
 Result<std::unique_ptr<LaunchPlan>> make_cuda_plan(kernel::Program program,
                                                    const ports::Compiled& image, int ordinal) {
   KW_TRY(settle_empty(program));
-  SharedContext* seat = KW_TRY(SharedContext::of(ordinal));
-  auto plan = std::make_unique<CudaPlan>(std::move(program), *seat);
+  SharedContext* shared = KW_TRY(SharedContext::of(ordinal));
+  auto plan = std::make_unique<CudaPlan>(std::move(program), *shared);
   KW_TRY(plan->prepare(image));
   return std::unique_ptr<LaunchPlan>(std::move(plan));
 }

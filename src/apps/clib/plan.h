@@ -17,18 +17,18 @@ namespace kw::clib {
 
 /// What the candidate did wrong, as text; "" when nothing. Errors are caused by the caller or the
 /// machine.
-using Ran = Result<std::string>;
+using RunResult = Result<std::string>;
 
 class LaunchPlan {
  public:
   virtual ~LaunchPlan() = default;
   /// `tensors` is parallel to the program's buffers.
-  virtual Ran run(std::span<const kw_tensor* const> tensors, void* stream) = 0;
+  virtual RunResult run(std::span<const kw_tensor* const> tensors, void* stream) = 0;
 
   const std::string& description() const { return description_; }
 
  protected:
-  LaunchPlan(kernel::Program program, const ports::DeviceInfo& device, Room room);
+  LaunchPlan(kernel::Program program, const ports::DeviceInfo& device, TensorPlace place);
   /// Checks the caller's tensors against the buffers; `needs_scratch` when the caller provides
   /// scratch.
   Status check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const;
@@ -36,7 +36,7 @@ class LaunchPlan {
 
  private:
   kernel::Program program_;
-  Room room_;
+  TensorPlace place_;
   std::string description_;
 };
 

@@ -16,7 +16,7 @@ std::mutex& seats_mutex() {
 }
 
 // Never destroyed: at the end of the process the driver may be unloaded before us.
-std::map<int, SharedContext*>& seats() {
+std::map<int, SharedContext*>& contexts() {
   static auto* all = new std::map<int, SharedContext*>();
   return *all;
 }
@@ -47,21 +47,21 @@ struct SharedContext::Images {
 };
 
 Result<std::unique_ptr<SharedContext>> SharedContext::open(int ordinal) {
-  std::unique_ptr<SharedContext> seat(new SharedContext());
-  seat->ordinal_ = ordinal;
-  seat->driver_ = KW_TRY(cuda::Driver::open());
-  const KeepCurrent keep(seat->driver_->api());
-  seat->context_ = KW_TRY(cuda::Context::create(*seat->driver_, ordinal));
-  seat->images_ = std::make_shared<Images>();
-  return seat;
+  std::unique_ptr<SharedContext> shared(new SharedContext());
+  shared->ordinal_ = ordinal;
+  shared->driver_ = KW_TRY(cuda::Driver::open());
+  const KeepCurrent keep(shared->driver_->api());
+  shared->context_ = KW_TRY(cuda::Context::create(*shared->driver_, ordinal));
+  shared->images_ = std::make_shared<Images>();
+  return shared;
 }
 
 Result<SharedContext*> SharedContext::of(int ordinal) {
   const std::lock_guard lock(seats_mutex());
-  const auto found = seats().find(ordinal);
-  if (found != seats().end()) return found->second;
-  std::unique_ptr<SharedContext> seat = KW_TRY(open(ordinal));
-  return seats()[ordinal] = seat.release();
+  const auto found = contexts().find(ordinal);
+  if (found != contexts().end()) return found->second;
+  std::unique_ptr<SharedContext> shared = KW_TRY(open(ordinal));
+  return contexts()[ordinal] = shared.release();
 }
 
 Result<cuda::LoadedImage*> SharedContext::image(const ports::Compiled& compiled) {
@@ -79,8 +79,8 @@ Result<cuda::LoadedImage*> SharedContext::image(const ports::Compiled& compiled)
   return image.get();
 }
 
-WithContext::WithContext(const SharedContext& seat) : api_(seat.context().api()) {
-  const cuda::CuContext context = seat.context().handle();
+WithContext::WithContext(const SharedContext& shared) : api_(shared.context().api()) {
+  const cuda::CuContext context = shared.context().handle();
   if (api_.context_push != nullptr && api_.context_pop != nullptr) {
     pushed_ = api_.context_push(context) == cuda::kSuccess;
   } else {

@@ -39,7 +39,7 @@ class SharedContext {
 /// Makes the context current for this thread; restores the caller's context at the end.
 class WithContext {
  public:
-  explicit WithContext(const SharedContext& seat);
+  explicit WithContext(const SharedContext& shared);
   ~WithContext();
   WithContext(const WithContext&) = delete;
   WithContext& operator=(const WithContext&) = delete;

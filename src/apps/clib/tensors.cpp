@@ -59,13 +59,13 @@ std::vector<int64_t> dense_strides(const std::vector<int64_t>& shape) {
   return strides;
 }
 
-Status check_place(const Buffer& buffer, const kw_tensor& given, const Room& room) {
+Status check_place(const Buffer& buffer, const kw_tensor& given, const TensorPlace& place) {
   const bool managed = given.device_type == kManaged;
-  const bool on_cuda = (given.device_type == kCuda && given.device_id == room.ordinal) || managed;
+  const bool on_cuda = (given.device_type == kCuda && given.device_id == place.ordinal) || managed;
   const bool on_cpu = given.device_type == kCpu || given.device_type == kPinned;
-  if (room.cuda ? on_cuda : on_cpu) return Done{};
+  if (place.cuda ? on_cuda : on_cpu) return Done{};
   return input_error(fmt::format("'{}' is on {}, but this call runs on {}; move it there first",
-                                 buffer.name, place_text(given), room.text()));
+                                 buffer.name, place_text(given), place.text()));
 }
 
 Status check_strides(const Buffer& buffer, const kw_tensor& given) {
@@ -102,10 +102,10 @@ Status check_alignment(const Buffer& buffer, const kw_tensor& given) {
 
 }  // namespace
 
-std::string Room::text() const { return cuda ? fmt::format("cuda:{}", ordinal) : "the CPU"; }
+std::string TensorPlace::text() const { return cuda ? fmt::format("cuda:{}", ordinal) : "the CPU"; }
 
-Status check_tensor(const Buffer& buffer, const kw_tensor& given, const Room& room) {
-  KW_TRY(check_place(buffer, given, room));
+Status check_tensor(const Buffer& buffer, const kw_tensor& given, const TensorPlace& place) {
+  KW_TRY(check_place(buffer, given, place));
   if (const std::string type = type_text(given); type != tensor::dtype_name(buffer.dtype)) {
     return input_error(fmt::format("'{}' is {}, the kernel needs {}", buffer.name, type,
                                    tensor::dtype_name(buffer.dtype)));
@@ -118,11 +118,11 @@ Status check_tensor(const Buffer& buffer, const kw_tensor& given, const Room& ro
   KW_TRY(check_strides(buffer, given));
   if (buffer.bytes > 0 && given.data == nullptr)
     return input_error(fmt::format("'{}' has no memory", buffer.name));
-  return room.cuda ? check_alignment(buffer, given) : Status(Done{});
+  return place.cuda ? check_alignment(buffer, given) : Status(Done{});
 }
 
-Status check_scratch(const Buffer& buffer, const kw_tensor& given, const Room& room) {
-  KW_TRY(check_place(buffer, given, room));
+Status check_scratch(const Buffer& buffer, const kw_tensor& given, const TensorPlace& place) {
+  KW_TRY(check_place(buffer, given, place));
   int64_t bytes = (int64_t{given.type_bits} * given.type_lanes + 7) / 8;
   for (int i = 0; i < given.ndim; ++i) bytes *= given.shape[i];
   if (bytes < buffer.bytes) {

@@ -13,16 +13,17 @@
 namespace kw::clib {
 
 /// Where a plan's tensors must be.
-struct Room {
+struct TensorPlace {
   bool cuda = false;
   int ordinal = 0;
   std::string text() const;  // "cuda:0", "the CPU"
 };
 
 /// Checks one tensor that is not scratch. Host tensors need no alignment: they are copied.
-Status check_tensor(const kernel::Buffer& buffer, const kw_tensor& given, const Room& room);
+Status check_tensor(const kernel::Buffer& buffer, const kw_tensor& given, const TensorPlace& place);
 /// Scratch must be bytes in the right place, aligned, and large enough.
-Status check_scratch(const kernel::Buffer& buffer, const kw_tensor& given, const Room& room);
+Status check_scratch(const kernel::Buffer& buffer, const kw_tensor& given,
+                     const TensorPlace& place);
 
 /// The first byte.
 inline std::byte* address_of(const kw_tensor& tensor) {

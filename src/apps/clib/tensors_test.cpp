@@ -12,7 +12,7 @@ struct Fitting {
   kernel::Buffer buffer;
   std::vector<int64_t> shape{kShape, kShape + 2}, strides;
   kw_tensor tensor{};
-  Room room{true, 0};
+  TensorPlace place{true, 0};
 
   Fitting() {
     buffer.name = "x";
@@ -28,8 +28,8 @@ struct Fitting {
   Status check() {
     tensor.shape = shape.data();
     tensor.strides = strides.empty() ? nullptr : strides.data();
-    return buffer.role == kernel::Role::Scratch ? check_scratch(buffer, tensor, room)
-                                                : check_tensor(buffer, tensor, room);
+    return buffer.role == kernel::Role::Scratch ? check_scratch(buffer, tensor, place)
+                                                : check_tensor(buffer, tensor, place);
   }
 };
 
@@ -76,7 +76,7 @@ const TensorCase kTensorCases[] = {
      ""},
     {"host_needs_no_alignment",
      [](Fitting& f) {
-       f.room = {};
+       f.place = {};
        f.tensor.device_type = 1;
        f.tensor.byte_offset = 4;
      },

@@ -87,7 +87,7 @@ int resume_evolution(const Args& args, Io& io) {
     if (!args.positionals.empty())
       return input_error("evolve --resume RUN takes no TASK: the run has its own");
     request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.one("--resume")));
-    workflows::EvolveAgain again;
+    workflows::EvolveResumeOptions again;
     again.ensemble = KW_TRY(ensemble_option(args));
     if (args.given("--generations")) again.generations = args.integer("--generations");
     if (again.generations && *again.generations < 1)

@@ -27,7 +27,7 @@
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
-#include "torch_worker/torch_walls.h"
+#include "torch_worker/torch_confinement.h"
 
 namespace kw::commands {
 

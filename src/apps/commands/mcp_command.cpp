@@ -25,7 +25,7 @@ Result<mcp::ServerSettings> server_settings(const Args& args) {
   settings.allowed = {args.has("--allow-python"), args.has("--allow-host-code"),
                       args.has("--allow-commands")};
   settings.runner = [allowed = settings.allowed, roots = settings.roots.folders()](
-                        const std::vector<std::string>& words, const mcp::Told& told) {
+                        const std::vector<std::string>& words, const mcp::Callbacks& told) {
     return mcp::run_command(words, allowed, roots, told);
   };
   return settings;

@@ -43,17 +43,17 @@ Result<Folder> open_folder(const Args& args) {
   return Folder::open(path);
 }
 
-using Shop = std::unique_ptr<workflows::TaskWorkshop>;
+using TaskToolsPtr = std::unique_ptr<workflows::TaskTools>;
 
-Result<Shop> new_workshop(const Args& args, Io& io) {
-  const workflows::WorkshopRequest request = KW_TRY(workshop_request(args));
-  return open_optimize_workshop(request, io);
+Result<TaskToolsPtr> new_tools(const Args& args, Io& io) {
+  const workflows::TaskToolsRequest request = KW_TRY(task_tools_request(args));
+  return open_optimize_tools(request, io);
 }
 
-/// The workshop with the settings that the run stored at setup.
-Result<Shop> same_workshop(const optimize::State& state, const Args& args, Io& io) {
-  const workflows::WorkshopRequest request = KW_TRY(workshop_request(state.settings, args));
-  return open_optimize_workshop(request, io);
+/// The tools with the settings that the run stored at setup.
+Result<TaskToolsPtr> same_tools(const optimize::State& state, const Args& args, Io& io) {
+  const workflows::TaskToolsRequest request = KW_TRY(task_tools_request(state.settings, args));
+  return open_optimize_tools(request, io);
 }
 
 /// --iter, or the iteration that the step applies to.
@@ -80,23 +80,23 @@ Result<std::string> kernel_option(const Args& args, size_t at) {
 
 Result<Outcome> setup_step(const Args& args, Io& io) {
   const std::string kernel = KW_TRY(kernel_option(args, 1));
-  const auto workshop = KW_TRY(new_workshop(args, io));
-  const auto request = KW_TRY(setup_request(args, kernel, "agent", *workshop, io));
+  const auto tools = KW_TRY(new_tools(args, io));
+  const auto request = KW_TRY(setup_request(args, kernel, "agent", *tools, io));
   std::optional<Folder> made;
-  return optimize::setup(request, *workshop, made, say_to(io));
+  return optimize::setup(request, *tools, made, say_to(io));
 }
 
 Result<Outcome> preflight_step(const Args& args, Io& io) {
   if (!args.one("--run-dir").empty()) {
     const optimize::State state = KW_TRY(Folder::look(args.one("--run-dir")));
-    const auto workshop = KW_TRY(same_workshop(state, args, io));
+    const auto tools = KW_TRY(same_tools(state, args, io));
     const Folder folder = KW_TRY(Folder::open(args.one("--run-dir")));
-    return optimize::preflight(folder, *workshop);
+    return optimize::preflight(folder, *tools);
   }
   const std::string kernel = KW_TRY(kernel_option(args, 1));
-  const auto workshop = KW_TRY(new_workshop(args, io));
-  const auto request = KW_TRY(setup_request(args, kernel, "agent", *workshop, io));
-  return optimize::preflight(request, *workshop);
+  const auto tools = KW_TRY(new_tools(args, io));
+  const auto request = KW_TRY(setup_request(args, kernel, "agent", *tools, io));
+  return optimize::preflight(request, *tools);
 }
 
 Result<Outcome> open_step(const Args& args, Io&) {
@@ -117,18 +117,19 @@ Result<Outcome> roofline_step(const Args& args, Io&) {
   return optimize::show_roofline(folder, at);
 }
 
-using DeviceStep = Result<Outcome> (*)(Folder&, optimize::Workshop&, const optimize::CloseOptions&);
+using DeviceStep = Result<Outcome> (*)(Folder&, optimize::OptimizeTools&,
+                                       const optimize::CloseOptions&);
 
 /// A step on the open iteration that needs the devices.
 Result<Outcome> device_step(const Args& args, Io& io, Step step, DeviceStep run) {
   Folder folder = KW_TRY(open_folder(args));
   const int at = KW_TRY(iteration(args, folder, step));
   KW_TRY(optimize::may(folder.state, step, at));
-  const auto workshop = KW_TRY(same_workshop(folder.state, args, io));
+  const auto tools = KW_TRY(same_tools(folder.state, args, io));
   optimize::CloseOptions options;
   options.skip_validation = args.has("--skip-validation");
   options.say = say_to(io);
-  return run(folder, *workshop, options);
+  return run(folder, *tools, options);
 }
 
 Result<Outcome> branch_step(const Args& args, Io& io) {
@@ -150,9 +151,9 @@ Result<Outcome> finalize_step(const Args& args, Io& io) {
   KW_TRY(optimize::may(folder.state, Step::Finalize, folder.state.iter, force));
   const bool race = folder.state.best.iter > 0 && folder.state.has_clock;
   if (!race) return optimize::finalize(folder, nullptr, force, say_to(io));
-  const auto workshop = same_workshop(folder.state, args, io);
-  if (!workshop) io.note("the speedup is not raced once more: " + workshop.error().message);
-  return optimize::finalize(folder, workshop ? workshop->get() : nullptr, force, say_to(io));
+  const auto tools = same_tools(folder.state, args, io);
+  if (!tools) io.note("the speedup is not raced once more: " + tools.error().message);
+  return optimize::finalize(folder, tools ? tools->get() : nullptr, force, say_to(io));
 }
 
 Result<Outcome> state_step(const Args& args, Io&) {
@@ -188,12 +189,12 @@ constexpr StepRow kSteps[] = {
 
 /// `folder` stores the exchanges with a model; "": they are not stored yet.
 Result<std::unique_ptr<optimize::Author>> open_author(const std::string& proposer,
-                                                      workflows::TaskWorkshop& workshop,
+                                                      workflows::TaskTools& tools,
                                                       const std::string& folder, const Args& args,
                                                       Io& io) {
-  if (proposer == "builtin") return workflows::builtin_author(workshop);
+  if (proposer == "builtin") return workflows::builtin_author(tools);
   if (proposer == "llm") {
-    return workflows::model_author(workshop, KW_TRY(model_options(args, io)), folder,
+    return workflows::model_author(tools, KW_TRY(model_options(args, io)), folder,
                                    [&io](const std::string& what) { io.progress(what); });
   }
   const std::vector<std::string> names = options::choices_of(*args.command->find("--proposer"));
@@ -201,15 +202,14 @@ Result<std::unique_ptr<optimize::Author>> open_author(const std::string& propose
                                  did_you_mean(proposer, names)));
 }
 
-Result<Outcome> run_all(Folder& folder, workflows::TaskWorkshop& workshop, const Args& args,
-                        Io& io) {
+Result<Outcome> run_all(Folder& folder, workflows::TaskTools& tools, const Args& args, Io& io) {
   const auto author =
-      KW_TRY(open_author(folder.state.settings.proposer, workshop, folder.at("models"), args, io));
+      KW_TRY(open_author(folder.state.settings.proposer, tools, folder.at("models"), args, io));
   optimize::LoopOptions options;
   options.force = args.has("--force");
   options.cancelled = os::interrupted;
   options.say = say_to(io);
-  return optimize::optimize_all(folder, workshop, *author, options);
+  return optimize::optimize_all(folder, tools, *author, options);
 }
 
 /// Continues an existing run without an agent.
@@ -219,24 +219,24 @@ Result<Outcome> go_on_alone(const Args& args, Io& io) {
   if (folder.state.settings.proposer == "agent")
     return input_error(
         "this run belongs to an agent: continue with the steps, or give --proposer builtin");
-  const auto workshop = KW_TRY(same_workshop(folder.state, args, io));
-  return run_all(folder, *workshop, args, io);
+  const auto tools = KW_TRY(same_tools(folder.state, args, io));
+  return run_all(folder, *tools, args, io);
 }
 
 /// Runs setup and, unless an agent does the rest, the whole loop.
 Result<Outcome> whole_run(const Args& args, Io& io) {
   const std::string proposer = args.one("--proposer");
   const std::string kernel = KW_TRY(kernel_option(args, 0));
-  const auto workshop = KW_TRY(new_workshop(args, io));
+  const auto tools = KW_TRY(new_tools(args, io));
   std::unique_ptr<optimize::Author> author;
-  if (proposer != "agent") author = KW_TRY(open_author(proposer, *workshop, "", args, io));
-  const auto request = KW_TRY(setup_request(args, kernel, proposer, *workshop, io));
+  if (proposer != "agent") author = KW_TRY(open_author(proposer, *tools, "", args, io));
+  const auto request = KW_TRY(setup_request(args, kernel, proposer, *tools, io));
   std::optional<Folder> made;
-  const Outcome begun = KW_TRY(optimize::setup(request, *workshop, made, say_to(io)));
+  const Outcome begun = KW_TRY(optimize::setup(request, *tools, made, say_to(io)));
   if (!made || proposer == "agent") return begun;
   author.reset();
   io.print(begun.text);
-  return run_all(*made, *workshop, args, io);
+  return run_all(*made, *tools, args, io);
 }
 
 std::vector<std::string> step_names() {

@@ -47,7 +47,7 @@ Result<std::string> reference_path(const Args& args, std::string& function) {
   return absolute_path(path);
 }
 
-Json machine_json(const workflows::WorkshopRequest& request) {
+Json machine_json(const workflows::TaskToolsRequest& request) {
   Json inputs = Json::array(), dims = Json::object();
   for (const std::string& input : request.inputs) inputs.push(input);
   for (const auto& [name, value] : request.dims) dims.set(name, value);
@@ -92,7 +92,7 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
 
 /// Records a file that cannot be imported, as verify does.
 Result<std::string> recorded_text(const std::string& path, const Args& args,
-                                  const workflows::WorkshopRequest& machine,
+                                  const workflows::TaskToolsRequest& machine,
                                   std::vector<std::string>* notes) {
   const task::Task task = KW_TRY(reference::load_reference(
       {machine.reference, machine.function, task_inputs(machine.inputs), machine.dims}));
@@ -116,7 +116,7 @@ Result<std::string> recorded_text(const std::string& path, const Args& args,
 
 /// Reads the baseline as a module. Another CUDA file is converted, and the original is kept too.
 Status read_kernel(const std::string& path, const Args& args,
-                   const workflows::WorkshopRequest& machine, optimize::SetupRequest& request,
+                   const workflows::TaskToolsRequest& machine, optimize::SetupRequest& request,
                    Io& io) {
   const std::string text = KW_TRY(os::read_file(path, kMostModuleBytes));
   const reference::ImportOptions options{machine.reference, machine.function,
@@ -134,8 +134,8 @@ Status read_kernel(const std::string& path, const Args& args,
 
 }  // namespace
 
-Result<workflows::WorkshopRequest> workshop_request(const Args& args) {
-  workflows::WorkshopRequest request;
+Result<workflows::TaskToolsRequest> task_tools_request(const Args& args) {
+  workflows::TaskToolsRequest request;
   request.function = args.one("--function");
   request.reference = KW_TRY(reference_path(args, request.function));
   request.inputs = args.all("--input");
@@ -153,10 +153,10 @@ Result<workflows::WorkshopRequest> workshop_request(const Args& args) {
   return request;
 }
 
-Result<workflows::WorkshopRequest> workshop_request(const optimize::Settings& settings,
-                                                    const Args& args) {
+Result<workflows::TaskToolsRequest> task_tools_request(const optimize::Settings& settings,
+                                                       const Args& args) {
   const Json& kept = settings.machine;
-  workflows::WorkshopRequest request;
+  workflows::TaskToolsRequest request;
   KW_TRY(os::check_named(settings.reference));
   request.reference = settings.reference;
   request.function = kept["function"].as_string();
@@ -176,25 +176,24 @@ Result<workflows::WorkshopRequest> workshop_request(const optimize::Settings& se
   return request;
 }
 
-Result<std::unique_ptr<workflows::TaskWorkshop>> open_optimize_workshop(
-    const workflows::WorkshopRequest& request, Io& io) {
-  auto workshop = KW_TRY(
-      workflows::open_workshop(request, [&io](const std::string& what) { io.progress(what); }));
-  if (!workshop->no_gpu().empty())
-    io.note("no GPU, so all times are estimates: " + workshop->no_gpu());
-  return workshop;
+Result<std::unique_ptr<workflows::TaskTools>> open_optimize_tools(
+    const workflows::TaskToolsRequest& request, Io& io) {
+  auto tools = KW_TRY(
+      workflows::open_task_tools(request, [&io](const std::string& what) { io.progress(what); }));
+  if (!tools->no_gpu().empty()) io.note("no GPU, so all times are estimates: " + tools->no_gpu());
+  return tools;
 }
 
 Result<optimize::SetupRequest> setup_request(const Args& args, const std::string& kernel,
                                              const std::string& proposer,
-                                             workflows::TaskWorkshop& workshop, Io& io) {
-  const workflows::WorkshopRequest machine = KW_TRY(workshop_request(args));
+                                             workflows::TaskTools& tools, Io& io) {
+  const workflows::TaskToolsRequest machine = KW_TRY(task_tools_request(args));
   optimize::SetupRequest request;
   KW_TRY(read_kernel(kernel, args, machine, request, io));
   optimize::Settings& settings = request.settings;
   settings.baseline = absolute_path(kernel);
   settings.reference = machine.reference;
-  settings.dims = workshop.dims();
+  settings.dims = tools.dims();
   settings.iterations = static_cast<int>(args.integer("--iterations"));
   settings.branches = static_cast<int>(args.integer("--branches"));
   settings.ncu_num = static_cast<int>(args.integer("--ncu-num"));

@@ -27,13 +27,13 @@ Result<single_run::RunRequest> run_request(const Args& args) {
   return request;
 }
 
-struct Ran {
+struct RunResult {
   kernel::Module module;
   single_run::RunReport report;
 };
 
 // All options are checked before slow work begins.
-Result<Ran> run(const Args& args, Io& io) {
+Result<RunResult> run(const Args& args, Io& io) {
   const single_run::RunRequest request = KW_TRY(run_request(args));
   kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
   if (const std::string folder = args.one("--output"); !folder.empty())
@@ -45,7 +45,7 @@ Result<Ran> run(const Args& args, Io& io) {
   const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
   single_run::RunReport report =
       KW_TRY(single_run::run_module(module, request, *compiler, *device, progress));
-  return Ran{std::move(module), std::move(report)};
+  return RunResult{std::move(module), std::move(report)};
 }
 
 int outcome_code(const single_run::RunReport& report) {
@@ -67,7 +67,7 @@ int outcome_code(const single_run::RunReport& report) {
 }  // namespace
 
 int run_command(const Args& args, Io& io) {
-  const Result<Ran> ran = run(args, io);
+  const Result<RunResult> ran = run(args, io);
   if (!ran) return io.fail(ran.error());
   for (const std::string& note : ran->report.notes) io.note(note);
   io.print(run_text(ran->report, ran->module, io.style()));

@@ -130,7 +130,7 @@ std::optional<RpcReply> Server::call_tool(const RpcRequest& request) {
   arguments = with_whole_numbers(arguments);
   const std::vector<std::string> problems = schema_problems(input_schema(**tool), arguments);
   if (!problems.empty()) return for_revision(tool_error(join(problems, "\n")), request.revision);
-  if ((*tool)->own != Own::No)
+  if ((*tool)->own != ServerTool::No)
     return for_revision(own_tool(request, **tool, arguments), request.revision);
   Result<Words> words = command_line_of(**tool, arguments, settings_.roots);
   if (!words) return for_revision(tool_error(words.error().message), request.revision);
@@ -168,15 +168,15 @@ std::optional<Json> Server::follow(const RpcRequest& request, const std::string&
 
 Json Server::own_tool(const RpcRequest& request, const AgentTool& tool, const Json& arguments) {
   const std::string& handle = arguments["job"].as_string();
-  if (tool.own == Own::Status && handle.empty()) {
+  if (tool.own == ServerTool::Status && handle.empty()) {
     Json all = Json::array();
     for (const JobSnapshot& seen : jobs_.all()) all.push(job_state(seen));
     return tool_result(Json::object().set("jobs", std::move(all)));
   }
-  if (tool.own == Own::Cancel) jobs_.cancel(handle);
+  if (tool.own == ServerTool::Cancel) jobs_.cancel(handle);
   std::optional<JobSnapshot> seen = jobs_.look(handle);
   if (!seen) return tool_error(fmt::format("there is no job '{}'", handle.substr(0, 80)));
-  if (tool.own != Own::Result) return tool_result(job_state(*seen));
+  if (tool.own != ServerTool::Result) return tool_result(job_state(*seen));
   const Moment began = std::chrono::steady_clock::now();
   const double patience = arguments["wait_seconds"].as_double();
   Reporter reporter(request);

@@ -99,23 +99,23 @@ class Door {
 
   Status run() {
     const int fd = KW_TRY(listen());
-    ThreadGroup crew;
+    ThreadGroup threads;
     while (!os::interrupted()) {
       pollfd polled[2] = {{fd, POLLIN, 0}, {os::interrupt_fd(), POLLIN, 0}};
       if (::poll(polled, 2, kAcceptMs) <= 0 || polled[0].revents == 0) continue;
       const int client = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
       if (client < 0) continue;
-      if (crew.size() >= kMostConnections) {
+      if (threads.size() >= kMostConnections) {
         HttpWire(client, ending_).write(refusal_answer({503, "too many connections"}));
         continue;
       }
-      crew.start([this, client] { converse(client); });
+      threads.start([this, client] { converse(client); });
     }
     ::close(fd);
     ending_ = true;
     for (const auto& session : sessions_.all()) session->cancel_all();
     server_.jobs().close();
-    crew.join();
+    threads.join();
     return Done{};
   }
 

@@ -24,12 +24,12 @@ class HttpSessions {
   std::vector<std::shared_ptr<Session>> all();
 
  private:
-  struct Seat {
+  struct Entry {
     std::shared_ptr<Session> session;
     uint64_t used = 0;
   };
   std::mutex mutex_;  // guards all below
-  std::map<std::string, Seat> seats_;
+  std::map<std::string, Entry> sessions_;
   uint64_t clock_ = 0;
 };
 

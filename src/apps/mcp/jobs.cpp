@@ -103,24 +103,24 @@ void Jobs::work(ResourceClass lane) {
 }
 
 void Jobs::run(Job& job) {
-  Told told;
-  told.progress = [&](const std::string& text) {
+  Callbacks callbacks;
+  callbacks.progress = [&](const std::string& text) {
     const std::lock_guard lock(mutex_);
     job.progress = text.substr(0, kLongestWords);
     ++job.said;
     changed_.notify_all();
   };
-  told.note = [&](const std::string& text) {
+  callbacks.note = [&](const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (job.notes.size() < kMostNotes) job.notes.push_back(text.substr(0, kLongestWords));
     ++job.said;
     changed_.notify_all();
   };
-  told.stopped = [&] {
+  callbacks.stopped = [&] {
     const std::lock_guard lock(mutex_);
     return job.stop || closing_;
   };
-  end(job, runner_(job.request.words.words, told));
+  end(job, runner_(job.request.words.words, callbacks));
 }
 
 void Jobs::end(Job& job, const Result<Json>& outcome) {
@@ -145,7 +145,7 @@ void Jobs::end(Job& job, const Result<Json>& outcome) {
   changed_.notify_all();
 }
 
-JobSnapshot Jobs::glance(const Job& job) const {
+JobSnapshot Jobs::snapshot(const Job& job) const {
   JobSnapshot seen;
   seen.handle = job.handle;
   seen.row = job.request.tool;
@@ -171,13 +171,13 @@ std::optional<JobSnapshot> Jobs::look(const std::string& handle) const {
   const std::lock_guard lock(mutex_);
   const auto it = jobs_.find(handle);
   if (it == jobs_.end()) return std::nullopt;
-  return glance(*it->second);
+  return snapshot(*it->second);
 }
 
 std::vector<JobSnapshot> Jobs::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<JobSnapshot> seen;
-  for (const auto& job : order_) seen.push_back(glance(*job));
+  for (const auto& job : order_) seen.push_back(snapshot(*job));
   return seen;
 }
 
@@ -189,7 +189,7 @@ std::optional<JobSnapshot> Jobs::wait(const std::string& handle, uint64_t said,
   const std::shared_ptr<Job> job = it->second;
   changed_.wait_for(lock, std::chrono::duration<double>(std::max(seconds, 0.0)),
                     [&] { return ended(job->state) || job->said != said; });
-  return glance(*job);
+  return snapshot(*job);
 }
 
 void Jobs::cancel(const std::string& handle) {

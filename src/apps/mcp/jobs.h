@@ -33,14 +33,15 @@ struct JobRequest {
 };
 
 /// Callbacks of a runner while a command runs.
-struct Told {
+struct Callbacks {
   std::function<void(const std::string&)> progress, note;
   std::function<bool()> stopped;  // called often; true: end it
 };
 
 /// Runs a command to its end and returns its document. An Error when there is none: the command
 /// crashed, or could not be started.
-using Runner = std::function<Result<Json>(const std::vector<std::string>& words, const Told& told)>;
+using Runner =
+    std::function<Result<Json>(const std::vector<std::string>& words, const Callbacks& callbacks)>;
 
 /// The state of a job at one moment.
 struct JobSnapshot {
@@ -79,7 +80,7 @@ class Jobs {
   void run(Job& job);
   void end(Job& job, const Result<Json>& outcome);
   void forget_old();
-  JobSnapshot glance(const Job& job) const;
+  JobSnapshot snapshot(const Job& job) const;
   std::shared_ptr<Job> next(ResourceClass lane);
 
   Runner runner_;

@@ -17,15 +17,16 @@ constexpr double kLong = 20;
 class FakeCommands {
  public:
   Runner runner() {
-    return [this](const std::vector<std::string>& words, const Told& told) -> Result<Json> {
+    return [this](const std::vector<std::string>& words,
+                  const Callbacks& callbacks) -> Result<Json> {
       const int now = ++running_;
       int most = most_;
       while (now > most && !most_.compare_exchange_weak(most, now)) {
       }
-      told.progress("working");
-      told.note("noted");
+      callbacks.progress("working");
+      callbacks.note("noted");
       bool stopped = false;
-      while (words.front() == "wait" && !released_ && !(stopped = told.stopped()))
+      while (words.front() == "wait" && !released_ && !(stopped = callbacks.stopped()))
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       --running_;
       if (stopped) return environment_error("stopped");

@@ -94,10 +94,10 @@ bool is_part(const std::string& part) {
 }  // namespace
 
 Result<Json> Resources::command(std::vector<std::string> words) const {
-  Told told;
-  told.progress = told.note = [](const std::string&) {};
-  told.stopped = stopped_;
-  const Json document = KW_TRY(runner_(words, told));
+  Callbacks callbacks;
+  callbacks.progress = callbacks.note = [](const std::string&) {};
+  callbacks.stopped = stopped_;
+  const Json document = KW_TRY(runner_(words, callbacks));
   if (document["error"]["blame"].is_string())
     return input_error(document["error"]["message"].as_string());
   return document;

@@ -35,7 +35,7 @@ std::string frame_of(const char* key, Json value) {
 }  // namespace
 
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
-                         const std::vector<std::string>& roots, const Told& told) {
+                         const std::vector<std::string>& roots, const Callbacks& callbacks) {
   // Outlives the child, so that files of a killed child are removed too.
   const std::shared_ptr<Scratch> scratch = KW_TRY(Scratch::make());
   const auto child = KW_TRY(os::Child::start(
@@ -53,10 +53,10 @@ Result<Json> run_command(const std::vector<std::string>& words, const os::Permis
       if (!frame) return died(*child);
       const Json& said = *frame;
       if (said.contains("document")) return said["document"];
-      if (said.contains("progress")) told.progress(said["progress"].as_string());
-      if (said.contains("note")) told.note(said["note"].as_string());
+      if (said.contains("progress")) callbacks.progress(said["progress"].as_string());
+      if (said.contains("note")) callbacks.note(said["note"].as_string());
     }
-    if (!told_to_stop && told.stopped()) {
+    if (!told_to_stop && callbacks.stopped()) {
       child->send(frame_of("stop", true));
       told_to_stop = std::chrono::steady_clock::now();
     }

@@ -18,6 +18,6 @@ inline constexpr const char* kJobCommand = "worker-job";
 /// Runs `words` (the command first) in a process of our own program. It runs client code only as
 /// allowed, and uses no files outside the roots except its own.
 Result<Json> run_command(const std::vector<std::string>& words, const os::Permissions& allowed,
-                         const std::vector<std::string>& roots, const Told& told);
+                         const std::vector<std::string>& roots, const Callbacks& callbacks);
 
 }  // namespace kw::mcp

@@ -103,7 +103,7 @@ Json annotations_of(const AgentTool& tool, const os::Permissions& allowed) {
   const bool runs_code = (takes_code(tool) && (allowed.python || allowed.host_code)) ||
                          (asks_models(tool) && allowed.commands);
   return Json::object()
-      .set("readOnlyHint", !tool.writes && !runs_code && tool.own != Own::Cancel)
+      .set("readOnlyHint", !tool.writes && !runs_code && tool.own != ServerTool::Cancel)
       .set("destructiveHint", runs_code)
       .set("idempotentHint", resource_of(tool) == ResourceClass::Quick && !runs_code)
       .set("openWorldHint", runs_code || asks_models(tool));

@@ -20,9 +20,9 @@ class KeptSink : public Sink {
   std::vector<Json> sent;
 };
 
-Result<Json> fake_command(const std::vector<std::string>& words, const Told& told) {
-  told.progress("first");
-  told.note("a note");
+Result<Json> fake_command(const std::vector<std::string>& words, const Callbacks& callbacks) {
+  callbacks.progress("first");
+  callbacks.note("a note");
   if (words.front() == "doctor") return Json::object().set("ok", true).set("exit_code", 0);
   if (words.front() == "runs") {
     Json run = Json::object().set("id", "r1").set("name", "n").set("status", "passed");
@@ -33,7 +33,7 @@ Result<Json> fake_command(const std::vector<std::string>& words, const Told& tol
   if (words.front() == "catalog")
     return Json::object().set(
         "error", Json::object().set("blame", "input").set("message", "no such method"));
-  while (!told.stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!callbacks.stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return environment_error("stopped");
 }
 

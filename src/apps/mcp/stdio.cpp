@@ -87,7 +87,7 @@ class Conversation {
     sink_.close();
     session_.cancel_all();
     server_.jobs().close();
-    crew_.join();
+    threads_.join();
   }
 
  private:
@@ -127,7 +127,7 @@ class Conversation {
     const std::shared_ptr<ClientCall> call = session_.open(message.id);
     if (!call) return sink_.send(busy(message));
     if (!Server::is_slow(message.method)) return answer(message, call);
-    crew_.start([this, message, call] { answer(message, call); });
+    threads_.start([this, message, call] { answer(message, call); });
   }
 
   static Json busy(const Message& message) {
@@ -173,14 +173,14 @@ class Conversation {
       if (!replies.items().empty()) sink_.send(replies);
     };
     if (!slow) return work();
-    crew_.start(std::move(work));
+    threads_.start(std::move(work));
   }
 
   Server& server_;
   int in_;
   LineSink sink_;
   Session session_{"stdio"};
-  ThreadGroup crew_;
+  ThreadGroup threads_;
 };
 
 }  // namespace

@@ -19,17 +19,17 @@ namespace {
 constexpr size_t kShortestToken = 16;
 constexpr size_t kLongestToken = 1024;
 
-Error token_trouble(const std::string& path, const std::string& why) {
+Error token_error(const std::string& path, const std::string& why) {
   return input_error(fmt::format("{}: {}", path, why));
 }
 
 Result<std::string> write_token(const std::string& path) {
   const std::string token = KW_TRY(new_token());
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return token_trouble(path, std::strerror(errno));
+  if (fd < 0) return token_error(path, std::strerror(errno));
   const int problem = os::write_all(fd, token + "\n");
   ::close(fd);
-  if (problem != 0) return token_trouble(path, std::strerror(problem));
+  if (problem != 0) return token_error(path, std::strerror(problem));
   return token;
 }
 
@@ -44,20 +44,20 @@ Result<std::string> new_token() {
 Result<std::string> token_of_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0 && errno == ENOENT) return write_token(path);
-  if (fd < 0) return token_trouble(path, std::strerror(errno));
+  if (fd < 0) return token_error(path, std::strerror(errno));
   struct stat status {};
   char bytes[kLongestToken + 1];
   const bool read_it = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   const ssize_t n = read_it ? ::read(fd, bytes, sizeof(bytes)) : -1;
   ::close(fd);
-  if (n < 0) return token_trouble(path, "not a file that can be read");
+  if (n < 0) return token_error(path, "not a file that can be read");
   if ((status.st_mode & 077) != 0 || status.st_uid != ::geteuid())
-    return token_trouble(path, "others can read or own it; 'chmod 600' it, or name a new file");
+    return token_error(path, "others can read or own it; 'chmod 600' it, or name a new file");
   const std::string token(trim(std::string_view(bytes, static_cast<size_t>(n))));
   const bool plain =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 127; });
   if (token.size() < kShortestToken || token.size() > kLongestToken || !plain)
-    return token_trouble(
+    return token_error(
         path, fmt::format("a token has {} to {} plain characters", kShortestToken, kLongestToken));
   return token;
 }

@@ -36,7 +36,7 @@ struct Member {
 };
 
 /// Tools that the server itself serves, without a command.
-enum class Own : uint8_t { No, Status, Result, Cancel };
+enum class ServerTool : uint8_t { No, Status, Result, Cancel };
 
 struct AgentTool {
   const char* name;
@@ -48,7 +48,7 @@ struct AgentTool {
   bool writes = false;     // writes to disk
   const char* kept = "";   // how to continue after a stopped call
   const char* bulky = "";  // members left out unless "full" is set: "samples,methods/guidance"
-  Own own = Own::No;
+  ServerTool own = ServerTool::No;
 };
 
 /// All rows.

@@ -147,7 +147,7 @@ std::vector<AgentTool> run_tools() {
        false,
        "",
        "",
-       Own::Status},
+       ServerTool::Status},
       {"job_result",
        "Result of a job",
        "What the tool would have given had it been waited for; as long as it runs, its state.",
@@ -157,7 +157,7 @@ std::vector<AgentTool> run_tools() {
        false,
        "",
        "",
-       Own::Result},
+       ServerTool::Result},
       {"job_cancel",
        "Stop a job",
        "Stops a job; what it has written to disk by then stays.",
@@ -167,7 +167,7 @@ std::vector<AgentTool> run_tools() {
        false,
        "",
        "",
-       Own::Cancel},
+       ServerTool::Cancel},
   };
 }
 

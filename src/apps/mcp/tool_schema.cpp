@@ -169,7 +169,7 @@ Json input_schema(const AgentTool& tool) {
 
 Json output_schema(const AgentTool& tool) {
   Json properties = Json::object();
-  if (tool.own == Own::No) {
+  if (tool.own == ServerTool::No) {
     properties.set("kernelwright", typed("string").set("description", "version of the engine"))
         .set("command", typed("string"))
         .set("ok", typed("boolean").set("description", "false: it failed, or the candidate did"))
@@ -177,7 +177,7 @@ Json output_schema(const AgentTool& tool) {
         .set("error", typed("object").set("description",
                                           "with blame and message: why it could not be done"));
   }
-  if (is_lasting(tool) || tool.own == Own::Result) {
+  if (is_lasting(tool) || tool.own == ServerTool::Result) {
     properties
         .set("job", typed("string").set("description", "handle of a job that is still running"))
         .set("state", Json::object().set("type", Json::array().push("string").push("null")));

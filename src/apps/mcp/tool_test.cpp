@@ -20,7 +20,7 @@ TEST(Tools, HaveNamesThatClientsTake) {
     EXPECT_LE(name.size(), 64U);
     EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos) << name;
     EXPECT_GT(std::string_view(tool.about).size(), 30U) << name;
-    EXPECT_EQ(tool.own == Own::No, !tool.words.empty()) << name;
+    EXPECT_EQ(tool.own == ServerTool::No, !tool.words.empty()) << name;
   }
   for (const char* wanted :
        {"describe_task",  "lint_task",     "check_kernel",    "run_virtual_gpu",
@@ -62,7 +62,7 @@ TEST(Tools, NoArgumentIsNamedTwice) {
 
 TEST(Tools, AlwaysSayOnlyOptionsThatTheirCommandTakes) {
   for (const AgentTool& tool : all_tools()) {
-    if (tool.own != Own::No) continue;
+    if (tool.own != ServerTool::No) continue;
     for (const char* word : tool.words.subspan(1)) {
       const std::string option = split(word, '=').front();
       EXPECT_TRUE(!option.starts_with("--") ||

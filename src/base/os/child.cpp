@@ -167,9 +167,9 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   SpawnRequest request{argv,        options.extra_env, -1, err_writer.get(), err_writer.get(),
                        theirs.get()};
   request.environment = options.environment;
-  // Without Landlock the other restrictions still apply. missing_walls() reports what is missing.
+  // Without Landlock the other restrictions still apply. missing_limits() reports what is missing.
   UniqueFd ruleset;
-  if (options.allowed != nullptr && available_walls().files)
+  if (options.allowed != nullptr && landlock_support().files)
     ruleset = KW_TRY(make_ruleset(*options.allowed));
   request.ruleset = ruleset.get();
   request.confined = options.allowed != nullptr;

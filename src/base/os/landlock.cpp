@@ -3,7 +3,7 @@
 // need privileges that many machines do not give. Each version of the Linux interface adds rights:
 // TCP from version 4, signals from version 6. So we ask for the version at run time and request
 // only the rights it knows. The cost: on an old Linux kernel some restrictions are missing;
-// missing_walls() tells the user which.
+// missing_limits() tells the user which.
 #include "os/landlock.h"
 
 #include <fcntl.h>
@@ -88,9 +88,9 @@ void lower_limit(__rlimit_resource_t resource, uint64_t value) {
 
 }  // namespace
 
-const Walls& available_walls() {
-  static const Walls kWalls = [] {
-    Walls walls;
+const LandlockSupport& landlock_support() {
+  static const LandlockSupport kWalls = [] {
+    LandlockSupport walls;
     const long version = landlock_version();
     if (version < 1) walls.reason = refused("this kernel has no Landlock").message;
     walls.files = version >= 1;
@@ -101,8 +101,8 @@ const Walls& available_walls() {
   return kWalls;
 }
 
-std::vector<std::string> missing_walls() {
-  const Walls& walls = available_walls();
+std::vector<std::string> missing_limits() {
+  const LandlockSupport& walls = landlock_support();
   std::vector<std::string> missing;
   if (!walls.files) missing.emplace_back("it can read and write all your files");
   if (!walls.network && !has_call_filter()) missing.emplace_back("it can use the network");

@@ -21,16 +21,16 @@ struct Allowed {
 };
 
 /// Which of these restrictions the running Linux kernel can enforce.
-struct Walls {
+struct LandlockSupport {
   bool files = false;    // files: any version of Landlock
   bool network = false;  // TCP: from version 4 (Linux 6.7)
   bool signals = false;  // processes outside: from version 6 (Linux 6.12)
   std::string reason;    // why Landlock is not available at all
 };
-const Walls& available_walls();
+const LandlockSupport& landlock_support();
 /// What a confined process can still do because a restriction is missing, one clause each. Empty
 /// when no restriction is missing.
-std::vector<std::string> missing_walls();
+std::vector<std::string> missing_limits();
 
 struct Confinement {
   bool active = false;

@@ -363,7 +363,7 @@ TEST(Confined, ReachesNothingOutside) {
   ASSERT_TRUE(child) << child.error().message;
   std::string could;
   ASSERT_EQ((*child)->receive(&could, 20), ChannelState::Open) << (*child)->stderr_tail();
-  if (!missing_walls().empty()) GTEST_SKIP() << missing_walls().front() << ": " << could;
+  if (!missing_limits().empty()) GTEST_SKIP() << missing_limits().front() << ": " << could;
   EXPECT_EQ(could, "thread ");
 }
 

@@ -364,7 +364,7 @@ NodeId Attention::bare(NodeId node) const {
   return node;
 }
 
-std::optional<Hidden> Attention::hidden(NodeId node) const {
+std::optional<MaskedScores> Attention::hidden(NodeId node) const {
   node = bare(node);
   const Node& choice = region_.node(node);
   if (region_.loads.count(node) > 0 || choice.op != Op::Where) return std::nullopt;
@@ -373,7 +373,7 @@ std::optional<Hidden> Attention::hidden(NodeId node) const {
   if (!heavy_nodes(tested).empty()) return std::nullopt;
   for (const size_t side : {2, 1}) {
     if (constant_of(region_, choice.inputs[side]) != std::optional<double>(-INFINITY)) continue;
-    return Hidden{choice.inputs[3 - side], choice.inputs[0], side == 1};
+    return MaskedScores{choice.inputs[3 - side], choice.inputs[0], side == 1};
   }
   return std::nullopt;
 }

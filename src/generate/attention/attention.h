@@ -25,7 +25,7 @@ struct AttentionNodes {
 };
 
 /// Scores that are -inf if `test` is `when`; `test` does not depend on a product.
-struct Hidden {
+struct MaskedScores {
   graph::NodeId below = 0;  // the other scores
   graph::NodeId test = 0;
   bool when = false;
@@ -77,7 +77,7 @@ class Attention {
   /// A node's value at the score whose product is `product`. `known` are the texts of other nodes.
   Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope,
               const std::map<graph::NodeId, std::string>& known = {}) const;
-  std::optional<Hidden> hidden(graph::NodeId node) const;
+  std::optional<MaskedScores> hidden(graph::NodeId node) const;
   /// A node's value at a score, if it does not depend on a product.
   Value beside(Emitter& e, graph::NodeId node) const { return e.value(node, at("mi", "ni")); }
   /// "0.125f" if a node is the score's product times a positive number that all blocks know; "" if

@@ -77,9 +77,9 @@ class FusedAttention {
     }
     const auto& causal = attention_.causal();
     const NodeId scores = causal ? causal->below : attention_.nodes().scores;
-    std::vector<Hidden> masks;
+    std::vector<MaskedScores> masks;
     NodeId below = scores;
-    while (const std::optional<Hidden> mask = attention_.hidden(below)) {
+    while (const std::optional<MaskedScores> mask = attention_.hidden(below)) {
       masks.push_back(*mask);
       below = mask->below;
     }
@@ -119,11 +119,11 @@ class FusedAttention {
     return scores;
   }
 
-  Scores write_masks(const std::vector<Hidden>& masks) {
+  Scores write_masks(const std::vector<MaskedScores>& masks) {
     e_.open({"mi"}, 1, 2);
     e_.open({"ni"}, 2, 1);
     Scores scores;
-    for (const Hidden& mask : masks) {
+    for (const MaskedScores& mask : masks) {
       const std::string test = attention_.beside(e_, mask.test).expr.operand();
       scores.value += (scores.value.empty() ? "" : " || ") + ((mask.when ? "" : "!") + test);
     }

@@ -25,7 +25,7 @@ int64_t tiles_of(const ProductExtents& product, const Cut& cut) {
 double pace_at(double share) { return (1 + kAloneAtHalf) * share / (share + kAloneAtHalf); }
 
 /// The clocks of one step along k on a full multiprocessor.
-double step_of(const Cut& cut, const Pace& pace) {
+double step_of(const Cut& cut, const SmRates& pace) {
   const auto area = static_cast<double>(cut.tile_m * cut.tile_n);
   const auto edges = static_cast<double>((cut.tile_m + cut.tile_n) * pace.element_size);
   return std::max(area / pace.products + edges / kTileBytes, edges / kL2Bytes);
@@ -33,7 +33,7 @@ double step_of(const Cut& cut, const Pace& pace) {
 
 }  // namespace
 
-double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace, int64_t sms) {
+double clocks_of(const ProductExtents& product, const Cut& cut, const SmRates& pace, int64_t sms) {
   const int64_t tiles = tiles_of(product, cut);
   const int64_t area = cut.tile_m * cut.tile_n;
   const int64_t room = divided_up(kResidentSums, area);  // blocks per multiprocessor
@@ -57,7 +57,7 @@ double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace
 
 std::vector<Cut> cuts_of(const ProductExtents& product, bool split,
                          const std::vector<int64_t>& heights, const std::vector<int64_t>& widths,
-                         const Pace& pace, int64_t sms) {
+                         const SmRates& pace, int64_t sms) {
   std::vector<Cut> cuts;
   for (const int64_t height : heights) {
     for (const int64_t width : widths) {

@@ -13,12 +13,12 @@ struct ProductExtents {
 };
 
 /// The rates of one multiprocessor, per clock.
-struct Pace {
+struct SmRates {
   double products = 0;       // multiply-adds if nothing else is done
   int64_t element_size = 4;  // of an operand, in bytes
 };
-inline constexpr Pace kCudaCores{102, 4};
-inline constexpr Pace kTensorCores{560, 2};
+inline constexpr SmRates kCudaCores{102, 4};
+inline constexpr SmRates kTensorCores{560, 2};
 
 /// Tiles of one size. `split`: all blocks on the device share those that do not fill a wave, along
 /// k.
@@ -39,11 +39,11 @@ inline constexpr int64_t kShortestPart = 128;
 inline constexpr int64_t kResidentSums = 32768;
 
 /// The predicted time of a cut, in clocks.
-double clocks_of(const ProductExtents& product, const Cut& cut, const Pace& pace, int64_t sms);
+double clocks_of(const ProductExtents& product, const Cut& cut, const SmRates& pace, int64_t sms);
 
 /// All cuts into tiles of these heights and widths, the fastest first.
 std::vector<Cut> cuts_of(const ProductExtents& product, bool split,
                          const std::vector<int64_t>& heights, const std::vector<int64_t>& widths,
-                         const Pace& pace, int64_t sms);
+                         const SmRates& pace, int64_t sms);
 
 }  // namespace kw::generate

@@ -14,7 +14,7 @@ constexpr int64_t kSms = 132;
 struct CutCase {
   const char* name;
   ProductExtents product;
-  Pace pace;
+  SmRates pace;
   bool split;      // whether splitting is worth two launches
   int64_t tile_m;  // of the better cut; 0: both are fine
   int64_t tile_n;

@@ -19,7 +19,7 @@ namespace kw::generate {
 /// The tile sizes that a product may use.
 struct TileSizes {
   std::vector<int64_t> heights, widths;
-  Pace pace = kCudaCores;
+  SmRates pace = kCudaCores;
 
   /// The fastest cut by the model.
   Cut best(const Product& product, bool split, const TargetContext& context) const;

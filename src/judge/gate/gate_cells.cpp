@@ -134,16 +134,16 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
   }
   const Judged judged = KW_TRY(runner(bench, {}).run(shape, **set));
   note_cell(bench, stage, cell, judged);
-  switch (judged.came) {
-    case Came::Right:
+  switch (judged.result) {
+    case CellResult::Right:
       if (&bench != &virtual_) hashes_[cell] = judged.hashes;
       return Stop();
-    case Came::NotServed: {
+    case CellResult::NotServed: {
       const std::string line = task::dims_text(shape.dims) + ": " + judged.reason;
       if (told_.insert(line).second) report_.skipped.push_back(line);
       return Stop();
     }
-    case Came::NoEvidence:
+    case CellResult::NoEvidence:
       if (judged.unknown_instruction)
         unknown_instruction_ = "the virtual GPU cannot run it: " + judged.reason;
       else if (judged.too_slow && gpu_ && &bench == &virtual_)
@@ -155,7 +155,7 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
       else if (told_.insert(task::dims_text(shape.dims)).second)
         report_.skipped.push_back(task::dims_text(shape.dims) + ": " + judged.reason);
       return Stop();
-    case Came::WrongValue:
+    case CellResult::WrongValue:
       // A real GPU's values decide; the virtual GPU approximates some functions differently.
       if (&bench == &virtual_ && gpu_) {
         say("the virtual GPU differs, the GPU will decide: " + judged.reason);
@@ -190,12 +190,12 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
         fmt::format("{}, {}: {}", task::dims_text(pool.shape(at).dims), at.family, lint);
     if (told_.insert(line).second) report_.lint.push_back(line);
   }
-  if (judged.came != Came::Right && judged.came != Came::WrongValue) return;
+  if (judged.result != CellResult::Right && judged.result != CellResult::WrongValue) return;
   record::ErrorSummary summary = judged.summary;
   summary.cell = cell_record(pool, at);
-  report_.cells.push_back({stage, *summary.cell, pool.shape(at).why, judged.came == Came::Right,
-                           summary, judged.seconds});
-  if (judged.came != Came::Right || (&bench == &virtual_ && gpu_)) return;
+  report_.cells.push_back({stage, *summary.cell, pool.shape(at).why,
+                           judged.result == CellResult::Right, summary, judged.seconds});
+  if (judged.result != CellResult::Right || (&bench == &virtual_ && gpu_)) return;
   merge(summary, &summary_);
   ++right_cells_;
   if (judged.lint.empty() && judged.telling > 0) ++telling_cells_;
@@ -203,7 +203,7 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
 
 // The worker of a crashed kernel has ended; the device must be healthy before the next run.
 Status Gate::check_alive(Bench& bench, const Judged& judged) {
-  if (judged.came != Came::Crash || &bench == &virtual_) return Done{};
+  if (judged.result != CellResult::Crash || &bench == &virtual_) return Done{};
   Status healthy = bench.at->device->health();
   if (!healthy) return std::move(healthy).error().context("after the candidate crashed");
   say("after the crash the device is healthy");
@@ -230,7 +230,7 @@ Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judg
   Pool& pool = *bench.at->pool;
   const PoolCell at = pool.cells()[cell];
   if (pool.replayable()) return at.seed;
-  if (judged.came == Came::NotCompiled) return uint64_t{1};
+  if (judged.result == CellResult::NotCompiled) return uint64_t{1};
   for (uint64_t seed = 1; seed <= kPublicSeeds; ++seed) {
     const Result<SetPtr> set = pool.make_set(at.shape, at.family, seed);
     if (!set) break;
@@ -244,19 +244,19 @@ Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judg
 record::Verdict Gate::verdict_from(const Judged& judged, const record::Cell& cell,
                                    std::string repro, Stage stage, bool is_virtual) const {
   const std::string at = cell.shape.empty() ? cell.family : cell.shape + ", " + cell.family;
-  switch (judged.came) {
-    case Came::Found:
+  switch (judged.result) {
+    case CellResult::Found:
       return record::Rejected{is_virtual ? Stage::VirtualGpu : Stage::Hygiene,
                               fmt::format("{} (at {})", came_text(judged), at), judged.finding,
                               std::move(repro)};
-    case Came::Refused:
+    case CellResult::Refused:
       return record::Rejected{Stage::Static,
                               fmt::format("the device refuses it at {}: {}", at, judged.reason),
                               std::nullopt, std::move(repro)};
-    case Came::NotCompiled:
+    case CellResult::NotCompiled:
       return record::Rejected{Stage::Compile, fmt::format("it does not compile for {}", at),
                               std::nullopt, std::move(repro)};
-    case Came::Crash:
+    case CellResult::Crash:
       return record::Crashed{fmt::format("{} (at {})", judged.reason, at), cell, std::move(repro)};
     default: {
       record::ErrorSummary summary = judged.summary;
@@ -313,17 +313,17 @@ Result<Stop> Gate::hygiene_stage() {
   return Stop();
 }
 
-Result<Gate::Again> Gate::run_again(size_t cell, const ports::RunOptions& options) {
+Result<Gate::RerunResult> Gate::run_again(size_t cell, const ports::RunOptions& options) {
   Pool& pool = *gpu_->at->pool;
   const SetPtr set = KW_TRY(pool.set(cell));
   ports::RunOptions there = options;
   there.copy_outputs = false;
-  Again again;
+  RerunResult again;
   again.judged = KW_TRY(
       runner(*gpu_, there).run(pool.shape(pool.cells()[cell]), set->inputs, {}, set->hashes));
   const std::vector<uint64_t>& judged = hashes_.at(cell);
   again.same_bits =
-      again.judged.came == Came::Right && !judged.empty() && judged == again.judged.hashes;
+      again.judged.result == CellResult::Right && !judged.empty() && judged == again.judged.hashes;
   return again;
 }
 
@@ -333,7 +333,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
   options.misalign_bytes = kMinimumAlignment;
   Judged judged;
   if (&bench != &virtual_) {
-    Again again = KW_TRY(run_again(cell, options));
+    RerunResult again = KW_TRY(run_again(cell, options));
     if (again.same_bits) return Stop();  // the same bits as judged
     judged = std::move(again.judged);
   }
@@ -341,7 +341,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
     const SetPtr set = KW_TRY(pool.set(cell));
     judged = KW_TRY(runner(bench, options).run(pool.shape(pool.cells()[cell]), *set));
   }
-  if (judged.came == Came::NoEvidence)
+  if (judged.result == CellResult::NoEvidence)
     return Stop(record::Unknown{"with every buffer at its minimum alignment: " + judged.reason});
   if (!judged.failed()) return Stop();
   KW_TRY(check_alive(bench, judged));
@@ -352,7 +352,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
 Result<Stop> Gate::check_determinism(size_t cell) {
   Pool& pool = *gpu_->at->pool;
   const ShapeCase& shape = pool.shape(pool.cells()[cell]);
-  Again again = KW_TRY(run_again(cell, {}));
+  RerunResult again = KW_TRY(run_again(cell, {}));
   Judged& judged = again.judged;
   if (!again.same_bits && !judged.failed()) {
     // The bits differ: judge whether they are right too.
@@ -374,9 +374,9 @@ Result<Stop> Gate::check_order(size_t cell) {
   ports::RunOptions options;
   options.check_order = true;
   const Judged judged = KW_TRY(runner(virtual_, options).run(shape, *set));
-  if (judged.failed() && !(gpu_ && judged.came == Came::WrongValue))
+  if (judged.failed() && !(gpu_ && judged.result == CellResult::WrongValue))
     return Stop(KW_TRY(verdict_of(virtual_, cell, judged, options, Stage::Hygiene)));
-  if (judged.came == Came::NoEvidence) {
+  if (judged.result == CellResult::NoEvidence) {
     say(fmt::format("{}: not run in other orders: {}", task::dims_text(shape.dims), judged.reason));
     return Stop();
   }
@@ -447,14 +447,14 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   }
   if (!changed->before.empty()) {
     const Judged first = KW_TRY(runner(bench, {}).run(other, changed->before, {}));
-    if (first.came != Came::Right) return Stop();  // the next call fails in the same way
+    if (first.result != CellResult::Right) return Stop();  // the next call fails in the same way
     subtract(first.outputs, &changed->truths);
   }
   const Judged judged = KW_TRY(runner(bench, {}).run(other, changed->inputs, changed->truths));
   say(fmt::format("{} at {}: {}", relation.what, task::dims_text(other.dims),
-                  judged.failed()                   ? "violated"
-                  : judged.came == Came::NoEvidence ? "not judged, " + judged.reason
-                                                    : "holds"));
+                  judged.failed()                           ? "violated"
+                  : judged.result == CellResult::NoEvidence ? "not judged, " + judged.reason
+                                                            : "holds"));
   if (!judged.failed() || (&bench == &virtual_ && gpu_)) return Stop();
   KW_TRY(check_alive(bench, judged));
   Judged told = judged;

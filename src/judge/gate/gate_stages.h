@@ -55,11 +55,11 @@ class Gate {
   Status check_alive(Bench& bench, const Judged& judged);
   std::optional<size_t> first_cell(const Bench& bench, bool largest) const;
   /// Runs an already judged cell on the GPU again; the outputs stay on the device.
-  struct Again {
+  struct RerunResult {
     Judged judged;
     bool same_bits = false;  // equal to the run that was judged
   };
-  Result<Again> run_again(size_t cell, const ports::RunOptions& options);
+  Result<RerunResult> run_again(size_t cell, const ports::RunOptions& options);
   Result<Stop> check_alignment(Bench& bench, size_t cell);
   Result<Stop> check_determinism(size_t cell);
   Result<Stop> check_order(size_t cell);

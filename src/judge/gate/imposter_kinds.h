@@ -23,16 +23,16 @@ struct ImposterCell {
 };
 
 /// Outputs parallel to the graph's, or the reason why the imposter does not apply.
-struct Imposed {
+struct ImposterOutputs {
   std::vector<tensor::HostTensor> outputs;
   std::string inapplicable;
 };
 /// The result for a task to which the imposter does not apply.
-inline Imposed not_here(std::string why) { return {{}, std::move(why)}; }
+inline ImposterOutputs not_here(std::string why) { return {{}, std::move(why)}; }
 
 struct ImposterKind {
   const char* name;
-  Result<Imposed> (*impose)(const ImposterCell& cell);
+  Result<ImposterOutputs> (*impose)(const ImposterCell& cell);
   /// Mathematically equal to the reference: only rounding can show a difference. If all outputs are
   /// within the bound, the imposter is a right answer.
   bool same_on_paper = false;

@@ -12,7 +12,7 @@ namespace kw::gate {
 
 namespace {
 
-bool stopped(const ImposterCell& cell, const Imposed& imposed) {
+bool stopped(const ImposterCell& cell, const ImposterOutputs& imposed) {
   for (size_t i = 0; i < cell.set.truths.size(); ++i) {
     CompareOptions options;
     options.precision = cell.task.precision;
@@ -32,7 +32,7 @@ struct KillCount {
 Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
                const ShapeCase& shape, const std::string& family, KillCount* tallies) {
   for (size_t i = 0; i < kinds.size(); ++i) {
-    const Imposed imposed = KW_TRY(kinds[i].impose(cell));
+    const ImposterOutputs imposed = KW_TRY(kinds[i].impose(cell));
     ImposterRow& row = tallies[i].row;
     if (!imposed.inapplicable.empty()) {
       if (row.tried == 0) row.inapplicable = imposed.inapplicable;

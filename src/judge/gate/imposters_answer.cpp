@@ -37,17 +37,17 @@ HostTensor mapped(const Truth& truth, double (*change)(double)) {
   return tensor;
 }
 
-Result<Imposed> zero(const ImposterCell& cell) {
-  Imposed imposed;
+Result<ImposterOutputs> zero(const ImposterCell& cell) {
+  ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths) imposed.outputs.push_back(like(truth));
   return imposed;
 }
 
-Result<Imposed> constant(const ImposterCell& cell) {
+Result<ImposterOutputs> constant(const ImposterCell& cell) {
   const bool single = std::ranges::all_of(
       cell.set.truths, [](const Truth& truth) { return truth.value.size() <= 1; });
   if (single) return not_here("outputs of one number are their own mean");
-  Imposed imposed;
+  ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths) {
     double sum = 0;
     int64_t count = 0;
@@ -64,8 +64,8 @@ Result<Imposed> constant(const ImposterCell& cell) {
   return imposed;
 }
 
-Result<Imposed> identity(const ImposterCell& cell) {
-  Imposed imposed;
+Result<ImposterOutputs> identity(const ImposterCell& cell) {
+  ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths) {
     const auto input = std::ranges::find_if(
         cell.set.inputs, [&](const HostTensor& tensor) { return tensor.shape == truth.shape; });
@@ -85,27 +85,27 @@ bool all_bool(const ImposterCell& cell) {
                              [](const Truth& truth) { return truth.dtype == DType::Bool; });
 }
 
-Result<Imposed> half_scaled(const ImposterCell& cell) {
+Result<ImposterOutputs> half_scaled(const ImposterCell& cell) {
   if (all_bool(cell)) return not_here("truth values have no half");
-  Imposed imposed;
+  ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths)
     imposed.outputs.push_back(mapped(truth, [](double value) { return value / 2; }));
   return imposed;
 }
 
-Result<Imposed> sign_flipped(const ImposterCell& cell) {
+Result<ImposterOutputs> sign_flipped(const ImposterCell& cell) {
   const bool any_signed = std::ranges::any_of(cell.set.truths, [](const Truth& truth) {
     return tensor::is_float(truth.dtype) || tensor::is_signed_int(truth.dtype);
   });
   if (!any_signed) return not_here("the outputs have no sign");
-  Imposed imposed;
+  ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths)
     imposed.outputs.push_back(mapped(truth, [](double value) { return -value; }));
   return imposed;
 }
 
-Result<Imposed> first_row(const ImposterCell& cell) {
-  Imposed imposed;
+Result<ImposterOutputs> first_row(const ImposterCell& cell) {
+  ImposterOutputs imposed;
   bool any = false;
   for (const Truth& truth : cell.set.truths) {
     HostTensor tensor = rounded(truth);
@@ -122,8 +122,8 @@ Result<Imposed> first_row(const ImposterCell& cell) {
 }
 
 // Zeroes the elements after the last whole warp of every row.
-Result<Imposed> dropped_tail(const ImposterCell& cell) {
-  Imposed imposed;
+Result<ImposterOutputs> dropped_tail(const ImposterCell& cell) {
+  ImposterOutputs imposed;
   bool any = false;
   for (const Truth& truth : cell.set.truths) {
     HostTensor tensor = rounded(truth);
@@ -140,9 +140,9 @@ Result<Imposed> dropped_tail(const ImposterCell& cell) {
   return any ? imposed : not_here("the outputs have one element per row");
 }
 
-Result<Imposed> stale_buffer(const ImposterCell& cell) {
+Result<ImposterOutputs> stale_buffer(const ImposterCell& cell) {
   if (cell.earlier == nullptr) return not_here("every shape has one set only");
-  Imposed imposed;
+  ImposterOutputs imposed;
   for (const Truth& truth : cell.earlier->truths) imposed.outputs.push_back(rounded(truth));
   return imposed;
 }

@@ -26,17 +26,17 @@ using tensor::HostTensor;
 constexpr double kMostAccumulated = 2e7;  // limit of multiply-adds imitated on the CPU
 constexpr double kTf32Split = 8193;       // 2^13 + 1: keeps 11 of fp32's 24 bits
 
-Result<Imposed> evaluate(const ImposterCell& cell, const Graph& graph,
-                         const std::vector<HostTensor>& inputs) {
-  Imposed imposed;
+Result<ImposterOutputs> evaluate(const ImposterCell& cell, const Graph& graph,
+                                 const std::vector<HostTensor>& inputs) {
+  ImposterOutputs imposed;
   imposed.outputs = KW_TRY(cell.oracle.op_by_op(graph, inputs, {}));
   return imposed;
 }
 
 /// Computes a copy of the graph with some nodes replaced, op by op; inapplicable when no node was
 /// replaced.
-Result<Imposed> rewritten(const ImposterCell& cell, const char* why_not,
-                          const Rewriter::Replace& replace) {
+Result<ImposterOutputs> rewritten(const ImposterCell& cell, const char* why_not,
+                                  const Rewriter::Replace& replace) {
   bool any = false;
   Rewriter rewriter(cell.graph);
   const Graph graph = rewriter.run([&](Rewriter& r, NodeId id) {
@@ -52,7 +52,7 @@ int64_t extent(const Graph& graph, NodeId id, int dim) {
   return graph[id].shape[static_cast<size_t>(dim)].value();
 }
 
-Result<Imposed> sampled_reduction(const ImposterCell& cell) {
+Result<ImposterOutputs> sampled_reduction(const ImposterCell& cell) {
   const char* why_not = "nothing is reduced over two elements or more";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Node& node = r.from()[id];
@@ -95,7 +95,7 @@ std::optional<NodeId> sum_behind_mean(const Graph& graph, NodeId id, NodeId x,
 }
 
 /// sum((x - mean)^2) = sum(x^2) - sum(x)^2 / n: mathematically equal.
-Result<Imposed> one_pass_variance(const ImposterCell& cell) {
+Result<ImposterOutputs> one_pass_variance(const ImposterCell& cell) {
   const char* why_not = "no variance is computed";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Graph& graph = r.from();
@@ -124,7 +124,7 @@ Result<Imposed> one_pass_variance(const ImposterCell& cell) {
 }
 
 /// exp(x - max x) without the max: mathematically equal until exp overflows.
-Result<Imposed> no_max_subtract(const ImposterCell& cell) {
+Result<ImposterOutputs> no_max_subtract(const ImposterCell& cell) {
   const char* why_not = "no maximum is subtracted before exp";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Graph& graph = r.from();
@@ -149,7 +149,7 @@ bool rounds(const Node& node) {
   return !info.exact && info.kind != graph::OpKind::Source && node.op != Op::Cast;
 }
 
-Result<Imposed> bf16_inside(const ImposterCell& cell) {
+Result<ImposterOutputs> bf16_inside(const ImposterCell& cell) {
   if (!outputs_finer_than(cell, DType::Bf16))
     return not_here("the outputs are not finer than bf16");
   const char* why_not = "nothing is computed in fp32";
@@ -166,7 +166,7 @@ NodeId to_tf32(Rewriter& r, NodeId x) {
   return r.binary(Op::Sub, large, r.binary(Op::Sub, large, x));
 }
 
-Result<Imposed> tf32_inside(const ImposterCell& cell) {
+Result<ImposterOutputs> tf32_inside(const ImposterCell& cell) {
   if (cell.task.precision.allow_tf32) return not_here("the task allows TF32");
   if (!outputs_finer_than(cell, DType::Fp16))
     return not_here("the outputs are not finer than TF32");
@@ -285,7 +285,7 @@ double accumulation_work(const Graph& graph, const Node& node) {
                                : elements;
 }
 
-Result<Imposed> fp16_accumulate(const ImposterCell& cell) {
+Result<ImposterOutputs> fp16_accumulate(const ImposterCell& cell) {
   if (!outputs_finer_than(cell, DType::Bf16))
     return not_here("the outputs are coarser than fp16 sums");
   Overrides overrides;

@@ -130,7 +130,7 @@ class FloatJudge {
     tally->worst_want = truth_.value[worst];
     tally->worst_bound = formula_.at(worst);
     tally->worst_ulps = ulps_between(got, truth_.value[worst], format_);
-    tally->why = Why::Nothing;
+    tally->why = ElementFault::Nothing;
     return true;
   }
 
@@ -170,30 +170,30 @@ class FloatJudge {
   }
 
   void judge_rare(const Element& e, Tally* tally) const {
-    const auto fail = [&](Why why) {
+    const auto fail = [&](ElementFault why) {
       tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps_between(e.got, e.want, format_),
                  why);
     };
     if (std::isnan(e.want)) {
-      if (!std::isnan(e.got) && !e.may_overflow) fail(Why::NumberForNan);
+      if (!std::isnan(e.got) && !e.may_overflow) fail(ElementFault::NumberForNan);
       return;
     }
     if (e.may_overflow && !std::isfinite(e.got)) return;
     if (std::isnan(e.got)) {
-      if (!saturated(e)) fail(Why::NanForNumber);
+      if (!saturated(e)) fail(ElementFault::NanForNumber);
       return;
     }
     if (!std::isfinite(e.want)) {
       if (std::isfinite(e.got))
-        e.may_overflow || saturated(e) ? void() : fail(Why::NumberForInfinity);
+        e.may_overflow || saturated(e) ? void() : fail(ElementFault::NumberForInfinity);
       else if (e.got != e.want)
-        fail(Why::OtherInfinity);
+        fail(ElementFault::OtherInfinity);
       return;
     }
     if (!std::isfinite(e.got)) {
       const bool near = std::fabs(e.want) + e.bound >= format_.overflow;
-      if (!near) return fail(Why::InfinityForNumber);
-      if (std::signbit(e.got) != std::signbit(e.want)) fail(Why::OtherInfinity);
+      if (!near) return fail(ElementFault::InfinityForNumber);
+      if (std::signbit(e.got) != std::signbit(e.want)) fail(ElementFault::OtherInfinity);
       return;
     }
     judge_finite(e, tally);
@@ -207,18 +207,19 @@ class FloatJudge {
       const bool flushed =
           options_.precision.flush && e.got == 0 && std::fabs(e.want) < formula_.step;
       if (flushed) return;
-      return tally->add(e.index, e.got, e.want, 0, kInfinity, ulps, Why::NotEqual);
+      return tally->add(e.index, e.got, e.want, 0, kInfinity, ulps, ElementFault::NotEqual);
     }
     if (e.got == e.rounded) return;
     if (saturated(e) && std::fabs(e.got) >= std::fabs(e.rounded)) return;
     if (!std::isfinite(e.rounded) && !e.may_overflow &&
         std::fabs(e.want) - e.bound >= format_.overflow)
-      return tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps, Why::NumberForInfinity);
+      return tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps,
+                        ElementFault::NumberForInfinity);
     const double z = std::isfinite(e.bound) ? distance / e.bound : 0;
     const double outer = options_.precision.atol.value_or(0) +
                          options_.precision.rtol.value_or(0) * std::fabs(e.want);
     if (z <= constants_.max_z && has_outer_ && distance > outer)
-      return tally->add(e.index, e.got, e.want, outer, kInfinity, ulps, Why::OuterBound);
+      return tally->add(e.index, e.got, e.want, outer, kInfinity, ulps, ElementFault::OuterBound);
     add(static_cast<size_t>(e.index), e, z, tally);
   }
 

@@ -122,9 +122,9 @@ class IndexJudge {
         const int64_t want = nan.value_or(best[static_cast<size_t>(scores_.skip + j)]);
         ++tally->elements;
         if (index < 0 || index >= scores_.extent) {
-          fail(number, j, want, kNoBound, Why::IndexOutOfRange, tally);
+          fail(number, j, want, kNoBound, ElementFault::IndexOutOfRange, tally);
         } else if (std::exchange(seen[static_cast<size_t>(index)], number) == number) {
-          fail(number, j, want, kNoBound, Why::IndexTwice, tally);
+          fail(number, j, want, kNoBound, ElementFault::IndexTwice, tally);
         } else {
           judge(number, j, want, line, tally);
         }
@@ -138,7 +138,8 @@ class IndexJudge {
   }
   int64_t index_at(int64_t number, int64_t j) const { return integer_at(got_, element(number, j)); }
 
-  void fail(int64_t number, int64_t j, int64_t want, double z, Why why, Tally* tally) const {
+  void fail(int64_t number, int64_t j, int64_t want, double z, ElementFault why,
+            Tally* tally) const {
     const auto got = static_cast<double>(index_at(number, j));
     const auto wanted = static_cast<double>(want);
     tally->add(element(number, j), got, wanted, 0, z, std::fabs(got - wanted), why);
@@ -149,9 +150,9 @@ class IndexJudge {
     const int64_t index = index_at(number, j);
     if (index == want) return;
     if (scores_.first_of_ties && line.tied_exactly(index, want))
-      return fail(number, j, want, kNoBound, Why::NotFirstOfTies, tally);
+      return fail(number, j, want, kNoBound, ElementFault::NotFirstOfTies, tally);
     const double z = line.distance(index, want);
-    if (z > 0) fail(number, j, want, z, Why::IndexOfWorse, tally);
+    if (z > 0) fail(number, j, want, z, ElementFault::IndexOfWorse, tally);
   }
 
   void judge_prefixes(int64_t number, const Line& line, Tally* tally) const {
@@ -165,7 +166,7 @@ class IndexJudge {
       if (reached)
         judge(number, j, best, line, tally);
       else
-        fail(number, j, best, kNoBound, Why::IndexOutOfRange, tally);
+        fail(number, j, best, kNoBound, ElementFault::IndexOutOfRange, tally);
     }
   }
 

@@ -1,8 +1,8 @@
 // The problem: one run can end in many ways, and the gate must tell the candidate's errors from the
-// machine's. Each run becomes one `Came` value; findings count first, then the run's status, then
-// the values. Large outputs on a real GPU are first run without copying: if their hashes are known
-// as right, the comparison is skipped. The alternative, always copying and comparing, costs more
-// than a second run above 4 MiB of outputs. The cost: a candidate with new bits runs twice.
+// machine's. Each run becomes one `CellResult` value; findings count first, then the run's status,
+// then the values. Large outputs on a real GPU are first run without copying: if their hashes are
+// known as right, the comparison is skipped. The alternative, always copying and comparing, costs
+// more than a second run above 4 MiB of outputs. The cost: a candidate with new bits runs twice.
 #include "gate/run_cell.h"
 
 #include <fmt/core.h>
@@ -41,7 +41,7 @@ bool is_unsupported(const record::Finding& finding) {
 void sort_findings(const ports::RunOutcome& outcome, Judged* judged) {
   for (const record::Finding& finding : outcome.findings) {
     if (is_unsupported(finding)) {
-      judged->came = Came::NoEvidence;
+      judged->result = CellResult::NoEvidence;
       judged->unknown_instruction = true;
       judged->reason = finding.message;
       return;
@@ -51,7 +51,7 @@ void sort_findings(const ports::RunOutcome& outcome, Judged* judged) {
     if (!is_certain(finding)) {
       judged->warnings.push_back(finding);
     } else if (!judged->finding) {
-      judged->came = Came::Found;
+      judged->result = CellResult::Found;
       judged->finding = finding;
       judged->reason = finding.message;
     }
@@ -66,22 +66,22 @@ void judge_status(const ports::RunOutcome& outcome, bool is_virtual, Judged* jud
     case RunStatus::Completed:
       return;
     case RunStatus::Hung:
-      judged->came = is_virtual ? Came::NoEvidence : Came::Crash;
+      judged->result = is_virtual ? CellResult::NoEvidence : CellResult::Crash;
       judged->reason = is_virtual ? outcome.message : why;
       judged->too_slow = is_virtual;
       return;
     case RunStatus::OutOfMemory:
-      judged->came = Came::NoEvidence;
+      judged->result = CellResult::NoEvidence;
       judged->reason = why;
       return;
     case RunStatus::Refused:
-      judged->came = Came::Refused;
+      judged->result = CellResult::Refused;
       judged->reason = why;
       return;
     case RunStatus::Stopped:
     case RunStatus::Faulted:
     case RunStatus::WorkerLost:
-      judged->came = Came::Crash;
+      judged->result = CellResult::Crash;
       judged->reason = why;
       return;
   }
@@ -115,8 +115,8 @@ void judge_outputs(const task::Task& task, const graph::Graph& graph,
     merge(comparison.summary, &judged->summary);
     judged->telling += comparison.telling;
     judged->lint.insert(judged->lint.end(), comparison.lint.begin(), comparison.lint.end());
-    if (comparison.pass || judged->came != Came::Right) continue;
-    judged->came = Came::WrongValue;
+    if (comparison.pass || judged->result != CellResult::Right) continue;
+    judged->result = CellResult::WrongValue;
     judged->reason = comparison.reason;
     judged->summary.worst = comparison.summary.worst;  // the element that the reason describes
   }
@@ -166,12 +166,12 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
   Judged judged;
   Built built = KW_TRY(programs.build(matching, task, shape.graph, shape.dims));
   if (!built.ready) {
-    judged.came = built.failed                          ? Came::NotCompiled
-                  : built.not_loaded.empty()            ? Came::NotServed
-                  : programs.device().info().is_virtual ? Came::NoEvidence
-                                                        : Came::Refused;
+    judged.result = built.failed                          ? CellResult::NotCompiled
+                    : built.not_loaded.empty()            ? CellResult::NotServed
+                    : programs.device().info().is_virtual ? CellResult::NoEvidence
+                                                          : CellResult::Refused;
     judged.reason = built.not_loaded.empty() ? built.not_served : built.not_loaded;
-    judged.unknown_instruction = judged.came == Came::NoEvidence;
+    judged.unknown_instruction = judged.result == CellResult::NoEvidence;
     judged.compile_failed = std::move(built.failed);
     return judged;
   }
@@ -182,14 +182,14 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
   judged.bits = bits_of(matching, outcome.hashes, shape.graph.outputs.size());
   judged.hashes = std::move(outcome.hashes);
   sort_findings(outcome, &judged);
-  if (judged.came == Came::Right)
+  if (judged.result == CellResult::Right)
     judge_status(outcome, programs.device().info().is_virtual, &judged);
-  if (judged.came != Came::Right || !options.copy_outputs) return judged;
+  if (judged.result != CellResult::Right || !options.copy_outputs) return judged;
   KW_TRY(collect_outputs(program, matching, &outcome, &judged));
   if (truths.empty()) return judged;
   KW_CHECK(judged.outputs.size() == truths.size(), "every output of the graph is matched");
   judge_outputs(task, shape.graph, truths, &judged);
-  if (known != nullptr && judged.came == Came::Right && !judged.bits.empty())
+  if (known != nullptr && judged.result == CellResult::Right && !judged.bits.empty())
     known->add(bits_of(judged.outputs, options.hash_seed),
                {judged.summary, judged.telling, judged.lint});
   programs.device().recycle(std::exchange(judged.outputs, {}));
@@ -202,7 +202,7 @@ Result<std::optional<Judged>> CellRunner::run_known(const ShapeCase& shape,
   CellRunner there = *this;
   there.options.copy_outputs = false;
   Judged judged = KW_TRY(there.run(shape, set.inputs, {}, set.hashes));
-  if (judged.came != Came::Right) return std::optional(std::move(judged));
+  if (judged.result != CellResult::Right) return std::optional(std::move(judged));
   const std::optional<RightOutputs> right = set.known->find(judged.bits);
   if (!right) return std::optional<Judged>();
   judged.summary = right->summary;

@@ -16,7 +16,7 @@
 
 namespace kw::gate {
 
-enum class Came : uint8_t {
+enum class CellResult : uint8_t {
   Right,       // every output within its bound
   WrongValue,  // `reason` and `summary` give details
   Found,       // a certain finding: `finding`
@@ -28,7 +28,7 @@ enum class Came : uint8_t {
 };
 
 struct Judged {
-  Came came = Came::Right;
+  CellResult result = CellResult::Right;
   std::string reason;
   record::ErrorSummary summary;
   std::optional<record::Finding> finding;
@@ -44,8 +44,9 @@ struct Judged {
   double seconds = 0;                // duration of the run on the device
 
   bool failed() const {
-    return came == Came::WrongValue || came == Came::Found || came == Came::Crash ||
-           came == Came::Refused || came == Came::NotCompiled;
+    return result == CellResult::WrongValue || result == CellResult::Found ||
+           result == CellResult::Crash || result == CellResult::Refused ||
+           result == CellResult::NotCompiled;
   }
 };
 

@@ -18,31 +18,31 @@ namespace kw::gate {
 
 namespace {
 
-const char* why_text(Why why) {
+const char* why_text(ElementFault why) {
   switch (why) {
-    case Why::Nothing:
+    case ElementFault::Nothing:
       return "";
-    case Why::NanForNumber:
+    case ElementFault::NanForNumber:
       return "NaN where the truth is a number";
-    case Why::NumberForNan:
+    case ElementFault::NumberForNan:
       return "a number where the truth is NaN";
-    case Why::InfinityForNumber:
+    case ElementFault::InfinityForNumber:
       return "infinity where the truth is finite";
-    case Why::NumberForInfinity:
+    case ElementFault::NumberForInfinity:
       return "finite where the truth is infinite";
-    case Why::OtherInfinity:
+    case ElementFault::OtherInfinity:
       return "infinity of the wrong sign";
-    case Why::NotEqual:
+    case ElementFault::NotEqual:
       return "not equal where only exact operations are asked for";
-    case Why::OuterBound:
+    case ElementFault::OuterBound:
       return "beyond the task's own atol/rtol";
-    case Why::IndexOutOfRange:
+    case ElementFault::IndexOutOfRange:
       return "index out of range";
-    case Why::IndexTwice:
+    case ElementFault::IndexTwice:
       return "the same index twice";
-    case Why::IndexOfWorse:
+    case ElementFault::IndexOfWorse:
       return "points at a worse value than this place deserves";
-    case Why::NotFirstOfTies:
+    case ElementFault::NotFirstOfTies:
       return "not the first of equal values";
   }
   return "";

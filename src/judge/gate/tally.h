@@ -14,7 +14,7 @@
 namespace kw::gate {
 
 /// Why an element fails, when not by its distance.
-enum class Why : uint8_t {
+enum class ElementFault : uint8_t {
   Nothing,
   NanForNumber,
   NumberForNan,
@@ -37,13 +37,13 @@ struct Tally {
   int64_t telling = 0;  // elements at which a zero would fail
   int64_t worst = -1;   // index of the worst element; -1: every z is 0
   double worst_z = 0, worst_got = 0, worst_want = 0, worst_bound = 0, worst_ulps = 0;
-  Why why = Why::Nothing;
+  ElementFault why = ElementFault::Nothing;
   double limit = ports::bound_constants().max_z;
 
   /// Counts an element whose z is not 0; z is infinite when `reason` says what is wrong. Inline,
   /// because it runs for nearly every element of an fp32 output.
   void add(int64_t index, double got, double want, double bound, double z, double ulps,
-           Why reason = Why::Nothing) {
+           ElementFault reason = ElementFault::Nothing) {
     const double limited = z < kLargestZ ? z : kLargestZ;
     sum_squares += limited * limited;
     if (z > limit) ++failures;

@@ -176,16 +176,16 @@ std::optional<ports::CompileRequest> JudgeContext::compile_request(
 
 void JudgeContext::compile_ahead(machine::AheadCompiler& compiler,
                                  const record::Candidate& candidate, ports::ImageKind image,
-                                 Wanted wanted) {
+                                 ShapeScope scope) {
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return;
   const kernel::Bindings fixed = fixed_for(virtual_gpu(), candidate);
   std::vector<const gate::ShapeCase*> shapes;
   for (const auto& site : sites) {
-    if (wanted != Wanted::Timed) shapes.push_back(&site->small);
+    if (scope != ShapeScope::Timed) shapes.push_back(&site->small);
   }
   for (const gate::ShapeCase& shape : first().plan.cases) {
-    if (wanted == Wanted::All) shapes.push_back(&shape);
+    if (scope == ShapeScope::All) shapes.push_back(&shape);
   }
   const auto matching = gate::match_tensors(*module, *request.task, first().graph);
   if (!matching) return;
@@ -216,17 +216,17 @@ void JudgeContext::compile_ahead(machine::AheadCompiler& compiler,
 }
 
 void JudgeContext::compile_for_gate(const record::Candidate& candidate) {
-  compile_ahead(*ahead, candidate, ports::ImageKind::Ptx, Wanted::All);
+  compile_ahead(*ahead, candidate, ports::ImageKind::Ptx, ShapeScope::All);
   if (has_clock())
-    compile_ahead(*ahead, candidate, lanes.first().tools.verify.gpu->info().image, Wanted::All);
+    compile_ahead(*ahead, candidate, lanes.first().tools.verify.gpu->info().image, ShapeScope::All);
 }
 
 void JudgeContext::compile_whole(const record::Candidate& candidate) {
   record::Candidate shipped = candidate;
   shipped.text = kernel::with_tunes(candidate.text, candidate.tunes);
-  compile_ahead(*whole, shipped, ports::ImageKind::Ptx, Wanted::All);
+  compile_ahead(*whole, shipped, ports::ImageKind::Ptx, ShapeScope::All);
   compile_ahead(*whole, shipped, ports::ImageKind::Cubin,
-                has_clock() ? Wanted::All : Wanted::Timed);
+                has_clock() ? ShapeScope::All : ShapeScope::Timed);
 }
 
 }  // namespace kw::judge

@@ -46,7 +46,7 @@ struct Site {
 };
 
 /// Shapes to compile for: the timed ones; also the counted ones; also the gate's.
-enum class Wanted : uint8_t { Timed, Counted, All };
+enum class ShapeScope : uint8_t { Timed, Counted, All };
 
 struct JudgeContext {
   JudgeContext(const JudgeRequest& request, timing::Lanes& lanes, ports::Records& run,
@@ -71,7 +71,7 @@ struct JudgeContext {
                                                        const record::Candidate& candidate) const;
   /// Tells a compiler what a candidate will need.
   void compile_ahead(machine::AheadCompiler& compiler, const record::Candidate& candidate,
-                     ports::ImageKind image, Wanted shapes);
+                     ports::ImageKind image, ShapeScope shapes);
   /// Starts compiling what the gate and the clock will need.
   void compile_for_gate(const record::Candidate& candidate);
   /// Compiles the images that would be shipped.

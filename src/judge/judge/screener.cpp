@@ -186,7 +186,7 @@ Result<std::optional<Screener::Counted>> Screener::with_registers(
 Result<std::vector<ports::Outcome>> Screener::screen(const ports::Candidates& candidates) {
   verifier_.begin_truths();
   for (const record::Candidate& candidate : candidates)
-    context_.compile_ahead(*context_.ahead, candidate, ports::ImageKind::Ptx, Wanted::Counted);
+    context_.compile_ahead(*context_.ahead, candidate, ports::ImageKind::Ptx, ShapeScope::Counted);
   std::vector<ports::Outcome> looks;
   double best = 0;
   for (const record::Candidate& candidate : candidates) {
@@ -206,7 +206,8 @@ Result<std::vector<ports::Outcome>> Screener::screen(const ports::Candidates& ca
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
   if (close.size() > kSecondLooks) close.resize(kSecondLooks);
   for (const size_t i : close)
-    context_.compile_ahead(*context_.ahead, candidates[i], ports::ImageKind::Cubin, Wanted::Timed);
+    context_.compile_ahead(*context_.ahead, candidates[i], ports::ImageKind::Cubin,
+                           ShapeScope::Timed);
   for (const size_t i : close) {
     std::optional<record::Verdict> refused;
     for (const auto& site : context_.sites) {

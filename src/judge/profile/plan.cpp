@@ -52,8 +52,8 @@ class Planner {
   }
 
  private:
-  static void stand(Judged& judged, Standing standing, std::string why) {
-    judged.standing = standing;
+  static void stand(Judged& judged, MethodStatus status, std::string why) {
+    judged.status = status;
     judged.why = std::move(why);
   }
 
@@ -62,21 +62,21 @@ class Planner {
     const Method& method = *judged.method;
     look_at_trigger(judged);
     if (listed(input_.applied, method.id))
-      return stand(judged, Standing::AlreadyApplied, "the kernel has it already");
+      return stand(judged, MethodStatus::AlreadyApplied, "the kernel has it already");
     if (const auto missing = arch::lacking(input_.target, method.features); !missing.empty())
-      return stand(judged, Standing::ArchIncompatible,
+      return stand(judged, MethodStatus::ArchIncompatible,
                    fmt::format("{} lacks {}", input_.target.name, feature_list(missing)));
     if (method.expressible > input_.expressible)
-      return stand(judged, Standing::NotExpressible,
+      return stand(judged, MethodStatus::NotExpressible,
                    method.expressible == catalog::Expressible::Foreign
                        ? "it needs host code, which a kernel module does not have"
                        : "nothing that is written into a kernel does it");
     if (method.effect > input_.effect)
-      return stand(judged, Standing::EffectForbidden,
+      return stand(judged, MethodStatus::EffectForbidden,
                    fmt::format("its effect on the numbers ({}) is more than the task allows",
                                catalog::effect_name(method.effect)));
     if (input_.banned.count({method.id, input_.context}) > 0)
-      return stand(judged, Standing::Banned, "it was tried in this situation and did not help");
+      return stand(judged, MethodStatus::Banned, "it was tried in this situation and did not help");
     if (related(judged)) return;
     weigh(judged);
   }
@@ -96,7 +96,7 @@ class Planner {
     if (method.skip) {
       const Strength skip = strength_of(*method.skip, input_.metrics);
       if (skip.value && *skip.value > 0) {
-        stand(judged, Standing::SkipCondition,
+        stand(judged, MethodStatus::SkipCondition,
               fmt::format("'{}' holds: {}", catalog::to_text(*method.skip),
                           join(skip.reasons, ", ")));
         return true;
@@ -105,11 +105,12 @@ class Planner {
     for (const std::string& id : input_.applied) {
       const auto other = std::ranges::find(methods_, id, &Method::id);
       if (listed(method.conflicts, id)) {
-        stand(judged, Standing::Conflict, fmt::format("the kernel has {}, which excludes it", id));
+        stand(judged, MethodStatus::Conflict,
+              fmt::format("the kernel has {}, which excludes it", id));
         return true;
       }
       if (other != methods_.end() && listed(other->supersedes, method.id)) {
-        stand(judged, Standing::Superseded,
+        stand(judged, MethodStatus::Superseded,
               fmt::format("the kernel has {}, which includes it", id));
         return true;
       }
@@ -120,18 +121,18 @@ class Planner {
   void weigh(Judged& judged) const {
     const Method& method = *judged.method;
     if (!judged.strength)
-      return stand(judged, Standing::InsufficientEvidence,
+      return stand(judged, MethodStatus::InsufficientEvidence,
                    fmt::format("not known: {}", join(judged.missing, ", ")));
     if (*judged.strength <= 0)
-      return stand(judged, Standing::NoTrigger,
+      return stand(judged, MethodStatus::NoTrigger,
                    fmt::format("nothing speaks for it: {}", join(judged.evidence, ", ")));
     judged.score = score(method, *judged.strength);
     if (judged.score <= 0)
-      return stand(judged, Standing::NoGain,
+      return stand(judged, MethodStatus::NoGain,
                    method.gain_high <= 1
                        ? "it costs speed"
                        : fmt::format("the gap of {} has nothing to win", method.axis));
-    stand(judged, Standing::LowerScore, "");
+    stand(judged, MethodStatus::LowerScore, "");
   }
 
   double score(const Method& method, double strength) const {
@@ -149,7 +150,7 @@ class Planner {
   void choose() {
     std::vector<Judged*> open;
     for (Judged& judged : plan_.methods) {
-      if (judged.standing == Standing::LowerScore) open.push_back(&judged);
+      if (judged.status == MethodStatus::LowerScore) open.push_back(&judged);
     }
     std::stable_sort(open.begin(), open.end(), [](const Judged* a, const Judged* b) {
       if (a->score != b->score) return a->score > b->score;
@@ -168,9 +169,9 @@ class Planner {
 
   bool take(Judged& judged, AxisBudget& left) {
     const Method& method = *judged.method;
-    if (judged.standing == Standing::Chosen || left.of(method.axis) == 0) return false;
+    if (judged.status == MethodStatus::Chosen || left.of(method.axis) == 0) return false;
     if (!missing_needs(method).empty() || opponent(method) != nullptr) return false;
-    stand(judged, Standing::Chosen, join(judged.evidence, ", "));
+    stand(judged, MethodStatus::Chosen, join(judged.evidence, ", "));
     plan_.chosen.push_back(&judged);
     --(method.axis == "compute"  ? left.compute
        : method.axis == "memory" ? left.memory
@@ -203,16 +204,16 @@ class Planner {
   }
 
   void explain_left_out(Judged& judged) const {
-    if (judged.standing == Standing::Chosen) return;
+    if (judged.status == MethodStatus::Chosen) return;
     const Method& method = *judged.method;
     if (const Method* other = opponent(method)) {
       const bool same = !listed(method.conflicts, other->id);
-      stand(judged, same ? Standing::Superseded : Standing::Conflict,
+      stand(judged, same ? MethodStatus::Superseded : MethodStatus::Conflict,
             fmt::format("{} was chosen, which {} it", other->id, same ? "stands for" : "excludes"));
     } else if (const auto needs = missing_needs(method); !needs.empty()) {
-      stand(judged, Standing::NeedsOther, fmt::format("it needs {} first", join(needs, ", ")));
+      stand(judged, MethodStatus::NeedsOther, fmt::format("it needs {} first", join(needs, ", ")));
     } else {
-      stand(judged, Standing::LowerScore,
+      stand(judged, MethodStatus::LowerScore,
             input_.roofline.budget.of(method.axis) == 0
                 ? fmt::format("the {} axis has no budget", method.axis)
                 : fmt::format("score {:.2f}; better ones took the budget of {}", judged.score,
@@ -233,20 +234,20 @@ std::string fingerprint(const std::string& task, const arch::Target& target,
   return hash_hex(task + "\n" + target.name + "\n" + bottleneck_name(bottleneck)).substr(0, 16);
 }
 
-const char* standing_name(Standing standing) {
+const char* method_status_name(MethodStatus status) {
   constexpr const char* kNames[] = {
       "chosen",           "already_selected", "arch_incompatible",     "not_expressible",
       "effect_forbidden", "banned",           "skip_condition",        "needs_other",
       "conflict",         "superseded",       "insufficient_evidence", "no_trigger",
       "no_gain",          "lower_score"};
-  return kNames[static_cast<size_t>(standing)];
+  return kNames[static_cast<size_t>(status)];
 }
 
 std::vector<const Judged*> Plan::skipped_higher(const Judged& picked) const {
   std::vector<const Judged*> found;
   for (const Judged& judged : methods) {
     if (judged.method->axis == picked.method->axis &&
-        judged.method->priority < picked.method->priority && judged.standing != Standing::Chosen)
+        judged.method->priority < picked.method->priority && judged.status != MethodStatus::Chosen)
       found.push_back(&judged);
   }
   return found;
@@ -264,7 +265,7 @@ Json to_json(const Plan& plan) {
       skipped.push(Json::object()
                        .set("id", higher->method->id)
                        .set("priority", higher->method->priority)
-                       .set("reason", standing_name(higher->standing))
+                       .set("reason", method_status_name(higher->status))
                        .set("why", higher->why));
     }
     methods.push(Json::object()
@@ -279,7 +280,7 @@ Json to_json(const Plan& plan) {
   }
   Json unknown = Json::array();
   for (const Judged& judged : plan.methods) {
-    if (judged.standing != Standing::InsufficientEvidence) continue;
+    if (judged.status != MethodStatus::InsufficientEvidence) continue;
     unknown.push(
         Json::object().set("id", judged.method->id).set("missing", json_of(judged.missing)));
   }

@@ -41,7 +41,7 @@ struct PlanInput {
 };
 
 /// Why a method is or is not tried, about in the order of the checks.
-enum class Standing : uint8_t {
+enum class MethodStatus : uint8_t {
   Chosen,
   AlreadyApplied,
   ArchIncompatible,
@@ -57,11 +57,11 @@ enum class Standing : uint8_t {
   NoGain,      // it costs speed, or its axis has nothing to gain
   LowerScore,  // better methods used the budget of its axis
 };
-const char* standing_name(Standing standing);
+const char* method_status_name(MethodStatus status);
 
 struct Judged {
   const catalog::Method* method = nullptr;
-  Standing standing = Standing::NoTrigger;
+  MethodStatus status = MethodStatus::NoTrigger;
   std::optional<double> strength;
   double score = 0;
   std::string why;                    // one sentence

@@ -104,9 +104,9 @@ struct Situation {
 TEST(Plans, ChooseByEvidenceWithinTheBudget) {
   const Situation s;
   const Plan plan = s.plan();
-  EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::Chosen);
-  EXPECT_EQ(of(plan, "compute.thread_coarsening").standing, Standing::Chosen);
-  EXPECT_EQ(of(plan, "compute.ilp_unroll_register_tile").standing, Standing::LowerScore);
+  EXPECT_EQ(of(plan, "compute.tensor_core").status, MethodStatus::Chosen);
+  EXPECT_EQ(of(plan, "compute.thread_coarsening").status, MethodStatus::Chosen);
+  EXPECT_EQ(of(plan, "compute.ilp_unroll_register_tile").status, MethodStatus::LowerScore);
   EXPECT_EQ(plan.chosen.size(), 2u);
   EXPECT_EQ(plan.chosen.front()->method->id, "compute.tensor_core");
   for (const Judged& judged : plan.methods) EXPECT_FALSE(judged.why.empty()) << judged.method->id;
@@ -125,7 +125,7 @@ TEST(Plans, SayWhyHigherPrioritiesWereSkipped) {
       << "tensor_core was chosen; mixed_precision, warp_specialization and "
          "launch_config were not";
   for (const Judged* one : higher) {
-    EXPECT_EQ(one->standing, Standing::InsufficientEvidence) << one->method->id;
+    EXPECT_EQ(one->status, MethodStatus::InsufficientEvidence) << one->method->id;
     EXPECT_NE(one->why.find("not known: "), std::string::npos);
   }
 }
@@ -136,7 +136,7 @@ TEST(Plans, UnknownIsNeverNoTrigger) {
   const Plan plan = s.plan();
   EXPECT_TRUE(plan.chosen.empty());
   for (const Judged& judged : plan.methods) {
-    EXPECT_NE(judged.standing, Standing::NoTrigger) << judged.method->id;
+    EXPECT_NE(judged.status, MethodStatus::NoTrigger) << judged.method->id;
     EXPECT_FALSE(judged.strength) << judged.method->id;
   }
 }
@@ -145,8 +145,8 @@ TEST(Plans, ABanHoldsInItsContextAlone) {
   Situation s;
   s.input.banned = {{"compute.tensor_core", "here"}, {"compute.thread_coarsening", "elsewhere"}};
   const Plan plan = s.plan();
-  EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::Banned);
-  EXPECT_EQ(of(plan, "compute.thread_coarsening").standing, Standing::Chosen);
+  EXPECT_EQ(of(plan, "compute.tensor_core").status, MethodStatus::Banned);
+  EXPECT_EQ(of(plan, "compute.thread_coarsening").status, MethodStatus::Chosen);
 }
 
 TEST(Plans, FingerprintsMoveWithTheBottleneck) {
@@ -161,12 +161,12 @@ TEST(Plans, FingerprintsMoveWithTheBottleneck) {
 TEST(Plans, RespectTheTarget) {
   Situation s;
   s.metrics.set("spill_bytes", 128, MetricSource::Static, "test");
-  EXPECT_NE(of(s.plan(), "latency.producer_regdealloc_setmaxnreg").standing,
-            Standing::ArchIncompatible);
+  EXPECT_NE(of(s.plan(), "latency.producer_regdealloc_setmaxnreg").status,
+            MethodStatus::ArchIncompatible);
   s.target = *arch::find_target("sm_90");
   const Plan plan = s.plan();
   const Judged& judged = of(plan, "latency.producer_regdealloc_setmaxnreg");
-  EXPECT_EQ(judged.standing, Standing::ArchIncompatible);
+  EXPECT_EQ(judged.status, MethodStatus::ArchIncompatible);
   EXPECT_EQ(judged.why, "sm_90 lacks setmaxnreg");
 }
 
@@ -174,16 +174,16 @@ TEST(Plans, NeverChooseWhatCannotBeExpressed) {
   Situation s;
   s.metrics.set("launches", 8, MetricSource::Static, "test");
   s.metrics.set("launch_overhead_pct", 60, MetricSource::Static, "test");
-  EXPECT_EQ(of(s.plan(), "latency.static_launch_grid_graph").standing, Standing::NotExpressible);
+  EXPECT_EQ(of(s.plan(), "latency.static_launch_grid_graph").status, MethodStatus::NotExpressible);
   s.input.expressible = catalog::Expressible::Foreign;
-  EXPECT_EQ(of(s.plan(), "latency.static_launch_grid_graph").standing, Standing::Chosen);
-  EXPECT_EQ(of(s.plan(), "latency.cuda_graphs").standing, Standing::NotExpressible);
+  EXPECT_EQ(of(s.plan(), "latency.static_launch_grid_graph").status, MethodStatus::Chosen);
+  EXPECT_EQ(of(s.plan(), "latency.cuda_graphs").status, MethodStatus::NotExpressible);
 }
 
 TEST(Plans, RespectWhatTheTaskAllows) {
   Situation s;
   s.input.effect = catalog::Effect::None;
-  EXPECT_EQ(of(s.plan(), "compute.tensor_core").standing, Standing::EffectForbidden);
+  EXPECT_EQ(of(s.plan(), "compute.tensor_core").status, MethodStatus::EffectForbidden);
 }
 
 TEST(Plans, AppliedMethodsExcludeThemselvesAndTheirOpposites) {
@@ -192,9 +192,9 @@ TEST(Plans, AppliedMethodsExcludeThemselvesAndTheirOpposites) {
                      "memory.epilogue_visitor_tree_fusion"};
   s.metrics.set("wave_tail_pct", 60, MetricSource::Static, "test");
   const Plan plan = s.plan();
-  EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::AlreadyApplied);
-  EXPECT_EQ(of(plan, "latency.stream_k_load_balancing").standing, Standing::Conflict);
-  EXPECT_EQ(of(plan, "memory.epilogue_fusion").standing, Standing::Superseded);
+  EXPECT_EQ(of(plan, "compute.tensor_core").status, MethodStatus::AlreadyApplied);
+  EXPECT_EQ(of(plan, "latency.stream_k_load_balancing").status, MethodStatus::Conflict);
+  EXPECT_EQ(of(plan, "memory.epilogue_fusion").status, MethodStatus::Superseded);
 }
 
 TEST(Plans, WhatIsNeededComesFirst) {
@@ -202,7 +202,7 @@ TEST(Plans, WhatIsNeededComesFirst) {
   s.metrics = MetricSet();
   s.metrics.set_flag("has_matmul", true, MetricSource::Static, "test");
   s.metrics.set("wave_tail_pct", 60, MetricSource::Static, "test");
-  EXPECT_EQ(of(s.plan(), "latency.stream_k_load_balancing").standing, Standing::NeedsOther);
+  EXPECT_EQ(of(s.plan(), "latency.stream_k_load_balancing").status, MethodStatus::NeedsOther);
   s.metrics.set_flag("is_persistent", false, MetricSource::Static, "test");
   const Plan plan = s.plan();
   ASSERT_EQ(plan.chosen.size(), 2u);
@@ -218,15 +218,15 @@ TEST(Plans, TwoThatStandForEachOtherAreNotBothChosen) {
   s.metrics.set_flag("uses_tma", false, MetricSource::Static, "test");
   s.metrics.set_flag("is_elementwise", false, MetricSource::Static, "test");
   const Plan plan = s.plan();
-  EXPECT_EQ(of(plan, "latency.async_pipeline").standing, Standing::Chosen);
-  EXPECT_EQ(of(plan, "memory.async_copy").standing, Standing::Superseded);
+  EXPECT_EQ(of(plan, "latency.async_pipeline").status, MethodStatus::Chosen);
+  EXPECT_EQ(of(plan, "memory.async_copy").status, MethodStatus::Superseded);
 }
 
 TEST(Plans, AnAxisWithoutBudgetGetsNothing) {
   Situation s;
   s.roofline.budget = {0, 2, 1};
   const Plan plan = s.plan();
-  EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::LowerScore);
+  EXPECT_EQ(of(plan, "compute.tensor_core").status, MethodStatus::LowerScore);
   EXPECT_EQ(of(plan, "compute.tensor_core").why, "the compute axis has no budget");
 }
 
@@ -269,9 +269,9 @@ void satisfy(const catalog::Expression& e, bool holds, size_t pick, MetricSet& m
 // A method whose trigger contradicts its skip condition could never be tried.
 TEST(Plans, EveryMethodIsChosenInSomeSituation) {
   for (const catalog::Method& method : catalog::methods()) {
-    Standing standing = Standing::NoTrigger;
+    MethodStatus status = MethodStatus::NoTrigger;
     std::string why;
-    for (size_t pick = 0; pick < 4 && standing != Standing::Chosen; ++pick) {
+    for (size_t pick = 0; pick < 4 && status != MethodStatus::Chosen; ++pick) {
       MetricSet metrics;
       satisfy(*method.trigger, true, pick, metrics);
       const arch::Target target = *arch::find_target(arch::targets_with(method.features).back());
@@ -279,11 +279,11 @@ TEST(Plans, EveryMethodIsChosenInSomeSituation) {
       PlanInput input{metrics, open, target, "here", method.needs};
       input.expressible = catalog::Expressible::No;
       const Plan plan = plan_methods({&method, 1}, input);
-      standing = plan.methods.front().standing;
+      status = plan.methods.front().status;
       why = plan.methods.front().why;
     }
-    const Standing want = method.gain_high <= 1 ? Standing::NoGain : Standing::Chosen;
-    EXPECT_STREQ(standing_name(standing), standing_name(want)) << method.id << ": " << why;
+    const MethodStatus want = method.gain_high <= 1 ? MethodStatus::NoGain : MethodStatus::Chosen;
+    EXPECT_STREQ(method_status_name(status), method_status_name(want)) << method.id << ": " << why;
   }
 }
 
@@ -291,7 +291,7 @@ TEST(Plans, SkipConditionsAreExplained) {
   Situation s;
   s.metrics.set_flag("has_matmul", false, MetricSource::Static, "test");
   const Plan plan = s.plan();
-  EXPECT_EQ(of(plan, "compute.tensor_core").standing, Standing::SkipCondition);
+  EXPECT_EQ(of(plan, "compute.tensor_core").status, MethodStatus::SkipCondition);
   EXPECT_EQ(of(plan, "compute.tensor_core").why, "'not has_matmul' holds: has_matmul no");
 }
 

@@ -137,7 +137,7 @@ std::vector<std::string> fact_changes(const SassFacts& before, const SassFacts& 
 std::string verdict_text(const std::string& method, const SassVerdict& verdict) {
   std::string text =
       fmt::format("{}: {}, {}\n", method, sass_state_name(verdict.state), verdict.why);
-  for (const SassSighting& sighting : verdict.sightings)
+  for (const SassCheckResult& sighting : verdict.sightings)
     text += fmt::format("  {} {}: {}, {}\n", catalog::sass_check_name(sighting.check.kind),
                         sighting.check.opcodes, sass_state_name(sighting.state), sighting.why);
   return text;
@@ -153,7 +153,7 @@ void fields(V& v, SassFacts& f) {
 Json to_json(const SassFacts& facts) { return record_json(facts); }
 
 template <class V>
-void fields(V& v, SassSighting& s) {
+void fields(V& v, SassCheckResult& s) {
   v("check", computed(catalog::sass_check_name(s.check.kind)))("opcodes", s.check.opcodes);
   v("state", computed(sass_state_name(s.state)))("here", s.here)("without", s.without);
   v("why", s.why);

@@ -66,7 +66,7 @@ TEST(SassText, TellsAVerdictWithItsSightings) {
   SassVerdict verdict;
   verdict.state = SassState::Absent;
   verdict.why = "nothing changed";
-  SassSighting sighting;
+  SassCheckResult sighting;
   sighting.check.opcodes = "wide_global";
   sighting.state = SassState::Absent;
   sighting.here = 0;

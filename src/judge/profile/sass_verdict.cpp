@@ -41,7 +41,8 @@ bool holds(SassKind kind, int here, int without) {
 }
 
 /// Finds loops that are gone or that do several iterations at once.
-SassSighting look_at_loops(SassSighting seen, const Functions& kernel, const Functions* without) {
+SassCheckResult look_at_loops(SassCheckResult seen, const Functions& kernel,
+                              const Functions* without) {
   if (without == nullptr) {
     seen.why = "no kernel without it to compare loops with";
     return seen;
@@ -62,9 +63,9 @@ SassSighting look_at_loops(SassSighting seen, const Functions& kernel, const Fun
   return seen;
 }
 
-SassSighting look(const catalog::SassCheck& check, const Functions& kernel,
-                  const Functions* without) {
-  SassSighting seen{check, SassState::Unknown, {}, {}, ""};
+SassCheckResult look(const catalog::SassCheck& check, const Functions& kernel,
+                     const Functions* without) {
+  SassCheckResult seen{check, SassState::Unknown, {}, {}, ""};
   const catalog::Opcodes* opcodes = catalog::find_opcodes(check.opcodes);
   KW_CHECK(opcodes != nullptr, "the catalogue's reader knows every family that a method names");
   if (check.kind == SassKind::Unrolls) return look_at_loops(std::move(seen), kernel, without);
@@ -118,7 +119,7 @@ SassVerdict sass_verdict(const catalog::Method& method, const Functions& kernel,
     verdict.sightings.push_back(look(check, kernel, without));
   // The first failed check decides, then the first unknown one.
   for (const SassState state : {SassState::Absent, SassState::Unknown, SassState::Verified}) {
-    const auto found = std::ranges::find(verdict.sightings, state, &SassSighting::state);
+    const auto found = std::ranges::find(verdict.sightings, state, &SassCheckResult::state);
     if (found == verdict.sightings.end()) continue;
     verdict.state = state;
     verdict.why = found->why;

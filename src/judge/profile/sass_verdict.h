@@ -15,7 +15,7 @@ enum class SassState : uint8_t { Verified, Absent, Unknown };
 const char* sass_state_name(SassState state);
 
 /// The result of one check of a method's signature.
-struct SassSighting {
+struct SassCheckResult {
   catalog::SassCheck check;
   SassState state = SassState::Unknown;
   std::optional<int> here, without;  // matching instructions
@@ -25,7 +25,7 @@ struct SassSighting {
 struct SassVerdict {
   SassState state = SassState::Unknown;
   std::string why;  // one line
-  std::vector<SassSighting> sightings;
+  std::vector<SassCheckResult> sightings;
 };
 
 /// The number of instructions of the family in all functions; not set: unknown for the target.

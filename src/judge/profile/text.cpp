@@ -101,7 +101,7 @@ std::string plan_text(const Plan& plan) {
   std::map<std::string, int> missing;
   int undecided = 0;
   for (const Judged& judged : plan.methods) {
-    if (judged.standing != Standing::InsufficientEvidence) continue;
+    if (judged.status != MethodStatus::InsufficientEvidence) continue;
     ++undecided;
     for (const std::string& id : judged.missing) ++missing[id];
   }

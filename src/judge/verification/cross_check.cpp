@@ -88,9 +88,9 @@ class Checker {
   Result<bool> compare(const ShapeCase& shape, const std::string& family, bool own);
   Result<bool> compare_all(const std::vector<ShapeCase>& shapes);
   bool is_cpu_rounding(const ShapeCase& shape, const std::string& family,
-                       const std::vector<torch_worker::Parting>& partings) const;
+                       const std::vector<torch_worker::Mismatch>& mismatches) const;
   Error parted(const ShapeCase& shape, const std::string& family,
-               const torch_worker::Parting& parting) const;
+               const torch_worker::Mismatch& mismatch) const;
   Result<CrossCheckReport> not_checked(const std::string& why);
 
   const task::Task& task_;
@@ -153,25 +153,25 @@ Result<torch_worker::CrossChecked> Checker::evaluate(const ShapeCase& shape,
 /// PyTorch's CPU kernels keep statistics of half types in half; its CUDA kernels use fp32. Inputs
 /// that cancel make this difference large. Other families still show a difference of meaning.
 bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
-                              const std::vector<torch_worker::Parting>& partings) const {
+                              const std::vector<torch_worker::Mismatch>& mismatches) const {
   constexpr std::string_view kCancelling[] = {"offset", "sorted", "equal", "denormal"};
   if (!on_cpu_ || std::ranges::find(kCancelling, family) == std::end(kCancelling)) return false;
-  return std::ranges::all_of(partings, [&](const torch_worker::Parting& parting) {
+  return std::ranges::all_of(mismatches, [&](const torch_worker::Mismatch& mismatch) {
     return std::ranges::any_of(shape.graph.outputs, [&](const graph::NamedNode& output) {
       const tensor::DType dtype = shape.graph[output.node].dtype;
-      return output.name == parting.output &&
+      return output.name == mismatch.output &&
              (dtype == tensor::DType::Fp16 || dtype == tensor::DType::Bf16);
     });
   });
 }
 
 Error Checker::parted(const ShapeCase& shape, const std::string& family,
-                      const torch_worker::Parting& parting) const {
+                      const torch_worker::Mismatch& mismatch) const {
   const std::string at = shape.dims.empty() ? "" : " at " + task::dims_text(shape.dims);
   return input_error(fmt::format(
       "{}: PyTorch and kernelwright read this reference differently, so it cannot judge{}, {} "
       "inputs: {}",
-      task_.source_path, at, family, torch_worker::parting_text(parting)));
+      task_.source_path, at, family, torch_worker::mismatch_text(mismatch)));
 }
 
 /// Whether PyTorch could evaluate the reference. `own`: the shape is one of the task's own.
@@ -179,9 +179,9 @@ Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family,
   const std::vector<tensor::HostTensor> inputs =
       KW_TRY(gate::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
   const torch_worker::CrossChecked checked = KW_TRY(evaluate(shape, inputs, family != "normal"));
-  if (!checked.partings.empty() && checked.outcome.kind == TorchKind::Ok) {
-    if (!is_cpu_rounding(shape, family, checked.partings))
-      return parted(shape, family, checked.partings.front());
+  if (!checked.mismatches.empty() && checked.outcome.kind == TorchKind::Ok) {
+    if (!is_cpu_rounding(shape, family, checked.mismatches))
+      return parted(shape, family, checked.mismatches.front());
     report_.notes.push_back(fmt::format("{}, {} inputs: PyTorch rounds otherwise on the CPU",
                                         task::dims_text(shape.dims), family));
     return true;

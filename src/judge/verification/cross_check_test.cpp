@@ -65,21 +65,21 @@ class CrossChecks : public testing::Test {
 };
 
 TEST_F(CrossChecks, RefuseAReferenceThatIsReadDifferently) {
-  torch_worker::Parting parting;
-  parting.output = "out";
-  parting.why = "out[0, 1] is 2, not 1";
-  parting.line = 3;
-  parting.column = 12;
-  parting.ours = "torch.softmax(x, dim=-1)";
-  parting.torchs = "torch.softmax";
-  parting.step_why = "[0, 1] is 2, not 1";
-  torch.answer.partings = {parting};
+  torch_worker::Mismatch mismatch;
+  mismatch.output = "out";
+  mismatch.why = "out[0, 1] is 2, not 1";
+  mismatch.line = 3;
+  mismatch.column = 12;
+  mismatch.ours = "torch.softmax(x, dim=-1)";
+  mismatch.torchs = "torch.softmax";
+  mismatch.step_why = "[0, 1] is 2, not 1";
+  torch.answer.mismatches = {mismatch};
   const auto report = check();
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().blame, Blame::Input);
   for (const char* part : {"softmax.py", "line 3, column 12", "torch.softmax(x, dim=-1)", "normal"})
     EXPECT_NE(report.error().message.find(part), std::string::npos) << report.error().message;
-  torch.answer.partings.clear();
+  torch.answer.mismatches.clear();
   const auto mended = check();  // a refusal is not cached
   ASSERT_TRUE(mended);
   EXPECT_EQ(mended->state, CrossCheckState::Agrees);

@@ -41,9 +41,9 @@ TEST_P(TorchTasks, MeanTheSame) {
     EXPECT_EQ(checked->outcome.kind, torch_worker::TorchKind::Ok)
         << family << ": " << torch_worker::outcome_text(checked->outcome) << "\n"
         << checked->outcome.traceback;
-    for (const torch_worker::Parting& parting : checked->partings) {
+    for (const torch_worker::Mismatch& mismatch : checked->mismatches) {
       ADD_FAILURE() << family << " at " << task::dims_text(dims) << ": "
-                    << torch_worker::parting_text(parting);
+                    << torch_worker::mismatch_text(mismatch);
     }
   }
 }

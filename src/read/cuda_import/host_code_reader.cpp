@@ -12,8 +12,8 @@
 
 namespace kw::cuda_import {
 
-Followed read_host_code(const HostSource& source, std::vector<bool> decisions, const Item& launcher,
-                        const std::vector<HostValue>& arguments) {
+HostCodeResult read_host_code(const HostSource& source, std::vector<bool> decisions,
+                              const Item& launcher, const std::vector<HostValue>& arguments) {
   HostState host(source, std::move(decisions));
   read_enumerators(host);
   const std::vector<CParameter> parameters = source.parameters(launcher);

@@ -14,7 +14,7 @@
 
 namespace kw::cuda_import {
 
-struct Followed {
+struct HostCodeResult {
   Path path;
   std::vector<bool> decisions;  // all decisions taken, with those the caller set
   std::vector<cuda_source::Diagnostic> problems;
@@ -23,7 +23,7 @@ struct Followed {
 };
 
 /// `arguments` are parallel to the launcher's parameters.
-Followed read_host_code(const HostSource& source, std::vector<bool> decisions, const Item& launcher,
-                        const std::vector<HostValue>& arguments);
+HostCodeResult read_host_code(const HostSource& source, std::vector<bool> decisions,
+                              const Item& launcher, const std::vector<HostValue>& arguments);
 
 }  // namespace kw::cuda_import

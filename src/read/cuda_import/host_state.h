@@ -53,7 +53,7 @@ struct HostState {
   bool decide(const HostValue& value, const cuda_source::Token& where);
 
   const HostSource& source;
-  Followed out;
+  HostCodeResult out;
   std::deque<std::vector<cuda_source::Token>> codes;
   std::map<std::pair<size_t, size_t>, size_t> code_numbers;
   size_t code = 0, at = 0, end = 0;

@@ -214,7 +214,7 @@ class Importer {
     for (const CParameter& one : parameters_) arguments.push_back(argument(one));
     std::vector<bool> decisions;
     while (true) {
-      Followed one = read_host_code(source_, decisions, launcher, arguments);
+      HostCodeResult one = read_host_code(source_, decisions, launcher, arguments);
       for (const Diagnostic& found : one.problems) add_problem(out_.problems, found);
       written_.merge(one.written);
       used_.merge(one.used);

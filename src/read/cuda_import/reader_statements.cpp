@@ -169,7 +169,7 @@ bool quiet_branch(HostState& host, size_t body) {
 // if (n > 1024) threads = 512; does not need its own launch group: the number becomes a pick.
 // Restores the state and returns false if a branch does more.
 bool merge_branches(HostState& host, const TermRef& condition, size_t yes, size_t no) {
-  const Followed saved_out = host.out;
+  const HostCodeResult saved_out = host.out;
   const std::deque<Slot> saved_slots = host.slots;
   const std::vector<Scope> saved_scopes = host.scopes;
   const auto saved = std::tuple(host.taken, host.broken, host.at);

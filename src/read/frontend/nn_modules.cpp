@@ -1,14 +1,14 @@
 // Most modules of torch.nn are a function with stored weights, so each is one row. It has the
 // constructor's signature, the weights, the op row that forward calls, and that row's arguments. A
 // C++ class per module would repeat the same code over 100 times. Modules whose forward is more
-// than one call are written in Python instead (written.h). The cost: shapes of weights need a small
-// text language (StateRow::shape), parsed at each construction.
+// than one call are written in Python instead (library_rows.h). The cost: shapes of weights need a
+// small text language (StateRow::shape), parsed at each construction.
 #include "frontend/nn_modules.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "frontend/written.h"
+#include "frontend/library_rows.h"
 
 namespace kw::frontend {
 namespace {

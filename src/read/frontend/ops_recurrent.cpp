@@ -3,8 +3,8 @@
 // later stage. The cost: about twenty nodes per step, at most kLongestSequence steps, and the
 // length is a constant of the trace. The input's part of all gates is one matrix product before the
 // loop; only the state's part is computed per step. The gates of one step compute wide and round
-// once, as in PyTorch's fused kernels. Layers and directions are written in Python (written.h), on
-// top of one row per layer.
+// once, as in PyTorch's fused kernels. Layers and directions are written in Python
+// (library_rows.h), on top of one row per layer.
 #include <fmt/core.h>
 
 #include "frontend/numbers.h"

@@ -1,9 +1,9 @@
 // Functions of libraries that are not ops: torch.device, nn.Parameter, torch.finfo,
 // functools.reduce, and settings such as torch.set_default_dtype. call_library tries each group in
 // a fixed order and calls an op row last. Settings change the tracer, so they cannot be rows,
-// which only make nodes. What is easier in Python is in python/library (written.h). A call that
-// cannot change a value is accepted; autocast is refused, because it changes dtypes that the file
-// does not show. Other modules than torch, math and a few of the standard library are unknown.
+// which only make nodes. What is easier in Python is in python/library (library_rows.h). A call
+// that cannot change a value is accepted; autocast is refused, because it changes dtypes that the
+// file does not show. Other modules than torch, math and a few of the standard library are unknown.
 #include "frontend/torch_library.h"
 
 #include <fmt/core.h>
@@ -20,6 +20,7 @@
 #include "frontend/classes.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
+#include "frontend/library_rows.h"
 #include "frontend/math_library.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
@@ -27,7 +28,6 @@
 #include "frontend/refusals.h"
 #include "frontend/statements.h"
 #include "frontend/tensors.h"
-#include "frontend/written.h"
 
 namespace kw::frontend {
 
@@ -366,7 +366,7 @@ Error unknown_library_call(const std::string& name) {
 }  // namespace
 
 Result<std::optional<Value>> written(TraceState& trace, const std::string& name) {
-  const Written* row = find_written(name);
+  const LibraryRow* row = find_library_row(name);
   if (!row) return std::optional<Value>();
   std::shared_ptr<Scope>& scope = trace.libraries[row->file];
   if (!scope) {

@@ -55,7 +55,7 @@ class Tracer {
   Result<Trace> run();
   /// The trace of a second call.
   Result<Trace> run_twice();
-  Status stage(const std::function<Status(Staged&)>& look);
+  Status stage(const std::function<Status(PreparedEntry&)>& look);
 
  private:
   void note_paths();
@@ -347,11 +347,11 @@ Result<Trace> Tracer::run() {
   return collect_all(value);
 }
 
-Status Tracer::stage(const std::function<Status(Staged&)>& look) {
+Status Tracer::stage(const std::function<Status(PreparedEntry&)>& look) {
   callee_ = KW_TRY(make_callee());
   note_paths();
   KW_TRY(bind_arguments());
-  Staged staged{tracer_, callee_, given(), {}};
+  PreparedEntry staged{tracer_, callee_, given(), {}};
   for (const auto& [node, path] : paths_) staged.names[node] = identifier(path);
   for (const Bound& bound : bound_) {
     if (bound.input >= 0) staged.names[bound.input] = bound.argument->name;
@@ -432,7 +432,7 @@ bool repeats_itself(const TraceEntry& entry, const task::Dims& dims, const graph
 }
 
 Status stage_entry(const TraceEntry& entry, const task::Dims& dims,
-                   const std::function<Status(Staged&)>& look) {
+                   const std::function<Status(PreparedEntry&)>& look) {
   return Tracer(entry, dims, false).stage(look);
 }
 

@@ -71,7 +71,7 @@ Result<Trace> trace_entry(const TraceEntry& entry, const task::Dims& dims, bool 
 class PythonTracer;
 
 /// An entry before it is called.
-struct Staged {
+struct PreparedEntry {
   PythonTracer& tracer;
   Value callee;
   Arguments arguments;
@@ -79,7 +79,7 @@ struct Staged {
 };
 /// Prepares the entry and passes it to `look`, which can inspect the call before it is made.
 Status stage_entry(const TraceEntry& entry, const task::Dims& dims,
-                   const std::function<Status(Staged&)>& look);
+                   const std::function<Status(PreparedEntry&)>& look);
 
 /// Traces the entry at any dims.
 class PythonReference : public task::Reference {

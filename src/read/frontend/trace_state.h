@@ -53,7 +53,7 @@ struct TraceState {
   TraceSettings settings;
   graph::Builder graph;
   std::shared_ptr<Scope> globals;
-  std::map<std::string, std::shared_ptr<Scope>> libraries;  // by file (written.h)
+  std::map<std::string, std::shared_ptr<Scope>> libraries;  // by file (library_rows.h)
   std::vector<Frame*> frames;
   std::vector<std::weak_ptr<Scope>> scopes;
   std::vector<std::weak_ptr<Object>> objects;

@@ -8,8 +8,8 @@
 #include "kForeignWorkerFiles.inc"
 #include "os/process.h"
 #include "os/scratch.h"
+#include "torch_worker/torch_confinement.h"
 #include "torch_worker/torch_python.h"
-#include "torch_worker/torch_walls.h"
 
 namespace kw::host_recording {
 namespace {
@@ -59,7 +59,8 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
   const os::ScratchFolder folder = KW_TRY(os::ScratchFolder::make("foreign"));
   Json job = KW_TRY(python_job(request, "tune"));
   job.set("files", worker_files({"common", "tune"}));
-  torch_worker::TorchWalls walls = KW_TRY(torch_worker::torch_walls(python, folder.path()));
+  torch_worker::TorchConfinement walls =
+      KW_TRY(torch_worker::torch_confinement(python, folder.path()));
   walls.environment.emplace_back("CUDA_CACHE_DISABLE=1");
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;

@@ -447,8 +447,8 @@ std::string difference(const RecordedCall& one, const RecordedCall& other) {
   return "";
 }
 
-Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted) {
-  Settled settled;
+AgreedCall settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted) {
+  AgreedCall settled;
   for (const CaseRecord* record : records) {
     if (record->calls.size() < calls_wanted || !record->calls.back().finished)
       settled.not_served = "it did not return";

@@ -73,11 +73,11 @@ Result<std::vector<CaseRecord>> read_recording(std::string_view text, const Para
 std::string difference(const RecordedCall& one, const RecordedCall& other);
 
 /// The result for one shape, over all calls of all processes.
-struct Settled {
+struct AgreedCall {
   const RecordedCall* call = nullptr;  // the call they all agree on
   std::string refused;                 // why it is not accepted
   std::string not_served;      // why this shape is outside its domain
 };
-Settled settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
+AgreedCall settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
 
 }  // namespace kw::host_recording

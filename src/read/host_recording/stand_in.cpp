@@ -23,8 +23,8 @@
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
+#include "torch_worker/torch_confinement.h"
 #include "torch_worker/torch_python.h"
-#include "torch_worker/torch_walls.h"
 
 namespace kw::host_recording {
 namespace {

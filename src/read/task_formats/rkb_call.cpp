@@ -60,7 +60,7 @@ def noted_backward(context, gradients, results):
 
 class Looking {
  public:
-  Looking(const task::Task& forward, frontend::Staged& staged)
+  Looking(const task::Task& forward, frontend::PreparedEntry& staged)
       : forward_(forward), staged_(staged) {}
 
   Status look_forward(task::Call* call) {
@@ -177,7 +177,7 @@ class Looking {
   }
 
   const task::Task& forward_;
-  frontend::Staged& staged_;
+  frontend::PreparedEntry& staged_;
   std::vector<frontend::Value> given_;  // arguments of the candidate of the forward pass
 };
 
@@ -206,7 +206,7 @@ std::optional<task::Call> seen(const task::Task& forward, const task::Task& task
   task::Call call;
   const Status looked = frontend::stage_entry(
       entry, forward.benchmark_shapes.front(),
-      [&](frontend::Staged& staged) { return (Looking(forward, staged).*look)(&call); });
+      [&](frontend::PreparedEntry& staged) { return (Looking(forward, staged).*look)(&call); });
   if (!looked || !settle_tensors(call.arguments, forward, task, &call)) return std::nullopt;
   if (!call.results.empty() && !std::ranges::is_permutation(call.results, task.output_names))
     return std::nullopt;

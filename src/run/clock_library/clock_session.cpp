@@ -100,9 +100,9 @@ Status ClockSession::time(const gpu::Request& request, const std::vector<cuda::D
     auto subject = std::make_unique<cuda::ProgramSubject>(*context_, utilities_->jobs(),
                                                           *image->second, message.program, pools[p],
                                                           request.protocol_options.seed + p);
-    if (cuda::Went went = subject->prepare(); !went) {
-      reply.time.status = went.error().status;
-      reply.time.message = message.program.module_name + ": " + went.error().message;
+    if (cuda::MaybeFault done = subject->prepare(); !done) {
+      reply.time.status = done.error().status;
+      reply.time.message = message.program.module_name + ": " + done.error().message;
       return Done{};
     }
     subjects.push_back(std::move(subject));

@@ -28,8 +28,8 @@ int64_t element_of(const Buffer& buffer, int64_t byte) {
 
 /// Reads device memory in chunks; stops when `look(offset, bytes)` returns true.
 template <typename Look>
-Went read_in_chunks(const Context& context, CuDevicePtr address, uint64_t bytes,
-                    const std::string& doing, Look look) {
+MaybeFault read_in_chunks(const Context& context, CuDevicePtr address, uint64_t bytes,
+                          const std::string& doing, Look look) {
   std::vector<std::byte> chunk(std::min(bytes, kChunkBytes));
   for (uint64_t offset = 0; offset < bytes; offset += chunk.size()) {
     chunk.resize(std::min(bytes - offset, kChunkBytes));
@@ -58,7 +58,7 @@ Finding BufferSet::finding(FindingKind kind, size_t index, int64_t byte) const {
   return finding;
 }
 
-Got<std::vector<Finding>> BufferSet::check_guards() {
+FaultOr<std::vector<Finding>> BufferSet::check_guards() {
   std::vector<Finding> findings;
   for (size_t i = 0; i < slots_.size(); ++i) {
     if (!program_->buffers[i].present) continue;
@@ -69,8 +69,8 @@ Got<std::vector<Finding>> BufferSet::check_guards() {
   return findings;
 }
 
-Went BufferSet::check_zone(size_t index, uint64_t offset, uint64_t bytes,
-                           std::vector<Finding>& findings) {
+MaybeFault BufferSet::check_zone(size_t index, uint64_t offset, uint64_t bytes,
+                                 std::vector<Finding>& findings) {
   const Buffer& buffer = program_->buffers[index];
   const Slot& slot = slots_[index];
   std::vector<std::byte> zone(bytes);
@@ -110,8 +110,8 @@ Went BufferSet::check_zone(size_t index, uint64_t offset, uint64_t bytes,
                           "restoring the guard of '" + buffer.name + "'");
 }
 
-Got<std::vector<Finding>> BufferSet::check_contents(JobKernels& kernels, const Sources& inputs,
-                                                    const Deadline& deadline) {
+FaultOr<std::vector<Finding>> BufferSet::check_contents(JobKernels& kernels, const Sources& inputs,
+                                                        const Deadline& deadline) {
   std::vector<Finding> findings;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
@@ -123,8 +123,8 @@ Got<std::vector<Finding>> BufferSet::check_contents(JobKernels& kernels, const S
   return findings;
 }
 
-Went BufferSet::check_input(JobKernels& kernels, size_t index, const Source& source,
-                            const Deadline& deadline, std::vector<Finding>& findings) {
+MaybeFault BufferSet::check_input(JobKernels& kernels, size_t index, const Source& source,
+                                  const Deadline& deadline, std::vector<Finding>& findings) {
   // If the hashes on the device agree, the contents need not be downloaded.
   if (is_plain(index) && source.device.address != 0) {
     const auto hashes = KW_TRY(kernels.hash_now({span(index)}, 0, deadline));
@@ -135,8 +135,8 @@ Went BufferSet::check_input(JobKernels& kernels, size_t index, const Source& sou
   return compare_input(index, storage_image(index, dense), findings);
 }
 
-Went BufferSet::compare_input(size_t index, std::span<const std::byte> dense,
-                              std::vector<Finding>& findings) {
+MaybeFault BufferSet::compare_input(size_t index, std::span<const std::byte> dense,
+                                    std::vector<Finding>& findings) {
   const Buffer& buffer = program_->buffers[index];
   int64_t changed = -1;
   KW_TRY(read_in_chunks(
@@ -156,7 +156,7 @@ Went BufferSet::compare_input(size_t index, std::span<const std::byte> dense,
   return Done{};
 }
 
-Went BufferSet::check_kept(size_t index, std::vector<Finding>& findings) {
+MaybeFault BufferSet::check_kept(size_t index, std::vector<Finding>& findings) {
   const Buffer& buffer = program_->buffers[index];
   int64_t dirty = -1;
   KW_TRY(read_in_chunks(*context_, addresses_[index], static_cast<uint64_t>(buffer.bytes),
@@ -182,7 +182,7 @@ std::vector<Finding> BufferSet::check_written(const MutableBytes& outputs) const
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!buffer.present || buffer.role != Role::Output || outputs[i].empty()) continue;
-    const Survivors left = find_survivors(buffer.dtype, outputs[i], slots_[i].pattern,
+    const Unwritten left = find_unwritten(buffer.dtype, outputs[i], slots_[i].pattern,
                                           static_cast<unsigned>(addresses_[i] % 4));
     if (left.count == 0) continue;
     const int64_t size = tensor::dtype_size(buffer.dtype);

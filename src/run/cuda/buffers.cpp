@@ -45,7 +45,7 @@ Sources from_host(const ConstBytes& inputs) {
   return sources;
 }
 
-Got<std::vector<std::byte>> on_host(const Context& context, const Source& source) {
+FaultOr<std::vector<std::byte>> on_host(const Context& context, const Source& source) {
   if (source.device.address == 0)
     return std::vector<std::byte>(source.host.begin(), source.host.end());
   std::vector<std::byte> bytes(source.device.bytes);
@@ -64,8 +64,8 @@ DeviceSpan BufferSet::span(size_t index) const {
   return {addresses_[index], static_cast<uint64_t>(buffer.bytes)};
 }
 
-Got<BufferSet> BufferSet::create(const Context& context, const kernel::Program& program,
-                                 int misalign_bytes, uint64_t seed) {
+FaultOr<BufferSet> BufferSet::create(const Context& context, const kernel::Program& program,
+                                     int misalign_bytes, uint64_t seed) {
   BufferSet set(context, program);
   for (const Buffer& buffer : program.buffers) {
     KW_TRY(set.add(buffer, misalign_bytes, seed + set.slots_.size()));
@@ -73,7 +73,7 @@ Got<BufferSet> BufferSet::create(const Context& context, const kernel::Program& 
   return set;
 }
 
-Went BufferSet::add(const Buffer& buffer, int misalign_bytes, uint64_t seed) {
+MaybeFault BufferSet::add(const Buffer& buffer, int misalign_bytes, uint64_t seed) {
   Slot slot;
   if (!buffer.present) {
     slots_.push_back(std::move(slot));
@@ -120,7 +120,7 @@ std::vector<std::byte> BufferSet::storage_image(size_t index,
   return image;
 }
 
-Went BufferSet::upload(const Sources& inputs) {
+MaybeFault BufferSet::upload(const Sources& inputs) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!is_given(buffer)) continue;
@@ -130,7 +130,7 @@ Went BufferSet::upload(const Sources& inputs) {
   return Done{};
 }
 
-Went BufferSet::upload_one(size_t index, const Source& source) {
+MaybeFault BufferSet::upload_one(size_t index, const Source& source) {
   const std::string doing = "uploading '" + program_->buffers[index].name + "'";
   const CuDevicePtr to = addresses_[index];
   if (!is_plain(index)) {
@@ -145,7 +145,7 @@ Went BufferSet::upload_one(size_t index, const Source& source) {
                          doing);
 }
 
-Went BufferSet::enqueue_zero_fills() {
+MaybeFault BufferSet::enqueue_zero_fills() {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!buffer.present || buffer.role != Role::Scratch || buffer.fill != Fill::Zero ||
@@ -158,7 +158,7 @@ Went BufferSet::enqueue_zero_fills() {
   return Done{};
 }
 
-Went BufferSet::download(const MutableBytes& outputs) {
+MaybeFault BufferSet::download(const MutableBytes& outputs) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Buffer& buffer = program_->buffers[i];
     if (!is_returned(buffer)) continue;
@@ -175,8 +175,8 @@ Went BufferSet::download(const MutableBytes& outputs) {
   return Done{};
 }
 
-Got<std::vector<uint64_t>> BufferSet::hash_outputs(JobKernels& kernels, uint64_t seed,
-                                                   const Deadline& deadline) {
+FaultOr<std::vector<uint64_t>> BufferSet::hash_outputs(JobKernels& kernels, uint64_t seed,
+                                                       const Deadline& deadline) {
   std::vector<uint64_t> hashes(slots_.size());
   std::vector<DeviceSpan> spans;
   std::vector<size_t> owners;

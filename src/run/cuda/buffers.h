@@ -32,7 +32,7 @@ struct Source {
 using Sources = std::vector<Source>;
 Sources from_host(const ConstBytes& inputs);
 /// The dense bytes of a source, downloaded if they are on the device.
-Got<std::vector<std::byte>> on_host(const Context& context, const Source& source);
+FaultOr<std::vector<std::byte>> on_host(const Context& context, const Source& source);
 
 /// Whether the caller fills this buffer, or gets it back: present, not empty, and of such a role.
 bool is_given(const kernel::Buffer& buffer);
@@ -42,8 +42,8 @@ class BufferSet {
  public:
   /// Allocates and poisons. Every layout must have passed check_layout. `misalign_bytes` shifts
   /// each buffer, rounded up to its own alignment.
-  static Got<BufferSet> create(const Context& context, const kernel::Program& program,
-                               int misalign_bytes, uint64_t seed);
+  static FaultOr<BufferSet> create(const Context& context, const kernel::Program& program,
+                                   int misalign_bytes, uint64_t seed);
 
   /// Parallel to the program's buffers; 0 for absent ones.
   const std::vector<CuDevicePtr>& addresses() const { return addresses_; }
@@ -51,27 +51,27 @@ class BufferSet {
   uint64_t storage_bytes() const;
 
   /// Copies inputs and inouts into the buffers.
-  Went upload(const Sources& inputs);
+  MaybeFault upload(const Sources& inputs);
   /// Storage of one buffer; its address is 0 when it is absent or empty.
   DeviceSpan span(size_t index) const;
   /// True when a buffer's storage is the dense tensor, byte for byte.
   bool is_plain(size_t index) const;
   uint32_t pattern(size_t index) const { return slots_[index].pattern; }
   /// Queues the "= 0" fills. They are part of the call and are timed.
-  Went enqueue_zero_fills();
+  MaybeFault enqueue_zero_fills();
   /// Copies outputs and inouts to the host.
-  Went download(const MutableBytes& outputs);
+  MaybeFault download(const MutableBytes& outputs);
   /// audit_hash of each returned buffer's dense contents, 0 for others.
-  Got<std::vector<uint64_t>> hash_outputs(JobKernels& kernels, uint64_t seed,
-                                          const Deadline& deadline);
+  FaultOr<std::vector<uint64_t>> hash_outputs(JobKernels& kernels, uint64_t seed,
+                                              const Deadline& deadline);
 
   /// Findings for guard zones that were written to. The zones are restored, so that the next hit is
   /// a new one.
-  Got<std::vector<record::Finding>> check_guards();
+  FaultOr<std::vector<record::Finding>> check_guards();
   /// Findings for changed inputs and for "kept" scratch that is not zero. `inputs` as given to
   /// upload().
-  Got<std::vector<record::Finding>> check_contents(JobKernels& kernels, const Sources& inputs,
-                                                   const Deadline& deadline);
+  FaultOr<std::vector<record::Finding>> check_contents(JobKernels& kernels, const Sources& inputs,
+                                                       const Deadline& deadline);
   /// Findings for outputs that still hold poison, in the bytes from download().
   std::vector<record::Finding> check_written(const MutableBytes& outputs) const;
 
@@ -83,15 +83,15 @@ class BufferSet {
   };
   BufferSet(const Context& context, const kernel::Program& program)
       : context_(&context), program_(&program) {}
-  Went add(const kernel::Buffer& buffer, int misalign_bytes, uint64_t seed);
-  Went check_zone(size_t index, uint64_t offset, uint64_t bytes,
-                  std::vector<record::Finding>& findings);
-  Went upload_one(size_t index, const Source& source);
-  Went check_input(JobKernels& kernels, size_t index, const Source& source,
-                   const Deadline& deadline, std::vector<record::Finding>& findings);
-  Went compare_input(size_t index, std::span<const std::byte> dense,
-                     std::vector<record::Finding>& findings);
-  Went check_kept(size_t index, std::vector<record::Finding>& findings);
+  MaybeFault add(const kernel::Buffer& buffer, int misalign_bytes, uint64_t seed);
+  MaybeFault check_zone(size_t index, uint64_t offset, uint64_t bytes,
+                        std::vector<record::Finding>& findings);
+  MaybeFault upload_one(size_t index, const Source& source);
+  MaybeFault check_input(JobKernels& kernels, size_t index, const Source& source,
+                         const Deadline& deadline, std::vector<record::Finding>& findings);
+  MaybeFault compare_input(size_t index, std::span<const std::byte> dense,
+                           std::vector<record::Finding>& findings);
+  MaybeFault check_kept(size_t index, std::vector<record::Finding>& findings);
   std::vector<std::byte> storage_image(size_t index, std::span<const std::byte> dense) const;
   record::Finding finding(record::FindingKind kind, size_t index, int64_t byte) const;
 

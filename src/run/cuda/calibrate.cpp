@@ -42,7 +42,7 @@ class Bench {
     protocol_.audit = false;
   }
 
-  Got<record::Calibration> run() {
+  FaultOr<record::Calibration> run() {
     result_.uuid = context_.info().uuid;
     result_.gpu = context_.info().name;
     result_.driver = context_.info().driver;
@@ -55,7 +55,7 @@ class Bench {
   }
 
  private:
-  Got<record::TimingSamples> time(Subject& subject, const ports::TimeProtocol& protocol) {
+  FaultOr<record::TimingSamples> time(Subject& subject, const ports::TimeProtocol& protocol) {
     TimeReport report = time_subjects(context_, utilities_, {{&subject, {}}}, protocol);
     if (report.status != ports::RunStatus::Completed) {
       Fault fault = refusal(report.message);
@@ -67,13 +67,13 @@ class Bench {
     return std::move(report.results[0].samples);
   }
 
-  Got<std::unique_ptr<LoadedImage>> load(const std::string& ptx) {
+  FaultOr<std::unique_ptr<LoadedImage>> load(const std::string& ptx) {
     auto image = LoadedImage::load(context_, ports::ImageKind::Ptx, ptx);
     if (!image) return refusal(image.error().message);
     return std::move(image).value();
   }
 
-  Went measure_traffic() {
+  MaybeFault measure_traffic() {
     const auto image = KW_TRY(load(traffic_ptx()));
     const unsigned blocks = kBlocksPerSm * static_cast<unsigned>(std::max(1, context_.info().sms));
     const uint64_t step = uint64_t{16} * 4 * blocks * kThreads;
@@ -131,7 +131,7 @@ class Bench {
     return measure_launch(*image);
   }
 
-  Went measure_launch(LoadedImage& image) {
+  MaybeFault measure_launch(LoadedImage& image) {
     KernelSubject empty(context_, *KW_TRY(image.function("kw_empty")), 1, 32, {});
     ports::TimeProtocol protocol = protocol_;
     protocol.graph_below_us = 1e9;
@@ -149,16 +149,16 @@ class Bench {
     return image.exactly ? capability == image.least : capability >= image.least;
   }
 
-  Went measure_peaks(const PeakImage& source) {
+  MaybeFault measure_peaks(const PeakImage& source) {
     if (!suits(source)) return Done{};
     auto image = load(source.ptx);
     // An older driver refuses new instructions: then only that peak is unknown.
-    if (!image) return image.error().context_lost ? Went(image.error()) : Went(Done{});
+    if (!image) return image.error().context_lost ? MaybeFault(image.error()) : MaybeFault(Done{});
     for (const PeakKernel& peak : source.kernels) KW_TRY(measure_peak(**image, peak));
     return Done{};
   }
 
-  Went measure_peak(LoadedImage& image, const PeakKernel& peak) {
+  MaybeFault measure_peak(LoadedImage& image, const PeakKernel& peak) {
     LoadedFunction* function = KW_TRY(image.function(peak.entry));
     const DeviceMemory sink = KW_TRY(DeviceMemory::allocate(context_, 256, "a calibration"));
     const auto blocks =
@@ -195,8 +195,8 @@ class Bench {
 
 }  // namespace
 
-Got<record::Calibration> calibrate(const Context& context, UtilityKernels& utilities,
-                                   double timeout_seconds) {
+FaultOr<record::Calibration> calibrate(const Context& context, UtilityKernels& utilities,
+                                       double timeout_seconds) {
   return Bench(context, utilities, timeout_seconds).run();
 }
 

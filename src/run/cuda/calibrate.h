@@ -8,7 +8,7 @@
 namespace kw::cuda {
 
 /// Takes a few seconds. Peaks whose instructions the device lacks are left out.
-Got<record::Calibration> calibrate(const Context& context, UtilityKernels& utilities,
-                                   double timeout_seconds);
+FaultOr<record::Calibration> calibrate(const Context& context, UtilityKernels& utilities,
+                                       double timeout_seconds);
 
 }  // namespace kw::cuda

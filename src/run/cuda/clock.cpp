@@ -29,8 +29,8 @@ Fault named(const std::string& name, Fault fault) {
 }
 
 /// Microseconds between two events with no work between them, both queued behind the gate.
-Got<double> event_overhead(const Context& context, UtilityKernels& utilities,
-                           const Deadline& deadline) {
+FaultOr<double> event_overhead(const Context& context, UtilityKernels& utilities,
+                               const Deadline& deadline) {
   EventPair events = KW_TRY(EventPair::create(context));
   std::vector<double> times;
   for (int i = 0; i < kOverheadPairs; ++i) {
@@ -56,7 +56,7 @@ class Session {
         protocol_(protocol),
         deadline_(deadline_in(protocol.timeout_seconds)) {}
 
-  Went run(std::vector<LaneResult>& results) {
+  MaybeFault run(std::vector<LaneResult>& results) {
     KW_TRY(prepare());
     ClockWatch watch(context_);
     while (!done()) {
@@ -68,14 +68,14 @@ class Session {
   }
 
  private:
-  Went prepare() {
+  MaybeFault prepare() {
     const double overhead = KW_TRY(event_overhead(context_, utilities_, deadline_));
     for (size_t i = 0; i < requests_.size(); ++i) {
       lanes_.push_back(std::make_unique<Lane>(context_, utilities_, *requests_[i].subject,
                                               protocol_, protocol_.seed + i, deadline_));
       lanes_[i]->result().copied.resize(requests_[i].copy_to.size());
-      if (Went went = lanes_[i]->prepare(overhead); !went)
-        return named(lanes_[i]->name(), std::move(went).error());
+      if (MaybeFault done = lanes_[i]->prepare(overhead); !done)
+        return named(lanes_[i]->name(), std::move(done).error());
     }
     for (int i = 0; i < protocol_.copies_out; ++i) {
       const auto draw = ports::audit_mix(static_cast<uint64_t>(i), 1, protocol_.seed);
@@ -96,11 +96,11 @@ class Session {
   }
 
   /// Takes one sample of every lane; all of them count, or none.
-  Went pass(bool forwards, ClockWatch& watch) {
+  MaybeFault pass(bool forwards, ClockWatch& watch) {
     bool good = true;
     for (size_t n = 0; n < lanes_.size(); ++n) {
       Lane& lane = *lanes_[forwards ? n : lanes_.size() - 1 - n];
-      Got<bool> counts = lane.take();
+      FaultOr<bool> counts = lane.take();
       if (!counts) return named(lane.name(), std::move(counts).error());
       good = good && *counts;
     }
@@ -116,7 +116,7 @@ class Session {
     return Done{};
   }
 
-  Went copy_out(size_t slot) {
+  MaybeFault copy_out(size_t slot) {
     for (size_t i = 0; i < lanes_.size(); ++i) {
       if (slot >= requests_[i].copy_to.size()) continue;
       KW_TRY(lanes_[i]->copy_out(requests_[i].copy_to[slot], lanes_[i]->result().copied[slot]));
@@ -124,12 +124,13 @@ class Session {
     return Done{};
   }
 
-  Went finish(const ClockWatch& watch, std::vector<LaneResult>& results) {
+  MaybeFault finish(const ClockWatch& watch, std::vector<LaneResult>& results) {
     const NvmlReading reading = context_.telemetry();
     if (protocol_.copies_out > 0) KW_TRY(copy_out(chosen_.size()));
     if (protocol_.span) KW_TRY(measure_spans());
     for (const auto& lane : lanes_) {
-      if (Went went = lane->finish(); !went) return named(lane->name(), std::move(went).error());
+      if (MaybeFault done = lane->finish(); !done)
+        return named(lane->name(), std::move(done).error());
       LaneResult& result = lane->result();
       result.samples.discarded = discarded_;
       result.samples.clocks_low = watch.low();
@@ -142,12 +143,12 @@ class Session {
     return Done{};
   }
 
-  Went measure_spans() {
+  MaybeFault measure_spans() {
     const std::unique_ptr<Cupti> cupti = Cupti::open();
     if (cupti == nullptr) return Done{};
     for (const auto& lane : lanes_) {
-      if (Went went = lane->measure_span(*cupti); !went)
-        return named(lane->name(), std::move(went).error());
+      if (MaybeFault done = lane->measure_span(*cupti); !done)
+        return named(lane->name(), std::move(done).error());
     }
     return Done{};
   }
@@ -170,9 +171,9 @@ TimeReport time_subjects(const Context& context, UtilityKernels& utilities,
                          const ports::TimeProtocol& protocol) {
   TimeReport report;
   Session session(context, utilities, requests, protocol);
-  Went went = session.run(report.results);
-  if (!went) {
-    const Fault& fault = went.error();
+  MaybeFault done = session.run(report.results);
+  if (!done) {
+    const Fault& fault = done.error();
     report.status = fault.status;
     report.message = fault.message;
     report.device_lost = fault.device_lost;

@@ -113,14 +113,14 @@ uint64_t Context::free_bytes() const {
   return api().memory_info(&free_bytes, &total) == kSuccess ? free_bytes : 0;
 }
 
-Went Context::check(CuResult code, const std::string& doing) const {
+MaybeFault Context::check(CuResult code, const std::string& doing) const {
   if (code == kSuccess) return Done{};
   Fault fault = make_fault(driver_, code, doing);
   if (fault.context_lost) lost_ = true;
   return fault;
 }
 
-Went Context::wait(const Deadline& deadline, const std::string& doing) const {
+MaybeFault Context::wait(const Deadline& deadline, const std::string& doing) const {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point started = Clock::now();
   CuResult code = kNotReady;
@@ -144,13 +144,14 @@ Went Context::wait(const Deadline& deadline, const std::string& doing) const {
   return check(api().stream_synchronize(stream_), doing);
 }
 
-Went Context::upload(CuDevicePtr to, const void* from, uint64_t bytes,
-                     const std::string& doing) const {
+MaybeFault Context::upload(CuDevicePtr to, const void* from, uint64_t bytes,
+                           const std::string& doing) const {
   KW_TRY(check(api().copy_to_device(to, from, bytes, stream_), doing));
   return check(api().stream_synchronize(stream_), doing);
 }
 
-Went Context::download(void* to, CuDevicePtr from, uint64_t bytes, const std::string& doing) const {
+MaybeFault Context::download(void* to, CuDevicePtr from, uint64_t bytes,
+                             const std::string& doing) const {
   KW_TRY(check(api().copy_to_host(to, from, bytes, stream_), doing));
   return check(api().stream_synchronize(stream_), doing);
 }
@@ -166,8 +167,8 @@ PinnedRange::~PinnedRange() {
   if (address_ != nullptr && !context_.lost()) context_.api().host_unregister(address_);
 }
 
-Got<DeviceMemory> DeviceMemory::allocate(const Context& context, uint64_t bytes,
-                                         const std::string& what) {
+FaultOr<DeviceMemory> DeviceMemory::allocate(const Context& context, uint64_t bytes,
+                                             const std::string& what) {
   DeviceMemory memory;
   std::string doing = fmt::format("allocating {} for {} ({} free)", human_bytes(bytes), what,
                                   human_bytes(context.free_bytes()));

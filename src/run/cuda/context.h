@@ -50,13 +50,14 @@ class Context {
   /// driver objects do not free them.
   bool lost() const { return lost_; }
   /// Turns the driver's result into a Fault unless it is success.
-  Went check(CuResult code, const std::string& doing) const;
+  MaybeFault check(CuResult code, const std::string& doing) const;
   /// Copies on our stream, after all queued work, and waits. (The driver's synchronous copies are
   /// not ordered with our stream, and may return before the bytes are on the device.)
-  Went upload(CuDevicePtr to, const void* from, uint64_t bytes, const std::string& doing) const;
-  Went download(void* to, CuDevicePtr from, uint64_t bytes, const std::string& doing) const;
+  MaybeFault upload(CuDevicePtr to, const void* from, uint64_t bytes,
+                    const std::string& doing) const;
+  MaybeFault download(void* to, CuDevicePtr from, uint64_t bytes, const std::string& doing) const;
   /// Waits for all queued work. After the deadline: Hung, and the context is lost.
-  Went wait(const Deadline& deadline, const std::string& doing) const;
+  MaybeFault wait(const Deadline& deadline, const std::string& doing) const;
 
  private:
   explicit Context(const Driver& driver) : driver_(driver) {}
@@ -90,8 +91,8 @@ class PinnedRange {
 /// Device memory, freed with its owner.
 class DeviceMemory {
  public:
-  static Got<DeviceMemory> allocate(const Context& context, uint64_t bytes,
-                                    const std::string& what);
+  static FaultOr<DeviceMemory> allocate(const Context& context, uint64_t bytes,
+                                        const std::string& what);
   DeviceMemory() = default;
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;

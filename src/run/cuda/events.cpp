@@ -4,7 +4,7 @@
 
 namespace kw::cuda {
 
-Got<EventPair> EventPair::create(const Context& context) {
+FaultOr<EventPair> EventPair::create(const Context& context) {
   EventPair pair(context);
   KW_TRY(
       context.check(context.api().event_create(&pair.start_, kEventDefault), "creating an event"));
@@ -23,17 +23,17 @@ EventPair::~EventPair() {
   if (end_ != nullptr) context_->api().event_destroy(end_);
 }
 
-Went EventPair::record_start() {
+MaybeFault EventPair::record_start() {
   return context_->check(context_->api().event_record(start_, context_->stream()),
                          "recording an event");
 }
 
-Went EventPair::record_end() {
+MaybeFault EventPair::record_end() {
   return context_->check(context_->api().event_record(end_, context_->stream()),
                          "recording an event");
 }
 
-Got<double> EventPair::elapsed() {
+FaultOr<double> EventPair::elapsed() {
   float milliseconds = 0;
   KW_TRY(context_->check(context_->api().event_elapsed(&milliseconds, start_, end_),
                          "reading the events"));

@@ -8,14 +8,14 @@ namespace kw::cuda {
 /// The events are destroyed with their owner.
 class EventPair {
  public:
-  static Got<EventPair> create(const Context& context);
+  static FaultOr<EventPair> create(const Context& context);
   EventPair(EventPair&& other) noexcept;
   EventPair& operator=(EventPair&&) = delete;
   ~EventPair();
-  Went record_start();
-  Went record_end();
+  MaybeFault record_start();
+  MaybeFault record_end();
   /// Microseconds between them; both must have happened.
-  Got<double> elapsed();
+  FaultOr<double> elapsed();
 
  private:
   explicit EventPair(const Context& context) : context_(&context) {}

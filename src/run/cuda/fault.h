@@ -30,10 +30,10 @@ Fault refusal(std::string why);
 
 /// A value, or a Fault instead. Works with KW_TRY.
 template <typename T>
-class [[nodiscard]] Got {
+class [[nodiscard]] FaultOr {
  public:
-  Got(T value) : v_(std::in_place_index<0>, std::move(value)) {}
-  Got(Fault fault) : v_(std::in_place_index<1>, std::move(fault)) {}
+  FaultOr(T value) : v_(std::in_place_index<0>, std::move(value)) {}
+  FaultOr(Fault fault) : v_(std::in_place_index<1>, std::move(fault)) {}
 
   explicit operator bool() const { return v_.index() == 0; }
   T& operator*() & { return std::get<0>(v_); }
@@ -45,6 +45,6 @@ class [[nodiscard]] Got {
  private:
   std::variant<T, Fault> v_;
 };
-using Went = Got<Done>;
+using MaybeFault = FaultOr<Done>;
 
 }  // namespace kw::cuda

@@ -28,9 +28,9 @@ GraphSubject::~GraphSubject() {
   }
 }
 
-Got<size_t> GraphSubject::make_copies(size_t) { return calls_.size(); }
+FaultOr<size_t> GraphSubject::make_copies(size_t) { return calls_.size(); }
 
-Went GraphSubject::enqueue(size_t copy) {
+MaybeFault GraphSubject::enqueue(size_t copy) {
   CuGraphExec& exec = execs_[copy];
   if (exec == nullptr) {
     KW_TRY(context_.check(context_.api().graph_instantiate(&exec, calls_[copy].graph, 0),

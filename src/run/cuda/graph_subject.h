@@ -23,11 +23,11 @@ class GraphSubject final : public Subject {
   GraphSubject& operator=(const GraphSubject&) = delete;
 
   const std::string& name() const override { return name_; }
-  Got<size_t> make_copies(size_t wanted) override;
+  FaultOr<size_t> make_copies(size_t wanted) override;
   const CallBuffers& buffers(size_t copy) const override { return buffers_[copy]; }
   const std::vector<std::vector<DeviceSpan>>& pool() const override { return pool_; }
-  Went enqueue(size_t copy) override;
-  Got<CuGraph> graph(size_t copy) override { return calls_[copy].graph; }
+  MaybeFault enqueue(size_t copy) override;
+  FaultOr<CuGraph> graph(size_t copy) override { return calls_[copy].graph; }
 
  private:
   const Context& context_;

@@ -78,7 +78,7 @@ LoadedImage::~LoadedImage() {
   for (CuModule module : modules_) context_.api().module_unload(module);
 }
 
-Got<LoadedFunction*> LoadedImage::function(const std::string& entry) {
+FaultOr<LoadedFunction*> LoadedImage::function(const std::string& entry) {
   if (auto known = functions_.find(entry); known != functions_.end()) return &known->second;
   LoadedFunction function;
   function.entry = entry;
@@ -117,7 +117,7 @@ void LoadedImage::remember_globals(CuModule module, const std::vector<std::strin
   }
 }
 
-Got<std::vector<record::Finding>> LoadedImage::check_globals() {
+FaultOr<std::vector<record::Finding>> LoadedImage::check_globals() {
   std::vector<record::Finding> findings;
   std::string now;
   for (const Global& global : globals_) {

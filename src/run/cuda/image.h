@@ -36,10 +36,10 @@ class LoadedImage {
   LoadedImage& operator=(const LoadedImage&) = delete;
 
   /// The kernel of that name, looked up once.
-  Got<LoadedFunction*> function(const std::string& entry);
+  FaultOr<LoadedFunction*> function(const std::string& entry);
   /// Compares the module's writable globals with their values after loading. Restores and reports
   /// each change.
-  Got<std::vector<record::Finding>> check_globals();
+  FaultOr<std::vector<record::Finding>> check_globals();
 
  private:
   struct Global {

@@ -14,7 +14,7 @@ constexpr size_t kMaxRows = 65535;  // of a grid
 
 const char* job_kernels_ptx() { return kJobKernels; }
 
-Got<JobList> JobList::create(const Context& context, const std::vector<Job>& jobs) {
+FaultOr<JobList> JobList::create(const Context& context, const std::vector<Job>& jobs) {
   JobList list;
   if (jobs.empty()) return list;
   const uint64_t bytes = jobs.size() * sizeof(Job);
@@ -36,7 +36,7 @@ Result<std::unique_ptr<JobKernels>> JobKernels::load(const Context& context) {
   return kernels;
 }
 
-Went JobKernels::launch(const char* entry, const JobList& jobs, void** params) {
+MaybeFault JobKernels::launch(const char* entry, const JobList& jobs, void** params) {
   LoadedFunction* function = KW_TRY(image_->function(entry));
   const uint64_t wanted = (jobs.longest() / 16 + kJobThreads - 1) / kJobThreads;
   const auto most = static_cast<uint64_t>(std::max(1, context_.info().sms) * 8);
@@ -52,21 +52,21 @@ Went JobKernels::launch(const char* entry, const JobList& jobs, void** params) {
   return context_.check(code, std::string("launching ") + entry);
 }
 
-Went JobKernels::copy(const JobList& jobs) {
+MaybeFault JobKernels::copy(const JobList& jobs) {
   if (jobs.size() == 0) return Done{};
   CuDevicePtr list = jobs.address();
   void* params[] = {&list};
   return launch("kw_copy_jobs", jobs, params);
 }
 
-Went JobKernels::fill(const JobList& jobs) {
+MaybeFault JobKernels::fill(const JobList& jobs) {
   if (jobs.size() == 0) return Done{};
   CuDevicePtr list = jobs.address();
   void* params[] = {&list};
   return launch("kw_fill_jobs", jobs, params);
 }
 
-Went JobKernels::hash(const JobList& jobs, uint64_t seed, CuDevicePtr out) {
+MaybeFault JobKernels::hash(const JobList& jobs, uint64_t seed, CuDevicePtr out) {
   if (jobs.size() == 0) return Done{};
   KW_TRY(context_.check(context_.api().fill_bytes(out, 0, jobs.size() * 8, context_.stream()),
                         "clearing hashes"));
@@ -75,8 +75,8 @@ Went JobKernels::hash(const JobList& jobs, uint64_t seed, CuDevicePtr out) {
   return launch("kw_hash_jobs", jobs, params);
 }
 
-Got<std::vector<uint64_t>> JobKernels::hash_now(const std::vector<DeviceSpan>& spans, uint64_t seed,
-                                                const Deadline& deadline) {
+FaultOr<std::vector<uint64_t>> JobKernels::hash_now(const std::vector<DeviceSpan>& spans,
+                                                    uint64_t seed, const Deadline& deadline) {
   std::vector<uint64_t> hashes(spans.size());
   for (size_t first = 0; first < spans.size(); first += kMaxRows) {
     std::vector<Job> jobs;

@@ -26,7 +26,7 @@ struct Job {
 /// Jobs in device memory, which can be launched many times.
 class JobList {
  public:
-  static Got<JobList> create(const Context& context, const std::vector<Job>& jobs);
+  static FaultOr<JobList> create(const Context& context, const std::vector<Job>& jobs);
   JobList() = default;
   size_t size() const { return count_; }
   uint64_t longest() const { return longest_; }
@@ -43,18 +43,18 @@ class JobKernels {
   static Result<std::unique_ptr<JobKernels>> load(const Context& context);
 
   /// These three only queue work; an empty list queues none.
-  Went copy(const JobList& jobs);
-  Went fill(const JobList& jobs);
+  MaybeFault copy(const JobList& jobs);
+  MaybeFault fill(const JobList& jobs);
   /// Writes ports::audit_hash of each job's bytes to `out`, 8 bytes per job.
-  Went hash(const JobList& jobs, uint64_t seed, CuDevicePtr out);
+  MaybeFault hash(const JobList& jobs, uint64_t seed, CuDevicePtr out);
 
   /// Hashes pieces of memory and waits for the result.
-  Got<std::vector<uint64_t>> hash_now(const std::vector<DeviceSpan>& spans, uint64_t seed,
-                                      const Deadline& deadline);
+  FaultOr<std::vector<uint64_t>> hash_now(const std::vector<DeviceSpan>& spans, uint64_t seed,
+                                          const Deadline& deadline);
 
  private:
   explicit JobKernels(const Context& context) : context_(context) {}
-  Went launch(const char* entry, const JobList& jobs, void** params);
+  MaybeFault launch(const char* entry, const JobList& jobs, void** params);
 
   const Context& context_;
   std::unique_ptr<LoadedImage> image_;

@@ -16,7 +16,7 @@ KernelSubject::~KernelSubject() {
   if (graph_ != nullptr && !context_.lost()) context_.api().graph_destroy(graph_);
 }
 
-Went KernelSubject::enqueue(size_t) {
+MaybeFault KernelSubject::enqueue(size_t) {
   std::vector<void*> pointers;
   for (uint64_t& param : params_) pointers.push_back(&param);
   CuLaunchConfig config{blocks_, 1, 1, threads_, 1, 1, 0, context_.stream(), nullptr, 0};
@@ -24,12 +24,12 @@ Went KernelSubject::enqueue(size_t) {
                         "launching " + function_.entry);
 }
 
-Got<CuGraph> KernelSubject::graph(size_t copy) {
+FaultOr<CuGraph> KernelSubject::graph(size_t copy) {
   if (graph_ != nullptr) return graph_;
   KW_TRY(context_.check(context_.api().capture_begin(context_.stream(), kCaptureThreadLocal),
                         "capturing a call"));
-  Went queued = enqueue(copy);
-  Went ended =
+  MaybeFault queued = enqueue(copy);
+  MaybeFault ended =
       context_.check(context_.api().capture_end(context_.stream(), &graph_), "capturing a call");
   KW_TRY(std::move(queued));
   KW_TRY(std::move(ended));

@@ -14,11 +14,11 @@ class KernelSubject final : public Subject {
   ~KernelSubject() override;
 
   const std::string& name() const override { return function_.entry; }
-  Got<size_t> make_copies(size_t) override { return size_t{1}; }
+  FaultOr<size_t> make_copies(size_t) override { return size_t{1}; }
   const CallBuffers& buffers(size_t) const override { return none_; }
   const std::vector<std::vector<DeviceSpan>>& pool() const override { return pool_; }
-  Went enqueue(size_t copy) override;
-  Got<CuGraph> graph(size_t copy) override;
+  MaybeFault enqueue(size_t copy) override;
+  FaultOr<CuGraph> graph(size_t copy) override;
 
  private:
   const Context& context_;

@@ -61,7 +61,7 @@ Lane::~Lane() {
 
 uint64_t Lane::draw(uint64_t below) { return ports::audit_mix(++draws_, 0, seed_) % below; }
 
-Went Lane::prepare(double overhead_us) {
+MaybeFault Lane::prepare(double overhead_us) {
   overhead_us_ = overhead_us;
   events_ = std::make_unique<EventPair>(KW_TRY(EventPair::create(context_)));
   KW_TRY(subject_.make_copies(1));
@@ -76,7 +76,7 @@ Went Lane::prepare(double overhead_us) {
   return Done{};
 }
 
-Went Lane::list_jobs(size_t copies) {
+MaybeFault Lane::list_jobs(size_t copies) {
   copies_ = copies;
   const auto& pool = subject_.pool();
   std::vector<Job> poison;
@@ -106,7 +106,7 @@ Went Lane::list_jobs(size_t copies) {
   return Done{};
 }
 
-Went Lane::warm_up() {
+MaybeFault Lane::warm_up() {
   const auto started = Clock::now();
   double before = -1;
   int calls = 0;
@@ -127,7 +127,7 @@ Went Lane::warm_up() {
   }
 }
 
-Went Lane::measure_host() {
+MaybeFault Lane::measure_host() {
   std::vector<double> times;
   const auto all = Clock::now();
   while (times.size() < kHostCalls && (times.empty() || seconds_since(all) < kHostSeconds)) {
@@ -142,7 +142,7 @@ Went Lane::measure_host() {
   return Done{};
 }
 
-Went Lane::measure_span(Cupti& cupti) {
+MaybeFault Lane::measure_span(Cupti& cupti) {
   std::vector<double> spans;
   for (int i = 0; i < kSpanCalls; ++i) {
     KW_TRY(refill());
@@ -159,7 +159,7 @@ Went Lane::measure_span(Cupti& cupti) {
   return Done{};
 }
 
-Went Lane::build_graph() {
+MaybeFault Lane::build_graph() {
   size_t calls = static_cast<size_t>(std::max(1, protocol_.graph_copies));
   const CallBuffers& one = subject_.buffers(0);
   const bool in_place = one.in_place();
@@ -175,7 +175,7 @@ Went Lane::build_graph() {
   }
   CuGraph graph = nullptr;
   KW_TRY(context_.check(context_.api().graph_create(&graph, 0), "making a graph"));
-  Went chained = chain_calls(calls, graph);
+  MaybeFault chained = chain_calls(calls, graph);
   CuResult code = kSuccess;
   if (chained) code = context_.api().graph_instantiate(&graph_, graph, 0);
   context_.api().graph_destroy(graph);
@@ -193,7 +193,7 @@ Went Lane::build_graph() {
   return Done{};
 }
 
-Went Lane::chain_calls(size_t calls, CuGraph graph) {
+MaybeFault Lane::chain_calls(size_t calls, CuGraph graph) {
   CuGraphNode last = nullptr;
   for (size_t i = 0; i < calls; ++i) {
     CuGraph child = KW_TRY(subject_.graph(i % copies_));
@@ -206,13 +206,13 @@ Went Lane::chain_calls(size_t calls, CuGraph graph) {
   return Done{};
 }
 
-Went Lane::refill() {
+MaybeFault Lane::refill() {
   rotation_ = draw(refills_.size());
   KW_TRY(utilities_.jobs().copy(refills_[rotation_]));
   return utilities_.jobs().fill(poison_);
 }
 
-Got<double> Lane::measure() {
+FaultOr<double> Lane::measure() {
   KW_TRY(refill());
   if (protocol_.cold_cache) KW_TRY(utilities_.enqueue_sweep());
   const bool gated = gave_up_ < kMaxGateFailures && (graph_ != nullptr || subject_.fits_queue());
@@ -234,14 +234,14 @@ Got<double> Lane::measure() {
   return std::max(0.0, KW_TRY(events_->elapsed()) - overhead_us_) / calls_;
 }
 
-Got<bool> Lane::take() {
+FaultOr<bool> Lane::take() {
   pending_us_ = KW_TRY(measure());
   pending_.clear();
   if (protocol_.audit) KW_TRY(hash_outputs());
   return pending_us_ >= 0;
 }
 
-Went Lane::hash_outputs() {
+MaybeFault Lane::hash_outputs() {
   std::vector<uint64_t> hashes(hashes_.size());
   KW_TRY(utilities_.jobs().hash(hashes_, protocol_.hash_seed, hash_memory_.address()));
   KW_TRY(context_.wait(deadline_, "hashing the outputs of " + name()));
@@ -272,7 +272,7 @@ void Lane::keep() {
   pending_.clear();
 }
 
-Went Lane::copy_out(const MutableBytes& to, CopiedSlot& slot) {
+MaybeFault Lane::copy_out(const MutableBytes& to, CopiedSlot& slot) {
   const size_t copy = draw(copies_);
   KW_TRY(subject_.copy_out(copy, to));
   slot.sample = static_cast<int>(result_.samples.microseconds.size()) - 1;
@@ -281,7 +281,7 @@ Went Lane::copy_out(const MutableBytes& to, CopiedSlot& slot) {
   return Done{};
 }
 
-Went Lane::finish() {
+MaybeFault Lane::finish() {
   std::vector<size_t> entries;
   for (size_t c = 0; c < copies_; ++c) entries.push_back((c + rotation_) % subject_.pool().size());
   result_.findings = KW_TRY(subject_.check(entries, deadline_));

@@ -23,18 +23,18 @@ class Lane {
 
   /// Warms up until times are steady, chooses the method, builds the graph. `overhead_us` is
   /// subtracted from every sample.
-  Went prepare(double overhead_us);
+  MaybeFault prepare(double overhead_us);
   /// Refills, sweeps, times and hashes one sample, which is pending until keep(). False when
   /// launches could not be hidden; then the sample must not count.
-  Got<bool> take();
+  FaultOr<bool> take();
   /// Adds the pending sample to the result.
   void keep();
   /// Copies the outputs of one call, drawn at random, of the pending or last kept sample.
-  Went copy_out(const MutableBytes& to, CopiedSlot& slot);
+  MaybeFault copy_out(const MutableBytes& to, CopiedSlot& slot);
   /// Times some calls with the profiling library.
-  Went measure_span(Cupti& cupti);
+  MaybeFault measure_span(Cupti& cupti);
   /// Checks the buffers after the last call.
-  Went finish();
+  MaybeFault finish();
 
   const std::string& name() const { return subject_.name(); }
   double accumulated_us() const { return accumulated_us_; }
@@ -42,16 +42,16 @@ class Lane {
 
  private:
   uint64_t draw(uint64_t below);
-  Went warm_up();
-  Went build_graph();
-  Went chain_calls(size_t calls, CuGraph graph);
+  MaybeFault warm_up();
+  MaybeFault build_graph();
+  MaybeFault chain_calls(size_t calls, CuGraph graph);
   /// Makes the lists of jobs for this number of copies.
-  Went list_jobs(size_t copies);
-  Went refill();
-  Went hash_outputs();
-  Went measure_host();
+  MaybeFault list_jobs(size_t copies);
+  MaybeFault refill();
+  MaybeFault hash_outputs();
+  MaybeFault measure_host();
   /// Microseconds of one call; negative when the gate gave up.
-  Got<double> measure();
+  FaultOr<double> measure();
 
   const Context& context_;
   UtilityKernels& utilities_;

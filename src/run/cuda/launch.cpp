@@ -31,7 +31,7 @@ Fault refuse(const Launch& launch, const std::string& why) {
   return refusal(fmt::format("launching {} (line {}): {}", launch.kernel, launch.line, why));
 }
 
-Went check_params(const LoadedFunction& function, const Launch& launch) {
+MaybeFault check_params(const LoadedFunction& function, const Launch& launch) {
   if (!function.params_known) return Done{};
   const size_t given = launch.params.size();
   if (given != function.param_bytes.size()) {
@@ -50,7 +50,8 @@ Went check_params(const LoadedFunction& function, const Launch& launch) {
   return Done{};
 }
 
-Went check_geometry(const Context& context, const LoadedFunction& function, const Launch& launch) {
+MaybeFault check_geometry(const Context& context, const LoadedFunction& function,
+                          const Launch& launch) {
   const Dim3& grid = launch.grid;
   const Dim3& block = launch.block;
   if (grid.count() == 0 || block.count() == 0) {
@@ -80,7 +81,7 @@ Went check_geometry(const Context& context, const LoadedFunction& function, cons
   return Done{};
 }
 
-Went opt_in_shared(const Context& context, LoadedFunction& function, const Launch& launch) {
+MaybeFault opt_in_shared(const Context& context, LoadedFunction& function, const Launch& launch) {
   const int64_t limit = context.info().shared_per_block_optin;
   const int64_t needed = launch.shared_bytes + function.static_shared;
   if (launch.shared_bytes < 0 || needed > limit) {
@@ -98,8 +99,8 @@ Went opt_in_shared(const Context& context, LoadedFunction& function, const Launc
   return Done{};
 }
 
-Went check_cooperative(const Context& context, const LoadedFunction& function,
-                       const Launch& launch) {
+MaybeFault check_cooperative(const Context& context, const LoadedFunction& function,
+                             const Launch& launch) {
   if (!launch.cooperative) return Done{};
   if (!context.can_cooperate()) return refuse(launch, "this device has no cooperative launches");
   int per_sm = 0;
@@ -120,7 +121,7 @@ Went check_cooperative(const Context& context, const LoadedFunction& function,
 
 }  // namespace
 
-Went prepare_launch(const Context& context, LoadedFunction& function, const Launch& launch) {
+MaybeFault prepare_launch(const Context& context, LoadedFunction& function, const Launch& launch) {
   if (launch.pdl)
     return refuse(launch,
                   "programmatic dependent launch (pdl) is not supported on this device yet");
@@ -136,13 +137,14 @@ Went prepare_launch(const Context& context, LoadedFunction& function, const Laun
   return Done{};
 }
 
-Went enqueue_launch(const Context& context, const LoadedFunction& function, const Launch& launch,
-                    const std::vector<CuDevicePtr>& addresses) {
+MaybeFault enqueue_launch(const Context& context, const LoadedFunction& function,
+                          const Launch& launch, const std::vector<CuDevicePtr>& addresses) {
   return enqueue_launch_on(context.stream(), context, function, launch, addresses);
 }
 
-Went enqueue_launch_on(CuStream stream, const Context& context, const LoadedFunction& function,
-                       const Launch& launch, const std::vector<CuDevicePtr>& addresses) {
+MaybeFault enqueue_launch_on(CuStream stream, const Context& context,
+                             const LoadedFunction& function, const Launch& launch,
+                             const std::vector<CuDevicePtr>& addresses) {
   size_t total = 0;
   for (const kernel::Param& param : launch.params)
     total += (param.bytes.size() + 15) / 16 * 16 + 16;

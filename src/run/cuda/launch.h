@@ -12,13 +12,15 @@ namespace kw::cuda {
 
 /// Checks all that can be known before launching and enables large shared memory. Called once per
 /// launch and program, outside any clock.
-Went prepare_launch(const Context& context, LoadedFunction& function, const kernel::Launch& launch);
+MaybeFault prepare_launch(const Context& context, LoadedFunction& function,
+                          const kernel::Launch& launch);
 
 /// Queues the launch on the context's stream. `addresses` is parallel to the program's buffers.
-Went enqueue_launch(const Context& context, const LoadedFunction& function,
-                    const kernel::Launch& launch, const std::vector<CuDevicePtr>& addresses);
+MaybeFault enqueue_launch(const Context& context, const LoadedFunction& function,
+                          const kernel::Launch& launch, const std::vector<CuDevicePtr>& addresses);
 /// The same on the caller's stream, which must be of the same context.
-Went enqueue_launch_on(CuStream stream, const Context& context, const LoadedFunction& function,
-                       const kernel::Launch& launch, const std::vector<CuDevicePtr>& addresses);
+MaybeFault enqueue_launch_on(CuStream stream, const Context& context,
+                             const LoadedFunction& function, const kernel::Launch& launch,
+                             const std::vector<CuDevicePtr>& addresses);
 
 }  // namespace kw::cuda

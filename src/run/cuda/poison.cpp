@@ -95,7 +95,7 @@ bool any_is_like(std::span<const std::byte> blocks, uint64_t expected) {
 }
 
 template <size_t kSize>
-Survivors survivors_of(std::span<const std::byte> dense, uint32_t pattern, unsigned phase,
+Unwritten survivors_of(std::span<const std::byte> dense, uint32_t pattern, unsigned phase,
                        int64_t convincing) {
   const auto expected = repeated(pattern);
   const auto elements = static_cast<int64_t>(dense.size() / kSize);
@@ -104,7 +104,7 @@ Survivors survivors_of(std::span<const std::byte> dense, uint32_t pattern, unsig
   // Almost always no poison is left, and this test is fast.
   const size_t whole = dense.size() / kBlock * kBlock;
   const bool none = whole > 0 && !any_is_like<kSize>(dense.first(whole), eight);
-  Survivors found;
+  Unwritten found;
   int64_t run = 0;
   for (int64_t i = none ? static_cast<int64_t>(whole / kSize) : 0; i <= elements; ++i) {
     const size_t at = static_cast<size_t>(i) * kSize;
@@ -142,7 +142,7 @@ uint32_t poison_pattern(DType dtype, uint64_t seed, bool uniform) {
   return (uniform ? low : nan_half(random)) << 16 | low;
 }
 
-Survivors find_survivors(DType dtype, std::span<const std::byte> dense, uint32_t pattern,
+Unwritten find_unwritten(DType dtype, std::span<const std::byte> dense, uint32_t pattern,
                          unsigned phase) {
   switch (tensor::dtype_size(dtype)) {
     case 1:

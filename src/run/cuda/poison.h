@@ -18,11 +18,11 @@ uint32_t poison_pattern(tensor::DType dtype, uint64_t seed, bool uniform = false
 /// Elements of a dense tensor that still hold the pattern. `phase` is the address of its first byte
 /// modulo 4. Only runs that cannot be a coincidence count: single elements of 4 bytes or 2-byte
 /// floats, longer runs of narrower types.
-struct Survivors {
+struct Unwritten {
   int64_t count = 0;
   int64_t first = -1;  // element index
 };
-Survivors find_survivors(tensor::DType dtype, std::span<const std::byte> dense, uint32_t pattern,
+Unwritten find_unwritten(tensor::DType dtype, std::span<const std::byte> dense, uint32_t pattern,
                          unsigned phase);
 
 /// The first byte of `bytes` that differs from the pattern, or its size. `phase` as above.

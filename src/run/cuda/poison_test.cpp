@@ -78,7 +78,7 @@ TEST_P(Surviving, IsFoundWhenItIsNoCoincidence) {
     for (size_t i = 0; i < c.elements; ++i) {
       if (i < c.first || i >= c.last) std::memset(&data[i * size], 0x11, size);
     }
-    const Survivors found = find_survivors(c.dtype, data, pattern, phase);
+    const Unwritten found = find_unwritten(c.dtype, data, pattern, phase);
     EXPECT_EQ(found.first, c.want_first);
     EXPECT_EQ(found.count, c.want_count);
   }

@@ -47,12 +47,12 @@ ProgramSubject::~ProgramSubject() {
   }
 }
 
-Went ProgramSubject::prepare() {
+MaybeFault ProgramSubject::prepare() {
   launches_ = KW_TRY(ready_launches(context_, image_, program_));
   KW_TRY(add_copy());
   for (const Sources& sources : given_) {
     const size_t before = owned_.size();
-    Went added = add_entry(sources);
+    MaybeFault added = add_entry(sources);
     if (added) continue;
     // One entry is enough; more are better.
     if (added.error().status != ports::RunStatus::OutOfMemory || spans_.empty()) return added;
@@ -62,7 +62,7 @@ Went ProgramSubject::prepare() {
   return Done{};
 }
 
-Went ProgramSubject::add_entry(const Sources& sources) {
+MaybeFault ProgramSubject::add_entry(const Sources& sources) {
   std::vector<DeviceSpan> entry;
   BufferSet& shape = copies_[0].set;
   for (size_t i = 0; i < program_.buffers.size(); ++i) {
@@ -90,7 +90,7 @@ Went ProgramSubject::add_entry(const Sources& sources) {
   return Done{};
 }
 
-Went ProgramSubject::add_copy() {
+MaybeFault ProgramSubject::add_copy() {
   const uint64_t number = copies_.size();
   const auto shift = static_cast<int>((seed_ * 7 + number * 5) % kShifts * kShiftStep);
   Copy copy{KW_TRY(BufferSet::create(context_, program_, shift, seed_ + number)), {}, nullptr};
@@ -112,21 +112,21 @@ Went ProgramSubject::add_copy() {
   return Done{};
 }
 
-Got<size_t> ProgramSubject::make_copies(size_t wanted) {
+FaultOr<size_t> ProgramSubject::make_copies(size_t wanted) {
   const uint64_t each = copies_[0].set.storage_bytes() +
                         (2 * kGuardBytes + kShifts * kShiftStep) * program_.buffers.size();
   const uint64_t room = context_.free_bytes() / 2;
   size_t most = each == 0 ? wanted : copies_.size() + static_cast<size_t>(room / each);
   if (strided_outputs_) most = std::min(most, kMaxStridedCopies);
   while (copies_.size() < std::min(wanted, most)) {
-    Went added = add_copy();
+    MaybeFault added = add_copy();
     if (!added && added.error().status == ports::RunStatus::OutOfMemory) break;
     if (!added) return std::move(added).error();
   }
   return copies_.size();
 }
 
-Went ProgramSubject::enqueue(size_t copy) {
+MaybeFault ProgramSubject::enqueue(size_t copy) {
   KW_TRY(copies_[copy].set.enqueue_zero_fills());
   for (const ReadyLaunch& ready : launches_) {
     KW_TRY(enqueue_launch(context_, *ready.function, *ready.launch, copies_[copy].set.addresses()));
@@ -136,22 +136,22 @@ Went ProgramSubject::enqueue(size_t copy) {
 
 bool ProgramSubject::fits_queue() const { return launches_.size() <= kMaxQueuedLaunches; }
 
-Got<CuGraph> ProgramSubject::graph(size_t copy) {
+FaultOr<CuGraph> ProgramSubject::graph(size_t copy) {
   CuGraph& graph = copies_[copy].graph;
   if (graph != nullptr) return graph;
   KW_TRY(context_.check(context_.api().capture_begin(context_.stream(), kCaptureThreadLocal),
                         "capturing a call"));
-  Went queued = enqueue(copy);
+  MaybeFault queued = enqueue(copy);
   // The capture must be ended, even if queueing failed.
-  Went ended =
+  MaybeFault ended =
       context_.check(context_.api().capture_end(context_.stream(), &graph), "capturing a call");
   KW_TRY(std::move(queued));
   KW_TRY(std::move(ended));
   return graph;
 }
 
-Got<std::vector<uint64_t>> ProgramSubject::all_hashes(size_t copy, std::vector<uint64_t> dense,
-                                                      uint64_t seed) {
+FaultOr<std::vector<uint64_t>> ProgramSubject::all_hashes(size_t copy, std::vector<uint64_t> dense,
+                                                          uint64_t seed) {
   if (!strided_outputs_) return dense;
   const std::vector<uint64_t> all =
       KW_TRY(copies_[copy].set.hash_outputs(kernels_, seed, deadline_in(60)));
@@ -162,12 +162,12 @@ Got<std::vector<uint64_t>> ProgramSubject::all_hashes(size_t copy, std::vector<u
   return returned;
 }
 
-Went ProgramSubject::copy_out(size_t copy, const MutableBytes& to) {
+MaybeFault ProgramSubject::copy_out(size_t copy, const MutableBytes& to) {
   return copies_[copy].set.download(to);
 }
 
-Got<std::vector<record::Finding>> ProgramSubject::check(const std::vector<size_t>& entries,
-                                                        const Deadline& deadline) {
+FaultOr<std::vector<record::Finding>> ProgramSubject::check(const std::vector<size_t>& entries,
+                                                            const Deadline& deadline) {
   std::vector<record::Finding> findings;
   const auto append = [&](std::vector<record::Finding> more) {
     std::move(more.begin(), more.end(), std::back_inserter(findings));

@@ -18,20 +18,20 @@ class ProgramSubject final : public Subject {
   ~ProgramSubject() override;
 
   /// Looks up the launches, uploads the pool, makes the first set. Must be called first.
-  Went prepare();
+  MaybeFault prepare();
 
   const std::string& name() const override { return program_.module_name; }
-  Got<size_t> make_copies(size_t wanted) override;
+  FaultOr<size_t> make_copies(size_t wanted) override;
   const CallBuffers& buffers(size_t copy) const override { return copies_[copy].buffers; }
   const std::vector<std::vector<DeviceSpan>>& pool() const override { return spans_; }
-  Went enqueue(size_t copy) override;
+  MaybeFault enqueue(size_t copy) override;
   bool fits_queue() const override;
-  Got<CuGraph> graph(size_t copy) override;
-  Got<std::vector<uint64_t>> all_hashes(size_t copy, std::vector<uint64_t> dense,
-                                        uint64_t seed) override;
-  Went copy_out(size_t copy, const MutableBytes& to) override;
-  Got<std::vector<record::Finding>> check(const std::vector<size_t>& entries,
-                                          const Deadline& deadline) override;
+  FaultOr<CuGraph> graph(size_t copy) override;
+  FaultOr<std::vector<uint64_t>> all_hashes(size_t copy, std::vector<uint64_t> dense,
+                                            uint64_t seed) override;
+  MaybeFault copy_out(size_t copy, const MutableBytes& to) override;
+  FaultOr<std::vector<record::Finding>> check(const std::vector<size_t>& entries,
+                                              const Deadline& deadline) override;
 
  private:
   struct Copy {
@@ -39,8 +39,8 @@ class ProgramSubject final : public Subject {
     CallBuffers buffers;
     CuGraph graph = nullptr;
   };
-  Went add_copy();
-  Went add_entry(const Sources& sources);
+  MaybeFault add_copy();
+  MaybeFault add_entry(const Sources& sources);
 
   const Context& context_;
   JobKernels& kernels_;

@@ -57,17 +57,17 @@ void note_fault(const Fault& fault, const kernel::Launch& launch, int index,
 
 /// Runs launch by launch with a wait after each, so that a fault or a guard hit can name its
 /// kernel. On one stream the kernels see no difference.
-Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launches,
-                  BufferSet& buffers, Deadline deadline, ports::RunOutcome& outcome) {
+MaybeFault run_launches(const Context& context, const std::vector<ReadyLaunch>& launches,
+                        BufferSet& buffers, Deadline deadline, ports::RunOutcome& outcome) {
   const auto started = std::chrono::steady_clock::now();
   KW_TRY(buffers.enqueue_zero_fills());
   std::chrono::steady_clock::duration checking{};
   for (size_t i = 0; i < launches.size(); ++i) {
     const kernel::Launch& launch = *launches[i].launch;
     KW_TRY(enqueue_launch(context, *launches[i].function, launch, buffers.addresses()));
-    if (Went went = context.wait(deadline, running(launch)); !went) {
-      note_fault(went.error(), launch, static_cast<int>(i), outcome);
-      return went;
+    if (MaybeFault done = context.wait(deadline, running(launch)); !done) {
+      note_fault(done.error(), launch, static_cast<int>(i), outcome);
+      return done;
     }
     const auto pause = std::chrono::steady_clock::now();
     std::vector<Finding> hits = KW_TRY(buffers.check_guards());
@@ -83,8 +83,8 @@ Went run_launches(const Context& context, const std::vector<ReadyLaunch>& launch
   return Done{};
 }
 
-Went run_and_check(const Context& context, JobKernels& kernels, LoadedImage& image,
-                   const RunRequest& request, ports::RunOutcome& outcome) {
+MaybeFault run_and_check(const Context& context, JobKernels& kernels, LoadedImage& image,
+                         const RunRequest& request, ports::RunOutcome& outcome) {
   auto launches = KW_TRY(ready_launches(context, image, *request.program));
   BufferSet buffers = KW_TRY(
       BufferSet::create(context, *request.program, request.options.misalign_bytes, request.seed));
@@ -130,8 +130,8 @@ Status check_program(const kernel::Program& program, const Sources& inputs) {
   return Done{};
 }
 
-Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
-                                             const kernel::Program& program) {
+FaultOr<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
+                                                 const kernel::Program& program) {
   std::vector<ReadyLaunch> ready;
   for (const kernel::Launch& launch : program.launches) {
     LoadedFunction* function = KW_TRY(image.function(launch.entry));
@@ -144,9 +144,9 @@ Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage
 RunReport run_program(const Context& context, JobKernels& kernels, LoadedImage& image,
                       const RunRequest& request) {
   RunReport report;
-  Went went = run_and_check(context, kernels, image, request, report.outcome);
-  if (!went) {
-    const Fault& fault = went.error();
+  MaybeFault done = run_and_check(context, kernels, image, request, report.outcome);
+  if (!done) {
+    const Fault& fault = done.error();
     report.outcome.status = fault.status;
     report.outcome.message = fault.message;
     report.device_lost = fault.device_lost;

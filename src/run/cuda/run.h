@@ -40,7 +40,7 @@ struct ReadyLaunch {
   const kernel::Launch* launch = nullptr;
 };
 /// Looks up and checks every launch before any of them runs.
-Got<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
-                                             const kernel::Program& program);
+FaultOr<std::vector<ReadyLaunch>> ready_launches(const Context& context, LoadedImage& image,
+                                                 const kernel::Program& program);
 
 }  // namespace kw::cuda

@@ -28,32 +28,32 @@ class Subject {
   virtual ~Subject() = default;
   virtual const std::string& name() const = 0;
   /// Makes copies until there are `wanted`, or as many as fit. Returns their number, never 0.
-  virtual Got<size_t> make_copies(size_t wanted) = 0;
+  virtual FaultOr<size_t> make_copies(size_t wanted) = 0;
   virtual const CallBuffers& buffers(size_t copy) const = 0;
   /// At least one entry; each is parallel to CallBuffers::inputs.
   virtual const std::vector<std::vector<DeviceSpan>>& pool() const = 0;
   /// Queues one call on the context's stream.
-  virtual Went enqueue(size_t copy) = 0;
+  virtual MaybeFault enqueue(size_t copy) = 0;
   /// False when a call has so many launches that they would fill the device's queue behind a closed
   /// gate.
   virtual bool fits_queue() const { return true; }
   /// The call as a graph, owned by the subject. A refusal when it cannot be captured.
-  virtual Got<CuGraph> graph(size_t copy) = 0;
+  virtual FaultOr<CuGraph> graph(size_t copy) = 0;
   /// The hashes of all outputs of a call, given those of CallBuffers::outputs. There are others
   /// only if an output is not dense in memory.
-  virtual Got<std::vector<uint64_t>> all_hashes(size_t copy, std::vector<uint64_t> dense,
-                                                uint64_t seed) {
+  virtual FaultOr<std::vector<uint64_t>> all_hashes(size_t copy, std::vector<uint64_t> dense,
+                                                    uint64_t seed) {
     (void)copy, (void)seed;
     return dense;
   }
   /// Copies the outputs of a call to the host, if the subject supports it.
-  virtual Went copy_out(size_t copy, const MutableBytes& to) {
+  virtual MaybeFault copy_out(size_t copy, const MutableBytes& to) {
     (void)copy, (void)to;
     return Done{};
   }
   /// Findings from the buffers after the last call. `entries` holds the pool entry of each copy.
-  virtual Got<std::vector<record::Finding>> check(const std::vector<size_t>& entries,
-                                                  const Deadline& deadline) {
+  virtual FaultOr<std::vector<record::Finding>> check(const std::vector<size_t>& entries,
+                                                      const Deadline& deadline) {
     (void)entries, (void)deadline;
     return std::vector<record::Finding>{};
   }

@@ -43,7 +43,8 @@ UtilityKernels::~UtilityKernels() {
   if (gate_ != nullptr && !context_.lost()) context_.api().host_free(const_cast<uint32_t*>(gate_));
 }
 
-Went UtilityKernels::launch(const char* entry, unsigned blocks, unsigned threads, void** params) {
+MaybeFault UtilityKernels::launch(const char* entry, unsigned blocks, unsigned threads,
+                                  void** params) {
   LoadedFunction* function = KW_TRY(image_->function(entry));
   CuLaunchConfig config{blocks, 1, 1, threads, 1, 1, 0, context_.stream(), nullptr, 0};
   const CuResult code = context_.api().launch(&config, function->handle, params, nullptr);
@@ -51,7 +52,7 @@ Went UtilityKernels::launch(const char* entry, unsigned blocks, unsigned threads
   return context_.check(code, std::string("launching ") + entry);
 }
 
-Went UtilityKernels::canary(const Deadline& deadline) {
+MaybeFault UtilityKernels::canary(const Deadline& deadline) {
   DeviceMemory memory = KW_TRY(DeviceMemory::allocate(context_, kCanaryWords * 4, "the canary"));
   CuDevicePtr out = memory.address();
   uint32_t count = kCanaryWords;
@@ -74,7 +75,7 @@ Went UtilityKernels::canary(const Deadline& deadline) {
   return Done{};
 }
 
-Went UtilityKernels::enqueue_sweep() {
+MaybeFault UtilityKernels::enqueue_sweep() {
   if (sweep_.size() == 0) {
     const auto l2 = static_cast<uint64_t>(context_.info().l2_bytes);
     sweep_ = KW_TRY(DeviceMemory::allocate(context_, std::max<uint64_t>(2 * l2, 1 << 20) / 16 * 16,
@@ -96,7 +97,7 @@ Went UtilityKernels::enqueue_sweep() {
   return launch("kw_sweep_read", blocks, 256, read_params);
 }
 
-Went UtilityKernels::enqueue_gate() {
+MaybeFault UtilityKernels::enqueue_gate() {
   ++ticket_;
   uint64_t limit = kGateNanoseconds;
   void* params[] = {&gate_on_device_, &ticket_, &limit};

@@ -22,22 +22,22 @@ class UtilityKernels {
   JobKernels& jobs() { return *jobs_; }
 
   /// Runs a kernel with a known result and compares every word of it.
-  Went canary(const Deadline& deadline);
+  MaybeFault canary(const Deadline& deadline);
 
   /// Queues a write and then a read of twice the L2, so that it holds none of our data and no dirty
   /// lines.
-  Went enqueue_sweep();
+  MaybeFault enqueue_sweep();
 
   /// Queues a kernel that waits for open_gate(), at most 50 ms, so that a full queue cannot
   /// deadlock.
-  Went enqueue_gate();
+  MaybeFault enqueue_gate();
   void open_gate();
   /// True when the last gate gave up waiting: then the measured time includes launch latency.
   bool gate_gave_up() const;
 
  private:
   explicit UtilityKernels(const Context& context) : context_(context) {}
-  Went launch(const char* entry, unsigned blocks, unsigned threads, void** params);
+  MaybeFault launch(const char* entry, unsigned blocks, unsigned threads, void** params);
 
   const Context& context_;
   std::unique_ptr<LoadedImage> image_;

@@ -9,7 +9,7 @@ constexpr double kHashSeconds = 30;
 
 }  // namespace
 
-cuda::Went KeptInputs::keep(InputKey key, std::span<const std::byte> bytes) {
+cuda::MaybeFault KeptInputs::keep(InputKey key, std::span<const std::byte> bytes) {
   auto memory = cuda::DeviceMemory::allocate(context_, bytes.size(), "a kept input");
   if (!memory && memory.error().status == ports::RunStatus::OutOfMemory && !kept_.empty()) {
     for (const auto& [other, unused] : kept_) lost_.push_back(other);
@@ -20,10 +20,10 @@ cuda::Went KeptInputs::keep(InputKey key, std::span<const std::byte> bytes) {
   KW_TRY(context_.upload(memory->address(), bytes.data(), bytes.size(), "uploading an input"));
   kept_[key] = std::move(memory).value();
   proven_[key] = true;  // just copied from the host
-  return cuda::Went(Done{});
+  return cuda::MaybeFault(Done{});
 }
 
-cuda::Got<cuda::Source> KeptInputs::find(InputKey key) {
+cuda::FaultOr<cuda::Source> KeptInputs::find(InputKey key) {
   auto found = kept_.find(key);
   if (found == kept_.end()) {
     lost_.push_back(key);

@@ -24,11 +24,11 @@ class KeptInputs {
 
   /// Copies bytes to the device under a key. When memory is short it drops other inputs, which
   /// take_lost() then reports.
-  cuda::Went keep(InputKey key, std::span<const std::byte> bytes);
+  cuda::MaybeFault keep(InputKey key, std::span<const std::byte> bytes);
   void drop(InputKey key) { kept_.erase(key); }
   /// The contents under a key. Empty, and the key is reported as lost, when they are missing or
   /// changed.
-  cuda::Got<cuda::Source> find(InputKey key);
+  cuda::FaultOr<cuda::Source> find(InputKey key);
   /// Begins a request: each key is checked again at its first use.
   void new_request() { proven_.clear(); }
   /// Returns the keys lost since the last call.

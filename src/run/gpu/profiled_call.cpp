@@ -24,17 +24,18 @@ namespace {
 constexpr int kWarmCalls = 2;
 constexpr double kLockSeconds = 120;
 
-cuda::Went call_once(const cuda::Context& context, const std::vector<cuda::ReadyLaunch>& launches,
-                     cuda::BufferSet& buffers, double timeout_seconds) {
+cuda::MaybeFault call_once(const cuda::Context& context,
+                           const std::vector<cuda::ReadyLaunch>& launches, cuda::BufferSet& buffers,
+                           double timeout_seconds) {
   KW_TRY(buffers.enqueue_zero_fills());
   for (const cuda::ReadyLaunch& ready : launches)
     KW_TRY(cuda::enqueue_launch(context, *ready.function, *ready.launch, buffers.addresses()));
   return context.wait(cuda::deadline_in(timeout_seconds), "running it for the profiler");
 }
 
-cuda::Went call_marked(const cuda::Context& context, cuda::LoadedImage& image,
-                       const kernel::Program& program, const cuda::Sources& inputs,
-                       double timeout_seconds) {
+cuda::MaybeFault call_marked(const cuda::Context& context, cuda::LoadedImage& image,
+                             const kernel::Program& program, const cuda::Sources& inputs,
+                             double timeout_seconds) {
   const auto launches = KW_TRY(cuda::ready_launches(context, image, program));
   cuda::BufferSet buffers = KW_TRY(cuda::BufferSet::create(context, program, 0, 1));
   for (int warm = 0; warm < kWarmCalls; ++warm) {
@@ -119,9 +120,9 @@ Status profiled_call(const std::string& file, const std::string& memory) {
   const auto context = KW_TRY(cuda::Context::create(*driver, request.ordinal));
   const GpuLock lock = KW_TRY(GpuLock::take(context->info().uuid, kLockSeconds, {}));
   const auto image = KW_TRY(cuda::LoadedImage::load(*context, request.kind, request.bytes));
-  const cuda::Went went =
+  const cuda::MaybeFault done =
       call_marked(*context, *image, program, inputs, request.options.timeout_seconds);
-  if (!went) return environment_error(went.error().message);
+  if (!done) return environment_error(done.error().message);
   return Done{};
 }
 

@@ -115,20 +115,20 @@ class Worker {
   }
 
   Status canary() {
-    cuda::Went went = utilities_->canary(cuda::deadline_in(kOwnCanarySeconds));
-    if (!went) return environment_error(went.error().message);
+    cuda::MaybeFault done = utilities_->canary(cuda::deadline_in(kOwnCanarySeconds));
+    if (!done) return environment_error(done.error().message);
     return Done{};
   }
 
   Status calibrate(const Request& request, Reply& reply) {
     auto measured = cuda::calibrate(*context_, *utilities_, request.options.timeout_seconds);
-    if (!measured) return trouble(measured.error());
+    if (!measured) return gpu_error(measured.error());
     reply.calibration = to_json(*measured).dump();
     return Done{};
   }
 
   /// A fault that no candidate caused; for the engine it is an environment Error.
-  static Error trouble(const cuda::Fault& fault) { return environment_error(fault.message); }
+  static Error gpu_error(const cuda::Fault& fault) { return environment_error(fault.message); }
 
   /// Drops and uploads inputs as the request says, then finds every input. Empty when some are
   /// lost.
@@ -136,14 +136,14 @@ class Worker {
     kept_->new_request();
     for (InputKey key : request.drops) kept_->drop(key);
     for (const Upload& upload : request.uploads) {
-      cuda::Went went = kept_->keep(upload.key, KW_TRY(bytes_at(upload.range)));
-      if (!went && went.error().status == ports::RunStatus::OutOfMemory) {
-        reply.run.status = reply.time.status = went.error().status;
-        reply.run.message = reply.time.message = went.error().message;
+      cuda::MaybeFault done = kept_->keep(upload.key, KW_TRY(bytes_at(upload.range)));
+      if (!done && done.error().status == ports::RunStatus::OutOfMemory) {
+        reply.run.status = reply.time.status = done.error().status;
+        reply.run.message = reply.time.message = done.error().message;
         reply.lost = kept_->take_lost();
         return std::optional<Pools>();
       }
-      if (!went) return trouble(went.error());
+      if (!done) return gpu_error(done.error());
     }
     Pools pools;
     for (const ProgramMessage& message : request.programs) {
@@ -171,7 +171,7 @@ class Worker {
         continue;
       }
       auto source = kept_->find(ref.key);
-      if (!source) return trouble(source.error());
+      if (!source) return gpu_error(source.error());
       found.push_back(*source);
     }
     return found;
@@ -228,10 +228,10 @@ class Worker {
           *context_, utilities_->jobs(), *image, message.program, (*pools)[p],
           request.protocol_options.seed + p));
       requests.push_back({subjects.back().get(), KW_TRY(places(message))});
-      if (cuda::Went went = subjects.back()->prepare(); !went) {
-        report.status = went.error().status;
-        report.message = message.program.module_name + ": " + went.error().message;
-        report.device_lost = went.error().device_lost;
+      if (cuda::MaybeFault done = subjects.back()->prepare(); !done) {
+        report.status = done.error().status;
+        report.message = message.program.module_name + ": " + done.error().message;
+        report.device_lost = done.error().device_lost;
         break;
       }
     }

@@ -195,8 +195,8 @@ void probe_cutlass(Examination&, Tool& tool) {
 
 /// The kernel's means to confine what executes other people's code.
 void probe_walls(Examination&, Tool& tool) {
-  const os::Walls& walls = os::available_walls();
-  const std::vector<std::string> missing = os::missing_walls();
+  const os::LandlockSupport& walls = os::landlock_support();
+  const std::vector<std::string> missing = os::missing_limits();
   std::vector<std::string> there;
   if (walls.files) there.emplace_back("files");
   if (walls.network) there.emplace_back("TCP");

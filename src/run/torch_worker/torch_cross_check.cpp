@@ -56,9 +56,9 @@ bool same_type(const graph::Node& node, const tensor::HostTensor& value) {
   return node.dtype == value.dtype && graph::values_of(node.shape) == value.shape;
 }
 
-/// Finds the first pair of steps that differs. Leaves the partings unchanged when no pair does.
+/// Finds the first pair of steps that differs. Leaves the mismatches unchanged when no pair does.
 Status blame(const CrossCheck& check, ports::Oracle& oracle, TorchProcess& torch,
-             std::vector<Parting>* partings) {
+             std::vector<Mismatch>* mismatches) {
   // The steps of autograd have no place in the reference.
   if (!check.call.gradients.of.empty()) return Done{};
   const TorchAnswer traced = torch.ask("trace", check.call, Json::object(), check.timeout_seconds);
@@ -75,12 +75,12 @@ Status blame(const CrossCheck& check, ports::Oracle& oracle, TorchProcess& torch
     const std::string why = judged(check, truths[i], traced.outputs[pairs[i].step].tensor);
     if (why.empty()) continue;
     const graph::Node& node = (*check.graph)[pairs[i].node];
-    for (Parting& parting : *partings) {
-      parting.line = node.line;
-      parting.column = node.column;
-      parting.ours = node.origin;
-      parting.torchs = steps.items()[pairs[i].step]["full"].as_string();
-      parting.step_why = why;
+    for (Mismatch& mismatch : *mismatches) {
+      mismatch.line = node.line;
+      mismatch.column = node.column;
+      mismatch.ours = node.origin;
+      mismatch.torchs = steps.items()[pairs[i].step]["full"].as_string();
+      mismatch.step_why = why;
     }
     break;
   }
@@ -132,30 +132,30 @@ Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
   if (!answer.ok()) return result;
   const auto truths = KW_TRY(oracle.truth(*check.graph, *check.inputs, check.options));
   if (truths.size() != answer.outputs.size()) {
-    Parting parting;
-    parting.why = fmt::format("PyTorch gives {} outputs, kernelwright {}", answer.outputs.size(),
-                              truths.size());
-    result.partings.push_back(parting);
+    Mismatch mismatch;
+    mismatch.why = fmt::format("PyTorch gives {} outputs, kernelwright {}", answer.outputs.size(),
+                               truths.size());
+    result.mismatches.push_back(mismatch);
     return result;
   }
   for (size_t i = 0; i < truths.size(); ++i) {
     const std::string why = judged(check, truths[i], answer.outputs[i].tensor);
     if (why.empty()) continue;
-    Parting parting;
-    parting.output = truths[i].name;
-    parting.why = why;
-    result.partings.push_back(parting);
+    Mismatch mismatch;
+    mismatch.output = truths[i].name;
+    mismatch.why = why;
+    result.mismatches.push_back(mismatch);
   }
-  if (!result.partings.empty()) KW_TRY(blame(check, oracle, torch, &result.partings));
+  if (!result.mismatches.empty()) KW_TRY(blame(check, oracle, torch, &result.mismatches));
   return result;
 }
 
-std::string parting_text(const Parting& parting) {
+std::string mismatch_text(const Mismatch& mismatch) {
   std::string text =
-      parting.output.empty() ? parting.why : fmt::format("{}: {}", parting.output, parting.why);
-  if (parting.line == 0) return text;
-  return text + fmt::format("; the two part at line {}, column {}: {} ({}): {}", parting.line,
-                            parting.column, parting.ours, parting.torchs, parting.step_why);
+      mismatch.output.empty() ? mismatch.why : fmt::format("{}: {}", mismatch.output, mismatch.why);
+  if (mismatch.line == 0) return text;
+  return text + fmt::format("; the two part at line {}, column {}: {} ({}): {}", mismatch.line,
+                            mismatch.column, mismatch.ours, mismatch.torchs, mismatch.step_why);
 }
 
 }  // namespace kw::torch_worker

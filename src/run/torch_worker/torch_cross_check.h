@@ -26,7 +26,7 @@ struct CrossCheck {
 };
 
 /// One output in which the two differ, and the step that caused it.
-struct Parting {
+struct Mismatch {
   std::string output;  // the output that is wrong
   std::string why;     // the judge's reason, or that dtype or shape differ
   // The first wrong step in the order of evaluation; line 0: no step could be blamed.
@@ -37,10 +37,10 @@ struct Parting {
 };
 
 struct CrossChecked {
-  TorchOutcome outcome;  // of PyTorch's evaluation; partings are valid only when Ok
-  std::vector<Parting> partings;
+  TorchOutcome outcome;  // of PyTorch's evaluation; mismatches are valid only when Ok
+  std::vector<Mismatch> mismatches;
 
-  bool agree() const { return outcome.kind == TorchKind::Ok && partings.empty(); }
+  bool agree() const { return outcome.kind == TorchKind::Ok && mismatches.empty(); }
 };
 
 /// Error: the oracle could not evaluate the graph.
@@ -48,7 +48,7 @@ Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
                                  TorchProcess& torch);
 
 /// "out: y[3] is 2, not 1; the two part at line 4, column 9: softmax(x) (torch.softmax): …".
-std::string parting_text(const Parting& parting);
+std::string mismatch_text(const Mismatch& mismatch);
 
 /// A step of PyTorch's evaluation and our node that should hold the same value.
 struct StepPair {

@@ -115,13 +115,13 @@ TEST_F(TorchCrossCheck, NamesTheFirstOpThatParts) {
   f.oracle.values[5] = {2, 15};
   const auto checked = cross_check(f.check, f.oracle, *process());
   ASSERT_TRUE(checked) << checked.error().message;
-  ASSERT_EQ(checked->partings.size(), 1U);
-  const Parting& parting = checked->partings[0];
-  EXPECT_EQ(parting.output, "out");
-  EXPECT_EQ(parting.line, 3);
-  EXPECT_EQ(parting.ours, "y + y");
-  EXPECT_EQ(parting.torchs, "torch.Tensor.add");
-  EXPECT_NE(parting_text(parting).find("line 3, column 9: y + y"), std::string::npos);
+  ASSERT_EQ(checked->mismatches.size(), 1U);
+  const Mismatch& mismatch = checked->mismatches[0];
+  EXPECT_EQ(mismatch.output, "out");
+  EXPECT_EQ(mismatch.line, 3);
+  EXPECT_EQ(mismatch.ours, "y + y");
+  EXPECT_EQ(mismatch.torchs, "torch.Tensor.add");
+  EXPECT_NE(mismatch_text(mismatch).find("line 3, column 9: y + y"), std::string::npos);
 }
 
 TEST_F(TorchCrossCheck, NamesDifferingTypes) {
@@ -129,8 +129,8 @@ TEST_F(TorchCrossCheck, NamesDifferingTypes) {
   f.graph.nodes[5].dtype = DType::Fp16;
   const auto checked = cross_check(f.check, f.oracle, *process());
   ASSERT_TRUE(checked) << checked.error().message;
-  ASSERT_EQ(checked->partings.size(), 1U);
-  EXPECT_NE(checked->partings[0].why.find("fp32[2], kernelwright fp16[2]"), std::string::npos);
+  ASSERT_EQ(checked->mismatches.size(), 1U);
+  EXPECT_NE(checked->mismatches[0].why.find("fp32[2], kernelwright fp16[2]"), std::string::npos);
 }
 
 TEST_F(TorchCrossCheck, NamesDifferingCounts) {
@@ -138,8 +138,8 @@ TEST_F(TorchCrossCheck, NamesDifferingCounts) {
   f.graph.outputs.push_back({"more", 4});
   const auto checked = cross_check(f.check, f.oracle, *process());
   ASSERT_TRUE(checked) << checked.error().message;
-  ASSERT_EQ(checked->partings.size(), 1U);
-  EXPECT_EQ(checked->partings[0].line, 0);
+  ASSERT_EQ(checked->mismatches.size(), 1U);
+  EXPECT_EQ(checked->mismatches[0].line, 0);
 }
 
 TEST_F(TorchCrossCheck, ABadReferenceIsAnOutcome) {

@@ -18,8 +18,8 @@
 #include "os/memory.h"
 #include "os/shared_memory.h"
 #include "os/spawn.h"
+#include "torch_worker/torch_confinement.h"
 #include "torch_worker/torch_python.h"
-#include "torch_worker/torch_walls.h"
 #include "torch_worker/torch_wire.h"
 
 namespace kw::torch_worker {
@@ -100,7 +100,7 @@ TorchOutcome TorchProcess::launch() {
 Status TorchProcess::start_confined(std::vector<std::string> command) {
   os::ScratchFolder::sweep("torch");
   scratch_.emplace(KW_TRY(os::ScratchFolder::make("torch")));
-  TorchWalls walls = KW_TRY(torch_walls(command.front(), scratch_->path()));
+  TorchConfinement walls = KW_TRY(torch_confinement(command.front(), scratch_->path()));
   command.front() = walls.python;
   if (!program_.empty()) walls.allowed.reading.push_back(program_);
   child_ = KW_TRY(os::Child::start(

@@ -1,7 +1,7 @@
 // The process that runs torch: started at the first request, replaced when it dies, hangs or
 // answers badly. Another reference gets another process, because a reference may change torch
-// itself. torch_walls.h confines it. The protocol is in docs/torch-worker.md; the other side is
-// python/torch_worker.
+// itself. torch_confinement.h confines it. The protocol is in docs/torch-worker.md; the other side
+// is python/torch_worker.
 #pragma once
 
 #include <cstdint>

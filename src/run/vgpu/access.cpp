@@ -99,7 +99,7 @@ void note_poll(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask,
   const auto seen = [&](int at, uint64_t seed) {
     return hash64({reinterpret_cast<const char*>(data.value(at)), op.total}, seed);
   };
-  Look look{pc, lane_address(w, op, lane), seen(lane, 0), first, op.total};
+  PolledValue look{pc, lane_address(w, op, lane), seen(lane, 0), first, op.total};
   for (uint32_t rest = mask & (mask - 1); rest != 0; rest &= rest - 1) {
     const uint64_t address = lane_address(w, op, __builtin_ctz(rest));
     if (address == look.address && look.data != nullptr) continue;

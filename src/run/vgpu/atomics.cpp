@@ -259,8 +259,8 @@ void note_change(Machine& m, const AtomicInst& atom) {
 }
 
 // The poll of an atomic that did not change memory.
-Look failed_look(const Warp& w, uint32_t pc, const AtomicInst& atom, uint32_t mask,
-                 const std::byte* data) {
+PolledValue failed_look(const Warp& w, uint32_t pc, const AtomicInst& atom, uint32_t mask,
+                        const std::byte* data) {
   const uint64_t address = lane_address(w, atom.mem, __builtin_ctz(mask));
   const uint64_t seen = hash64({reinterpret_cast<const char*>(data), atom.mem.total}, 0);
   for (uint32_t rest = mask & (mask - 1); rest != 0 && data != nullptr; rest &= rest - 1) {

@@ -102,26 +102,26 @@ bool BlockRun::round(const std::vector<uint32_t>& order, bool& any_worked) {
     Warp& w = block_.warps[v];
     if (!ready(w)) continue;
     any_ready = true;
-    const Leave why = run_warp(w);
+    const WarpStop why = run_warp(w);
     if (m_.stop) return true;
-    any_worked = any_worked || why != Leave::Spin;
+    any_worked = any_worked || why != WarpStop::Spin;
   }
   return any_ready;
 }
 
-Leave BlockRun::run_warp(Warp& w) {
+WarpStop BlockRun::run_warp(Warp& w) {
   const uint64_t progress = m_.progress;
   uint64_t left = kWarpSlice;
-  Leave why = Leave::Slice;
+  WarpStop why = WarpStop::Slice;
   w.spinning = false;
   do {
     const uint64_t before = w.executed;
     why = slice(w, left);
     left -= w.executed - before;
-  } while (why == Leave::Tainted && left > 0);
-  if (why == Leave::Slice && m_.progress == progress) {
-    if (std::has_single_bit(++w.quiet_slices) && goes_round(w)) why = Leave::Spin;
-    if (why == Leave::Spin) w.quiet_slices = 0;
+  } while (why == WarpStop::Tainted && left > 0);
+  if (why == WarpStop::Slice && m_.progress == progress) {
+    if (std::has_single_bit(++w.quiet_slices) && goes_round(w)) why = WarpStop::Spin;
+    if (why == WarpStop::Spin) w.quiet_slices = 0;
   } else {
     w.quiet_slices = 0;
   }
@@ -129,14 +129,14 @@ Leave BlockRun::run_warp(Warp& w) {
   return why;
 }
 
-Leave BlockRun::slice(Warp& w, uint64_t fuel) {
+WarpStop BlockRun::slice(Warp& w, uint64_t fuel) {
   const WarpLoops& loops = warp_loops();
   m_.fuel = std::min(fuel, m_.budget);
   const uint64_t given = m_.fuel;
   if (w.tainted) end_taint_if_clean(m_, w);
-  const Leave why = m_.counters != nullptr ? loops.counted(m_, w)
-                    : w.tainted            ? loops.tainted(m_, w)
-                                           : loops.checked(m_, w);
+  const WarpStop why = m_.counters != nullptr ? loops.counted(m_, w)
+                       : w.tainted            ? loops.tainted(m_, w)
+                                              : loops.checked(m_, w);
   const uint64_t used = given - m_.fuel;
   m_.executed += used;
   m_.budget -= used;
@@ -155,8 +155,8 @@ bool BlockRun::goes_round(Warp& w) {
   bool looked = false;
   for (int i = 0; i < kLongestLoop && m_.budget > 0; ++i) {
     looked = looked || looks_at_memory(m_.code[latest_group(w).pc].op);
-    const Leave why = slice(w, 1);
-    if (why != Leave::Slice || m_.progress != progress || m_.stop) return why == Leave::Spin;
+    const WarpStop why = slice(w, 1);
+    if (why != WarpStop::Slice || m_.progress != progress || m_.stop) return why == WarpStop::Spin;
     if (latest_group(w).pc == start && state_of(block_, w, bytes) == state) return looked;
   }
   return false;

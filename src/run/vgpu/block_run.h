@@ -28,8 +28,8 @@ class BlockRun {
   void enter();
   bool finished() const;
   bool round(const std::vector<uint32_t>& order, bool& any_worked);
-  Leave run_warp(Warp& w);
-  Leave slice(Warp& w, uint64_t fuel);
+  WarpStop run_warp(Warp& w);
+  WarpStop slice(Warp& w, uint64_t fuel);
   bool goes_round(Warp& w);
   bool block_goes_round();
   void check_limits(const Warp& w);

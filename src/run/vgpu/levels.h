@@ -12,9 +12,9 @@ struct Machine;
 #define KW_VGPU_DECLARE_LEVEL(level)                                                        \
   namespace level {                                                                         \
   bool choose_moves(MemOp& mem);                                                            \
-  Leave run_checked(Machine& m, Warp& warp);                                                \
-  Leave run_tainted(Machine& m, Warp& warp);                                                \
-  Leave run_counted(Machine& m, Warp& warp);                                                \
+  WarpStop run_checked(Machine& m, Warp& warp);                                             \
+  WarpStop run_tainted(Machine& m, Warp& warp);                                             \
+  WarpStop run_counted(Machine& m, Warp& warp);                                             \
   void count_instruction(Machine& m, uint32_t pc, uint32_t group, uint32_t mask);           \
   void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask);      \
   void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask);                       \
@@ -33,9 +33,9 @@ KW_VGPU_DECLARE_LEVEL(v4)
 
 /// Runs a warp until it waits, ends, spins or has used its slice.
 struct WarpLoops {
-  Leave (*checked)(Machine&, Warp&);
-  Leave (*tainted)(Machine&, Warp&);  // with a shadow of undefined bits
-  Leave (*counted)(Machine&, Warp&);  // counters instead of checks
+  WarpStop (*checked)(Machine&, Warp&);
+  WarpStop (*tainted)(Machine&, Warp&);  // with a shadow of undefined bits
+  WarpStop (*counted)(Machine&, Warp&);  // counters instead of checks
 };
 /// The best version that this CPU can run.
 const WarpLoops& warp_loops();

@@ -16,7 +16,7 @@ uint64_t hash_bytes(const void* data, size_t bytes, uint64_t seed) {
 
 // Whether this poll equals the remembered one. A loop may poll several places before it polls the
 // first again. So the remembered poll is replaced after 1, 2, 4, 8 … others.
-bool repeats(Poll& p, const Look& look, uint64_t progress) {
+bool repeats(Poll& p, const PolledValue& look, uint64_t progress) {
   if (p.progress != progress || p.power == 0) {
     p.power = 1;
     p.steps = p.repeats = 0;
@@ -39,7 +39,7 @@ bool repeats(Poll& p, const Look& look, uint64_t progress) {
 
 }  // namespace
 
-void poll(Machine& m, Warp& w, const Look& look) {
+void poll(Machine& m, Warp& w, const PolledValue& look) {
   Poll& p = w.poll;
   ++m.looks;
   p.slept = false;

@@ -13,7 +13,7 @@ struct Machine;
 
 /// What a strong load or a failed atomic saw. `data`: the one place that all lanes polled, or null
 /// when they polled several.
-struct Look {
+struct PolledValue {
   uint32_t pc = 0;
   uint64_t address = 0;
   uint64_t seen = 0;  // hash of the values
@@ -22,7 +22,7 @@ struct Look {
 };
 
 /// Notes a poll. Marks the warp as spinning when its polls repeat and nothing changes.
-void poll(Machine& m, Warp& w, const Look& look);
+void poll(Machine& m, Warp& w, const PolledValue& look);
 /// A sleep counts as a poll when no memory was polled since the last sleep.
 void poll_sleep(Machine& m, Warp& w, uint32_t pc);
 

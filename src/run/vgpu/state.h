@@ -93,7 +93,7 @@ struct Warp {
 };
 
 /// Why a warp stopped running.
-enum class Leave : uint8_t { Slice, Blocked, Done, Spin, Stop, Tainted };
+enum class WarpStop : uint8_t { Slice, Blocked, Done, Spin, Stop, Tainted };
 
 struct Block {
   Warp* warps = nullptr;

@@ -214,12 +214,12 @@ class Loop {
  public:
   Loop(Machine& m, Warp& w) : m_(m), w_(w) {}
 
-  Leave run() {
+  WarpStop run() {
     if (!take_group(w_, run_)) return idle();
     share_ = kGroupShare;
     for (;;) {
       if (run_.pc >= run_.limit || m_.fuel == 0) {
-        if (m_.fuel == 0) return leave(Leave::Slice);
+        if (m_.fuel == 0) return leave(WarpStop::Slice);
         if (!regroup()) return idle();
       }
       --m_.fuel;
@@ -238,13 +238,13 @@ class Loop {
         ++run_.pc;
       } else if (step == Step::Regroup) {
         if (!regroup()) return idle();
-      } else if (step == Step::Leave) {
-        return leave(Leave::Slice);
+      } else if (step == Step::WarpStop) {
+        return leave(WarpStop::Slice);
       } else if (step == Step::Gone) {
         if (!take_group(w_, run_)) return idle();
       }
-      if (m_.stop) return leave(Leave::Stop);
-      if (kMode == Mode::Checked && w_.tainted) return leave(Leave::Tainted);
+      if (m_.stop) return leave(WarpStop::Stop);
+      if (kMode == Mode::Checked && w_.tainted) return leave(WarpStop::Tainted);
       if (w_.spinning) return spin();
     }
   }
@@ -255,19 +255,19 @@ class Loop {
     Stay,     // pc is set
     Regroup,  // pc and mask are set, groups may have changed
     Gone,     // the running group has no runnable lanes left
-    Leave,
+    WarpStop,
   };
 
-  Leave leave(Leave why) {
+  WarpStop leave(WarpStop why) {
     put_back(w_, run_.pc, run_.mask, GroupState::Runnable);
     return why;
   }
-  Leave idle() { return w_.live == 0 ? Leave::Done : Leave::Blocked; }
+  WarpStop idle() { return w_.live == 0 ? WarpStop::Done : WarpStop::Blocked; }
 
   // Other lanes of this warp may have to run before the wait ends.
-  Leave spin() {
+  WarpStop spin() {
     w_.rotate = true;
-    return leave(Leave::Spin);
+    return leave(WarpStop::Spin);
   }
 
   bool regroup() {
@@ -405,8 +405,8 @@ class Loop {
 
 }  // namespace
 
-Leave run_checked(Machine& m, Warp& w) { return Loop<Mode::Checked>(m, w).run(); }
-Leave run_tainted(Machine& m, Warp& w) { return Loop<Mode::Tainted>(m, w).run(); }
-Leave run_counted(Machine& m, Warp& w) { return Loop<Mode::Counted>(m, w).run(); }
+WarpStop run_checked(Machine& m, Warp& w) { return Loop<Mode::Checked>(m, w).run(); }
+WarpStop run_tainted(Machine& m, Warp& w) { return Loop<Mode::Tainted>(m, w).run(); }
+WarpStop run_counted(Machine& m, Warp& w) { return Loop<Mode::Counted>(m, w).run(); }
 
 }  // namespace kw::vgpu::KW_SIMD_LEVEL

@@ -136,19 +136,19 @@ void Bandit::pay(ArmRecord& arm, std::optional<double> usd) {
     ++arm.unpriced;
 }
 
-void Bandit::failed(const std::string& arm, ModelFailure trouble, const std::string& why,
+void Bandit::failed(const std::string& arm, ModelFailure failure, const std::string& why,
                     int64_t now, std::optional<double> usd) {
   ArmRecord* record = find(arm);
   if (record == nullptr) return;
   record->in_flight = std::max<int64_t>(0, record->in_flight - 1);
-  if (trouble != ModelFailure::Budget) {
+  if (failure != ModelFailure::Budget) {
     ++record->pulls;
     pay(*record, usd);
     record->free += usd == 0.0;
   }
   ++record->failures;
   record->wait_until = now + (int64_t{1} << std::min<int64_t>(record->failures, 10));
-  if (trouble != ModelFailure::Passing || record->failures >= kMostFailures) record->gone = why;
+  if (failure != ModelFailure::Passing || record->failures >= kMostFailures) record->gone = why;
 }
 
 void Bandit::reward(const std::string& arm, double gain) {

@@ -41,7 +41,7 @@ class Bandit {
   void answered(const std::string& arm, bool candidate, std::optional<double> usd);
   /// The arm gave no answer, but may have cost money. A call that the budget refused does not count
   /// as asked.
-  void failed(const std::string& arm, ModelFailure trouble, const std::string& why, int64_t now,
+  void failed(const std::string& arm, ModelFailure failure, const std::string& why, int64_t now,
               std::optional<double> usd);
   /// A candidate of this arm passed; `gain` over the best before it, 0 or more.
   void reward(const std::string& arm, double gain);

@@ -72,9 +72,9 @@ int64_t proposals_to_best(const Json& one) {
   return curve.items().empty() ? 0 : curve.items().back()["proposals"].as_int();
 }
 
-std::vector<int64_t> columns_of(const std::vector<Contestant>& list) {
+std::vector<int64_t> columns_of(const std::vector<ComparedRun>& list) {
   int64_t most = 0;
-  for (const Contestant& one : list) most = std::max(most, one.summary["proposals_made"].as_int());
+  for (const ComparedRun& one : list) most = std::max(most, one.summary["proposals_made"].as_int());
   std::vector<int64_t> columns;
   for (size_t i = 1; i <= kColumns; ++i) {
     const int64_t at = (most * static_cast<int64_t>(i) + static_cast<int64_t>(kColumns) - 1) /
@@ -115,10 +115,10 @@ std::string table(const Rows& rows, bool markdown) {
   return out;
 }
 
-Rows result_rows(const std::vector<Contestant>& list) {
+Rows result_rows(const std::vector<ComparedRun>& list) {
   Rows rows = {{"run", "proposer", "verifiers", "shape info", "profile", "proposals", "on hardware",
                 "refused there", "first us", "best us", "gain", "after", "cost"}};
-  for (const Contestant& one : list) {
+  for (const ComparedRun& one : list) {
     const Json& s = one.summary;
     const double first = first_us(s), best = last_us(s);
     rows.push_back(
@@ -135,11 +135,11 @@ Rows result_rows(const std::vector<Contestant>& list) {
   return rows;
 }
 
-Rows curve_rows(const std::vector<Contestant>& list) {
+Rows curve_rows(const std::vector<ComparedRun>& list) {
   const std::vector<int64_t> columns = columns_of(list);
   Rows rows = {{"best us after"}};
   for (const int64_t at : columns) rows.front().push_back(std::to_string(at));
-  for (const Contestant& one : list) {
+  for (const ComparedRun& one : list) {
     std::vector<std::string> row = {one.name};
     for (const int64_t at : columns) row.push_back(us_text(best_after(one.summary, at)));
     rows.push_back(std::move(row));
@@ -183,11 +183,11 @@ double best_after(const Json& one, int64_t proposals) {
   return us;
 }
 
-Json comparison_json(const std::vector<Contestant>& list) {
+Json comparison_json(const std::vector<ComparedRun>& list) {
   const std::vector<int64_t> columns = columns_of(list);
   Json rows = Json::array(), at = Json::array();
   for (const int64_t column : columns) at.push(column);
-  for (const Contestant& one : list) {
+  for (const ComparedRun& one : list) {
     const Json& s = one.summary;
     Json row = Json::object(), best = Json::array();
     row.set("run", one.name);
@@ -208,11 +208,11 @@ Json comparison_json(const std::vector<Contestant>& list) {
   return Json::object().set("runs", std::move(rows)).set("after_proposals", std::move(at));
 }
 
-std::vector<Rows> comparison_rows(const std::vector<Contestant>& list) {
+std::vector<Rows> comparison_rows(const std::vector<ComparedRun>& list) {
   return {result_rows(list), curve_rows(list)};
 }
 
-std::string comparison_text(const std::vector<Contestant>& list, bool markdown) {
+std::string comparison_text(const std::vector<ComparedRun>& list, bool markdown) {
   std::string out;
   for (const Rows& rows : comparison_rows(list))
     out += (out.empty() ? "" : "\n") + table(rows, markdown);

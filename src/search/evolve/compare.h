@@ -14,18 +14,18 @@ namespace kw::evolve {
 Json summary(const Settings& settings, const State& state, const std::string& stopped);
 
 /// One evolution in a comparison.
-struct Contestant {
+struct ComparedRun {
   std::string name;  // of the run, or of the options that it tests
   Json summary;
 };
 
 /// One row per run, and the best so far at common numbers of proposals.
-Json comparison_json(const std::vector<Contestant>& list);
+Json comparison_json(const std::vector<ComparedRun>& list);
 /// The same for people: a table of results and a table of curves, each with a row of headings.
 using Rows = std::vector<std::vector<std::string>>;
-std::vector<Rows> comparison_rows(const std::vector<Contestant>& list);
+std::vector<Rows> comparison_rows(const std::vector<ComparedRun>& list);
 /// As text, or as Markdown.
-std::string comparison_text(const std::vector<Contestant>& list, bool markdown);
+std::string comparison_text(const std::vector<ComparedRun>& list, bool markdown);
 
 /// The curve of one evolution: one line each time the best changed.
 std::string curve_text(const Json& summary);

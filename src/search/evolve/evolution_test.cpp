@@ -341,7 +341,7 @@ TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
   models = [](const ProposalRequest& order, const Population&) {
     Proposal offer;
     offer.problem = order.arm == "a:b" ? "no key" : "overloaded";
-    offer.trouble = order.arm == "a:b" ? ModelFailure::Lasting : ModelFailure::Passing;
+    offer.failure = order.arm == "a:b" ? ModelFailure::Lasting : ModelFailure::Passing;
     return offer;
   };
   FakeJournal alone, both;
@@ -441,7 +441,7 @@ TEST_F(EvolutionTest, SummariesAreCompared) {
   shorter.generations = 1;
   ASSERT_TRUE(go(two, shorter));
   const Json second = summary(shorter, state, "done");
-  const std::vector<Contestant> list = {{"long", first}, {"short", second}};
+  const std::vector<ComparedRun> list = {{"long", first}, {"short", second}};
   const Json json = comparison_json(list);
   ASSERT_EQ(json["runs"].items().size(), 2u);
   EXPECT_GT(json["runs"].items()[0]["gain"].as_double(), 1.0);

@@ -55,7 +55,7 @@ class Mutator {
     std::set<Values> legal;
   };
   /// The space, design and values of a parent.
-  struct Home {
+  struct ParentPoint {
     const Space* space = nullptr;
     std::string origin;
     Values tunes;  // with a value for every tunable
@@ -63,7 +63,7 @@ class Mutator {
 
   const Space& space_of_text(const std::string& text);
   Result<const Space*> space_of_design(const std::string& name, bool switches);
-  std::optional<Home> home(const Entry& entry);
+  std::optional<ParentPoint> home(const Entry& entry);
   static record::Candidate made(const Space& space, const std::string& origin, const Values& values,
                                 std::vector<std::string> parents);
   /// The parent's values if the space allows them, otherwise the best guess.

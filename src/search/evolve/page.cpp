@@ -66,10 +66,10 @@ struct Axes {
   }
 };
 
-Axes axes_of(const std::vector<Contestant>& list) {
+Axes axes_of(const std::vector<ComparedRun>& list) {
   Axes axes;
   double low = INFINITY, high = 0;
-  for (const Contestant& one : list) {
+  for (const ComparedRun& one : list) {
     axes.most_proposals =
         std::max(axes.most_proposals, static_cast<double>(one.summary["proposals_made"].as_int()));
     for (const Json& point : one.summary["curve"].items()) {
@@ -123,7 +123,7 @@ std::string curve_path(const Json& summary, const Axes& axes) {
   return path;
 }
 
-std::string picture(const std::vector<Contestant>& list) {
+std::string picture(const std::vector<ComparedRun>& list) {
   const Axes axes = axes_of(list);
   std::string out = fmt::format(
       "<svg viewBox='0 0 {:.0f} {:.0f}' width='{:.0f}' height='{:.0f}' role='img' "
@@ -160,14 +160,14 @@ std::string table_html(const std::vector<std::vector<std::string>>& rows) {
 
 }  // namespace
 
-std::string comparison_page(const std::string& title, const std::vector<Contestant>& list) {
+std::string comparison_page(const std::string& title, const std::vector<ComparedRun>& list) {
   std::string out = fmt::format(
       "<!doctype html>\n<html lang='en'>\n<head><meta charset='utf-8'><title>{0}</title>\n"
       "<style>{1}</style></head>\n<body>\n<h1>{0}</h1>\n",
       escaped(title), kStyle);
   out += picture(list);
   const bool measured = std::ranges::all_of(
-      list, [](const Contestant& one) { return one.summary["measured"].as_bool(); });
+      list, [](const ComparedRun& one) { return one.summary["measured"].as_bool(); });
   if (!measured) out += "<p>Without a GPU these are estimates, not times.</p>\n";
   for (const auto& rows : comparison_rows(list)) out += table_html(rows);
   return out + "</body>\n</html>\n";

@@ -10,6 +10,6 @@
 namespace kw::evolve {
 
 /// `title` and the names may contain any text; they are escaped.
-std::string comparison_page(const std::string& title, const std::vector<Contestant>& list);
+std::string comparison_page(const std::string& title, const std::vector<ComparedRun>& list);
 
 }  // namespace kw::evolve

@@ -5,7 +5,7 @@
 namespace kw::evolve {
 namespace {
 
-Contestant contestant(const std::string& name, std::initializer_list<std::pair<int, double>> best) {
+ComparedRun compared(const std::string& name, std::initializer_list<std::pair<int, double>> best) {
   Json curve = Json::array();
   for (const auto& [proposals, us] : best)
     curve.push(Json::object().set("proposals", proposals).set("us", us).set("measured", true));
@@ -22,7 +22,7 @@ size_t count_of(const std::string& text, const std::string& what) {
 
 TEST(ComparisonPage, IsWholeInItself) {
   const std::string page = comparison_page(
-      "a <b> & c", {contestant("base", {{1, 10}, {5, 8}}), contestant("all \"on\"", {{2, 9}})});
+      "a <b> & c", {compared("base", {{1, 10}, {5, 8}}), compared("all \"on\"", {{2, 9}})});
   EXPECT_EQ(page.find("<script"), std::string::npos);
   for (const char* outside : {"http", "src=", "href=", "url(", "@import"})
     EXPECT_EQ(page.find(outside), std::string::npos) << outside;
@@ -35,7 +35,7 @@ TEST(ComparisonPage, IsWholeInItself) {
 
 // The best stays until the next change: a horizontal line, a vertical one, a line to the end.
 TEST(ComparisonPage, CurvesAreSteps) {
-  const std::string page = comparison_page("t", {contestant("one", {{0, 10}, {8, 5}})});
+  const std::string page = comparison_page("t", {compared("one", {{0, 10}, {8, 5}})});
   const size_t at = page.find("<path d='M78.0,");
   ASSERT_NE(at, std::string::npos);
   const std::string path = page.substr(at, page.find('>', at) - at);
@@ -44,7 +44,7 @@ TEST(ComparisonPage, CurvesAreSteps) {
 }
 
 TEST(ComparisonPage, SaysWhoHasNoKernelAndWhatIsAnEstimate) {
-  Contestant nobody = contestant("nobody", {});
+  ComparedRun nobody = compared("nobody", {});
   nobody.summary.set("measured", false);
   const std::string page = comparison_page("t", {nobody});
   EXPECT_NE(page.find("nobody (no kernel)"), std::string::npos);

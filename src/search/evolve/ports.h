@@ -51,7 +51,7 @@ enum class ModelFailure : uint8_t { None, Passing, Lasting, Budget };
 struct Proposal {
   std::optional<record::Candidate> candidate;
   std::string problem;  // why there is none
-  ModelFailure trouble = ModelFailure::None;
+  ModelFailure failure = ModelFailure::None;
   std::optional<double> usd;  // not set: unknown
   bool exhausted = false;     // without a model: no new candidate is left
 };

@@ -87,7 +87,7 @@ Json State::offer_event(const ProposalRequest& order, const Proposal& offer) {
   json.set("order", order.number).set("arm", order.arm);
   json.set("id", offer.candidate ? Json(offer.candidate->id) : Json());
   json.set("made_by", offer.candidate ? Json(offer.candidate->stage) : Json());
-  json.set("problem", offer.problem).set("trouble", static_cast<int64_t>(offer.trouble));
+  json.set("problem", offer.problem).set("trouble", static_cast<int64_t>(offer.failure));
   return json.set("usd", json_of(offer.usd)).set("exhausted", offer.exhausted);
 }
 
@@ -194,14 +194,14 @@ void State::offer(const Json& event, const FindCandidate& find) {
   const ProposalRequest order = *at;
   in_flight_.erase(at);
   const std::string& id = event["id"].as_string();
-  const auto trouble = static_cast<ModelFailure>(event["trouble"].as_int());
+  const auto failure = static_cast<ModelFailure>(event["trouble"].as_int());
   std::optional<double> usd;
   if (event["usd"].is_number()) usd = event["usd"].as_double();
   if (!order.arm.empty()) {
-    if (trouble == ModelFailure::None)
+    if (failure == ModelFailure::None)
       models_.answered(order.arm, !id.empty(), usd);
     else
-      models_.failed(order.arm, trouble, event["problem"].as_string(), order.number, usd);
+      models_.failed(order.arm, failure, event["problem"].as_string(), order.number, usd);
     usd_ += usd.value_or(0);
     unpriced_ += !usd;
   } else if (order.op != Operator::Guess) {

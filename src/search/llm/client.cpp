@@ -96,7 +96,7 @@ Result<LlmProvider*> Client::provider(const std::string& name) {
   if (row != nullptr && !cassette_) {
     made->wrap<Deadline>(row->timeout_seconds, clock_);
     made->wrap<RateLimiting>(
-        Pace{row->requests_per_minute, row->tokens_per_minute, row->max_parallel}, clock_);
+        RateLimits{row->requests_per_minute, row->tokens_per_minute, row->max_parallel}, clock_);
   }
   made->wrap<Accounting>(ledger_, config_);
   made->wrap<Budgeted>(spending_, config_);

@@ -10,13 +10,13 @@
 namespace kw::llm {
 
 /// 0: no limit.
-struct Pace {
+struct RateLimits {
   int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;
 };
 
 class RateLimiting : public LlmProvider {
  public:
-  RateLimiting(LlmProvider& inner, Pace pace, Clock& clock)
+  RateLimiting(LlmProvider& inner, RateLimits pace, Clock& clock)
       : inner_(inner), pace_(pace), clock_(clock) {}
   std::string name() const override { return inner_.name(); }
   Capabilities capabilities() const override { return inner_.capabilities(); }
@@ -34,7 +34,7 @@ class RateLimiting : public LlmProvider {
   void finish(uint64_t number, const Outcome& outcome);
 
   LlmProvider& inner_;
-  const Pace pace_;
+  const RateLimits pace_;
   Clock& clock_;
   std::mutex mutex_;
   std::deque<Sent> sent_;  // in the last minute

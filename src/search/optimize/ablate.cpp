@@ -41,7 +41,7 @@ Result<std::vector<std::string>> claimed_methods(const Folder& folder) {
 }
 
 /// Races the champion, first, and each kernel without one method, together.
-Status race_ablations(Folder& folder, Workshop& workshop, const std::string& champion,
+Status race_ablations(Folder& folder, OptimizeTools& tools, const std::string& champion,
                       std::vector<Ablation>& ablations, const Say& say) {
   // Several methods may share one switch, so one kernel counts for all of them.
   std::vector<std::string> texts = {champion};
@@ -53,13 +53,13 @@ Status race_ablations(Folder& folder, Workshop& workshop, const std::string& cha
   if (texts.size() == 1) return Done{};
   if (say)
     say(fmt::format("racing the champion against {} kernels without a method", texts.size() - 1));
-  const std::vector<ports::Outcome> raced = KW_TRY(race(*workshop.judge, texts));
+  const std::vector<ports::Outcome> raced = KW_TRY(race(*tools.judge, texts));
   if (!passed(raced.front()))
     return environment_error(
         fmt::format("the champion passed before and does not now: {}", problem_of(raced.front())));
   // The difference that the clock can detect depends on the kernel, so the champion's noise is
   // measured.
-  if (raced.front().measured) folder.state.noise = KW_TRY(noise_of(*workshop.judge, champion));
+  if (raced.front().measured) folder.state.noise = KW_TRY(noise_of(*tools.judge, champion));
   for (Ablation& one : ablations) {
     if (one.text.empty()) continue;
     const ports::Outcome& result = raced[places.at(one.text)];
@@ -73,10 +73,10 @@ Status race_ablations(Folder& folder, Workshop& workshop, const std::string& cha
 
 }  // namespace
 
-Result<Outcome> ablate(Folder& folder, Workshop& workshop, const CloseOptions& options) {
+Result<Outcome> ablate(Folder& folder, OptimizeTools& tools, const CloseOptions& options) {
   State& state = folder.state;
   KW_TRY(may(state, Step::Ablate, state.iter));
-  KW_TRY(check_frozen(folder, workshop));
+  KW_TRY(check_frozen(folder, tools));
   KW_TRY(check_raced(folder));
   const std::string champion =
       KW_TRY(folder.read_stamped(Folder::in_iteration(state.iter, "kernel.cu")));
@@ -87,7 +87,7 @@ Result<Outcome> ablate(Folder& folder, Workshop& workshop, const CloseOptions& o
     ablations.push_back(find_ablation(folder, champion, id));
     ablations.back().claimed = false;
   }
-  KW_TRY(race_ablations(folder, workshop, champion, ablations, options.say));
+  KW_TRY(race_ablations(folder, tools, champion, ablations, options.say));
   const Json document = attribution_document(state, ablations);
   KW_TRY(folder.write_stamped(Folder::in_iteration(state.iter, "attribution.json"),
                               document.dump(true) + "\n"));

@@ -6,7 +6,7 @@
 
 #include "core/json.h"
 #include "optimize/state.h"
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 
 namespace kw::optimize {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optimize/folder.h"
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 
 namespace kw::optimize {
 

@@ -17,8 +17,8 @@ using Code = std::vector<profile::SassFunction>;
 /// Looks for every claimed method in one champion.
 class MethodWatch {
  public:
-  MethodWatch(Folder& folder, Workshop& workshop, const profile::Examined& champion)
-      : folder_(folder), workshop_(workshop), champion_(champion) {}
+  MethodWatch(Folder& folder, OptimizeTools& tools, const profile::Examined& champion)
+      : folder_(folder), tools_(tools), champion_(champion) {}
 
   Result<MethodHistory> look(const Ablation& ablation) {
     const catalog::Method& method = *catalog::find(ablation.method);
@@ -55,15 +55,14 @@ class MethodWatch {
       with = "ablated";
       auto known = codes_.find(ablation.text);
       if (known == codes_.end())
-        known =
-            codes_.emplace(ablation.text, KW_TRY(workshop_.examiner->machine_code(ablation.text)))
-                .first;
+        known = codes_.emplace(ablation.text, KW_TRY(tools_.examiner->machine_code(ablation.text)))
+                    .first;
       return known->second;
     }
     with = "parent";
     if (!parent_) {
       const std::string text = KW_TRY(folder_.read(folder_.state.best.file, kMostKernelBytes));
-      parent_ = KW_TRY(workshop_.examiner->machine_code(text));
+      parent_ = KW_TRY(tools_.examiner->machine_code(text));
     }
     return *parent_;
   }
@@ -72,14 +71,14 @@ class MethodWatch {
     auto known = examined_.find(ablation.text);
     if (known == examined_.end()) {
       profile::Examined seen =
-          KW_TRY(workshop_.examiner->evidence(ablation.text, ablation.attribution.ablated_us, ""));
+          KW_TRY(tools_.examiner->evidence(ablation.text, ablation.attribution.ablated_us, ""));
       known = examined_.emplace(ablation.text, std::move(seen)).first;
     }
     return &known->second;
   }
 
   Folder& folder_;
-  Workshop& workshop_;
+  OptimizeTools& tools_;
   const profile::Examined& champion_;
   std::optional<std::optional<Code>> parent_;
   // By text: methods that share a switch have the same kernel without them.
@@ -89,10 +88,10 @@ class MethodWatch {
 
 }  // namespace
 
-Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOptions& options) {
+Result<Outcome> check_sass(Folder& folder, OptimizeTools& tools, const CloseOptions& options) {
   State& state = folder.state;
   KW_TRY(may(state, Step::Sass, state.iter));
-  KW_TRY(check_frozen(folder, workshop));
+  KW_TRY(check_frozen(folder, tools));
   KW_TRY(check_raced(folder));
   const auto name = [&](const char* file) { return Folder::in_iteration(state.iter, file); };
   const std::string champion = KW_TRY(folder.read_stamped(name("kernel.cu")));
@@ -101,13 +100,13 @@ Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOption
   const std::string report = name("kernel.ncu-rep");
   KW_TRY(folder.remove(report));
   const profile::Examined examined =
-      KW_TRY(workshop.examiner->evidence(champion, state.champion->us, folder.at(report)));
+      KW_TRY(tools.examiner->evidence(champion, state.champion->us, folder.at(report)));
   Kept kept;
   kept.file = name("kernel.cu");
   kept.ncu_report = examined.ncu_report.empty() ? "" : report;
   KW_TRY(keep_evidence(folder, evidence_of(examined), name("kernel_roofline.json"),
                        name("kernel_ncu_top.json"), kept));
-  MethodWatch watch(folder, workshop, examined);
+  MethodWatch watch(folder, tools, examined);
   Outcome outcome;
   Json checks = Json::array();
   for (const Ablation& one : ablations) {

@@ -20,7 +20,7 @@ namespace {
 
 using catalog::Method;
 using profile::Judged;
-using profile::Standing;
+using profile::MethodStatus;
 
 constexpr size_t kLeastWhy = 10;  // characters of an explanation
 
@@ -61,8 +61,8 @@ std::string canonical(const std::string& reason) {
 
 std::vector<std::string> reasons() {
   std::vector<std::string> names = {"cannot_apply"};
-  for (int i = 1; i <= static_cast<int>(Standing::LowerScore); ++i)
-    names.emplace_back(profile::standing_name(static_cast<Standing>(i)));
+  for (int i = 1; i <= static_cast<int>(MethodStatus::LowerScore); ++i)
+    names.emplace_back(profile::method_status_name(static_cast<MethodStatus>(i)));
   return names;
 }
 
@@ -166,7 +166,7 @@ class ClaimGate {
 
   void run() {
     for (const std::string& id : claims_.ids) {
-      if (const Judged* judged = find(id)) standing(*judged);
+      if (const Judged* judged = find(id)) status(*judged);
     }
     relations();
     for (const char* axis : {"compute", "memory", "latency"}) {
@@ -188,28 +188,28 @@ class ClaimGate {
     return std::ranges::find(claims_.ids, id) != claims_.ids.end();
   }
 
-  void standing(const Judged& judged) {
+  void status(const Judged& judged) {
     const std::string& id = judged.method->id;
-    switch (judged.standing) {
-      case Standing::AlreadyApplied:
-      case Standing::ArchIncompatible:
-      case Standing::NotExpressible:
-      case Standing::EffectForbidden:
-      case Standing::Banned:
-      case Standing::SkipCondition:
+    switch (judged.status) {
+      case MethodStatus::AlreadyApplied:
+      case MethodStatus::ArchIncompatible:
+      case MethodStatus::NotExpressible:
+      case MethodStatus::EffectForbidden:
+      case MethodStatus::Banned:
+      case MethodStatus::SkipCondition:
         return refuse(
-            fmt::format("{}: {} ({})", id, judged.why, profile::standing_name(judged.standing)));
-      case Standing::InsufficientEvidence:
-      case Standing::NoTrigger:
-      case Standing::NoGain:
+            fmt::format("{}: {} ({})", id, judged.why, profile::method_status_name(judged.status)));
+      case MethodStatus::InsufficientEvidence:
+      case MethodStatus::NoTrigger:
+      case MethodStatus::NoGain:
         claims_.warnings.push_back(
-            fmt::format("{}: {} ({})", id, judged.why, profile::standing_name(judged.standing)));
+            fmt::format("{}: {} ({})", id, judged.why, profile::method_status_name(judged.status)));
         return;
-      case Standing::Chosen:
-      case Standing::NeedsOther:
-      case Standing::Conflict:
-      case Standing::Superseded:
-      case Standing::LowerScore:
+      case MethodStatus::Chosen:
+      case MethodStatus::NeedsOther:
+      case MethodStatus::Conflict:
+      case MethodStatus::Superseded:
+      case MethodStatus::LowerScore:
         return;
     }
   }

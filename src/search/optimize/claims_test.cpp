@@ -169,7 +169,7 @@ TEST_F(Gate, OverTheBudgetIsRefused) {
 }
 
 TEST_F(Gate, WhatTheTargetLacksIsRefused) {
-  shop_.facts.target = "sm_80";
+  tools_.facts.target = "sm_80";
   open_first();
   EXPECT_NE(check(one("memory.tma_multicast")).find("sm_80 lacks"), std::string::npos);
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 #include "profile/sass_verdict.h"
 
 namespace kw::optimize {

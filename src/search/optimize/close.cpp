@@ -211,23 +211,23 @@ class Closing {
 
 }  // namespace
 
-Result<Outcome> close_iter(Folder& folder, Workshop& workshop, const CloseOptions& options) {
+Result<Outcome> close_iter(Folder& folder, OptimizeTools& tools, const CloseOptions& options) {
   State& state = folder.state;
   KW_TRY(may(state, Step::CloseIter, state.iter));
-  KW_TRY(check_frozen(folder, workshop));
+  KW_TRY(check_frozen(folder, tools));
   Outcome outcome;
   if (state.phase == Phase::Opened) {
-    Outcome raced = KW_TRY(branch(folder, workshop, options));
+    Outcome raced = KW_TRY(branch(folder, tools, options));
     if (!raced.ok) return raced;
     outcome.text += "branches\n" + raced.text;
   }
   KW_TRY(check_raced(folder));
   if (state.phase == Phase::Raced) {
-    const Outcome ablated = KW_TRY(ablate(folder, workshop, options));
+    const Outcome ablated = KW_TRY(ablate(folder, tools, options));
     outcome.text += "without each method\n" + ablated.text;
   }
   if (state.phase == Phase::Ablated) {
-    const Outcome seen = KW_TRY(check_sass(folder, workshop, options));
+    const Outcome seen = KW_TRY(check_sass(folder, tools, options));
     outcome.text += "machine code\n" + seen.text;
   }
   KW_TRY(Closing(folder, outcome).run());

@@ -1,4 +1,4 @@
-// A fake workshop and a fake author for tests. Comments in a kernel's text say how it behaves, for
+// Fake tools and a fake author for tests. Comments in a kernel's text say how it behaves, for
 // all tunables or for one value of one:
 //   // fake us 100            // fake us VEC=1 130
 //   // fake verdict VEC=1 wrong    // fake sass VEC=4 LDG.E.128    // fake metric VEC=1 ipc 0.5
@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 #include "os/files.h"
 #include "ports/fakes.h"
 
@@ -36,14 +36,14 @@ inline std::string fake_kernel(const std::vector<std::string>& behaviour,
   return text;
 }
 
-class FakeWorkshop : public Workshop, public ports::FakeJudge, public profile::Examiner {
+class FakeTools : public OptimizeTools, public ports::FakeJudge, public profile::Examiner {
  public:
   double mde_pct = 1, spread = 0.002;           // of ratios, to each side
   profile::Roofline roofline;                   // of every kernel, except its time
   std::vector<std::vector<std::string>> races;  // without those of copies
   int examined = 0;
 
-  FakeWorkshop() {
+  FakeTools() {
     clock = true;
     judge = this;
     examiner = this;

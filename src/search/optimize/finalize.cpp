@@ -8,13 +8,13 @@ namespace kw::optimize {
 namespace {
 
 /// Races baseline and best together once more: times of different races cannot be divided.
-Status race_headline(Folder& folder, Workshop& workshop) {
+Status race_headline(Folder& folder, OptimizeTools& tools) {
   State& state = folder.state;
-  if (state.best.iter == 0 || !workshop.judge->has_clock()) return Done{};
-  KW_TRY(check_frozen(folder, workshop));
+  if (state.best.iter == 0 || !tools.judge->has_clock()) return Done{};
+  KW_TRY(check_frozen(folder, tools));
   const std::string first = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
   const std::string best = KW_TRY(folder.read(state.best.file, kMostKernelBytes));
-  const std::vector<ports::Outcome> raced = KW_TRY(race(*workshop.judge, {first, best}));
+  const std::vector<ports::Outcome> raced = KW_TRY(race(*tools.judge, {first, best}));
   state.headline = raced[1].ratio;
   return folder.write_json("headline_bench.json", bench_document(state, state.best.file, raced[1]));
 }
@@ -35,13 +35,13 @@ void give_up_open(State& state) {
 
 }  // namespace
 
-Result<Outcome> finalize(Folder& folder, Workshop* workshop, bool force, const Say& say) {
+Result<Outcome> finalize(Folder& folder, OptimizeTools* tools, bool force, const Say& say) {
   State& state = folder.state;
   KW_TRY(may(state, Step::Finalize, state.iter, force));
   give_up_open(state);
-  if (workshop != nullptr) {
+  if (tools != nullptr) {
     if (say) say("racing the baseline and the best together");
-    KW_TRY(race_headline(folder, *workshop));
+    KW_TRY(race_headline(folder, *tools));
   }
   state.phase = Phase::Finalized;
   KW_TRY(folder.write("summary.md", summary_text(state)));

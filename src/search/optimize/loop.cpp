@@ -42,12 +42,8 @@ bool in_list(const std::vector<std::string>& ids, const std::string& id) {
 /// One run with one author.
 class Loop {
  public:
-  Loop(Folder& folder, Workshop& workshop, Author& author, const LoopOptions& options)
-      : folder_(folder),
-        state_(folder.state),
-        workshop_(workshop),
-        author_(author),
-        options_(options) {}
+  Loop(Folder& folder, OptimizeTools& tools, Author& author, const LoopOptions& options)
+      : folder_(folder), state_(folder.state), tools_(tools), author_(author), options_(options) {}
 
   Result<Outcome> run() {
     std::string stopped;
@@ -59,7 +55,7 @@ class Loop {
       stopped = KW_TRY(step());
     }
     if (state_.phase == Phase::Finalized) return show_state(state_);
-    Outcome outcome = KW_TRY(finalize(folder_, &workshop_, true, options_.say));
+    Outcome outcome = KW_TRY(finalize(folder_, &tools_, true, options_.say));
     outcome.document.set("stopped", stopped);
     outcome.text = text_ + "stopped   " + stopped + "\n" + outcome.text;
     return outcome;
@@ -79,7 +75,7 @@ class Loop {
     }
     CloseOptions close;
     close.say = options_.say;
-    const Outcome outcome = KW_TRY(close_iter(folder_, workshop_, close));
+    const Outcome outcome = KW_TRY(close_iter(folder_, tools_, close));
     text_ += outcome.text;
     if (outcome.document["status"].as_string() == "methods_refused")
       return std::string("the methods of the author were refused");
@@ -253,7 +249,7 @@ class Loop {
 
   Folder& folder_;
   State& state_;
-  Workshop& workshop_;
+  OptimizeTools& tools_;
   Author& author_;
   const LoopOptions& options_;
   std::string parent_, text_;
@@ -262,9 +258,9 @@ class Loop {
 
 }  // namespace
 
-Result<Outcome> optimize_all(Folder& folder, Workshop& workshop, Author& author,
+Result<Outcome> optimize_all(Folder& folder, OptimizeTools& tools, Author& author,
                              const LoopOptions& options) {
-  return Loop(folder, workshop, author, options).run();
+  return Loop(folder, tools, author, options).run();
 }
 
 }  // namespace kw::optimize

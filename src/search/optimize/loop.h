@@ -14,7 +14,7 @@ struct LoopOptions {
 
 /// Continues the run from its present phase and finalizes it. The document is that of finalize,
 /// with `stopped` as the reason of the end.
-Result<Outcome> optimize_all(Folder& folder, Workshop& workshop, Author& author,
+Result<Outcome> optimize_all(Folder& folder, OptimizeTools& tools, Author& author,
                              const LoopOptions& options);
 
 }  // namespace kw::optimize

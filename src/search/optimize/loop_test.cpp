@@ -27,7 +27,7 @@ class Loop : public TestRun {
 
   Outcome run() {
     set_up();
-    Result<Outcome> outcome = optimize_all(*folder_, shop_, author_, {});
+    Result<Outcome> outcome = optimize_all(*folder_, tools_, author_, {});
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome ? std::move(outcome).value() : Outcome();
   }
@@ -51,7 +51,7 @@ TEST_F(Loop, StopsWhenTheAuthorHasNothing) {
 }
 
 TEST_F(Loop, StopsNearThePeak) {
-  shop_.roofline.near_peak = true;
+  tools_.roofline.near_peak = true;
   EXPECT_EQ(run().document["stopped"].as_string(), "near the peak: no further speedup is expected");
   EXPECT_TRUE(author_.asked.empty());
 }
@@ -98,17 +98,17 @@ TEST_F(Loop, GoesOnWhereAnotherProcessStopped) {
   set_up();
   ASSERT_TRUE(open_iter(*folder_, 1, false));
   author_.answers = {written({"us 70"})};
-  const Result<Outcome> outcome = optimize_all(reopen(), shop_, author_, {});
+  const Result<Outcome> outcome = optimize_all(reopen(), tools_, author_, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(folder_->state.best.iter, 1);
-  EXPECT_TRUE(optimize_all(reopen(), shop_, author_, {})) << "a finished run only says so";
+  EXPECT_TRUE(optimize_all(reopen(), tools_, author_, {})) << "a finished run only says so";
 }
 
 TEST_F(Loop, StopsWhenInterrupted) {
   set_up();
   LoopOptions options;
   options.cancelled = [] { return true; };
-  const Result<Outcome> outcome = optimize_all(*folder_, shop_, author_, options);
+  const Result<Outcome> outcome = optimize_all(*folder_, tools_, author_, options);
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().message.find("continue with: kernelwright optimize --run-dir"),
             std::string::npos);

@@ -19,8 +19,8 @@ namespace {
 
 using catalog::Method;
 using profile::Judged;
+using profile::MethodStatus;
 using profile::Plan;
-using profile::Standing;
 
 bool among(const std::vector<std::string>& ids, const std::string& id) {
   return std::ranges::find(ids, id) != ids.end();
@@ -51,23 +51,23 @@ std::string relation(const Method& method, const std::vector<std::string>& other
 }
 
 /// Whether the standing depends on the method alone and not on other choices.
-bool stands_alone(Standing standing) {
-  switch (standing) {
-    case Standing::AlreadyApplied:
-    case Standing::ArchIncompatible:
-    case Standing::NotExpressible:
-    case Standing::EffectForbidden:
-    case Standing::Banned:
-    case Standing::SkipCondition:
-    case Standing::InsufficientEvidence:
-    case Standing::NoTrigger:
-    case Standing::NoGain:
+bool stands_alone(MethodStatus status) {
+  switch (status) {
+    case MethodStatus::AlreadyApplied:
+    case MethodStatus::ArchIncompatible:
+    case MethodStatus::NotExpressible:
+    case MethodStatus::EffectForbidden:
+    case MethodStatus::Banned:
+    case MethodStatus::SkipCondition:
+    case MethodStatus::InsufficientEvidence:
+    case MethodStatus::NoTrigger:
+    case MethodStatus::NoGain:
       return true;
-    case Standing::Chosen:
-    case Standing::NeedsOther:
-    case Standing::Conflict:
-    case Standing::Superseded:
-    case Standing::LowerScore:
+    case MethodStatus::Chosen:
+    case MethodStatus::NeedsOther:
+    case MethodStatus::Conflict:
+    case MethodStatus::Superseded:
+    case MethodStatus::LowerScore:
       return false;
   }
   return false;
@@ -118,14 +118,14 @@ Result<Plan> plan_iteration(const State& state, const Evidence& evidence,
   Plan plan = profile::plan_methods(catalog::methods(), input);
   for (Judged& judged : plan.methods) {
     const auto out = excluded.find(judged.method->id);
-    if (out != excluded.end() && judged.standing == Standing::Banned) judged.why = out->second;
+    if (out != excluded.end() && judged.status == MethodStatus::Banned) judged.why = out->second;
   }
   return plan;
 }
 
 std::string reason_not_chosen(const Plan& plan, const State& state, const Judged& higher,
                               const std::vector<std::string>& claimed) {
-  if (stands_alone(higher.standing)) return profile::standing_name(higher.standing);
+  if (stands_alone(higher.status)) return profile::method_status_name(higher.status);
   std::vector<std::string> there = state.best.methods;
   there.insert(there.end(), claimed.begin(), claimed.end());
   if (const std::string why = relation(*higher.method, there); !why.empty()) return why;
@@ -176,7 +176,7 @@ Json plan_document(const Plan& plan, const State& state, int iteration) {
                        .set("id", one.method->id)
                        .set("axis", one.method->axis)
                        .set("priority", one.method->priority)
-                       .set("reason", profile::standing_name(one.standing))
+                       .set("reason", profile::method_status_name(one.status))
                        .set("why", one.why)
                        .set("score", one.score)
                        .set("missing", strings_json(one.missing)));

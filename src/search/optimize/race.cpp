@@ -24,12 +24,12 @@ namespace {
 /// One race of an iteration, from the files to branch_results.json.
 class BranchRace {
  public:
-  BranchRace(Folder& folder, Workshop& workshop, const CloseOptions& options)
-      : folder_(folder), state_(folder.state), workshop_(workshop), options_(options) {}
+  BranchRace(Folder& folder, OptimizeTools& tools, const CloseOptions& options)
+      : folder_(folder), state_(folder.state), tools_(tools), options_(options) {}
 
   Result<Outcome> run() {
     KW_TRY(may(state_, Step::Branch, state_.iter));
-    KW_TRY(check_frozen(folder_, workshop_));
+    KW_TRY(check_frozen(folder_, tools_));
     const Outcome gate = KW_TRY(pass_gate());
     if (!gate.ok) return gate;
     branches_ = KW_TRY(read_branches(folder_, state_.iter));
@@ -69,7 +69,7 @@ class BranchRace {
     if (options_.say)
       options_.say(fmt::format("judging and racing the parent and {} branches", texts.size() - 1));
     std::vector<ports::Outcome> raced;
-    if (texts.size() > 1) raced = KW_TRY(optimize::race(*workshop_.judge, texts));
+    if (texts.size() > 1) raced = KW_TRY(optimize::race(*tools_.judge, texts));
     if (!raced.empty() && !passed(raced.front()))
       return environment_error(fmt::format("the parent {} passed before and does not now: {}",
                                            state_.best.file, problem_of(raced.front())));
@@ -233,7 +233,7 @@ class BranchRace {
 
   Folder& folder_;
   State& state_;
-  Workshop& workshop_;
+  OptimizeTools& tools_;
   const CloseOptions& options_;
   std::vector<std::string> claimed_;
   std::vector<BranchFile> branches_;
@@ -243,8 +243,8 @@ class BranchRace {
 
 }  // namespace
 
-Result<Outcome> branch(Folder& folder, Workshop& workshop, const CloseOptions& options) {
-  return BranchRace(folder, workshop, options).run();
+Result<Outcome> branch(Folder& folder, OptimizeTools& tools, const CloseOptions& options) {
+  return BranchRace(folder, tools, options).run();
 }
 
 }  // namespace kw::optimize

@@ -43,8 +43,8 @@ Json preflight_document(const SetupRequest& request, bool ok,
       .set("warnings", strings_json(warnings));
 }
 
-std::vector<std::string> machine_warnings(const Workshop& workshop) {
-  if (workshop.judge->has_clock()) return {};
+std::vector<std::string> machine_warnings(const OptimizeTools& tools) {
+  if (tools.judge->has_clock()) return {};
   return {"there is no clock here: all times are estimates, and no method will count as effective"};
 }
 
@@ -53,13 +53,13 @@ struct Judgement {
   std::optional<ports::Outcome> raced;  // if it passed
 };
 
-Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop) {
+Result<Judgement> judge_baseline(const SetupRequest& request, OptimizeTools& tools) {
   Judgement judgement;
-  std::vector<std::string> errors, warnings = machine_warnings(workshop);
+  std::vector<std::string> errors, warnings = machine_warnings(tools);
   if (const std::string problems = module_problems(request); !problems.empty()) {
     errors.push_back(problems);
   } else {
-    const ports::Outcome raced = KW_TRY(race(*workshop.judge, {request.text})).front();
+    const ports::Outcome raced = KW_TRY(race(*tools.judge, {request.text})).front();
     if (!passed(raced))
       errors.push_back(
           fmt::format("the baseline does not pass ({}): {}", raced.verdict, problem_of(raced)));
@@ -78,14 +78,14 @@ Result<Judgement> judge_baseline(const SetupRequest& request, Workshop& workshop
   return judgement;
 }
 
-State first_state(const SetupRequest& request, const Workshop& workshop,
+State first_state(const SetupRequest& request, const OptimizeTools& tools,
                   const ports::Outcome& raced) {
   State state;
   state.settings = request.settings;
-  state.task = workshop.facts.task_name;
-  state.task_hash = workshop.facts.task_hash;
-  state.target = workshop.facts.target;
-  state.has_clock = workshop.judge->has_clock();
+  state.task = tools.facts.task_name;
+  state.task_hash = tools.facts.task_hash;
+  state.target = tools.facts.target;
+  state.has_clock = tools.judge->has_clock();
   state.baseline_hash = hash_hex(request.text);
   state.reference_hash = reference_hash(request.settings.reference);
   state.baseline.file = "baseline/" + request.name;
@@ -97,7 +97,7 @@ State first_state(const SetupRequest& request, const Workshop& workshop,
   return state;
 }
 
-Status fill_folder(Folder& folder, const SetupRequest& request, Workshop& workshop,
+Status fill_folder(Folder& folder, const SetupRequest& request, OptimizeTools& tools,
                    const ports::Outcome& raced, const Say& say) {
   State& state = folder.state;
   KW_TRY(folder.write(state.baseline.file, request.text));
@@ -105,16 +105,16 @@ Status fill_folder(Folder& folder, const SetupRequest& request, Workshop& worksh
     KW_TRY(folder.write("baseline/original_" + request.name, request.original));
   KW_TRY(
       folder.write_json("baseline/bench.json", bench_document(state, state.baseline.file, raced)));
-  state.env = workshop.facts.environment();
+  state.env = tools.facts.environment();
   KW_TRY(folder.write_json("env.json", state.env));
   if (raced.measured) {
     if (say) say("calibrating the clock with identical copies");
-    state.noise = KW_TRY(noise_of(*workshop.judge, request.text));
+    state.noise = KW_TRY(noise_of(*tools.judge, request.text));
   }
   if (say) say("examining the baseline");
   const std::string report = "baseline/best_input.ncu-rep";
   const profile::Examined examined =
-      KW_TRY(workshop.examiner->evidence(request.text, us_of(raced), folder.at(report)));
+      KW_TRY(tools.examiner->evidence(request.text, us_of(raced), folder.at(report)));
   if (!examined.ncu_report.empty()) state.baseline.ncu_report = report;
   KW_TRY(keep_evidence(folder, evidence_of(examined), "baseline/roofline.json",
                        "baseline/ncu_top.json", state.baseline));
@@ -145,30 +145,30 @@ Error machine_error(const std::string& what, const std::string& then, const std:
 
 }  // namespace
 
-Result<Outcome> preflight(const SetupRequest& request, Workshop& workshop) {
-  Judgement judgement = KW_TRY(judge_baseline(request, workshop));
+Result<Outcome> preflight(const SetupRequest& request, OptimizeTools& tools) {
+  Judgement judgement = KW_TRY(judge_baseline(request, tools));
   return std::move(judgement.outcome);
 }
 
-Result<Outcome> preflight(const Folder& folder, Workshop& workshop) {
-  KW_TRY(check_frozen(folder, workshop));
+Result<Outcome> preflight(const Folder& folder, OptimizeTools& tools) {
+  KW_TRY(check_frozen(folder, tools));
   SetupRequest request;
   request.text = KW_TRY(folder.read(folder.state.best.file, kMostKernelBytes));
   request.name = folder.state.best.file;
   request.settings = folder.state.settings;
-  return preflight(request, workshop);
+  return preflight(request, tools);
 }
 
-Result<Outcome> setup(const SetupRequest& request, Workshop& workshop, std::optional<Folder>& made,
-                      const Say& say) {
-  Judgement judgement = KW_TRY(judge_baseline(request, workshop));
+Result<Outcome> setup(const SetupRequest& request, OptimizeTools& tools,
+                      std::optional<Folder>& made, const Say& say) {
+  Judgement judgement = KW_TRY(judge_baseline(request, tools));
   if (!judgement.raced) return std::move(judgement.outcome);
   Folder folder = KW_TRY(Folder::create(request.folder));
-  State state = first_state(request, workshop, *judgement.raced);
+  State state = first_state(request, tools, *judgement.raced);
   state.run_dir = folder.state.run_dir;
   state.created_at = folder.state.created_at;
   folder.state = std::move(state);
-  KW_TRY(fill_folder(folder, request, workshop, *judgement.raced, say));
+  KW_TRY(fill_folder(folder, request, tools, *judgement.raced, say));
   KW_TRY(folder.commit("setup"));
   const Evidence evidence = KW_TRY(evidence_about(folder, folder.state.best));
   Outcome outcome;
@@ -186,20 +186,20 @@ Result<Outcome> setup(const SetupRequest& request, Workshop& workshop, std::opti
   return outcome;
 }
 
-Status check_frozen(const Folder& folder, Workshop& workshop) {
+Status check_frozen(const Folder& folder, OptimizeTools& tools) {
   const State& state = folder.state;
   const std::string baseline = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
   if (hash_hex(baseline) != state.baseline_hash)
     return input_error(fmt::format("{} was changed after setup: put it back, or set up a new run",
                                    folder.at(state.baseline.file)));
   if (reference_hash(state.settings.reference) != state.reference_hash ||
-      workshop.facts.task_hash != state.task_hash)
+      tools.facts.task_hash != state.task_hash)
     return input_error(fmt::format(
         "the reference {} is not what it was at setup: put it back, or set up a new run",
         state.settings.reference));
-  if (workshop.facts.target != state.target)
-    return machine_error("for", state.target, workshop.facts.target);
-  if (workshop.judge->has_clock() != state.has_clock)
+  if (tools.facts.target != state.target)
+    return machine_error("for", state.target, tools.facts.target);
+  if (tools.judge->has_clock() != state.has_clock)
     return machine_error("with", state.has_clock ? "a clock" : "estimates",
                          state.has_clock ? "without one" : "with a clock");
   return Done{};

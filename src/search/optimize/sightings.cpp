@@ -72,7 +72,7 @@ MethodHistory seen_by_counters(const catalog::Method& method, const profile::Met
 Json to_json(const MethodHistory& seen) {
   Json checked = Json::array(), found = Json::array(), missing = Json::array();
   Json rows = Json::array();
-  for (const profile::SassSighting& row : seen.rows) {
+  for (const profile::SassCheckResult& row : seen.rows) {
     checked.push(row.check.opcodes);
     if (row.state == SassState::Verified) found.push(row.check.opcodes);
     if (row.state == SassState::Absent) missing.push(row.check.opcodes);

@@ -18,7 +18,7 @@ struct MethodHistory {
   std::string why;
   std::string by = "machine_code";          // or "counters"
   std::string compared_with = "nothing";    // "ablated", "parent"
-  std::vector<profile::SassSighting> rows;  // of the signature
+  std::vector<profile::SassCheckResult> rows;  // of the signature
 };
 
 /// The condition that triggers a method must be weaker with the method than without it.

@@ -13,7 +13,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 
 namespace kw::optimize {
 
@@ -36,7 +36,7 @@ struct Settings {
   int iterations = 3, branches = 4, ncu_num = 5;
   std::optional<double> minimum_pct;  // least effect that counts; not set: what the clock detects
   std::string proposer = "agent";
-  Json machine;  // how to open the workshop again; not read here
+  Json machine;  // how to open the tools again; not read here
 };
 
 /// A kernel of the run with its evidence; names are relative to the run folder.

@@ -1,4 +1,4 @@
-// The steps of a run. Each reads the folder, uses the workshop, writes the folder and says what to
+// The steps of a run. Each reads the folder, uses the tools, writes the folder and says what to
 // do next. An agent writes files between steps; an author does the same in one process (loop.h).
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "optimize/claims.h"
 #include "optimize/folder.h"
 #include "optimize/phase.h"
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 
 namespace kw::optimize {
 
@@ -30,13 +30,13 @@ struct SetupRequest {
 };
 
 /// Whether the baseline is a module that passes on this machine. Writes nothing.
-Result<Outcome> preflight(const SetupRequest& request, Workshop& workshop);
+Result<Outcome> preflight(const SetupRequest& request, OptimizeTools& tools);
 /// The same for the best kernel of a run. Also checks that this is the machine of its setup.
-Result<Outcome> preflight(const Folder& folder, Workshop& workshop);
+Result<Outcome> preflight(const Folder& folder, OptimizeTools& tools);
 /// Verifies and times the baseline, measures the clock's noise, profiles. Leaves nothing behind
 /// when the baseline does not pass. On success `made` is the folder.
-Result<Outcome> setup(const SetupRequest& request, Workshop& workshop, std::optional<Folder>& made,
-                      const Say& say);
+Result<Outcome> setup(const SetupRequest& request, OptimizeTools& tools,
+                      std::optional<Folder>& made, const Say& say);
 
 /// Writes evidence, plan and template of the next iteration. Needs no device.
 Result<Outcome> open_iter(Folder& folder, int iteration, bool force);
@@ -50,23 +50,23 @@ struct CloseOptions {
   Say say;
 };
 /// Races parent and branches. The champion is the fastest branch that passed.
-Result<Outcome> branch(Folder& folder, Workshop& workshop, const CloseOptions& options);
+Result<Outcome> branch(Folder& folder, OptimizeTools& tools, const CloseOptions& options);
 /// Races the champion against itself without each method.
-Result<Outcome> ablate(Folder& folder, Workshop& workshop, const CloseOptions& options);
+Result<Outcome> ablate(Folder& folder, OptimizeTools& tools, const CloseOptions& options);
 /// Examines the champion and looks for each method in its machine code.
-Result<Outcome> check_sass(Folder& folder, Workshop& workshop, const CloseOptions& options);
+Result<Outcome> check_sass(Folder& folder, OptimizeTools& tools, const CloseOptions& options);
 /// Runs those of the three that are not done yet, then classifies and adopts.
-Result<Outcome> close_iter(Folder& folder, Workshop& workshop, const CloseOptions& options);
+Result<Outcome> close_iter(Folder& folder, OptimizeTools& tools, const CloseOptions& options);
 
-/// Writes summary.md. With a workshop it races baseline and best together once more. `force`
+/// Writes summary.md. With tools it races baseline and best together once more. `force`
 /// abandons an open iteration.
-Result<Outcome> finalize(Folder& folder, Workshop* workshop, bool force, const Say& say);
+Result<Outcome> finalize(Folder& folder, OptimizeTools* tools, bool force, const Say& say);
 
 /// The state as text; its JSON is the document.
 Outcome show_state(const State& state);
 
 /// Checks that reference, baseline, task and machine are those of setup. Input or environment
 /// Error.
-Status check_frozen(const Folder& folder, Workshop& workshop);
+Status check_frozen(const Folder& folder, OptimizeTools& tools);
 
 }  // namespace kw::optimize

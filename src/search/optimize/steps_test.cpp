@@ -35,11 +35,11 @@ TEST_F(Steps, SetupOfAFailingBaselineLeavesNothing) {
 TEST_F(Steps, SetupOfNoModuleSaysWhatIsWrongWithIt) {
   SetupRequest bad = request();
   bad.text = "int main() {}\n";
-  const Result<Outcome> outcome = setup(bad, shop_, folder_, {});
+  const Result<Outcome> outcome = setup(bad, tools_, folder_, {});
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->ok);
   EXPECT_NE(outcome->text.find("kernelwright 1"), std::string::npos) << outcome->text;
-  EXPECT_TRUE(shop_.races.empty());
+  EXPECT_TRUE(tools_.races.empty());
 }
 
 TEST_F(Steps, OpenWritesWhatAnAgentNeeds) {
@@ -60,22 +60,22 @@ TEST_F(Steps, EveryStepGoesOnInAnotherProcess) {
   put_branch("b2", fake_kernel(wide_kernel()));
   CloseOptions options;
   options.skip_validation = true;
-  const Result<Outcome> raced = branch(reopen(), shop_, options);
+  const Result<Outcome> raced = branch(reopen(), tools_, options);
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_EQ(raced->document["champion"]["branch_index"].as_int(), 2);
   EXPECT_EQ(reopen().state.phase, Phase::Raced);
-  const Result<Outcome> ablated = ablate(reopen(), shop_, options);
+  const Result<Outcome> ablated = ablate(reopen(), tools_, options);
   ASSERT_TRUE(ablated) << ablated.error().message;
   EXPECT_EQ(reopen().state.phase, Phase::Ablated);
   EXPECT_TRUE(folder_->has("iterv1/ablations/no_" + kWide + "/kernel.cu"));
   EXPECT_TRUE(folder_->has("iterv1/ablations/no_" + kWide + "/bench.json"));
-  const Result<Outcome> seen = check_sass(reopen(), shop_, options);
+  const Result<Outcome> seen = check_sass(reopen(), tools_, options);
   ASSERT_TRUE(seen) << seen.error().message;
   EXPECT_EQ(reopen().state.phase, Phase::Checked);
-  const size_t races = shop_.races.size();
-  const Result<Outcome> closed = close_iter(reopen(), shop_, options);
+  const size_t races = tools_.races.size();
+  const Result<Outcome> closed = close_iter(reopen(), tools_, options);
   ASSERT_TRUE(closed) << closed.error().message;
-  EXPECT_EQ(shop_.races.size(), races) << "nothing is done twice";
+  EXPECT_EQ(tools_.races.size(), races) << "nothing is done twice";
   const State& state = reopen().state;
   EXPECT_EQ(state.phase, Phase::Closed);
   EXPECT_EQ(ids_in(state.effective), kWide);
@@ -124,24 +124,24 @@ TEST_F(Steps, OpeningTwiceIsRefused) {
 TEST_F(Steps, WithoutMethodsNothingIsRaced) {
   open_first();
   put_branch("b1", fake_kernel({"us 90"}));
-  const size_t races = shop_.races.size();
+  const size_t races = tools_.races.size();
   const Result<Outcome> closed = close();
   ASSERT_FALSE(closed);
   EXPECT_NE(closed.error().message.find("iterv1/methods.json"), std::string::npos);
   EXPECT_NE(closed.error().message.find("plan.json"), std::string::npos);
-  EXPECT_EQ(shop_.races.size(), races);
+  EXPECT_EQ(tools_.races.size(), races);
 }
 
 TEST_F(Steps, UnknownMethodsAreRefusedBeforeAnythingIsCompiled) {
   open_first();
   claim({"memory.vectorised_access"});
   put_branch("b1", fake_kernel({"us 90"}));
-  const size_t races = shop_.races.size();
+  const size_t races = tools_.races.size();
   const Result<Outcome> closed = close();
   ASSERT_TRUE(closed);
   EXPECT_FALSE(closed->ok);
   EXPECT_NE(closed->text.find("did you mean 'memory.vectorized_access'?"), std::string::npos);
-  EXPECT_EQ(shop_.races.size(), races);
+  EXPECT_EQ(tools_.races.size(), races);
   EXPECT_EQ(reopen().state.phase, Phase::Opened);
   EXPECT_EQ(folder_->state.retries, 0) << "nothing was tried";
 }
@@ -208,16 +208,16 @@ TEST_F(Steps, ChangesAfterTheRaceAreSeen) {
   put_branch("b1", fake_kernel(wide_kernel()));
   CloseOptions options;
   options.skip_validation = true;
-  ASSERT_TRUE(branch(*folder_, shop_, options));
+  ASSERT_TRUE(branch(*folder_, tools_, options));
   put_branch("b1", fake_kernel({"us 1"}));
   const Result<Outcome> closed = close();
   ASSERT_FALSE(closed);
   EXPECT_NE(closed.error().message.find("b1/kernel.cu was changed after the race"),
             std::string::npos);
-  ASSERT_TRUE(branch(*folder_, shop_, options)) << "it can be raced again";
+  ASSERT_TRUE(branch(*folder_, tools_, options)) << "it can be raced again";
   put_branch("b2", fake_kernel({"us 2"}));
   EXPECT_NE(close().error().message.find("b2/kernel.cu"), std::string::npos);
-  ASSERT_TRUE(branch(*folder_, shop_, options));
+  ASSERT_TRUE(branch(*folder_, tools_, options));
   claim({kShuffle});
   EXPECT_NE(close().error().message.find("methods.json was changed"), std::string::npos);
 }
@@ -238,21 +238,21 @@ TEST_F(Steps, BaselineReferenceAndMachineAreFrozen) {
   write(reference_, "def reference(x): return 2 * x\n");
   EXPECT_NE(close().error().message.find("reference"), std::string::npos);
   write(reference_, "def reference(x): return x\n");
-  shop_.facts.task_hash = "another";
+  tools_.facts.task_hash = "another";
   EXPECT_NE(close().error().message.find("is not what it was at setup"), std::string::npos);
-  shop_.facts.task_hash = FakeWorkshop().facts.task_hash;
-  shop_.clock = false;
+  tools_.facts.task_hash = FakeTools().facts.task_hash;
+  tools_.clock = false;
   EXPECT_EQ(close().error().blame, Blame::Environment);
-  shop_.clock = true;
-  shop_.facts.target = "sm_80";
+  tools_.clock = true;
+  tools_.facts.target = "sm_80";
   EXPECT_NE(close().error().message.find("sm_80"), std::string::npos);
-  shop_.facts.target = "sm_90a";
+  tools_.facts.target = "sm_90a";
   write(folder_->at("baseline/plain.cu"), "other");
   EXPECT_NE(close().error().message.find("plain.cu was changed after setup"), std::string::npos);
 }
 
 TEST_F(Steps, NearThePeakNothingIsOpened) {
-  shop_.roofline.near_peak = true;
+  tools_.roofline.near_peak = true;
   const Outcome begun = set_up();
   EXPECT_TRUE(begun.document["early_stop"].as_bool());
   const Result<Outcome> opened = open_iter(*folder_, 1, false);
@@ -309,7 +309,7 @@ TEST_F(Steps, MethodsOfOneSwitchShareARace) {
                                "//! method  memory.vectorized_access when VEC > 1, off VEC=1\n"
                                "//! method  compute.warp_shuffle when VEC > 1, off VEC=1\n"));
   ASSERT_TRUE(close());
-  EXPECT_EQ(shop_.races.back().size(), 2U) << "the champion, and one kernel without both";
+  EXPECT_EQ(tools_.races.back().size(), 2U) << "the champion, and one kernel without both";
   EXPECT_EQ(ids_in(reopen().state.effective), kWide + " " + kShuffle);
   const Json attribution = folder_->read_json("iterv1/attribution.json").value();
   EXPECT_EQ(attribution["attributions"].items()[0]["note"].as_string(),
@@ -349,7 +349,7 @@ TEST_F(Steps, ASlowerChampionIsNotAdopted) {
 }
 
 TEST_F(Steps, LessThanTheThresholdIsNotAdopted) {
-  shop_.mde_pct = 5;
+  tools_.mde_pct = 5;
   open_first();
   claim({});
   put_branch("b1", fake_kernel({"us 97"}));
@@ -359,7 +359,7 @@ TEST_F(Steps, LessThanTheThresholdIsNotAdopted) {
 }
 
 TEST_F(Steps, WithoutAClockNothingIsEffective) {
-  shop_.clock = false;
+  tools_.clock = false;
   open_first();
   claim({kWide});
   put_branch("b1", fake_kernel(wide_kernel()));
@@ -396,7 +396,7 @@ TEST_F(Steps, OverriddenRefusalsAreRecorded) {
   ASSERT_TRUE(gate);
   EXPECT_FALSE(gate->ok);
   CloseOptions strict;
-  const Result<Outcome> refused = close_iter(*folder_, shop_, strict);
+  const Result<Outcome> refused = close_iter(*folder_, tools_, strict);
   ASSERT_TRUE(refused);
   EXPECT_FALSE(refused->ok);
   ASSERT_TRUE(close());
@@ -409,9 +409,9 @@ TEST_F(Steps, FinalizeRacesBaselineAndBestTogether) {
   claim({kWide});
   put_branch("b1", fake_kernel(wide_kernel()));
   ASSERT_TRUE(close());
-  const Result<Outcome> done = finalize(reopen(), &shop_, false, {});
+  const Result<Outcome> done = finalize(reopen(), &tools_, false, {});
   ASSERT_TRUE(done) << done.error().message;
-  EXPECT_EQ(shop_.races.back().size(), 2U);
+  EXPECT_EQ(tools_.races.back().size(), 2U);
   EXPECT_DOUBLE_EQ(done->document["speedup"].as_double(), 2);
   EXPECT_TRUE(folder_->has("summary.md"));
   EXPECT_FALSE(open_iter(reopen(), 2, true));

@@ -43,7 +43,7 @@ class TestRun : public testing::Test {
   }
 
   Outcome set_up() {
-    Result<Outcome> outcome = setup(request(), shop_, folder_, {});
+    Result<Outcome> outcome = setup(request(), tools_, folder_, {});
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome ? std::move(outcome).value() : Outcome();
   }
@@ -83,7 +83,7 @@ class TestRun : public testing::Test {
   Result<Outcome> close() {
     CloseOptions options;
     options.skip_validation = true;
-    return close_iter(*folder_, shop_, options);
+    return close_iter(*folder_, tools_, options);
   }
 
   static std::string ids_in(const Json& list) {
@@ -96,7 +96,7 @@ class TestRun : public testing::Test {
   /// How the baseline kernel behaves in these tests.
   std::vector<std::string> baseline_ = {"us 100", "sass LDG.E", "sass FFMA"};
   std::string base_, reference_;
-  FakeWorkshop shop_;
+  FakeTools tools_;
   std::optional<Folder> folder_;
 };
 

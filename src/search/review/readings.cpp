@@ -6,15 +6,16 @@
 namespace kw::review {
 namespace {
 
-Read read_one(Reviewers& panel, const stages::Answer& answer, std::string id, Case one) {
+Read read_one(Reviewers& reviewers, const stages::Answer& answer, std::string id, Case one) {
   Read read{std::move(id), std::move(one), {}, {}};
   std::mutex mutex;
-  read.opinion = panel.look(read.one, [&](const llm::ModelId& model, const llm::Request& request) {
-    llm::Outcome outcome = answer(model, request);
-    const std::lock_guard lock(mutex);
-    read.talks.emplace_back(request, outcome);
-    return outcome;
-  });
+  read.opinion =
+      reviewers.look(read.one, [&](const llm::ModelId& model, const llm::Request& request) {
+        llm::Outcome outcome = answer(model, request);
+        const std::lock_guard lock(mutex);
+        read.talks.emplace_back(request, outcome);
+        return outcome;
+      });
   // Threads answer in any order; the recorded order must not depend on it.
   std::ranges::stable_sort(read.talks, {}, [](const auto& talk) { return talk.first.label; });
   return read;
@@ -26,7 +27,7 @@ void Readings::begin(std::string id, Case one) {
   if (reading_.size() >= most_) reading_[reading_.size() - most_].wait();
   reading_.push_back(
       std::async(std::launch::async, [this, id = std::move(id), one = std::move(one)]() mutable {
-        return read_one(panel_, answer_, std::move(id), std::move(one));
+        return read_one(reviewers_, answer_, std::move(id), std::move(one));
       }));
 }
 

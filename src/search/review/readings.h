@@ -23,8 +23,8 @@ class Readings {
  public:
   /// Borrows the panel. `answer` is called from several threads at once. At most `most` modules are
   /// reviewed at a time.
-  Readings(Reviewers& panel, stages::Answer answer, size_t most)
-      : panel_(panel), answer_(std::move(answer)), most_(most) {}
+  Readings(Reviewers& reviewers, stages::Answer answer, size_t most)
+      : reviewers_(reviewers), answer_(std::move(answer)), most_(most) {}
 
   /// Blocks only while `most` modules are being reviewed.
   void begin(std::string id, Case one);
@@ -32,7 +32,7 @@ class Readings {
   std::vector<Read> finish();
 
  private:
-  Reviewers& panel_;
+  Reviewers& reviewers_;
   const stages::Answer answer_;
   const size_t most_;
   std::deque<std::future<Read>> reading_;  // its destructor waits

@@ -50,9 +50,9 @@ Reviewers panel_of_three() {
 
 TEST(Readings, AreAtTheSameTimeAndInOrder) {
   SlowReader reader;
-  Reviewers panel = panel_of_three();
+  Reviewers reviewers = panel_of_three();
   Readings readings(
-      panel,
+      reviewers,
       [&reader](const llm::ModelId& id, const llm::Request& request) {
         return reader(id, request);
       },

@@ -29,7 +29,7 @@ std::string prompt_id(const std::string& instructions) {
   return hash_hex(instructions).substr(0, 12);
 }
 
-ReviewSession::ReviewSession(BallotPorts ports, AskOptions options, int in_flight)
+ReviewSession::ReviewSession(ReviewPorts ports, AskOptions options, int in_flight)
     : ports_(std::move(ports)), options_(options), in_flight_(std::max(1, in_flight)) {}
 
 void ReviewSession::restore(const Json& event) {
@@ -43,7 +43,7 @@ bool ReviewSession::must_stop() const {
   return !stopped_.empty() || os::interrupted();
 }
 
-Status ReviewSession::take(const Job& job, const Specialist& specialist, Asked asked) {
+Status ReviewSession::take(const Job& job, const Specialist& specialist, AskResult asked) {
   const std::lock_guard lock(mutex_);
   if (asked.failure && !of_the_question(*asked.failure) && asked.vote.call == ReviewCall::None) {
     if (stopped_.empty()) {
@@ -65,7 +65,7 @@ Status ReviewSession::run(const Specialist& specialist, const std::vector<Job>& 
   std::optional<Error> error;
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size() && !must_stop(); i = next++) {
-      Asked asked =
+      AskResult asked =
           ask(specialist, jobs[i].entry->question(), options_, ports_.answer, ports_.price);
       const Status taken = take(jobs[i], specialist, std::move(asked));
       const std::lock_guard lock(mutex_);

@@ -33,7 +33,7 @@ struct Score {
 /// Stores an event; after it returns, the event survives a crash.
 using WriteEvent = std::function<Status(const Json& event)>;
 
-struct BallotPorts {
+struct ReviewPorts {
   stages::Answer answer;  // called from several threads at once
   Price price;
   WriteEvent write;
@@ -42,7 +42,7 @@ struct BallotPorts {
 
 class ReviewSession {
  public:
-  ReviewSession(BallotPorts ports, AskOptions options, int in_flight);
+  ReviewSession(ReviewPorts ports, AskOptions options, int in_flight);
 
   /// Adds a vote of an earlier session; ignores other events.
   void restore(const Json& event);
@@ -62,10 +62,10 @@ class ReviewSession {
     const CorpusEntry* entry = nullptr;
   };
   Status run(const Specialist& specialist, const std::vector<Job>& jobs);
-  Status take(const Job& job, const Specialist& specialist, Asked asked);
+  Status take(const Job& job, const Specialist& specialist, AskResult asked);
   bool must_stop() const;
 
-  const BallotPorts ports_;
+  const ReviewPorts ports_;
   const AskOptions options_;
   const int in_flight_;
   mutable std::mutex mutex_;

@@ -53,7 +53,8 @@ void read_answer(const llm::Reply& reply, int64_t lines, Vote& vote) {
 
 /// One exchange, charged to the vote; not set when it failed.
 std::optional<llm::Reply> exchange(const llm::ModelId& model, const llm::Request& request,
-                                   const stages::Answer& answer, const Price& price, Asked& asked) {
+                                   const stages::Answer& answer, const Price& price,
+                                   AskResult& asked) {
   const llm::Outcome outcome = answer(model, request);
   const bool known_before = asked.vote.calls == 0 || asked.vote.usd.has_value();
   const std::optional<double> cost = price ? price(model, request, outcome) : std::nullopt;
@@ -91,9 +92,9 @@ llm::Request question(const Specialist& specialist, const Case& one, const AskOp
   return request;
 }
 
-Asked ask(const Specialist& specialist, const Case& one, const AskOptions& options,
-          const stages::Answer& answer, const Price& price) {
-  Asked asked;
+AskResult ask(const Specialist& specialist, const Case& one, const AskOptions& options,
+              const stages::Answer& answer, const Price& price) {
+  AskResult asked;
   asked.vote.field = specialist.field;
   const int64_t lines = line_count(one.module);
   llm::Request request = question(specialist, one, options);
@@ -154,7 +155,7 @@ std::string Reviewers::silenced() const {
 }
 
 Opinion Reviewers::look(const Case& one, const stages::Answer& answer) {
-  std::vector<Asked> asked(specialists_.size());
+  std::vector<AskResult> asked(specialists_.size());
   const std::string silenced_before = silenced();
   {
     std::vector<std::jthread> threads;
@@ -170,14 +171,14 @@ Opinion Reviewers::look(const Case& one, const stages::Answer& answer) {
   }
   if (silenced_before.empty()) note_failures(asked);
   std::vector<Vote> votes;
-  for (Asked& each : asked) votes.push_back(std::move(each.vote));
+  for (AskResult& each : asked) votes.push_back(std::move(each.vote));
   return aggregate(std::move(votes), policy_);
 }
 
-void Reviewers::note_failures(const std::vector<Asked>& asked) {
+void Reviewers::note_failures(const std::vector<AskResult>& asked) {
   const std::lock_guard lock(mutex_);
   bool all = !asked.empty();
-  for (const Asked& each : asked) {
+  for (const AskResult& each : asked) {
     all = all && each.failure;
     if (each.failure && lasting(*each.failure)) silenced_ = each.failure->error().message;
   }

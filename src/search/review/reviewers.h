@@ -39,15 +39,15 @@ struct AskOptions {
 };
 
 /// A vote, and the failure of the model if one prevented it.
-struct Asked {
+struct AskResult {
   Vote vote;
   std::optional<llm::Failure> failure;
 };
 
 /// The request for a specialist; public for tests.
 llm::Request question(const Specialist& specialist, const Case& one, const AskOptions& options);
-Asked ask(const Specialist& specialist, const Case& one, const AskOptions& options,
-          const stages::Answer& answer, const Price& price);
+AskResult ask(const Specialist& specialist, const Case& one, const AskOptions& options,
+              const stages::Answer& answer, const Price& price);
 
 /// The instructions that are built into this program.
 std::string shipped_instructions(Field field);
@@ -70,7 +70,7 @@ class Reviewers {
   std::string silenced() const;
 
  private:
-  void note_failures(const std::vector<Asked>& asked);
+  void note_failures(const std::vector<AskResult>& asked);
   const std::vector<Specialist> specialists_;
   const AskOptions options_;
   const Policy policy_;

@@ -6,43 +6,45 @@
 
 namespace kw::review {
 
-std::optional<Fate> fate_of(const Json& verdict) {
+std::optional<FinalVerdict> final_verdict_of(const Json& verdict) {
   const std::string& word = verdict["verdict"].as_string();
-  if (word == "passed") return Fate{true, ""};
-  if (word == "crashed") return Fate{false, "vgpu"};
+  if (word == "passed") return FinalVerdict{true, ""};
+  if (word == "crashed") return FinalVerdict{false, "vgpu"};
   if (word != "rejected" && word != "wrong") return std::nullopt;
   const std::string& stage = verdict["stage"].as_string();
   // Reviewers are not asked about speed or cheating.
   if (stage == "timing" || stage == "audit") return std::nullopt;
-  return Fate{false, stage.empty() ? "numerics" : stage};
+  return FinalVerdict{false, stage.empty() ? "numerics" : stage};
 }
 
 void Scoreboard::opinion(const std::string& id, Opinion opinion) {
   opinions_[id] = std::move(opinion);
 }
 
-void Scoreboard::judged(const std::string& id, const Fate& fate) { fates_[id] = fate; }
+void Scoreboard::judged(const std::string& id, const FinalVerdict& outcome) {
+  verdicts_[id] = outcome;
+}
 
 size_t Scoreboard::open() const {
   size_t count = 0;
-  for (const auto& [id, opinion] : opinions_) count += fates_.contains(id) ? 0 : 1;
+  for (const auto& [id, opinion] : opinions_) count += verdicts_.contains(id) ? 0 : 1;
   return count;
 }
 
 std::vector<MetricRow> Scoreboard::rows() const {
   std::map<Field, MetricRow> fields;
-  MetricRow panel;
-  panel.who = "panel";
-  panel.where = "judged";
+  MetricRow reviewers;
+  reviewers.who = "panel";
+  reviewers.where = "judged";
   for (const auto& [id, opinion] : opinions_) {
-    const auto fate = fates_.find(id);
-    if (fate == fates_.end()) continue;
+    const auto outcome = verdicts_.find(id);
+    if (outcome == verdicts_.end()) continue;
     CorpusEntry entry;
-    entry.right = fate->second.right;
-    entry.stage = fate->second.stage;
-    panel.confusion.add(entry.right, false, opinion.call());
-    panel.usd += opinion.usd;
-    panel.seconds += opinion.seconds;
+    entry.right = outcome->second.right;
+    entry.stage = outcome->second.stage;
+    reviewers.confusion.add(entry.right, false, opinion.call());
+    reviewers.usd += opinion.usd;
+    reviewers.seconds += opinion.seconds;
     for (const Vote& vote : opinion.votes) {
       const std::optional<bool> right = label(entry, vote.field);
       if (!right) continue;
@@ -56,7 +58,7 @@ std::vector<MetricRow> Scoreboard::rows() const {
   }
   std::vector<MetricRow> rows;
   for (auto& [field, row] : fields) rows.push_back(std::move(row));
-  if (!opinions_.empty()) rows.push_back(std::move(panel));
+  if (!opinions_.empty()) rows.push_back(std::move(reviewers));
   return rows;
 }
 

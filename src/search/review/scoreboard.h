@@ -15,17 +15,17 @@
 namespace kw::review {
 
 /// The final verdict on a candidate.
-struct Fate {
+struct FinalVerdict {
   bool right = false;
   std::string stage;  // the stage that a wrong candidate failed
 };
 /// From a stored verdict; not set when it is neither right nor wrong.
-std::optional<Fate> fate_of(const Json& verdict);
+std::optional<FinalVerdict> final_verdict_of(const Json& verdict);
 
 class Scoreboard {
  public:
   void opinion(const std::string& id, Opinion opinion);
-  void judged(const std::string& id, const Fate& fate);
+  void judged(const std::string& id, const FinalVerdict& outcome);
 
   /// One row per specialist and one for the panel; only judged candidates count.
   std::vector<MetricRow> rows() const;
@@ -37,7 +37,7 @@ class Scoreboard {
 
  private:
   std::map<std::string, Opinion> opinions_;
-  std::map<std::string, Fate> fates_;
+  std::map<std::string, FinalVerdict> verdicts_;
 };
 
 /// The result of Scoreboard::json() as a table; "" when no model was asked.

@@ -31,8 +31,9 @@ Status add_run(const std::string& folder, std::set<std::string>& seen, Corpus& c
   size_t taken = 0;
   for (const record::Candidate& candidate : run.candidates()) {
     const Json verdict = run.judgement(candidate.id);
-    const std::optional<Fate> fate = fate_of(verdict);
-    if (!fate || taken == kMostOfARun || !seen.insert(inputs.name + candidate.id).second) continue;
+    const std::optional<FinalVerdict> outcome = final_verdict_of(verdict);
+    if (!outcome || taken == kMostOfARun || !seen.insert(inputs.name + candidate.id).second)
+      continue;
     ++taken;
     CorpusEntry entry;
     entry.id = fmt::format("store.{}.{}", inputs.name, candidate.id);
@@ -40,9 +41,9 @@ Status add_run(const std::string& folder, std::set<std::string>& seen, Corpus& c
     entry.reference = inputs.reference;
     entry.module = candidate.text;
     entry.kind = "store";
-    entry.right = fate->right;
-    entry.stage = fate->stage;
-    if (!fate->right) entry.reason = anonymous(verdict["reason"].as_string(), folder);
+    entry.right = outcome->right;
+    entry.stage = outcome->stage;
+    if (!outcome->right) entry.reason = anonymous(verdict["reason"].as_string(), folder);
     corpus.entries.push_back(std::move(entry));
   }
   return Done{};

@@ -202,8 +202,8 @@ class Tuning {
     return os::real_disk().append(report_.folder + "/calls.jsonl", lines);
   }
 
-  BallotPorts ports(Field field, const std::string& journal) {
-    BallotPorts ports;
+  ReviewPorts ports(Field field, const std::string& journal) {
+    ReviewPorts ports;
     ports.answer = answer_of(*session_);
     ports.price = price_of(*session_);
     ports.write = [this, journal](const Json& event) -> Status {

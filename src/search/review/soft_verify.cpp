@@ -52,12 +52,12 @@ struct SoftRecords {
 class SoftVerifier : public evolve::Verifier {
  public:
   SoftVerifier(evolve::Verifier& first, std::string reference, std::string model,
-               std::unique_ptr<Reviewers> panel, stages::Answer answer, SoftRecords records)
+               std::unique_ptr<Reviewers> reviewers, stages::Answer answer, SoftRecords records)
       : first_(first),
         reference_(std::move(reference)),
         model_(std::move(model)),
-        panel_(std::move(panel)),
-        readings_(*panel_, std::move(answer), kMostReadings),
+        reviewers_(std::move(reviewers)),
+        readings_(*reviewers_, std::move(answer), kMostReadings),
         records_(records) {}
 
   std::string name() const override { return fmt::format("{}, then {}", first_.name(), model_); }
@@ -129,7 +129,7 @@ class SoftVerifier : public evolve::Verifier {
 
   evolve::Verifier& first_;
   const std::string reference_, model_;
-  std::unique_ptr<Reviewers> panel_;
+  std::unique_ptr<Reviewers> reviewers_;
   Readings readings_;  // after the panel, which its threads use
   const SoftRecords records_;
   std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, in vote order
@@ -181,9 +181,10 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
   ask.reflect = options.reflect;
   Policy policy;
   policy.reject = options.reject;
-  auto panel = std::make_unique<Reviewers>(std::move(specialists), ask, policy, price_of(*session));
+  auto reviewers =
+      std::make_unique<Reviewers>(std::move(specialists), ask, policy, price_of(*session));
   auto verifier =
-      std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(panel),
+      std::make_unique<SoftVerifier>(first, request.reference, model.text(), std::move(reviewers),
                                      answer_of(*session), SoftRecords{journal, &run});
   for (const record::Event& event : run.events()) {
     if (event.kind != kOpinionEvent) continue;
@@ -209,7 +210,8 @@ Scoreboard scoreboard_of(const store::Run& run) {
       board.opinion(event.data["id"].as_string(), opinion_of(event.data));
   }
   for (const record::Candidate& candidate : run.candidates()) {
-    if (const auto fate = fate_of(run.judgement(candidate.id))) board.judged(candidate.id, *fate);
+    if (const auto outcome = final_verdict_of(run.judgement(candidate.id)))
+      board.judged(candidate.id, *outcome);
   }
   return board;
 }

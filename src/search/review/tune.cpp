@@ -94,7 +94,7 @@ struct Scored {
 
 class Tuner {
  public:
-  Tuner(const Corpus& corpus, const TuneSettings& settings, const BallotPorts& ports, Split split)
+  Tuner(const Corpus& corpus, const TuneSettings& settings, const ReviewPorts& ports, Split split)
       : corpus_(corpus),
         settings_(settings),
         ports_(ports),
@@ -344,7 +344,7 @@ class Tuner {
 
   const Corpus& corpus_;
   const TuneSettings& settings_;
-  const BallotPorts& ports_;
+  const ReviewPorts& ports_;
   const Split split_;
   ReviewSession ballot_;
   std::map<std::pair<int, int>, Json> rewritten_;
@@ -388,7 +388,7 @@ void fields(V& v, Tuned& t) {
 Json to_json(const Tuned& tuned) { return record_json(tuned); }
 
 Result<Tuned> tune(const Corpus& corpus, const TuneSettings& settings, const std::string& shipped,
-                   const std::vector<Json>& past, const BallotPorts& ports) {
+                   const std::vector<Json>& past, const ReviewPorts& ports) {
   Tuner tuner(corpus, settings, ports,
               KW_TRY(split_corpus(corpus, settings.field, settings.seed, settings.sample)));
   for (const Json& event : past) tuner.restore(event);

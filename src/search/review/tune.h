@@ -57,6 +57,6 @@ Json to_json(const Tuned& tuned);
 /// `past` has the events of earlier sessions with the same settings. Errors: the corpus cannot be
 /// split, or the machine.
 Result<Tuned> tune(const Corpus& corpus, const TuneSettings& settings, const std::string& shipped,
-                   const std::vector<Json>& past, const BallotPorts& ports);
+                   const std::vector<Json>& past, const ReviewPorts& ports);
 
 }  // namespace kw::review

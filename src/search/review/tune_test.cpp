@@ -92,7 +92,7 @@ class Reader {
 
 struct Session {
   Result<Tuned> run(const TuneSettings& settings) {
-    BallotPorts ports;
+    ReviewPorts ports;
     ports.answer = [this](const llm::ModelId& id, const llm::Request& request) {
       return reader(id, request);
     };
@@ -230,21 +230,21 @@ TEST(Reviewers, IsSilencedByWhatWillNotPass) {
   std::vector<Specialist> specialists;
   for (const Field field : kFields)
     specialists.push_back({field, shipped_instructions(field), {"lab", "reader", 100000}});
-  Reviewers panel(specialists, {}, {true, 0.5}, {});
+  Reviewers reviewers(specialists, {}, {true, 0.5}, {});
   const auto answer = [&reader](const llm::ModelId& id, const llm::Request& request) {
     return reader(id, request);
   };
   const Case faulty{"def f(x): pass", "//! kernelwright 1\n\nint i = n + 1; x[i];\n"};
-  const Opinion first = panel.look(faulty, answer);
+  const Opinion first = reviewers.look(faulty, answer);
   EXPECT_TRUE(first.rejected) << "all three are sure enough";
   EXPECT_LT(first.score, 0.2);
   EXPECT_EQ(first.unpriced, 3);
-  const Opinion second = panel.look(faulty, answer);
+  const Opinion second = reviewers.look(faulty, answer);
   EXPECT_FALSE(second.rejected);
   EXPECT_EQ(second.score, 0.5);
-  EXPECT_NE(panel.silenced(), "");
+  EXPECT_NE(reviewers.silenced(), "");
   const int calls = reader.calls["reader"];
-  panel.look(faulty, answer);
+  reviewers.look(faulty, answer);
   EXPECT_EQ(reader.calls["reader"], calls) << "nobody is asked any more";
 }
 
@@ -252,7 +252,7 @@ TEST(Reviewers, GivesUpOnAProviderThatFailsAgainAndAgain) {
   std::vector<Specialist> specialists;
   for (const Field field : kFields)
     specialists.push_back({field, "Look.", {"lab", "reader", 100000}});
-  Reviewers panel(specialists, {}, {}, {});
+  Reviewers reviewers(specialists, {}, {}, {});
   std::atomic<int> calls = 0;
   const stages::Answer busy = [&](const llm::ModelId&, const llm::Request&) {
     ++calls;
@@ -261,9 +261,9 @@ TEST(Reviewers, GivesUpOnAProviderThatFailsAgainAndAgain) {
     failure.message = "busy";
     return llm::Outcome(failure);
   };
-  for (int i = 0; i < 5; ++i) panel.look({"ref", "int x;"}, busy);
+  for (int i = 0; i < 5; ++i) reviewers.look({"ref", "int x;"}, busy);
   EXPECT_EQ(calls, 9) << "three modules, three readers each";
-  EXPECT_NE(panel.silenced().find("busy"), std::string::npos);
+  EXPECT_NE(reviewers.silenced().find("busy"), std::string::npos);
 }
 
 TEST(Reviewers, ReflectsWithTheFirstAnswerInSight) {
@@ -276,8 +276,8 @@ TEST(Reviewers, ReflectsWithTheFirstAnswerInSight) {
                      : R"({"verdict":"right","confidence":0.7,"reasons":[]})";
     return llm::Outcome(reply);
   };
-  const Asked asked = ask({Field::Memory, "Look.", {"lab", "reader", 100000}}, {"r", "int a;\n"},
-                          {true, 1000}, answer, {});
+  const AskResult asked = ask({Field::Memory, "Look.", {"lab", "reader", 100000}},
+                              {"r", "int a;\n"}, {true, 1000}, answer, {});
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[1].messages.size(), 3u);
   EXPECT_EQ(asked.vote.call, ReviewCall::Right);

@@ -183,8 +183,9 @@ TEST(Scoreboard, HoldsOpinionsAgainstVerdicts) {
   board.opinion("a", aggregate({vote(Field::Compile, ReviewCall::Right, 1), kUnsure}, kRanks));
   board.opinion("b", aggregate({kSure, kUnsure}, kRanks));
   board.opinion("c", aggregate({kSure}, kRanks));
-  board.judged("a", *fate_of(Json::parse(R"({"verdict":"rejected","stage":"vgpu"})").value()));
-  board.judged("b", *fate_of(Json::parse(R"({"verdict":"passed"})").value()));
+  board.judged("a",
+               *final_verdict_of(Json::parse(R"({"verdict":"rejected","stage":"vgpu"})").value()));
+  board.judged("b", *final_verdict_of(Json::parse(R"({"verdict":"passed"})").value()));
   EXPECT_EQ(board.open(), 1u);
   const std::vector<MetricRow> rows = board.rows();
   ASSERT_EQ(rows.size(), 3u);
@@ -200,8 +201,8 @@ TEST(Scoreboard, HoldsOpinionsAgainstVerdicts) {
   EXPECT_TRUE(text.starts_with(metrics_table(rows))) << text;
   EXPECT_NE(text.find("1 of 3 opinions"), std::string::npos) << text;
   EXPECT_EQ(scoreboard_text(Json()), "");
-  EXPECT_FALSE(fate_of(Json::parse(R"({"verdict":"unknown"})").value()));
-  EXPECT_FALSE(fate_of(Json::parse(R"({"verdict":"rejected","stage":"timing"})").value()));
+  EXPECT_FALSE(final_verdict_of(Json::parse(R"({"verdict":"unknown"})").value()));
+  EXPECT_FALSE(final_verdict_of(Json::parse(R"({"verdict":"rejected","stage":"timing"})").value()));
 }
 
 }  // namespace

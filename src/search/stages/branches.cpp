@@ -89,13 +89,13 @@ std::vector<std::string> read_branches(const std::string& answer, const std::str
   return modules;
 }
 
-Result<BranchesOutcome> write_branches(const ModelPlan& plan, const StageInput& brief,
+Result<BranchesOutcome> write_branches(const ModelPlan& plan, const StageInput& input,
                                        const BranchesRequest& request, const Answer& answer,
                                        Journal& journal) {
   const llm::ModelId& model = plan.model(Stage::Performance);
   const std::string folder = fmt::format("stage_{}/iter_{:02}_try_{:02}", kStageName,
                                          request.iteration, request.retry + 1);
-  Conversation conversation(system_blocks(brief), {});
+  Conversation conversation(system_blocks(input), {});
   conversation.say(opening(request));
   BranchesOutcome outcome;
   outcome.problem = "no attempt is allowed (--retries performance=0)";

@@ -31,7 +31,7 @@ struct BranchesOutcome {
 
 /// Asks the model of the performance stage. When an answer has no usable module, it asks again, as
 /// often as that stage may try.
-Result<BranchesOutcome> write_branches(const ModelPlan& plan, const StageInput& brief,
+Result<BranchesOutcome> write_branches(const ModelPlan& plan, const StageInput& input,
                                        const BranchesRequest& request, const Answer& answer,
                                        Journal& journal);
 

@@ -12,14 +12,14 @@ namespace kw::stages {
 
 class Stages::Impl {
  public:
-  Impl(ModelPlan plan, StageInput brief, Ports ports, StageProgress standing);
+  Impl(ModelPlan plan, StageInput input, Ports ports, StageProgress standing);
 
   Result<StageHistory> write();
   Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,
                                                   const std::string& facts, std::string* why);
 
   ModelPlan plan;
-  StageInput brief;
+  StageInput input;
   Ports ports;
   Writer writer;
   std::vector<Attempt> attempts;  // of all sessions

@@ -33,14 +33,14 @@ std::vector<llm::LedgerEntry> past_calls(const store::Run& run) {
 Status RunJournal::attach(store::Run& run) {
   run_ = &run;
   exchanges_ += static_cast<int>(past_calls(run).size());
-  const std::vector<Deed> deeds = std::exchange(waiting_, {});
-  for (const Deed& deed : deeds) KW_TRY(deed(run));
+  const std::vector<JournalWrite> actions = std::exchange(waiting_, {});
+  for (const JournalWrite& action : actions) KW_TRY(action(run));
   return Done{};
 }
 
-Status RunJournal::now_or_later(Deed deed) {
-  if (run_ != nullptr) return deed(*run_);
-  waiting_.push_back(std::move(deed));
+Status RunJournal::now_or_later(JournalWrite action) {
+  if (run_ != nullptr) return action(*run_);
+  waiting_.push_back(std::move(action));
   return Done{};
 }
 

@@ -33,15 +33,15 @@ class RunJournal : public Journal {
                   const llm::Outcome& outcome) override;
 
  private:
-  using Deed = std::function<Status(store::Run&)>;
-  Status now_or_later(Deed deed);
+  using JournalWrite = std::function<Status(store::Run&)>;
+  Status now_or_later(JournalWrite action);
   std::string shown(const std::string& text) const;
 
   ModelSession& session_;
   const bool transcripts_;
   std::string hidden_;
   store::Run* run_ = nullptr;
-  std::vector<Deed> waiting_;
+  std::vector<JournalWrite> waiting_;
   int exchanges_ = 0;
 };
 

@@ -22,7 +22,7 @@ std::string Stages::Impl::hints(const record::Candidate& candidate) {
 }
 
 bool Stages::Impl::good_enough() const {
-  return story.us > 0 && brief.floor_us > 0 && brief.floor_us / story.us >= brief.goal;
+  return story.us > 0 && input.floor_us > 0 && input.floor_us / story.us >= input.goal;
 }
 
 Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const Try& made) {
@@ -70,7 +70,7 @@ Status Stages::Impl::performance() {
   for (int i = begin; i < normal + extra; ++i) {
     if (good_enough()) {
       story.notes.push_back(fmt::format("performance: goal reached, {:.0f} % of the floor",
-                                        100 * brief.floor_us / story.us));
+                                        100 * input.floor_us / story.us));
       break;
     }
     const bool escalated = i >= normal;

@@ -19,7 +19,7 @@ const char* prompt_text(const std::string& name) {
   return "";
 }
 
-const std::string& hole_text(const Holes& holes, std::string_view name) {
+const std::string& hole_text(const Placeholders& holes, std::string_view name) {
   for (const auto& [hole, text] : holes) {
     if (name == hole) return text;
   }
@@ -29,7 +29,7 @@ const std::string& hole_text(const Holes& holes, std::string_view name) {
 
 }  // namespace
 
-std::string prompt(const std::string& name, const Holes& holes) {
+std::string prompt(const std::string& name, const Placeholders& holes) {
   const std::string_view text = prompt_text(name);
   std::string out;
   size_t at = 0;

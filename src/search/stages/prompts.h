@@ -8,11 +8,11 @@
 
 namespace kw::stages {
 
-using Holes = std::initializer_list<std::pair<const char*, std::string>>;
+using Placeholders = std::initializer_list<std::pair<const char*, std::string>>;
 
 /// The text of prompts/NAME.txt with every {{hole}} replaced. The inserted texts are not scanned
 /// for placeholders.
-std::string prompt(const std::string& name, const Holes& holes = {});
+std::string prompt(const std::string& name, const Placeholders& holes = {});
 
 /// Untrusted text in a fence that it cannot close, with `word` as the language of the fence.
 std::string data(const std::string& word, const std::string& text);

@@ -48,8 +48,8 @@ std::string history_text(const std::vector<Attempt>& attempts) {
   return out.empty() ? "nothing was tried before\n" : out;
 }
 
-Stages::Stages(ModelPlan plan, StageInput brief, Ports ports, StageProgress standing)
-    : impl_(std::make_unique<Impl>(std::move(plan), std::move(brief), std::move(ports),
+Stages::Stages(ModelPlan plan, StageInput input, Ports ports, StageProgress standing)
+    : impl_(std::make_unique<Impl>(std::move(plan), std::move(input), std::move(ports),
                                    std::move(standing))) {}
 Stages::~Stages() = default;
 
@@ -66,9 +66,9 @@ const std::vector<Attempt>& Stages::attempts() const { return impl_->attempts; }
 
 Stages::Impl::Impl(ModelPlan p, StageInput b, Ports o, StageProgress standing)
     : plan(std::move(p)),
-      brief(std::move(b)),
+      input(std::move(b)),
       ports(std::move(o)),
-      writer(plan, brief, ports),
+      writer(plan, input, ports),
       attempts(standing.attempts),
       before(std::move(standing)) {}
 
@@ -158,8 +158,8 @@ std::string Stages::Impl::last_source() const {
 Result<std::optional<record::Candidate>> Stages::Impl::codegen() {
   const TryRequest request{Stage::Codegen, 1, false, "stage2_codegen"};
   const std::string start =
-      brief.built_in ? prompt("codegen_improve", {{"source", source_text(*brief.built_in)},
-                                                  {"hints", hints(*brief.built_in)}})
+      input.built_in ? prompt("codegen_improve", {{"source", source_text(*input.built_in)},
+                                                  {"hints", hints(*input.built_in)}})
                      : prompt("codegen");
   writer.say(start);
   if (kernels_tried(before.attempts) > 0)
@@ -269,12 +269,12 @@ void Stages::Impl::consider(const record::Candidate& candidate, const ports::Out
 
 // If the built-in module is faster, the performance stage starts from it.
 Status Stages::Impl::consider_built_in() {
-  if (!brief.built_in || brief.built_in_us <= 0 || story.us <= brief.built_in_us) return Done{};
+  if (!input.built_in || input.built_in_us <= 0 || story.us <= input.built_in_us) return Done{};
   const ports::Outcome right =
-      KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Verify));
+      KW_TRY(ports.judge->examine_one(*input.built_in, ports::Depth::Verify));
   if (!right.passed()) return Done{};
-  const ports::Outcome time = KW_TRY(ports.judge->examine_one(*brief.built_in, ports::Depth::Time));
-  if (time.passed()) consider(*brief.built_in, time);
+  const ports::Outcome time = KW_TRY(ports.judge->examine_one(*input.built_in, ports::Depth::Time));
+  if (time.passed()) consider(*input.built_in, time);
   return Done{};
 }
 

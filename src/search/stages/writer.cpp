@@ -42,27 +42,27 @@ std::string try_label(const TryRequest& request) {
 
 }  // namespace
 
-std::vector<llm::SystemBlock> system_blocks(const StageInput& brief) {
-  const std::string asked = brief.prompt.empty() ? "(nothing)" : data("data", brief.prompt);
+std::vector<llm::SystemBlock> system_blocks(const StageInput& input) {
+  const std::string asked = input.prompt.empty() ? "(nothing)" : data("data", input.prompt);
   return {{prompt("contract") + "\n" +
-               prompt("machine", {{"target", brief.target}, {"catalogue", catalog_text("")}}),
+               prompt("machine", {{"target", input.target}, {"catalogue", catalog_text("")}}),
            llm::Cache::Mark},
-          {prompt("task", {{"name", brief.name},
-                           {"reference", data("python", brief.reference)},
+          {prompt("task", {{"name", input.name},
+                           {"reference", data("python", input.reference)},
                            {"prompt", asked},
-                           {"spec", data("json", brief.spec)},
-                           {"interface", data("cuda", brief.interface)}}),
+                           {"spec", data("json", input.spec)},
+                           {"interface", data("cuda", input.interface)}}),
            llm::Cache::Mark}};
 }
 
-Writer::Writer(const ModelPlan& plan, const StageInput& brief, const Ports& ports)
-    : plan_(plan), brief_(brief), ports_(ports), conversation_({}, {}) {
-  if (brief.built_in) set_current(*brief.built_in);
+Writer::Writer(const ModelPlan& plan, const StageInput& input, const Ports& ports)
+    : plan_(plan), input_(input), ports_(ports), conversation_({}, {}) {
+  if (input.built_in) set_current(*input.built_in);
 }
 
 void Writer::begin(bool with_tools) {
   conversation_ =
-      Conversation(system_blocks(brief_), with_tools ? tools() : std::vector<llm::Tool>{});
+      Conversation(system_blocks(input_), with_tools ? tools() : std::vector<llm::Tool>{});
 }
 
 const llm::ModelId& Writer::model(const TryRequest& request) const {

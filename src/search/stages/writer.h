@@ -28,11 +28,11 @@ struct Try {
 };
 
 /// The beginning that all conversations about a task share.
-std::vector<llm::SystemBlock> system_blocks(const StageInput& brief);
+std::vector<llm::SystemBlock> system_blocks(const StageInput& input);
 
 class Writer {
  public:
-  Writer(const ModelPlan& plan, const StageInput& brief, const Ports& ports);
+  Writer(const ModelPlan& plan, const StageInput& input, const Ports& ports);
 
   /// Starts a new conversation with the shared beginning.
   void begin(bool with_tools);
@@ -56,7 +56,7 @@ class Writer {
   Try last_looked_at() const;
 
   const ModelPlan& plan_;
-  const StageInput& brief_;
+  const StageInput& input_;
   const Ports& ports_;
   Conversation conversation_;
   std::map<std::string, record::Candidate> modules_;  // by id

@@ -127,14 +127,14 @@ std::string identity(const std::string& text) {
 void VariantPool::add(const std::string& origin, const std::string& text) {
   kernel::ParseOutcome parsed = kernel::parse(text, "module.cu");
   if (!parsed.module) return;
-  Shelved one{origin, std::move(*parsed.module), {}, {}};
+  PoolEntry one{origin, std::move(*parsed.module), {}, {}};
   one.assignments = kernel::tune_space(one.module, kMostSettings);
   one.shape_tunes = block_tunes(one.module);
   if (!one.assignments.empty()) modules_.push_back(std::move(one));
 }
 
 // Whether the block size differs from the best guess and no `method` line claims that already.
-bool VariantPool::resizes(const Shelved& one, const Tunes& tunes) {
+bool VariantPool::resizes(const PoolEntry& one, const Tunes& tunes) {
   const auto claims = [](const kernel::MethodDecl& method) { return method.id == kLaunchConfig; };
   if (std::ranges::any_of(one.module.methods, claims)) return false;
   return std::ranges::any_of(one.shape_tunes, [&](const std::string& name) {
@@ -142,33 +142,33 @@ bool VariantPool::resizes(const Shelved& one, const Tunes& tunes) {
   });
 }
 
-VariantPool::Fit VariantPool::fit(const Shelved& one, const Tunes& tunes,
-                                  const VariantRequest& wish) {
-  const std::vector<std::string> has = claimed(one.module, tunes, wish.dims);
+VariantPool::Fit VariantPool::fit(const PoolEntry& one, const Tunes& tunes,
+                                  const VariantRequest& request) {
+  const std::vector<std::string> has = claimed(one.module, tunes, request.dims);
   const auto offered = [&](const std::string& id) {
     return among(has, id) || (id == kLaunchConfig && resizes(one, tunes));
   };
   Fit fit;
-  for (const std::string& id : wish.methods) {
+  for (const std::string& id : request.methods) {
     if (offered(id)) fit.covered.push_back(id);
   }
-  for (const std::string& id : wish.inherited) {
+  for (const std::string& id : request.inherited) {
     if (!offered(id)) fit.lost.push_back(id);
   }
-  fit.missing = wish.methods.size() - fit.covered.size() + fit.lost.size();
+  fit.missing = request.methods.size() - fit.covered.size() + fit.lost.size();
   return fit;
 }
 
 bool VariantPool::offers(const std::string& method, const Tunes& dims) const {
-  const VariantRequest wish{{method}, {}, dims, {}};
-  return std::ranges::any_of(modules_, [&](const Shelved& one) {
+  const VariantRequest request{{method}, {}, dims, {}};
+  return std::ranges::any_of(modules_, [&](const PoolEntry& one) {
     return std::ranges::any_of(one.assignments, [&](const Tunes& tunes) {
-      return !fit(one, tunes, wish).covered.empty();
+      return !fit(one, tunes, request).covered.empty();
     });
   });
 }
 
-Variant VariantPool::made(const Shelved& one, const Tunes& tunes, Fit fit) {
+Variant VariantPool::made(const PoolEntry& one, const Tunes& tunes, Fit fit) {
   Variant variant{one.origin, kernel::with_tunes(one.module.text, tunes), tunes,
                   std::move(fit.covered), std::move(fit.lost)};
   if (among(variant.covered, kLaunchConfig) && resizes(one, tunes)) {
@@ -177,21 +177,21 @@ Variant VariantPool::made(const Shelved& one, const Tunes& tunes, Fit fit) {
   return variant;
 }
 
-std::vector<Variant> VariantPool::fitting(const Shelved& one, const Fit& best,
-                                          const VariantRequest& wish) {
+std::vector<Variant> VariantPool::fitting(const PoolEntry& one, const Fit& best,
+                                          const VariantRequest& request) {
   std::vector<const Tunes*> fits;
   for (const Tunes& tunes : one.assignments) {
-    const Fit here = fit(one, tunes, wish);
+    const Fit here = fit(one, tunes, request);
     if (here.covered == best.covered && here.lost == best.lost) fits.push_back(&tunes);
   }
   if (fits.empty()) return {};
   const Tunes& guess = *fits.front();
-  const std::vector<std::string> usual = claimed(one.module, guess, wish.dims);
+  const std::vector<std::string> usual = claimed(one.module, guess, request.dims);
   using Rank = std::pair<int64_t, std::pair<size_t, size_t>>;
   std::vector<std::pair<Rank, const Tunes*>> found;
   for (const Tunes* tunes : fits) {
     // Assignments that switch other methods off come last: the caller did not ask for that.
-    const std::vector<std::string> has = claimed(one.module, *tunes, wish.dims);
+    const std::vector<std::string> has = claimed(one.module, *tunes, request.dims);
     const auto gone = std::ranges::count_if(
         usual, [&](const std::string& method) { return !among(has, method); });
     found.emplace_back(Rank{gone, distance(one.module, *tunes, guess)}, tunes);
@@ -200,17 +200,17 @@ std::vector<Variant> VariantPool::fitting(const Shelved& one, const Fit& best,
   std::vector<Variant> out;
   for (const auto& [rank, tunes] : found) {
     Variant variant = made(one, *tunes, best);
-    if (wish.known.count(identity(variant.text)) == 0) out.push_back(std::move(variant));
+    if (request.known.count(identity(variant.text)) == 0) out.push_back(std::move(variant));
     if (out.size() >= kMostPerModule) break;
   }
   return out;
 }
 
-std::vector<Variant> VariantPool::variants(const VariantRequest& wish, size_t most) const {
+std::vector<Variant> VariantPool::variants(const VariantRequest& request, size_t most) const {
   std::vector<Fit> fits;
-  for (const Shelved& one : modules_) {
+  for (const PoolEntry& one : modules_) {
     for (const Tunes& tunes : one.assignments) {
-      Fit here = fit(one, tunes, wish);
+      Fit here = fit(one, tunes, request);
       const auto same = [&](const Fit& other) {
         return other.covered == here.covered && other.lost == here.lost;
       };
@@ -221,8 +221,8 @@ std::vector<Variant> VariantPool::variants(const VariantRequest& wish, size_t mo
   // If two groups miss equally many, the one with earlier requested methods comes first.
   const auto places = [&](const Fit& fit) {
     std::vector<size_t> at;
-    for (size_t i = 0; i < wish.methods.size(); ++i) {
-      if (std::ranges::find(fit.covered, wish.methods[i]) != fit.covered.end()) at.push_back(i);
+    for (size_t i = 0; i < request.methods.size(); ++i) {
+      if (std::ranges::find(fit.covered, request.methods[i]) != fit.covered.end()) at.push_back(i);
     }
     return at;
   };
@@ -231,7 +231,7 @@ std::vector<Variant> VariantPool::variants(const VariantRequest& wish, size_t mo
   });
   for (const Fit& best : fits) {
     std::vector<std::vector<Variant>> families;
-    for (const Shelved& one : modules_) families.push_back(fitting(one, best, wish));
+    for (const PoolEntry& one : modules_) families.push_back(fitting(one, best, request));
     std::vector<Variant> out;
     std::set<std::string> seen;
     for (size_t turn = 0, left = 1; left > 0 && out.size() < most; ++turn) {

@@ -44,10 +44,10 @@ class VariantPool {
   /// At most `most` variants, all covering and losing the same methods. They miss as few requested
   /// and inherited methods as possible and cover at least one requested method. From every module
   /// in turn, nearest to its best guess first.
-  std::vector<Variant> variants(const VariantRequest& wish, size_t most) const;
+  std::vector<Variant> variants(const VariantRequest& request, size_t most) const;
 
  private:
-  struct Shelved {
+  struct PoolEntry {
     std::string origin;
     kernel::Module module;
     std::vector<std::map<std::string, int64_t>> assignments;  // the first is the best guess
@@ -58,14 +58,14 @@ class VariantPool {
     size_t missing = 0;
     std::vector<std::string> covered, lost;
   };
-  static bool resizes(const Shelved& one, const std::map<std::string, int64_t>& tunes);
-  static Fit fit(const Shelved& one, const std::map<std::string, int64_t>& tunes,
-                 const VariantRequest& wish);
-  static std::vector<Variant> fitting(const Shelved& one, const Fit& best,
-                                      const VariantRequest& wish);
-  static Variant made(const Shelved& one, const std::map<std::string, int64_t>& tunes, Fit fit);
+  static bool resizes(const PoolEntry& one, const std::map<std::string, int64_t>& tunes);
+  static Fit fit(const PoolEntry& one, const std::map<std::string, int64_t>& tunes,
+                 const VariantRequest& request);
+  static std::vector<Variant> fitting(const PoolEntry& one, const Fit& best,
+                                      const VariantRequest& request);
+  static Variant made(const PoolEntry& one, const std::map<std::string, int64_t>& tunes, Fit fit);
 
-  std::vector<Shelved> modules_;
+  std::vector<PoolEntry> modules_;
 };
 
 }  // namespace kw::variants

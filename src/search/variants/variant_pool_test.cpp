@@ -29,12 +29,12 @@ const std::string kEvenPlan =
     "//! method memory.split_k_parallel_reduce\n";
 
 VariantPool full_shelf() {
-  VariantPool shelf;
-  shelf.add("wide", shelved_text(kWidePlan));
-  shelf.add("even", shelved_text(kEvenPlan));
-  shelf.add("itself", shelved_text(kPlainPlan));
-  shelf.add("rubbish", "int main() {}\n");
-  return shelf;
+  VariantPool pool;
+  pool.add("wide", shelved_text(kWidePlan));
+  pool.add("even", shelved_text(kEvenPlan));
+  pool.add("itself", shelved_text(kPlainPlan));
+  pool.add("rubbish", "int main() {}\n");
+  return pool;
 }
 
 struct WishCase {
@@ -48,9 +48,9 @@ class ShelfWish : public testing::TestWithParam<WishCase> {};
 
 TEST_P(ShelfWish, IsMetAsFarAsAnyModuleCan) {
   const WishCase& one = GetParam();
-  const VariantPool shelf = full_shelf();
-  EXPECT_EQ(shelf.size(), 3u) << "what is not a module is left out";
-  const auto variants = shelf.variants({one.methods, one.inherited, {{"N", one.n}}, {}}, 64);
+  const VariantPool pool = full_shelf();
+  EXPECT_EQ(pool.size(), 3u) << "what is not a module is left out";
+  const auto variants = pool.variants({one.methods, one.inherited, {{"N", one.n}}, {}}, 64);
   ASSERT_EQ(variants.empty(), one.covered.empty());
   std::set<std::string> origins;
   for (const Variant& variant : variants) {
@@ -122,19 +122,19 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 TEST(VariantPool, OffersWhatSomeValuesClaim) {
-  const VariantPool shelf = full_shelf();
-  EXPECT_TRUE(shelf.offers("memory.ldg_cache_modifier_hint", {{"N", 1}})) << "not by default";
-  EXPECT_TRUE(shelf.offers("compute.launch_config", {}));
-  EXPECT_FALSE(shelf.offers("memory.async_copy", {}));
+  const VariantPool pool = full_shelf();
+  EXPECT_TRUE(pool.offers("memory.ldg_cache_modifier_hint", {{"N", 1}})) << "not by default";
+  EXPECT_TRUE(pool.offers("compute.launch_config", {}));
+  EXPECT_FALSE(pool.offers("memory.async_copy", {}));
   VariantPool rigid;
   rigid.add("rigid", shelved_text("//! tune THREADS in 256\n"));
   EXPECT_FALSE(rigid.offers("compute.launch_config", {})) << "there is nothing to choose";
 }
 
 TEST(VariantPool, TheBestGuessComesFirstAndWhatIsKnownNever) {
-  const VariantPool shelf = full_shelf();
-  VariantRequest wish{{"memory.vectorized_access"}, {}, {{"N", 64}}, {}};
-  const auto all = shelf.variants(wish, 64);
+  const VariantPool pool = full_shelf();
+  VariantRequest request{{"memory.vectorized_access"}, {}, {{"N", 64}}, {}};
+  const auto all = pool.variants(request, 64);
   ASSERT_GT(all.size(), 4u);
   EXPECT_EQ(all[0].origin, "wide");
   EXPECT_EQ(all[1].origin, "even") << "by turns";
@@ -142,15 +142,15 @@ TEST(VariantPool, TheBestGuessComesFirstAndWhatIsKnownNever) {
             (std::map<std::string, int64_t>{{"STREAM", 0}, {"THREADS", 256}, {"VEC", 4}}));
   const Variant& last = all.back();
   EXPECT_EQ(last.tunes.at("VEC"), last.origin == "wide" ? 4 : 2);
-  const auto hinted = shelf.variants({{"memory.ldg_cache_modifier_hint"}, {}, {}, {}}, 64);
+  const auto hinted = pool.variants({{"memory.ldg_cache_modifier_hint"}, {}, {}, {}}, 64);
   ASSERT_EQ(hinted.size(), 6u);
   for (size_t i = 0; i < 6; ++i)
     EXPECT_EQ(hinted[i].tunes.at("VEC"), i < 3 ? 4 : 1) << "without the other method comes last";
-  wish.known.insert(identity(all[0].text));
-  const auto rest = shelf.variants(wish, 64);
+  request.known.insert(identity(all[0].text));
+  const auto rest = pool.variants(request, 64);
   EXPECT_EQ(rest.size(), all.size() - 1);
   for (const Variant& variant : rest) EXPECT_NE(identity(variant.text), identity(all[0].text));
-  EXPECT_EQ(shelf.variants(wish, 2).size(), 2u);
+  EXPECT_EQ(pool.variants(request, 2).size(), 2u);
 }
 
 TEST(VariantPool, IdentityIsWhatAModuleDoesByDefault) {
@@ -166,9 +166,9 @@ TEST(VariantPool, IdentityIsWhatAModuleDoesByDefault) {
 
 // A resized module names its former block size, so that the choice can be undone.
 TEST(VariantPool, AResizedModuleCanBeSwitchedBack) {
-  VariantPool shelf;
-  shelf.add("itself", shelved_text(kPlainPlan));
-  const auto variants = shelf.variants({{"compute.launch_config"}, {}, {}, {}}, 4);
+  VariantPool pool;
+  pool.add("itself", shelved_text(kPlainPlan));
+  const auto variants = pool.variants({{"compute.launch_config"}, {}, {}, {}}, 4);
   ASSERT_EQ(variants.size(), 1u);
   const auto parsed = kernel::parse(variants[0].text, "v.cu");
   ASSERT_TRUE(parsed.module) << variants[0].text;

@@ -14,7 +14,7 @@
 #include "plan/codegen.h"
 #include "variants/variant_pool.h"
 #include "workflows/claims.h"
-#include "workflows/workshop.h"
+#include "workflows/task_tools.h"
 
 namespace kw::workflows {
 namespace {
@@ -32,7 +32,7 @@ std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
 
 class BuiltinAuthor : public optimize::Author {
  public:
-  explicit BuiltinAuthor(TaskWorkshop& workshop) : workshop_(workshop), claims_(workshop) {}
+  explicit BuiltinAuthor(TaskTools& tools) : tools_(tools), claims_(tools) {}
 
   Status open();
   std::string name() const override { return "builtin"; }
@@ -45,7 +45,7 @@ class BuiltinAuthor : public optimize::Author {
     variants::Variant variant;
     ports::Outcome look;
   };
-  variants::VariantPool shelf_with(const std::string& parent) const;
+  variants::VariantPool pool_with(const std::string& parent) const;
   /// The variants that compile and run, the fastest first. `refused` gets the reason of one that
   /// does not.
   Result<std::vector<Looked>> looked_at(std::vector<variants::Variant> variants,
@@ -53,19 +53,19 @@ class BuiltinAuthor : public optimize::Author {
   static std::vector<const Looked*> chosen(const std::vector<Looked>& looked, size_t branches);
   std::string why_not(const std::string& method) const;
 
-  TaskWorkshop& workshop_;
+  TaskTools& tools_;
   Claims claims_;
   variants::VariantPool designs_;
 };
 
 Status BuiltinAuthor::open() {
   generate::Options options;
-  options.target = KW_TRY(arch::find_target(workshop_.facts.target));
+  options.target = KW_TRY(arch::find_target(tools_.facts.target));
   options.switches = true;
   // The first value in a list is the best guess for the timed shape.
-  for (const generate::Design& design : KW_TRY(generate::designs(workshop_.task(), options))) {
+  for (const generate::Design& design : KW_TRY(generate::designs(tools_.task(), options))) {
     try {
-      const auto text = generate::generate(workshop_.task(), design, options);
+      const auto text = generate::generate(tools_.task(), design, options);
       if (text) designs_.add(generate::design_text(design), *text);
     } catch (const Bug&) {
       continue;  // a bug of ours in one design must not affect the others
@@ -74,10 +74,10 @@ Status BuiltinAuthor::open() {
   return Done{};
 }
 
-variants::VariantPool BuiltinAuthor::shelf_with(const std::string& parent) const {
-  variants::VariantPool shelf = designs_;
-  shelf.add(kItself, parent);
-  return shelf;
+variants::VariantPool BuiltinAuthor::pool_with(const std::string& parent) const {
+  variants::VariantPool pool = designs_;
+  pool.add(kItself, parent);
+  return pool;
 }
 
 std::string BuiltinAuthor::why_not(const std::string& method) const {
@@ -88,7 +88,7 @@ std::string BuiltinAuthor::why_not(const std::string& method) const {
 }
 
 std::string BuiltinAuthor::cannot_apply(const std::string& method, const std::string& parent) {
-  return shelf_with(parent).offers(method, workshop_.dims()) ? "" : why_not(method);
+  return pool_with(parent).offers(method, tools_.dims()) ? "" : why_not(method);
 }
 
 Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
@@ -96,7 +96,7 @@ Result<std::vector<BuiltinAuthor::Looked>> BuiltinAuthor::looked_at(
   std::vector<std::string> texts;
   for (const variants::Variant& variant : variants) texts.push_back(variant.text);
   const std::vector<ports::Outcome> looks =
-      KW_TRY(workshop_.judge->examine(optimize::candidates_of(texts), ports::Depth::Screen));
+      KW_TRY(tools_.judge->examine(optimize::candidates_of(texts), ports::Depth::Screen));
   std::vector<Looked> out;
   for (size_t i = 0; i < variants.size(); ++i) {
     if (looks[i].refused.empty())
@@ -129,21 +129,21 @@ std::vector<const BuiltinAuthor::Looked*> BuiltinAuthor::chosen(const std::vecto
 
 Result<optimize::BranchResult> BuiltinAuthor::write(const optimize::Assignment& assignment) {
   optimize::BranchResult written;
-  const variants::VariantPool shelf = shelf_with(assignment.parent);
-  variants::VariantRequest wish{{}, assignment.inherited, workshop_.dims(), {}};
-  wish.known.insert(variants::identity(assignment.parent));
-  for (const std::string& text : assignment.known) wish.known.insert(variants::identity(text));
+  const variants::VariantPool pool = pool_with(assignment.parent);
+  variants::VariantRequest request{{}, assignment.inherited, tools_.dims(), {}};
+  request.known.insert(variants::identity(assignment.parent));
+  for (const std::string& text : assignment.known) request.known.insert(variants::identity(text));
   for (const std::string& method : assignment.methods) {
-    if (shelf.offers(method, workshop_.dims()))
-      wish.methods.push_back(method);
+    if (pool.offers(method, tools_.dims()))
+      request.methods.push_back(method);
     else
       written.cannot.push_back(method + ": " + why_not(method));
   }
-  if (wish.methods.empty()) return written;
+  if (request.methods.empty()) return written;
   const auto branches = static_cast<size_t>(std::max(1, assignment.branches));
   std::string refused;
   const std::vector<Looked> looked = KW_TRY(
-      looked_at(shelf.variants(wish, std::min(kMostLooks, kLooksPerBranch * branches)), refused));
+      looked_at(pool.variants(request, std::min(kMostLooks, kLooksPerBranch * branches)), refused));
   std::set<std::string> empty;
   std::vector<optimize::Branch> telling, others;
   for (const Looked* one : chosen(looked, looked.size())) {
@@ -164,7 +164,7 @@ Result<optimize::BranchResult> BuiltinAuthor::write(const optimize::Assignment& 
   if (!telling.empty()) empty.clear();
   written.branches = std::move(telling.empty() ? others : telling);
   if (written.branches.size() > branches) written.branches.resize(branches);
-  for (const std::string& method : wish.methods) {
+  for (const std::string& method : request.methods) {
     const bool applied = std::ranges::find(written.applied, method) != written.applied.end();
     if (!applied)
       written.cannot.push_back(method + ": " +
@@ -182,8 +182,8 @@ Result<optimize::BranchResult> BuiltinAuthor::write(const optimize::Assignment& 
 
 }  // namespace
 
-Result<std::unique_ptr<optimize::Author>> builtin_author(TaskWorkshop& workshop) {
-  auto author = std::make_unique<BuiltinAuthor>(workshop);
+Result<std::unique_ptr<optimize::Author>> builtin_author(TaskTools& tools) {
+  auto author = std::make_unique<BuiltinAuthor>(tools);
   KW_TRY(author->open());
   return std::unique_ptr<optimize::Author>(std::move(author));
 }

@@ -12,14 +12,14 @@ namespace kw::workflows {
 
 Result<const std::string*> Claims::code_of(const std::string& text) {
   auto known = codes_.find(text);
-  if (known == codes_.end()) known = codes_.emplace(text, KW_TRY(workshop_.code_of(text))).first;
+  if (known == codes_.end()) known = codes_.emplace(text, KW_TRY(tools_.code_of(text))).first;
   return &known->second;
 }
 
 Result<const Claims::Sass*> Claims::machine_code_of(const std::string& text) {
   auto known = sass_.find(text);
   if (known == sass_.end())
-    known = sass_.emplace(text, KW_TRY(workshop_.examiner->machine_code(text))).first;
+    known = sass_.emplace(text, KW_TRY(tools_.examiner->machine_code(text))).first;
   return &known->second;
 }
 
@@ -44,7 +44,7 @@ Result<std::vector<std::string>> Claims::empty(const std::string& text, const st
     if (const auto off = kernel::without_method(*parsed.module, id)) needed.push_back(off->text);
   }
   std::erase_if(needed, [this](const std::string& one) { return codes_.count(one) > 0; });
-  workshop_.expect(needed);
+  tools_.expect(needed);
   for (const std::string& id : ids) {
     const auto off = kernel::without_method(*parsed.module, id);
     const bool same = off && *KW_TRY(code_of(text)) == *KW_TRY(code_of(off->text));

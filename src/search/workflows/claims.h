@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "core/result.h"
-#include "workflows/workshop.h"
+#include "workflows/task_tools.h"
 
 namespace kw::workflows {
 
 class Claims {
  public:
-  /// The workshop must outlive this.
-  explicit Claims(TaskWorkshop& workshop) : workshop_(workshop) {}
+  /// The tools must outlive this.
+  explicit Claims(TaskTools& tools) : tools_(tools) {}
 
   /// The ids of methods that the module claims by default but does not have. A method without a
   /// switch is compared with `parent`.
@@ -28,7 +28,7 @@ class Claims {
   /// False when machine code can be read and does not show the method.
   Result<bool> seen(const std::string& method, const std::string& text, const std::string& without);
 
-  TaskWorkshop& workshop_;
+  TaskTools& tools_;
   std::map<std::string, std::string> codes_;  // by text
   std::map<std::string, Sass> sass_;
 };

@@ -34,9 +34,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.name; });
 
 /// The text after "code:" is the code; machine code cannot be read.
-class SayingWorkshop : public TaskWorkshop, public profile::Examiner {
+class SayingTools : public TaskTools, public profile::Examiner {
  public:
-  SayingWorkshop() { examiner = this; }
+  SayingTools() { examiner = this; }
   int compiles = 0;
   task::Task task_;
   task::Dims dims_;
@@ -60,8 +60,8 @@ class SayingWorkshop : public TaskWorkshop, public profile::Examiner {
 };
 
 TEST(Claims, ASwitchThatChangesNothingIsAnEmptyClaim) {
-  SayingWorkshop workshop;
-  Claims claims(workshop);
+  SayingTools tools;
+  Claims claims(tools);
   const std::string text =
       "//! kernelwright 1\n//! task t\n//! input x: fp32[N]\n//! output y: fp32[N]\n"
       "//! tune WIDE in 1, 0\n//! tune IDLE in 1, 0\n"
@@ -73,9 +73,9 @@ TEST(Claims, ASwitchThatChangesNothingIsAnEmptyClaim) {
   const auto empty = claims.empty(text, text);
   ASSERT_TRUE(empty) << empty.error().message;
   EXPECT_EQ(*empty, std::vector<std::string>{"compute.loop_unroll"});
-  const int before = workshop.compiles;
+  const int before = tools.compiles;
   ASSERT_TRUE(claims.empty(text, text));
-  EXPECT_EQ(workshop.compiles, before) << "what was looked at is known";
+  EXPECT_EQ(tools.compiles, before) << "what was looked at is known";
   EXPECT_TRUE(claims.empty("rubbish", text)->empty());
 }
 

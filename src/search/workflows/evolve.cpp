@@ -118,7 +118,7 @@ std::string evolution_text(const Json& evolution, bool markdown) {
 }
 
 Result<EvolveComparison> compare_reports(const std::vector<NamedReport>& reports) {
-  std::vector<evolve::Contestant> list;
+  std::vector<evolve::ComparedRun> list;
   for (const NamedReport& one : reports) list.push_back({one.name, one.report["evolution"]});
   EvolveComparison made;
   made.document = evolve::comparison_json(list);

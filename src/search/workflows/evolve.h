@@ -24,7 +24,7 @@ struct EvolveRequest {
 };
 
 /// What the user may change when an evolution is resumed.
-struct EvolveAgain {
+struct EvolveResumeOptions {
   std::optional<int64_t> generations;
   std::vector<std::string> ensemble;  // empty: as before
 };

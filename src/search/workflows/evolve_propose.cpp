@@ -30,7 +30,7 @@ constexpr size_t kMostEvidenceBytes = 4000, kMostDetailBytes = 6000;
 constexpr size_t kMostFailures = 6;  // shown in a prompt at most
 constexpr size_t kShortestId = 6;
 
-evolve::ModelFailure trouble_of(llm::FailureKind kind) {
+evolve::ModelFailure model_failure_of(llm::FailureKind kind) {
   switch (kind) {
     case llm::FailureKind::Auth:
     case llm::FailureKind::Quota:
@@ -177,7 +177,7 @@ Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(
   talk->model = KW_TRY(llm::parse_model_id(arm->model, talk_->session->client().config()));
   for (const evolve::Entry& entry : archive.entries())
     talk->sources[entry.candidate.id] = entry.candidate.text;
-  stages::Conversation conversation(stages::system_blocks(talk_->brief), {});
+  stages::Conversation conversation(stages::system_blocks(talk_->input), {});
   const std::string text = told(order, archive);
   conversation.say(text);
   talk->request = conversation.request(
@@ -268,7 +268,7 @@ Result<evolve::Proposal> EvolveProposer::finish(const evolve::ProposalRequest& o
     if (!late) failure_ = outcome.failure();
     offer.problem =
         late ? "the time was up before there was an answer" : outcome.failure().error().message;
-    offer.trouble = late ? evolve::ModelFailure::None : trouble_of(outcome.failure().kind);
+    offer.failure = late ? evolve::ModelFailure::None : model_failure_of(outcome.failure().kind);
   }
   const llm::Config& config = talk_->session->client().config();
   offer.usd =

@@ -38,10 +38,10 @@ class TaskDesigns : public evolve::Designs {
 };
 
 /// What models are told in addition to the task.
-struct EvolveTalk {
+struct EvolveModelInput {
   stages::ModelSession* session = nullptr;
   stages::RunJournal* journal = nullptr;
-  stages::StageInput brief;
+  stages::StageInput input;
   std::vector<evolve::Arm> arms;
   std::string shapes;  // "" when shapes are not shown
   /// What limits a candidate, as text; empty when it is not shown.
@@ -51,7 +51,7 @@ struct EvolveTalk {
 class EvolveProposer : public evolve::Proposer {
  public:
   /// Without a talk no model is asked.
-  EvolveProposer(evolve::Mutator& breeder, std::optional<EvolveTalk> talk)
+  EvolveProposer(evolve::Mutator& breeder, std::optional<EvolveModelInput> talk)
       : breeder_(breeder), talk_(std::move(talk)) {}
   /// Waits for models that still answer.
   ~EvolveProposer() override;
@@ -85,7 +85,7 @@ class EvolveProposer : public evolve::Proposer {
               const evolve::Proposal& offer);
 
   evolve::Mutator& breeder_;
-  std::optional<EvolveTalk> talk_;
+  std::optional<EvolveModelInput> talk_;
   std::map<int64_t, evolve::Proposal> bred_;
   std::map<int64_t, std::unique_ptr<Talk>> talks_;
   std::optional<llm::Failure> failure_;

@@ -44,14 +44,14 @@ evolve::State evolved_so_far(const store::Run& run) {
   return state;
 }
 
-Result<std::optional<EvolveTalk>> evolve_talk(Session& session) {
-  if (!session.models) return std::optional<EvolveTalk>();
+Result<std::optional<EvolveModelInput>> evolve_talk(Session& session) {
+  if (!session.models) return std::optional<EvolveModelInput>();
   const EvolveRequest& asked = *session.request.evolve;
-  EvolveTalk talk;
+  EvolveModelInput talk;
   talk.session = session.models->session.get();
   talk.journal = session.models->journal.get();
-  talk.brief = stage_input(session);
-  talk.brief.built_in.reset();
+  talk.input = stage_input(session);
+  talk.input.built_in.reset();
   for (const std::string& arm : asked.ensemble)
     talk.arms.push_back(KW_TRY(evolve::parse_ensemble_lines(arm)).front());
   if (asked.shape_info) talk.shapes = shapes_told(*session.task);

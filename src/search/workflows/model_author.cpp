@@ -18,7 +18,7 @@
 #include "stages/model_journal.h"
 #include "stages/model_session.h"
 #include "workflows/kernel_spec.h"
-#include "workflows/workshop.h"
+#include "workflows/task_tools.h"
 
 namespace kw::workflows {
 namespace {
@@ -41,8 +41,8 @@ std::string interface_of(const std::string& module) {
 
 class ModelAuthor : public optimize::Author {
  public:
-  ModelAuthor(TaskWorkshop& workshop, stages::ModelOptions options, single_run::Progress progress)
-      : workshop_(workshop), options_(std::move(options)), progress_(std::move(progress)) {}
+  ModelAuthor(TaskTools& tools, stages::ModelOptions options, single_run::Progress progress)
+      : tools_(tools), options_(std::move(options)), progress_(std::move(progress)) {}
 
   Status open(const std::string& folder);
   std::string name() const override { return "llm"; }
@@ -55,13 +55,13 @@ class ModelAuthor : public optimize::Author {
   llm::Outcome ask(const llm::ModelId& id, const llm::Request& request);
   void note_claims(const optimize::Assignment& assignment, optimize::BranchResult& written) const;
 
-  TaskWorkshop& workshop_;
+  TaskTools& tools_;
   stages::ModelOptions options_;
   single_run::Progress progress_;
   std::optional<store::Run> run_;
   std::unique_ptr<stages::ModelSession> session_;
   std::unique_ptr<stages::RunJournal> journal_;
-  std::optional<stages::StageInput> brief_;
+  std::optional<stages::StageInput> input_;
 };
 
 Status ModelAuthor::open(const std::string& folder) {
@@ -70,15 +70,15 @@ Status ModelAuthor::open(const std::string& folder) {
     return input_error("--budget must be dollars, 0 or more");
   session_ = KW_TRY(stages::ModelSession::open(options_, 1));
   journal_ = std::make_unique<stages::RunJournal>(*session_, options_.transcripts);
-  if (!options_.store_reference) journal_->hide(workshop_.task().source);
+  if (!options_.store_reference) journal_->hide(tools_.task().source);
   if (folder.empty()) return Done{};
   if (os::exists(folder + "/run.json")) {
     run_.emplace(KW_TRY(store::Run::open(folder, store::Access::Write)));
     session_->restore(stages::past_calls(*run_));
   } else {
     store::RunInputs inputs;
-    inputs.name = workshop_.task().name;
-    if (options_.store_reference) inputs.reference = workshop_.task().source;
+    inputs.name = tools_.task().name;
+    if (options_.store_reference) inputs.reference = tools_.task().source;
     run_.emplace(KW_TRY(store::Run::create({"", folder}, inputs)));
   }
   return journal_->attach(*run_);
@@ -86,15 +86,15 @@ Status ModelAuthor::open(const std::string& folder) {
 
 // The same for all assignments, so that providers can cache it.
 Status ModelAuthor::fill_brief(const std::string& parent) {
-  const arch::Target target = KW_TRY(arch::find_target(workshop_.facts.target));
-  stages::StageInput brief;
-  brief.name = workshop_.task().name;
-  brief.reference = workshop_.task().source;
-  brief.interface = interface_of(parent);
-  brief.target = target_text(target, workshop_.facts.target, target.default_sms, 0);
-  brief.spec = stages::to_json(KW_TRY(kernel_spec(workshop_.task(), target, brief.interface, "")))
-                   .dump(true);
-  brief_ = std::move(brief);
+  const arch::Target target = KW_TRY(arch::find_target(tools_.facts.target));
+  stages::StageInput input;
+  input.name = tools_.task().name;
+  input.reference = tools_.task().source;
+  input.interface = interface_of(parent);
+  input.target = target_text(target, tools_.facts.target, target.default_sms, 0);
+  input.spec =
+      stages::to_json(KW_TRY(kernel_spec(tools_.task(), target, input.interface, ""))).dump(true);
+  input_ = std::move(input);
   return Done{};
 }
 
@@ -128,7 +128,7 @@ void ModelAuthor::note_claims(const optimize::Assignment& assignment,
 }
 
 Result<optimize::BranchResult> ModelAuthor::write(const optimize::Assignment& assignment) {
-  if (!brief_) KW_TRY(fill_brief(assignment.parent));
+  if (!input_) KW_TRY(fill_brief(assignment.parent));
   stages::BranchesRequest request;
   request.iteration = assignment.iteration;
   request.retry = assignment.retry;
@@ -140,7 +140,7 @@ Result<optimize::BranchResult> ModelAuthor::write(const optimize::Assignment& as
   request.evidence = assignment.evidence;
   request.failures = assignment.failures;
   const stages::BranchesOutcome outcome = KW_TRY(stages::write_branches(
-      session_->plan(), *brief_, request,
+      session_->plan(), *input_, request,
       [this](const llm::ModelId& id, const llm::Request& sent) { return ask(id, sent); },
       *journal_));
   KW_TRY(os::check_interrupted());
@@ -164,11 +164,11 @@ Result<optimize::BranchResult> ModelAuthor::write(const optimize::Assignment& as
 
 }  // namespace
 
-Result<std::unique_ptr<optimize::Author>> model_author(TaskWorkshop& workshop,
+Result<std::unique_ptr<optimize::Author>> model_author(TaskTools& tools,
                                                        const stages::ModelOptions& options,
                                                        const std::string& folder,
                                                        single_run::Progress progress) {
-  auto author = std::make_unique<ModelAuthor>(workshop, options, std::move(progress));
+  auto author = std::make_unique<ModelAuthor>(tools, options, std::move(progress));
   KW_TRY(author->open(folder));
   return std::unique_ptr<optimize::Author>(std::move(author));
 }

@@ -129,7 +129,7 @@ struct ContinueRequest {
   int threads = 0;
   std::string version;
   std::shared_ptr<timing::BenchMachine> machine;  // null: opened here
-  std::optional<EvolveAgain> evolve;              // the run must be an evolution
+  std::optional<EvolveResumeOptions> evolve;      // the run must be an evolution
 };
 
 /// The folder of a run named by path, id, start of an id or "latest"; `out` as for synthesize.

@@ -31,7 +31,7 @@ struct Facts {
   std::function<Json()> environment;
 };
 
-struct Workshop {
+struct OptimizeTools {
   ports::Judge* judge = nullptr;
   profile::Examiner* examiner = nullptr;
   Facts facts;

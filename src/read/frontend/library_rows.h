@@ -13,14 +13,14 @@
 
 namespace kw::frontend {
 
-struct Written {
+struct LibraryRow {
   const char* name;  // the name in references: "torch.nn.LSTM", "F.grid_sample"
   const char* file;  // in python/library
   const char* word;  // its name in that file
 };
 
 /// The row of a name; null for an unknown name.
-const Written* find_written(std::string_view name);
+const LibraryRow* find_library_row(std::string_view name);
 std::vector<std::string> written_names();
 /// Parsed once and kept, because every trace of a task needs it.
 Result<std::shared_ptr<const Source>> written_source(const std::string& file);

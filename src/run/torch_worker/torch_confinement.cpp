@@ -5,7 +5,7 @@
 // A fixed list of folders would miss many installations; a container would need rights that users
 // often lack. The cost: one start of the interpreter, and a folder that Python names is readable as
 // a whole; "/", the home folder and its parent never are.
-#include "torch_worker/torch_walls.h"
+#include "torch_worker/torch_confinement.h"
 
 #include <fmt/core.h>
 
@@ -122,7 +122,7 @@ Listeners& listeners() {
 }
 
 std::string execution_text(const std::string& path) {
-  const std::vector<std::string> missing = os::missing_walls();
+  const std::vector<std::string> missing = os::missing_limits();
   if (missing.empty()) return fmt::format("PyTorch executes {} in a confined process", path);
   return fmt::format(
       "PyTorch executes {}, and this machine cannot confine it fully: {} ('kernelwright doctor' "
@@ -132,9 +132,9 @@ std::string execution_text(const std::string& path) {
 
 }  // namespace
 
-Result<TorchWalls> torch_walls(const std::string& python, const std::string& scratch) {
+Result<TorchConfinement> torch_confinement(const std::string& python, const std::string& scratch) {
   const Places places = KW_TRY(places_of(python));
-  return TorchWalls{
+  return TorchConfinement{
       places.python,
       allowed_for(places, scratch),
       {"HOME=" + scratch, "TMPDIR=" + scratch, "XDG_CACHE_HOME=" + scratch,

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 #include "single_run/run.h"
 #include "task/task.h"
 #include "workflows/synthesize.h"
 
 namespace kw::workflows {
 
-struct WorkshopRequest {
+struct TaskToolsRequest {
   std::string reference;                // file or task folder
   std::string function;                 // of the file; "": the only one
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
@@ -33,10 +33,10 @@ struct WorkshopRequest {
   std::string version;  // of this program, for the record
 };
 
-/// The real workshop, for one task at one shape. Inputs and truths are made once.
-class TaskWorkshop : public optimize::Workshop {
+/// The real tools, for one task at one shape. Inputs and truths are made once.
+class TaskTools : public optimize::OptimizeTools {
  public:
-  virtual ~TaskWorkshop() = default;
+  virtual ~TaskTools() = default;
   virtual const task::Task& task() const = 0;
   /// The timed shape.
   virtual const task::Dims& dims() const = 0;
@@ -49,16 +49,16 @@ class TaskWorkshop : public optimize::Workshop {
 };
 
 /// Errors: the reference, an option, the machine.
-Result<std::unique_ptr<TaskWorkshop>> open_workshop(const WorkshopRequest& request,
-                                                    single_run::Progress progress = {});
+Result<std::unique_ptr<TaskTools>> open_task_tools(const TaskToolsRequest& request,
+                                                   single_run::Progress progress = {});
 
-/// Uses tunables of any module and the designs of code generation for the task. The workshop must
+/// Uses tunables of any module and the designs of code generation for the task. The tools must
 /// outlive it.
-Result<std::unique_ptr<optimize::Author>> builtin_author(TaskWorkshop& workshop);
+Result<std::unique_ptr<optimize::Author>> builtin_author(TaskTools& tools);
 
 /// A model. Prompts, replies and cost go to `folder`, which is reopened if it exists; "": they are
-/// not stored. The workshop must outlive it.
-Result<std::unique_ptr<optimize::Author>> model_author(TaskWorkshop& workshop,
+/// not stored. The tools must outlive it.
+Result<std::unique_ptr<optimize::Author>> model_author(TaskTools& tools,
                                                        const stages::ModelOptions& options,
                                                        const std::string& folder,
                                                        single_run::Progress progress = {});

@@ -1,4 +1,4 @@
-#include "optimize/workshop.h"
+#include "optimize/tools.h"
 
 #include <fmt/core.h>
 

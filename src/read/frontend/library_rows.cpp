@@ -1,4 +1,4 @@
-#include "frontend/written.h"
+#include "frontend/library_rows.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 namespace kw::frontend {
 namespace {
 
-constexpr Written kRows[] = {
+constexpr LibraryRow kRows[] = {
     {"torch.nn.RNN", "nn.py", "RNN"},
     {"torch.nn.LSTM", "nn.py", "LSTM"},
     {"torch.nn.GRU", "nn.py", "GRU"},
@@ -54,15 +54,15 @@ const char* text_of_file(const std::string& file) {
 
 }  // namespace
 
-const Written* find_written(std::string_view name) {
+const LibraryRow* find_library_row(std::string_view name) {
   const auto* found = std::find_if(std::begin(kRows), std::end(kRows),
-                                   [&](const Written& row) { return row.name == name; });
+                                   [&](const LibraryRow& row) { return row.name == name; });
   return found == std::end(kRows) ? nullptr : found;
 }
 
 std::vector<std::string> written_names() {
   std::vector<std::string> names;
-  for (const Written& row : kRows) names.emplace_back(row.name);
+  for (const LibraryRow& row : kRows) names.emplace_back(row.name);
   return names;
 }
 

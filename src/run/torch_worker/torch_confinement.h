@@ -13,13 +13,13 @@
 
 namespace kw::torch_worker {
 
-struct TorchWalls {
+struct TorchConfinement {
   std::string python;  // the interpreter itself, not a script that selects one
   os::Allowed allowed;
   std::vector<std::string> environment;  // NAME=value
 };
 /// `scratch`: the folder that the process may write.
-Result<TorchWalls> torch_walls(const std::string& python, const std::string& scratch);
+Result<TorchConfinement> torch_confinement(const std::string& python, const std::string& scratch);
 
 /// The file that our Python package exported for a reference with this text, and that the text
 /// loads. It is in the cache, named by its hash. "" when the text loads none.

@@ -3,7 +3,7 @@
 // Only one GPU is used, because kernels that are compared must run on the same device. Without a
 // GPU kernels are verified on the virtual GPU and estimated; a kernel that ptxas refuses does not
 // pass. A second judge for optimising was the alternative; its verdicts could differ.
-#include "workflows/workshop.h"
+#include "workflows/task_tools.h"
 
 #include <fmt/core.h>
 
@@ -33,7 +33,7 @@ struct Keeping {
   std::optional<os::ScratchFolder> passing;
   std::optional<store::Run> run;
 
-  Status open(const WorkshopRequest& request, const task::Task& task) {
+  Status open(const TaskToolsRequest& request, const task::Task& task) {
     std::string folder = request.folder;
     if (folder.empty()) {
       passing.emplace(KW_TRY(os::ScratchFolder::make("compile")));
@@ -52,9 +52,9 @@ struct Keeping {
   }
 };
 
-class EngineWorkshop : public TaskWorkshop, public ports::Judge, public profile::Examiner {
+class EngineTaskTools : public TaskTools, public ports::Judge, public profile::Examiner {
  public:
-  EngineWorkshop(WorkshopRequest request, single_run::Progress progress)
+  EngineTaskTools(TaskToolsRequest request, single_run::Progress progress)
       : request_(std::move(request)), progress_(std::move(progress)) {
     judge = this;
     examiner = this;
@@ -98,7 +98,7 @@ class EngineWorkshop : public TaskWorkshop, public ports::Judge, public profile:
   /// Verifies on the virtual GPU and estimates.
   Result<ports::Outcome> judged(const record::Candidate& candidate);
 
-  WorkshopRequest request_;
+  TaskToolsRequest request_;
   single_run::Progress progress_;
   std::shared_ptr<torch_worker::TorchProcess> torch_;
   std::optional<task::Task> task_;
@@ -113,18 +113,18 @@ class EngineWorkshop : public TaskWorkshop, public ports::Judge, public profile:
   std::vector<std::string> notes_;
 };
 
-void EngineWorkshop::report_progress(const std::string& what) const {
+void EngineTaskTools::report_progress(const std::string& what) const {
   if (progress_) progress_(what);
 }
 
-Status EngineWorkshop::open() {
+Status EngineTaskTools::open() {
   report_progress("reading the reference");
   KW_TRY(read_task());
   KW_TRY(open_machine());
   return open_judge();
 }
 
-Status EngineWorkshop::read_task() {
+Status EngineTaskTools::read_task() {
   if (request_.reference.empty())
     return input_error("optimize needs --reference REF: a Python file or a task folder");
   torch_ = reference::open_torch();
@@ -134,7 +134,7 @@ Status EngineWorkshop::read_task() {
   return reference::read_precision(request_.precision, task_->precision);
 }
 
-Status EngineWorkshop::open_machine() {
+Status EngineTaskTools::open_machine() {
   timing::BenchOpenRequest open;
   open.device = request_.device;
   open.target = request_.target == "auto" ? "" : request_.target;
@@ -161,7 +161,7 @@ Status EngineWorkshop::open_machine() {
   return Done{};
 }
 
-Status EngineWorkshop::open_judge() {
+Status EngineTaskTools::open_judge() {
   KW_TRY(keeping_.open(request_, *task_));
   judge::JudgeRequest ask;
   ask.task = &*task_;
@@ -180,11 +180,11 @@ Status EngineWorkshop::open_judge() {
   return Done{};
 }
 
-const ports::Device& EngineWorkshop::device() const {
+const ports::Device& EngineTaskTools::device() const {
   return tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
 }
 
-Json EngineWorkshop::environment() const {
+Json EngineTaskTools::environment() const {
   Json json = Json::object();
   json.set("kernelwright", request_.version);
   json.set("device", machine::to_json(device().info()));
@@ -209,11 +209,11 @@ Json EngineWorkshop::environment() const {
   return json.set("notes", std::move(notes));
 }
 
-Result<std::string> EngineWorkshop::code_of(const std::string& kernel) {
+Result<std::string> EngineTaskTools::code_of(const std::string& kernel) {
   return judge_->code_of(optimize::candidates_of({kernel}).front());
 }
 
-Result<ports::Outcome> EngineWorkshop::judged(const record::Candidate& candidate) {
+Result<ports::Outcome> EngineTaskTools::judged(const record::Candidate& candidate) {
   const verification::VerifyReport report = KW_TRY(judge_->verify(candidate));
   const record::Verdict& verdict = report.gate.verdict;
   ports::Outcome out = ports::Outcome::refusal(judge::verdict_reason(verdict));
@@ -238,8 +238,8 @@ Result<ports::Outcome> EngineWorkshop::judged(const record::Candidate& candidate
   return out;
 }
 
-Result<std::vector<ports::Outcome>> EngineWorkshop::race(const ports::Candidates& candidates,
-                                                         const ports::RaceOptions& options) {
+Result<std::vector<ports::Outcome>> EngineTaskTools::race(const ports::Candidates& candidates,
+                                                          const ports::RaceOptions& options) {
   if (has_clock()) {
     ports::RaceOptions asked = options;
     asked.quick = asked.quick || request_.quick;
@@ -255,21 +255,21 @@ Result<std::vector<ports::Outcome>> EngineWorkshop::race(const ports::Candidates
   return out;
 }
 
-Result<profile::Examined> EngineWorkshop::evidence(const std::string& kernel,
-                                                   std::optional<double> us,
-                                                   const std::string& report) {
+Result<profile::Examined> EngineTaskTools::evidence(const std::string& kernel,
+                                                    std::optional<double> us,
+                                                    const std::string& report) {
   evidence::EvidenceRequest ask = evidence_request(kernel);
   ask.us = us;
   ask.report = report;
   return evidence::examine_module(ask, tools_, progress_);
 }
 
-Result<std::optional<std::vector<profile::SassFunction>>> EngineWorkshop::machine_code(
+Result<std::optional<std::vector<profile::SassFunction>>> EngineTaskTools::machine_code(
     const std::string& kernel) {
   return evidence::machine_code(evidence_request(kernel), tools_);
 }
 
-evidence::EvidenceRequest EngineWorkshop::evidence_request(const std::string& kernel) const {
+evidence::EvidenceRequest EngineTaskTools::evidence_request(const std::string& kernel) const {
   evidence::EvidenceRequest ask;
   ask.module_text = kernel;
   ask.task = &*task_;
@@ -283,11 +283,11 @@ evidence::EvidenceRequest EngineWorkshop::evidence_request(const std::string& ke
 
 }  // namespace
 
-Result<std::unique_ptr<TaskWorkshop>> open_workshop(const WorkshopRequest& request,
-                                                    single_run::Progress progress) {
-  auto workshop = std::make_unique<EngineWorkshop>(request, std::move(progress));
-  KW_TRY(workshop->open());
-  return std::unique_ptr<TaskWorkshop>(std::move(workshop));
+Result<std::unique_ptr<TaskTools>> open_task_tools(const TaskToolsRequest& request,
+                                                   single_run::Progress progress) {
+  auto tools = std::make_unique<EngineTaskTools>(request, std::move(progress));
+  KW_TRY(tools->open());
+  return std::unique_ptr<TaskTools>(std::move(tools));
 }
 
 }  // namespace kw::workflows
