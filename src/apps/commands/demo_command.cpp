@@ -77,7 +77,7 @@ int demo_command(const Args& args, Io& io) {
   if (!made) return io.fail(made.error());
   io.print(synthesis_text(*made, io.style()));
   if (made->error_blame) {
-    io.complain(made->failure_reason);
+    io.print_error(made->failure_reason);
     return io.finish(exit_code(static_cast<Blame>(*made->error_blame)), made->document);
   }
   io.print("\n" + heading(io, "2. A kernel with a bug in it, on the virtual GPU with all checks"));

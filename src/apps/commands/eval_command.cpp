@@ -93,7 +93,7 @@ Result<workflows::EvalRequest> eval_request(const Args& args, Io& io) {
   runner.command = continue_line(args, runner.out);
   workflows::SynthesizeRequest& each = request.each;
   if (args.has("--backward")) each.function = "backward";
-  KW_TRY(making_options(args, io, each));
+  KW_TRY(read_synthesis_options(args, io, each));
   // Models, which cost money, are asked only if the user names one.
   const bool named = !each.models.model_id.empty() || !each.models.stage_models.empty();
   each.proposer = args.one("--proposer", named ? "hybrid" : "builtin");
@@ -149,10 +149,10 @@ Status agree_to_cost(const workflows::EvalRequest& request, const Args& args, Io
   if (!cost || cost->tasks <= kAskedAbove) return Done{};
   io.note(workflows::cost_text(*cost));
   if (args.has("--yes")) return Done{};
-  if (!person_there()) {
+  if (!has_terminal()) {
     return input_error(workflows::cost_text(*cost) + "; pass --yes to continue without a terminal");
   }
-  const auto answer = ask_person(io, "Go on? [y/N]");
+  const auto answer = ask_user(io, "Go on? [y/N]");
   const std::string word(answer ? trim(*answer) : "");
   if (word == "y" || word == "Y" || word == "yes") return Done{};
   return input_error("nothing was run: the cost was not agreed to");
@@ -166,7 +166,7 @@ int eval_command(const Args& args, Io& io) {
   if (const Status agreed = agree_to_cost(*request, args, io); !agreed)
     return io.fail(agreed.error());
   const std::string& folder = request->runner.out;
-  InterruptWatch::last_words("to go on: " + request->runner.command + "\n");
+  InterruptWatch::set_final_note("to go on: " + request->runner.command + "\n");
   const auto watch = [&io](const RunnerEvent& event) { show(event, io); };
   const Result<suites::Evaluation> evaluation =
       workflows::eval_suite(*request, workflows::eval_tools(request->each), watch);

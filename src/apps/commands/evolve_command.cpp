@@ -67,7 +67,7 @@ Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   if (args.positionals.size() != 1)
     return input_error("evolve needs one TASK: a Python file or a task folder");
   KW_TRY(name_reference(args.positionals.front(), args.one("--function"), request));
-  KW_TRY(making_options(args, io, request));
+  KW_TRY(read_synthesis_options(args, io, request));
   request.out = args.one("--out");
   request.evolve = KW_TRY(generations_option(args));
   // A user who names an ensemble expects its models to be asked.
@@ -83,7 +83,7 @@ std::string evolution_words(const Result<workflows::SynthesisReport>& report) {
 int resume_evolution(const Args& args, Io& io) {
   workflows::ContinueRequest request;
   const auto fill = [&]() -> Status {
-    KW_TRY(check_said_anew(args));
+    KW_TRY(check_given_again(args));
     if (!args.positionals.empty())
       return input_error("evolve --resume RUN takes no TASK: the run has its own");
     request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.one("--resume")));
@@ -99,7 +99,7 @@ int resume_evolution(const Args& args, Io& io) {
   };
   const Status filled = fill();
   if (!filled) return io.fail(filled.error());
-  const auto report = go_on_with(request, io);
+  const auto report = resume_run(request, io);
   return finish_job(report, io, evolution_words(report));
 }
 

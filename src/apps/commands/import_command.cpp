@@ -38,7 +38,7 @@ int import_command(const Args& args, Io& io) {
   if (!report) return io.fail(report.error());
   Json document = to_json(*report);
   if (!report->result.problems.empty()) {
-    io.complain(reference::problems_text(*report));
+    io.print_error(reference::problems_text(*report));
     return io.finish(kBadInput, std::move(document));
   }
   for (const std::string& note : report->result.notes) io.note(note);

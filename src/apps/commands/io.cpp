@@ -75,7 +75,7 @@ void Io::note(const std::string& what) {
                       printable(what) + "\n");
 }
 
-void Io::complain(const std::string& what) {
+void Io::print_error(const std::string& what) {
   progress("");
   if (!json_)
     write(stderr, report::paint(error_style_, report::Paint::Error, "kernelwright:") + " " +
@@ -107,7 +107,7 @@ int Io::fail(const Error& error) {
     details.set("blame", stopped ? "user" : blame_name(error.blame)).set("message", message);
     publish(envelope(code).set("error", details));
   } else {
-    complain(message);
+    print_error(message);
   }
   return code;
 }

@@ -50,7 +50,7 @@ class Io {
   /// Information that changes no result, on standard error. Silent in JSON mode.
   void note(const std::string& what);
   /// Why a command failed that still has a document. Silent in JSON mode.
-  void complain(const std::string& what);
+  void print_error(const std::string& what);
   /// Shows an Error as text or, in JSON mode, as the document. Returns the exit code.
   int fail(const Error& error);
   /// Ends a command: in JSON mode prints {kernelwright, command, ok, exit_code, …document}. Returns

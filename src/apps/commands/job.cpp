@@ -64,7 +64,7 @@ Status name_reference(const std::string& named, const std::string& function,
   return Done{};
 }
 
-Status making_options(const Args& args, Io& io, workflows::SynthesizeRequest& request) {
+Status read_synthesis_options(const Args& args, Io& io, workflows::SynthesizeRequest& request) {
   request.inputs = args.all("--input");
   request.dims = KW_TRY(binding_options(args)).dims;
   request.elements = args.integer("--elements");
@@ -91,14 +91,14 @@ Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeReques
                                                Io& io) {
   ProgressLines lines(io);
   return workflows::synthesize(request, [&](const workflows::SynthesisProgress& progress) {
-    if (!progress.folder.empty()) InterruptWatch::last_words(resume_hint(progress.folder));
+    if (!progress.folder.empty()) InterruptWatch::set_final_note(resume_hint(progress.folder));
     lines(progress);
   });
 }
 
-Result<workflows::SynthesisReport> go_on_with(const workflows::ContinueRequest& request, Io& io) {
+Result<workflows::SynthesisReport> resume_run(const workflows::ContinueRequest& request, Io& io) {
   ProgressLines lines(io);
-  InterruptWatch::last_words(resume_hint(request.folder));
+  InterruptWatch::set_final_note(resume_hint(request.folder));
   return workflows::continue_run(
       request, [&](const workflows::SynthesisProgress& progress) { lines(progress); });
 }
@@ -136,7 +136,7 @@ Json report_document(const workflows::SynthesisReport& report) {
 int finish_job(const Result<workflows::SynthesisReport>& report, Io& io, const std::string& more) {
   if (!report) return io.fail(report.error());
   io.print(synthesis_text(*report, io.style()) + more);
-  if (report->error_blame && !report->interrupted) io.complain(report->failure_reason);
+  if (report->error_blame && !report->interrupted) io.print_error(report->failure_reason);
   return io.finish(report_code(*report), report_document(*report));
 }
 

@@ -18,11 +18,11 @@ Status name_reference(const std::string& named, const std::string& function,
                       workflows::SynthesizeRequest& request);
 
 /// The options that synthesize, evolve and eval read in the same way.
-Status making_options(const Args& args, Io& io, workflows::SynthesizeRequest& request);
+Status read_synthesis_options(const Args& args, Io& io, workflows::SynthesizeRequest& request);
 
 /// Runs the job and shows its progress; after an interrupt it says how to continue.
 Result<workflows::SynthesisReport> make_kernel(const workflows::SynthesizeRequest& request, Io& io);
-Result<workflows::SynthesisReport> go_on_with(const workflows::ContinueRequest& request, Io& io);
+Result<workflows::SynthesisReport> resume_run(const workflows::ContinueRequest& request, Io& io);
 /// --time, --budget, --device, --record, --replay, --timeout, --threads of a continued run.
 Status continue_options(const Args& args, workflows::ContinueRequest& request);
 

@@ -11,10 +11,10 @@
 
 namespace kw::commands {
 
-bool person_there() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
+bool has_terminal() { return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0; }
 
-std::optional<std::string> ask_person(Io& io, const std::string& question) {
-  if (!person_there()) return std::nullopt;
+std::optional<std::string> ask_user(Io& io, const std::string& question) {
+  if (!has_terminal()) return std::nullopt;
   io.progress("");
   std::fprintf(stderr, "%s\n> ", printable(question).c_str());
   std::fflush(stderr);
@@ -42,8 +42,8 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
   options.transcripts = !args.has("--no-transcripts");
   options.store_reference = !args.has("--no-store-reference");
   if (!args.has("--ask")) return options;
-  if (!person_there()) return input_error("--ask needs an interactive terminal");
-  options.ask = [&io](const std::string& question) { return ask_person(io, question); };
+  if (!has_terminal()) return input_error("--ask needs an interactive terminal");
+  options.ask = [&io](const std::string& question) { return ask_user(io, question); };
   return options;
 }
 

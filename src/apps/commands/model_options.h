@@ -20,8 +20,8 @@ struct VerifierOptions {
 Result<VerifierOptions> verifier_options(const Args& args);
 
 /// One line from the user at the terminal; empty when there is no terminal or it is closed.
-std::optional<std::string> ask_person(Io& io, const std::string& question);
+std::optional<std::string> ask_user(Io& io, const std::string& question);
 /// Whether the user can be asked: standard input and error are a terminal.
-bool person_there();
+bool has_terminal();
 
 }  // namespace kw::commands

@@ -91,8 +91,8 @@ int finish(const Args& args, Io& io, bool plan) {
   const Result<evidence::ProfileReport> report = profile(args, io, plan);
   if (!report) return io.fail(report.error());
   if (!report->ok()) {
-    io.complain("it did not pass, so there is nothing to make faster: " +
-                judge::verdict_reason(*report->verdict));
+    io.print_error("it did not pass, so there is nothing to make faster: " +
+                   judge::verdict_reason(*report->verdict));
     return io.finish(kCandidateFailed, to_json(*report));
   }
   io.print(evidence_text(*report));

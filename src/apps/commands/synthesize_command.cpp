@@ -24,7 +24,7 @@ Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io
   workflows::SynthesizeRequest request;
   KW_TRY(name_reference(args.one("--reference"), args.one("--function"), request));
   request.prompt = KW_TRY(prompt_option(args));
-  KW_TRY(making_options(args, io, request));
+  KW_TRY(read_synthesis_options(args, io, request));
   const VerifierOptions before = KW_TRY(verifier_options(args));
   request.verifiers = before.on;
   request.readers = before.readers;
@@ -33,7 +33,7 @@ Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io
   return request;
 }
 
-int go_on(const Args& args, Io& io, bool only_measure) {
+int continue_run(const Args& args, Io& io, bool only_measure) {
   workflows::ContinueRequest request;
   const auto fill = [&]() -> Status {
     request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.positionals.front()));
@@ -47,7 +47,7 @@ int go_on(const Args& args, Io& io, bool only_measure) {
   };
   const Status filled = fill();
   if (!filled) return io.fail(filled.error());
-  return finish_job(go_on_with(request, io), io);
+  return finish_job(resume_run(request, io), io);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ int synthesize_command(const Args& args, Io& io) {
   return finish_job(make_kernel(*request, io), io);
 }
 
-int resume_command(const Args& args, Io& io) { return go_on(args, io, false); }
-int tune_command(const Args& args, Io& io) { return go_on(args, io, true); }
+int resume_command(const Args& args, Io& io) { return continue_run(args, io, false); }
+int tune_command(const Args& args, Io& io) { return continue_run(args, io, true); }
 
 }  // namespace kw::commands

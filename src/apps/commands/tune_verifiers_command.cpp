@@ -13,7 +13,7 @@ namespace {
 
 Result<review::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   review::TuneVerifiersRequest request;
-  if (!args.all("--resume").empty()) KW_TRY(check_said_anew(args));
+  if (!args.all("--resume").empty()) KW_TRY(check_given_again(args));
   request.models = KW_TRY(model_options(args, io));
   request.models.model_id = args.one("--model");
   if (request.models.model_id.empty() && !args.all("--model").empty())
@@ -61,7 +61,7 @@ int tune_verifiers_command(const Args& args, Io& io) {
   if (!report) return io.fail(report.error());
   io.print(review::tune_text(*report));
   if (const review::Tuned* open = report->unfinished()) {
-    io.complain(fmt::format("not finished: {}", open->stopped));
+    io.print_error(fmt::format("not finished: {}", open->stopped));
     io.note(fmt::format("to go on: kernelwright tune-verifiers --resume {}",
                         shell_quote(report->folder)));
   }

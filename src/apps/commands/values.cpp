@@ -106,7 +106,7 @@ Status check_tunes(const std::string& text, const std::map<std::string, int64_t>
   return Done{};
 }
 
-Status check_said_anew(const Args& args) {
+Status check_given_again(const Args& args) {
   std::vector<std::string> said;
   for (const auto& [name, values] : args.values) said.push_back(name);
   said.insert(said.end(), args.flags.begin(), args.flags.end());

@@ -24,7 +24,7 @@ Result<binding::BindingRequest> binding_options(const Args& args);
 /// The options that a repro line must repeat.
 std::vector<std::string> task_options(const Args& args);
 /// A resumed run keeps its options. Error for an option given with --resume that would be ignored.
-Status check_said_anew(const Args& args);
+Status check_given_again(const Args& args);
 /// Reads --input.
 Result<binding::InputSources> input_options(const Args& args);
 

@@ -28,7 +28,7 @@ std::string take_words() {
 
 }  // namespace
 
-void InterruptWatch::last_words(const std::string& text) {
+void InterruptWatch::set_final_note(const std::string& text) {
   const std::lock_guard lock(words_mutex);
   words = text.empty() ? "" : "kernelwright: " + text + "\n";
 }

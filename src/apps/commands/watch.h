@@ -16,7 +16,7 @@ class InterruptWatch {
   InterruptWatch();
   ~InterruptWatch();
   /// Text to print when the process must end at once, for example how to continue.
-  static void last_words(const std::string& text);
+  static void set_final_note(const std::string& text);
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 

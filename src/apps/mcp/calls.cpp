@@ -40,7 +40,7 @@ class Reporter {
     if (level_ < 0) level_ = kNoLevel;
   }
 
-  void tell(const JobSnapshot& seen) {
+  void report(const JobSnapshot& seen) {
     std::string words = seen.progress;
     if (seen.state == JobState::Queued && seen.ahead > 0)
       words = fmt::format("waiting: {} before it", seen.ahead);
@@ -155,7 +155,7 @@ std::optional<Json> Server::follow(const RpcRequest& request, const std::string&
     const std::optional<JobSnapshot> seen = jobs_.wait(handle, said, background ? 0 : kLook);
     if (!seen) return tool_error(handle + " is no longer known", "bug");
     said = seen->said;
-    reporter.tell(*seen);
+    reporter.report(*seen);
     if (is_over(*seen)) return job_result(*seen, arguments["full"].as_bool());
     if (request.call.cancelled || request.sink.gone()) {
       jobs_.cancel(handle);
@@ -184,7 +184,7 @@ Json Server::own_tool(const RpcRequest& request, const AgentTool& tool, const Js
          !request.sink.gone()) {
     seen = jobs_.wait(handle, seen->said, kLook);
     if (!seen) return tool_error(handle + " is no longer known", "bug");
-    reporter.tell(*seen);
+    reporter.report(*seen);
   }
   return job_result(*seen, arguments["full"].as_bool());
 }

@@ -89,7 +89,7 @@ bool HttpWire::write(std::string_view bytes) {
   return true;
 }
 
-bool HttpWire::hung_up() const {
+bool HttpWire::is_closed() const {
   pollfd polled{fd_, POLLIN | POLLRDHUP, 0};
   if (::poll(&polled, 1, 0) <= 0) return false;
   return (polled.revents & (POLLHUP | POLLERR | POLLRDHUP)) != 0;
@@ -115,7 +115,7 @@ bool HttpSink::gone() {
     wire_.write(": still at work\n\n");
     last_ = Instant::now();
   }
-  return ending_ || (stop_with_client_ && wire_.hung_up());
+  return ending_ || (stop_with_client_ && wire_.is_closed());
 }
 
 bool HttpSink::finish(const std::optional<Json>& message, int status, const Headers& headers) {

@@ -29,7 +29,7 @@ class HttpWire {
   bool write(std::string_view bytes);
   bool write(const HttpAnswer& answer) { return write(to_text(answer)); }
   /// Whether the client has closed its end.
-  bool hung_up() const;
+  bool is_closed() const;
 
  private:
   /// Reads available bytes; false when none arrived in time.

@@ -34,7 +34,7 @@ class RegisterCache {
   /// Whether several passes read the pack.
   bool is_read_again(const Dim& address) const;
   /// Notes that a pass reads the pack.
-  void saw(const Dim& address, size_t pass) { seen_.packs[address.text()].insert(pass); }
+  void note_load(const Dim& address, size_t pass) { seen_.packs[address.text()].insert(pass); }
 
   /// The element's value: the first pass that needs it computes it, later passes read it from
   /// registers. Empty if it is computed as usual. `scope` is the scope of single elements.

@@ -165,7 +165,7 @@ std::optional<Value> RowKernel::load(const Buffer& buffer, const Dim& address) {
   const auto element = packs_.element(buffer, renamed, kept ? "[item]" : "");
   if (!element) return std::nullopt;
   e_.note(address);
-  cache_.saw(renamed, pass_);
+  cache_.note_load(renamed, pass_);
   if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
   return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
 }

@@ -158,7 +158,7 @@ std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address)
   if (!element) return std::nullopt;
   e_.note(address);
   if (!moves) return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
-  cache_.saw(renamed, pass_);
+  cache_.note_load(renamed, pass_);
   if (!kept) in_pass_.insert(element->substr(0, element->find('.')));
   return Value{{from_memory(buffer.dtype, *element)}, element_scope_};
 }

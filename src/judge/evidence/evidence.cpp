@@ -206,7 +206,7 @@ class Gathering {
       launch.metrics.derive();
       launches.push_back({launch.metrics, launch.us});
     }
-    out_.dearest = profile::dearest_launch(launches);
+    out_.dearest = profile::longest_launch(launches);
     out_.call = profile::metrics_of_call(launches);
     const std::optional<double> us = tools_.verify.gpu != nullptr ? request_.us : std::nullopt;
     profile::CallFacts facts;

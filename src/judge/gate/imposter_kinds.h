@@ -28,7 +28,7 @@ struct ImposterOutputs {
   std::string inapplicable;
 };
 /// The result for a task to which the imposter does not apply.
-inline ImposterOutputs not_here(std::string why) { return {{}, std::move(why)}; }
+inline ImposterOutputs not_applicable(std::string why) { return {{}, std::move(why)}; }
 
 struct ImposterKind {
   const char* name;

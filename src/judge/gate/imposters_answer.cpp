@@ -46,7 +46,7 @@ Result<ImposterOutputs> zero(const ImposterCell& cell) {
 Result<ImposterOutputs> constant(const ImposterCell& cell) {
   const bool single = std::ranges::all_of(
       cell.set.truths, [](const Truth& truth) { return truth.value.size() <= 1; });
-  if (single) return not_here("outputs of one number are their own mean");
+  if (single) return not_applicable("outputs of one number are their own mean");
   ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths) {
     double sum = 0;
@@ -69,7 +69,8 @@ Result<ImposterOutputs> identity(const ImposterCell& cell) {
   for (const Truth& truth : cell.set.truths) {
     const auto input = std::ranges::find_if(
         cell.set.inputs, [&](const HostTensor& tensor) { return tensor.shape == truth.shape; });
-    if (input == cell.set.inputs.end()) return not_here("no input has the shape of the output");
+    if (input == cell.set.inputs.end())
+      return not_applicable("no input has the shape of the output");
     HostTensor tensor = like(truth);
     std::vector<double> values(truth.value.size());
     tensor::load_values(*input, 0, values);
@@ -86,7 +87,7 @@ bool all_bool(const ImposterCell& cell) {
 }
 
 Result<ImposterOutputs> half_scaled(const ImposterCell& cell) {
-  if (all_bool(cell)) return not_here("truth values have no half");
+  if (all_bool(cell)) return not_applicable("truth values have no half");
   ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths)
     imposed.outputs.push_back(mapped(truth, [](double value) { return value / 2; }));
@@ -97,7 +98,7 @@ Result<ImposterOutputs> sign_flipped(const ImposterCell& cell) {
   const bool any_signed = std::ranges::any_of(cell.set.truths, [](const Truth& truth) {
     return tensor::is_float(truth.dtype) || tensor::is_signed_int(truth.dtype);
   });
-  if (!any_signed) return not_here("the outputs have no sign");
+  if (!any_signed) return not_applicable("the outputs have no sign");
   ImposterOutputs imposed;
   for (const Truth& truth : cell.set.truths)
     imposed.outputs.push_back(mapped(truth, [](double value) { return -value; }));
@@ -118,7 +119,7 @@ Result<ImposterOutputs> first_row(const ImposterCell& cell) {
     }
     imposed.outputs.push_back(std::move(tensor));
   }
-  return any ? imposed : not_here("the outputs have one row");
+  return any ? imposed : not_applicable("the outputs have one row");
 }
 
 // Zeroes the elements after the last whole warp of every row.
@@ -137,11 +138,11 @@ Result<ImposterOutputs> dropped_tail(const ImposterCell& cell) {
     }
     imposed.outputs.push_back(std::move(tensor));
   }
-  return any ? imposed : not_here("the outputs have one element per row");
+  return any ? imposed : not_applicable("the outputs have one element per row");
 }
 
 Result<ImposterOutputs> stale_buffer(const ImposterCell& cell) {
-  if (cell.earlier == nullptr) return not_here("every shape has one set only");
+  if (cell.earlier == nullptr) return not_applicable("every shape has one set only");
   ImposterOutputs imposed;
   for (const Truth& truth : cell.earlier->truths) imposed.outputs.push_back(rounded(truth));
   return imposed;

@@ -44,7 +44,7 @@ Result<ImposterOutputs> rewritten(const ImposterCell& cell, const char* why_not,
     any = any || other;
     return other;
   });
-  if (!any) return not_here(why_not);
+  if (!any) return not_applicable(why_not);
   return evaluate(cell, graph, cell.set.inputs);
 }
 
@@ -151,7 +151,7 @@ bool rounds(const Node& node) {
 
 Result<ImposterOutputs> bf16_inside(const ImposterCell& cell) {
   if (!outputs_finer_than(cell, DType::Bf16))
-    return not_here("the outputs are not finer than bf16");
+    return not_applicable("the outputs are not finer than bf16");
   const char* why_not = "nothing is computed in fp32";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Node& node = r.from()[id];
@@ -167,9 +167,9 @@ NodeId to_tf32(Rewriter& r, NodeId x) {
 }
 
 Result<ImposterOutputs> tf32_inside(const ImposterCell& cell) {
-  if (cell.task.precision.allow_tf32) return not_here("the task allows TF32");
+  if (cell.task.precision.allow_tf32) return not_applicable("the task allows TF32");
   if (!outputs_finer_than(cell, DType::Fp16))
-    return not_here("the outputs are not finer than TF32");
+    return not_applicable("the outputs are not finer than TF32");
   const char* why_not = "there is no product of fp32 matrices";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Node& node = r.from()[id];
@@ -287,13 +287,13 @@ double accumulation_work(const Graph& graph, const Node& node) {
 
 Result<ImposterOutputs> fp16_accumulate(const ImposterCell& cell) {
   if (!outputs_finer_than(cell, DType::Bf16))
-    return not_here("the outputs are coarser than fp16 sums");
+    return not_applicable("the outputs are coarser than fp16 sums");
   Overrides overrides;
   for (NodeId id = 0; id < static_cast<NodeId>(cell.graph.nodes.size()); ++id) {
     const Node& node = cell.graph[id];
     if (!accumulates(cell.graph, node)) continue;
     if (accumulation_work(cell.graph, node) > kMostAccumulated)
-      return not_here("too large to imitate on the CPU");
+      return not_applicable("too large to imitate on the CPU");
     Graph upto = overrides.apply(cell.graph);
     // Node ids stay valid: each node is replaced by exactly one.
     upto.outputs.clear();
@@ -309,7 +309,7 @@ Result<ImposterOutputs> fp16_accumulate(const ImposterCell& cell) {
     overrides.values.push_back(std::move(value));
   }
   if (overrides.nodes.empty())
-    return not_here("nothing is summed, or every sum is exact in a half");
+    return not_applicable("nothing is summed, or every sum is exact in a half");
   return evaluate(cell, overrides.apply(cell.graph), overrides.inputs(cell.set.inputs));
 }
 

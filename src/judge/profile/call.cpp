@@ -66,7 +66,7 @@ void join_metric(const std::string& id, const std::vector<LaunchMetrics>& launch
 
 }  // namespace
 
-size_t dearest_launch(const std::vector<LaunchMetrics>& launches) {
+size_t longest_launch(const std::vector<LaunchMetrics>& launches) {
   const auto most = std::ranges::max_element(launches, {}, &LaunchMetrics::us);
   return most == launches.end() ? 0 : static_cast<size_t>(most - launches.begin());
 }
@@ -74,7 +74,7 @@ size_t dearest_launch(const std::vector<LaunchMetrics>& launches) {
 MetricSet metrics_of_call(const std::vector<LaunchMetrics>& launches) {
   if (launches.empty()) return {};
   if (launches.size() == 1) return launches[0].metrics;
-  const size_t dearest = dearest_launch(launches);
+  const size_t dearest = longest_launch(launches);
   MetricSet call;
   call.kernel = launches[dearest].metrics.kernel;
   for (const catalog::Metric& metric : catalog::metrics())

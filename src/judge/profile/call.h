@@ -13,7 +13,7 @@ struct LaunchMetrics {
 };
 
 /// Index of the launch that takes longest; 0 when there is no launch.
-size_t dearest_launch(const std::vector<LaunchMetrics>& launches);
+size_t longest_launch(const std::vector<LaunchMetrics>& launches);
 
 /// Counts are summed. Shares and rates are averaged by time. A flag holds if it holds in any
 /// launch. What belongs to one launch (registers, grid) comes from the longest launch. A sum or an

@@ -19,7 +19,7 @@ LaunchMetrics launch(double us, double sectors, double dram_pct, double register
 TEST(Call, AddsUpItsLaunches) {
   const std::vector<LaunchMetrics> launches = {launch(2, 100, 10, 32, true),
                                                launch(6, 300, 90, 64, false)};
-  EXPECT_EQ(dearest_launch(launches), 1u);
+  EXPECT_EQ(longest_launch(launches), 1u);
   const MetricSet call = metrics_of_call(launches);
   EXPECT_EQ(call.kernel, "long");
   EXPECT_EQ(call.get("global_load_sectors"), 400);

@@ -107,7 +107,7 @@ class LaunchReader {
   Status read_stalls(const NcuLaunch& launch, LaunchValues& values) {
     StallReader stalls;
     for (const NcuCell& cell : launch.cells) {
-      if (!stalls.wants(cell.name)) continue;
+      if (!stalls.accepts(cell.name)) continue;
       const auto unit = parse_unit(cell.unit);
       if (!unit)
         return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,

@@ -41,7 +41,7 @@ std::string reason_in(const StallForm (&forms)[N], std::string_view column) {
 
 }  // namespace
 
-bool StallReader::wants(std::string_view column) const {
+bool StallReader::accepts(std::string_view column) const {
   return !reason_in(kPerIssue, column).empty() || !reason_in(kSamples, column).empty() ||
          std::ranges::find(kLatencies, column) != kLatencies.end();
 }

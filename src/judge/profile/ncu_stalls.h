@@ -12,7 +12,7 @@ namespace kw::profile {
 
 class StallReader {
  public:
-  bool wants(std::string_view column) const;
+  bool accepts(std::string_view column) const;
   void add(std::string_view column, double value);
   /// The stall_*_pct metrics from the better of the two forms. Empty when the total is unknown,
   /// because a share needs the total.

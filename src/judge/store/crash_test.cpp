@@ -171,7 +171,7 @@ TEST(FullDisk, IsTheMachinesFaultAndPasses) {
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().blame, Blame::Environment);
     expect_kept(*StoredRun::open(here, Access::Read), promised);
-    disk.relieve();
+    disk.make_space();
     EXPECT_TRUE(work(*run, &promised)) << "once there is room the same run goes on";
     EXPECT_EQ(run->report()["storage"]["judged"].as_int(), kCandidates);
   }

@@ -13,7 +13,7 @@ enum class Cut : uint8_t {
   Before,  // nothing of the operation happens
   Torn,    // half of the bytes: in a temporary file, or appended
   After,   // all of it happens, but the caller gets an Error
-  Full,    // nothing of it happens; later writes fail too, until relieve()
+  Full,    // nothing of it happens; later writes fail too, until make_space()
 };
 
 class FaultDisk : public os::Disk {
@@ -24,7 +24,7 @@ class FaultDisk : public os::Disk {
 
   int operations() const { return count_; }
   bool dead() const { return dead_; }
-  void relieve() { dead_ = false, at_ = -1; }
+  void make_space() { dead_ = false, at_ = -1; }
 
   Status write(const std::string& path, std::string_view bytes, os::Sync) override {
     return run([&] { return real().write(path, bytes, os::Sync::No); },

@@ -118,7 +118,7 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
     impl->lock = std::move(lock).value();
     impl->manifest = {id, inputs.name, utc_text(wall_clock()), {}};
     Json abandoned;  // left by an unfinished creation
-    KW_TRY(impl->mend(&abandoned));
+    KW_TRY(impl->repair(&abandoned));
     KW_TRY(write_inputs(at, inputs, disk, &impl->manifest));
     KW_TRY(disk.write(at.manifest(), json_text(to_json(impl->manifest)), os::Sync::Yes));
     impl->keep_reserve();
@@ -146,7 +146,7 @@ Result<Run> Run::open(const std::string& folder, Access access, os::Disk& disk) 
   impl->scan();
   if (access == Access::Write) {
     Json found = Json::object();
-    KW_TRY(impl->mend(&found));
+    KW_TRY(impl->repair(&found));
     if (!impl->lock->died().empty()) found.set("died", impl->lock->died());
     impl->keep_reserve();
     ++impl->sessions;

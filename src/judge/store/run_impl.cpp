@@ -1,4 +1,4 @@
-// A crash leaves temporary files and perhaps a torn last event. mend() removes both when a run is
+// A crash leaves temporary files and perhaps a torn last event. repair() removes both when a run is
 // opened for writing; readers ignore them. scan() rebuilds the state from the files: candidates
 // from lineage.json, sessions and seconds from the events. Storing that state in a file of its own
 // was the alternative; after a crash it could disagree with the folder. The cost: opening a run
@@ -121,7 +121,7 @@ void Run::Impl::scan() {
   }
 }
 
-Status Run::Impl::mend(Json* found) {
+Status Run::Impl::repair(Json* found) {
   const EventLog log = read_events(at);
   if (log.torn_bytes > 0) {
     KW_TRY(disk.truncate(at.events(), log.sound_bytes));

@@ -59,7 +59,7 @@ struct Run::Impl {
   /// Reads the state from the folder.
   void scan();
   /// Removes temporary files and the torn end of the events.
-  Status mend(Json* found);
+  Status repair(Json* found);
   /// Reserves disk space for a report, or releases it. Errors are ignored: a full disk fails later
   /// writes.
   void keep_reserve();

@@ -245,7 +245,7 @@ Status BenchSession::time_modules() {
   return Done{};
 }
 
-Status BenchSession::look_again() {
+Status BenchSession::time_again() {
   const auto& measured = report_.candidate.measurement;
   if (!measured || measured->rejected) return Done{};
   const std::string why =
@@ -390,7 +390,7 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
   KW_TRY(admit_rivals());
   KW_TRY(calibrate());
   KW_TRY(time_modules());
-  KW_TRY(look_again());
+  KW_TRY(time_again());
   KW_TRY(ask_profiler());
   if (report_.candidate.problem.empty()) KW_TRY(time_torch());
   if (report_.candidate.problem == kAuditRefused) report_.verdict = *report_.candidate.verdict;

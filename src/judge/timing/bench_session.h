@@ -30,7 +30,7 @@ class BenchSession {
   /// Times everything that was admitted, interleaved, in all workers.
   Status time_modules();
   Status time_worker(int worker, const std::vector<ports::TimedProgram>& programs);
-  Status look_again();
+  Status time_again();
   Status ask_profiler();
   Status time_torch();
   Result<BaselineRequest> torch_request() const;

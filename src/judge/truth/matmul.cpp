@@ -264,7 +264,7 @@ class Product {
         blocks(job.left.value, job.right.value, chunk_loops().gemm_double, panel, column,
                [&](const double* sums) {
                  each(job, panel, column, kWidth, [&](size_t at, int64_t k, size_t, size_t) {
-                   out_.t[at] = settled(s_.mode, node_.dtype, sums[k]);
+                   out_.t[at] = stored_value(s_.mode, node_.dtype, sums[k]);
                  });
                });
       }
@@ -288,7 +288,7 @@ class Product {
            [&](const float* sums) {
              each(job, panel, column, kGemmColumns<float>,
                   [&](size_t at, int64_t k, size_t, size_t) {
-                    out_.t[at] = settled(s_.mode, node_.dtype, static_cast<double>(sums[k]));
+                    out_.t[at] = stored_value(s_.mode, node_.dtype, static_cast<double>(sums[k]));
                   });
            });
   }

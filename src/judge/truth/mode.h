@@ -16,6 +16,6 @@ enum class Mode : uint8_t {
 /// Returns whether sums of this type are computed in fp32.
 bool sums_in_float(Mode mode, tensor::DType type);
 /// Returns a computed value as a node of this float type stores it.
-double settled(Mode mode, tensor::DType type, double value);
+double stored_value(Mode mode, tensor::DType type, double value);
 
 }  // namespace kw::truth

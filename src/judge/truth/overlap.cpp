@@ -185,7 +185,7 @@ class Overlap {
       out_.i[at] = sums.i[from];
     } else {
       const double t = narrow_ ? static_cast<double>(sums.narrow[from]) : sums.t[from];
-      out_.t[at] = settled(s_.mode, node_.dtype, t);
+      out_.t[at] = stored_value(s_.mode, node_.dtype, t);
     }
     if (!sums.size.empty()) {
       const TrackedValue e =

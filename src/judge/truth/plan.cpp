@@ -133,10 +133,10 @@ class Planner {
     if (grows && computes(in)) make_whole(in, leaves);
     std::vector<Layout> out;
     for (const Layout& leaf : leaves[in]) {
-      auto view = see_through(n, leaf);
+      auto view = view_layout(n, leaf);
       if (!view) {
         make_whole(in, leaves);
-        return {*see_through(n, leaves[in][0])};
+        return {*view_layout(n, leaves[in][0])};
       }
       out.push_back(*std::move(view));
     }

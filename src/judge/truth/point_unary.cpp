@@ -22,8 +22,8 @@ void try_ends(const PointSpec& spec, const ChunkOperand& x, int k, VectorLanes& 
   const double v = x.lanes->t[k], y = out.t[k];
   const double own = spec.errors.argument * spec.rounding.unit;
   const double e = kPathFactor * argument_error(v, a_of(x)[k], own);
-  if (spec.tracks.a) out.a[k] = swing_between(between, f, v, y, e, kPathOverflow) / kPathFactor;
-  if (spec.tracks.h) out.h[k] = swing_between(between, f, v, y, h_of(x)[k], kHalfOverflow);
+  if (spec.tracks.a) out.a[k] = error_between(between, f, v, y, e, kPathOverflow) / kPathFactor;
+  if (spec.tracks.h) out.h[k] = error_between(between, f, v, y, h_of(x)[k], kHalfOverflow);
 }
 
 /// `slope` returns |f'(x)| from x and y.

@@ -89,12 +89,12 @@ bool any_jumps(std::span<const ChunkOperand> in) {
   return std::any_of(in.begin(), in.end(), [](const ChunkOperand& x) { return x.lanes->jumps; });
 }
 
-void settle(const PointSpec& spec, int count, VectorLanes& out) {
+void round_result(const PointSpec& spec, int count, VectorLanes& out) {
   if (spec.mode == Mode::Declared && spec.to == DType::Fp32) {
     for (int k = 0; k < count; ++k) out.t[k] = static_cast<double>(static_cast<float>(out.t[k]));
     return;
   }
-  for (int k = 0; k < count; ++k) out.t[k] = settled(spec.mode, spec.to, out.t[k]);
+  for (int k = 0; k < count; ++k) out.t[k] = stored_value(spec.mode, spec.to, out.t[k]);
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int coun
     integer_result(spec, in, count, out);
   } else {
     float_result(spec, in, count, out);
-    if (spec.mode != Mode::Truth) return settle(spec, count, out);
+    if (spec.mode != Mode::Truth) return round_result(spec, count, out);
     if (spec.tracks.a || spec.tracks.h) chunk_loops().add_rounding(spec, count, out);
   }
   if (any_jumps(in)) carry_jumps(spec, in, count, out);

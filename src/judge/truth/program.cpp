@@ -73,7 +73,7 @@ class Emitter {
   View seen(const View& view, const Chain* chain) const {
     Layout layout = layout_of(view);
     for (; chain != nullptr; chain = chain->next) {
-      auto through = see_through(*chain->op, layout);
+      auto through = view_layout(*chain->op, layout);
       KW_CHECK(through.has_value(), "the plan keeps what layouts cannot express");
       layout = *std::move(through);
     }

@@ -151,7 +151,7 @@ class Reduction {
   void write_sum(const Accumulators& state, size_t at, size_t s);
   void write_product(const Accumulators& state, size_t at, size_t s);
   void write_choice(const Accumulators& state, size_t at, size_t s);
-  void settle(const Accumulators& state, size_t at, size_t s);
+  void round_result(const Accumulators& state, size_t at, size_t s);
   void set_errors(size_t at, double a, double h);
   void set_jumps(const Accumulators& state, size_t at, size_t s);
 
@@ -189,13 +189,14 @@ void Reduction::write(const Accumulators& state, int64_t index, int slot) {
   if (state.jumps) set_jumps(state, at, s);
 }
 
-void Reduction::settle(const Accumulators& state, size_t at, size_t s) {
+void Reduction::round_result(const Accumulators& state, size_t at, size_t s) {
   const bool narrow = sums_in_float(s_.mode, node_.dtype);
-  out_.t[at] = settled(s_.mode, node_.dtype, narrow ? static_cast<double>(state.f[s]) : state.t[s]);
+  out_.t[at] =
+      stored_value(s_.mode, node_.dtype, narrow ? static_cast<double>(state.f[s]) : state.t[s]);
 }
 
 void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
-  if (s_.mode != Mode::Truth) return settle(state, at, s);
+  if (s_.mode != Mode::Truth) return round_result(state, at, s);
   out_.t[at] = state.t[s];
   const TrackedValue e =
       sum_errors(rounding_, state.count, {state.t[s], state.size[s], state.a[s], state.h[s]});
@@ -204,7 +205,7 @@ void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
 
 // The result is certain only if every order of the factors stays in range.
 void Reduction::write_product(const Accumulators& state, size_t at, size_t s) {
-  if (s_.mode != Mode::Truth) return settle(state, at, s);
+  if (s_.mode != Mode::Truth) return round_result(state, at, s);
   const double t = out_.t[at] = state.t[s], m = std::fabs(t);
   double a = state.a[s], h = state.h[s];
   if (std::isfinite(t) && state.count > 1) {

@@ -107,7 +107,7 @@ KW_HD double distance(double moved, double y) {
 /// Returns max |f(x ± e) - y| with y = f(x). `overflow` is one of the constants above. An error too
 /// small for a difference in fp64 is scaled up first, and the result is scaled down.
 template <class F>
-KW_HD double swing(F f, double x, double y, double e, double overflow) {
+KW_HD double error_by_perturbation(F f, double x, double y, double e, double overflow) {
   if (e == 0) return 0;
   if (e == infinity() && !(fabs(x) > overflow)) return infinity();
   if (!(fabs(x) < infinity())) return e < infinity() ? 0 : infinity();
@@ -119,7 +119,7 @@ KW_HD double swing(F f, double x, double y, double e, double overflow) {
 
 /// The same for functions that oscillate or have poles, which their ends do not bound.
 template <class F>
-KW_HD double swing_between(ops::Between between, F f, double x, double y, double e,
+KW_HD double error_between(ops::Between between, F f, double x, double y, double e,
                            double overflow) {
   constexpr double kPi = 3.14159265358979323846;
   if (e == 0) return 0;
@@ -128,7 +128,7 @@ KW_HD double swing_between(ops::Between between, F f, double x, double y, double
     return infinity();
   if (between == ops::Between::GammaPoles && ceil(x - e) <= (x + e < 0 ? x + e : 0))
     return infinity();
-  return swing(f, x, y, e, overflow);
+  return error_by_perturbation(f, x, y, e, overflow);
 }
 
 /// The path error of the argument with the error of scaling it; `own` is relative.
@@ -200,8 +200,8 @@ KW_HD double power_error(double x, double z, double y, double ex, double ez, dou
   const bool small = x > 0 && ex <= kSmall * x && ez <= kSmall;
   if (small && fabs(y) <= kLargest && fabs(z) * ex <= kSmall * x)
     return fabs(z * y / x) * ex + fabs(y * log(x)) * ez;
-  return swing([=](double v) { return pow(v, z); }, x, y, ex, overflow) +
-         swing([=](double v) { return pow(x, v); }, z, y, ez, overflow);
+  return error_by_perturbation([=](double v) { return pow(v, z); }, x, y, ex, overflow) +
+         error_by_perturbation([=](double v) { return pow(x, v); }, z, y, ez, overflow);
 }
 KW_HD TrackedValue power_of(const TrackedValue& x, const TrackedValue& z, const Rounding& r, bool a,
                             bool h) {
@@ -220,8 +220,8 @@ KW_HD TrackedValue power_of(const TrackedValue& x, const TrackedValue& z, const 
 /// A function that is smooth in both arguments, by trying.
 template <class F>
 KW_HD double tried_error(F f, double x, double z, double y, double ex, double ez, double overflow) {
-  return swing([=](double v) { return f(v, z); }, x, y, ex, overflow) +
-         swing([=](double v) { return f(x, v); }, z, y, ez, overflow);
+  return error_by_perturbation([=](double v) { return f(v, z); }, x, y, ex, overflow) +
+         error_by_perturbation([=](double v) { return f(x, v); }, z, y, ez, overflow);
 }
 
 // --- integers ----------------------------------------------------------------------------------

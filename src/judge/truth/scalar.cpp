@@ -84,7 +84,7 @@ double to_double(int64_t x, DType type) {
 
 bool sums_in_float(Mode mode, DType type) { return mode == Mode::Declared && type != DType::Fp64; }
 
-double settled(Mode mode, DType type, double value) {
+double stored_value(Mode mode, DType type, double value) {
   const bool narrow = mode == Mode::Declared && type != DType::Fp64;
   const double computed = narrow ? static_cast<double>(static_cast<float>(value)) : value;
   return mode != Mode::Truth && is_half(type) ? rounded(type, computed) : computed;

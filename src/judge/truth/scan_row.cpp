@@ -65,7 +65,7 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
   const auto write = [&](size_t k) __attribute__((always_inline)) {
     if (task.mode != Mode::Truth) {
       const bool narrow = sums_in_float(task.mode, task.node.dtype);
-      out.t[k] = settled(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
+      out.t[k] = stored_value(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
       return;
     }
     out.t[k] = t;
@@ -98,7 +98,7 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
   const auto write = [&](size_t k) {
     if (task.mode != Mode::Truth) {
       const bool narrow = sums_in_float(task.mode, task.node.dtype);
-      out.t[k] = settled(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
+      out.t[k] = stored_value(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
       return;
     }
     out.t[k] = t;
@@ -140,7 +140,7 @@ void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
   double lo = 0, hi = 0;
   int64_t count = 0;
   const auto write = [&](size_t k) {
-    out.t[k] = task.mode == Mode::Truth ? t : settled(task.mode, task.node.dtype, t);
+    out.t[k] = task.mode == Mode::Truth ? t : stored_value(task.mode, task.node.dtype, t);
     if (task.mode != Mode::Truth) return;
     const bool whole = std::isfinite(t);
     const double m = whole ? std::fabs(t) : 0, n = static_cast<double>(count);

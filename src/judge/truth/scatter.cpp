@@ -136,7 +136,7 @@ class Scattering {
   }
 
   void add(size_t at, const Element& x) {
-    out_.t[at] = settled(s_.mode, node_.dtype, out_.t[at] + x.t);
+    out_.t[at] = stored_value(s_.mode, node_.dtype, out_.t[at] + x.t);
     if (s_.mode != Mode::Truth) return;
     size_[at] += std::fabs(x.t);
     set_errors(at, a_at(at) + x.a, h_at(at) + x.h);
@@ -145,7 +145,7 @@ class Scattering {
   void multiply(size_t at, const Element& x) {
     const double y = out_.t[at], m = std::fabs(y * x.t);
     const double a = a_at(at), h = h_at(at);
-    out_.t[at] = settled(s_.mode, node_.dtype, y * x.t);
+    out_.t[at] = stored_value(s_.mode, node_.dtype, y * x.t);
     set_errors(at, std::fabs(y) * x.a + std::fabs(x.t) * a + 4 * a * x.a + rounding_.unit * m,
                std::fabs(y) * x.h + std::fabs(x.t) * h + h * x.h + rounding_.half_unit * m);
   }

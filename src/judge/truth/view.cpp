@@ -190,7 +190,7 @@ View flat_view(const Layout& layout, const std::vector<int>& order) {
   return view;
 }
 
-std::optional<Layout> see_through(const Node& op, const Layout& in) {
+std::optional<Layout> view_layout(const Node& op, const Layout& in) {
   const Extents shape = graph::values_of(op.shape);
   switch (op.op) {
     case Op::Reshape:

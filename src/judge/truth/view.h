@@ -51,7 +51,7 @@ bool is_view_op(graph::Op op);
 
 /// Returns the layout of `in` seen through a view op. Not set when a layout cannot express it (a
 /// reshape that would cut a piece unevenly, a part of joined dims).
-std::optional<Layout> see_through(const graph::Node& op, const Layout& in);
+std::optional<Layout> view_layout(const graph::Node& op, const Layout& in);
 
 /// Calls body(position, address, stride, count) for every run of evenly spaced elements among the
 /// row-major positions start … start + count of a coalesced view.

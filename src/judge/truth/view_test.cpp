@@ -199,7 +199,7 @@ TEST(View, ChainsOfMovesEndWhereIndicesSay) {
     for (int step = 0; step < 6 && elements.address.size() < 20000; ++step) {
       Elements next;
       const Node op = moves.draw(elements, next);
-      const auto seen = see_through(op, layout);
+      const auto seen = view_layout(op, layout);
       ++(seen ? expressed : beyond);
       if (!seen) break;
       layout = *seen;
@@ -242,7 +242,7 @@ TEST(View, WindowsOfAConvolutionJoin) {
                          node(Op::Window, {3}, {2, 1}, {2, 3, 4, 4, 3, 3}),
                          node(Op::Permute, {0, 1, 4, 5, 2, 3}, {}, {2, 3, 3, 3, 4, 4}),
                          node(Op::Reshape, {}, {}, {2, 1, 27, 16})}) {
-    auto seen = see_through(op, layout);
+    auto seen = view_layout(op, layout);
     ASSERT_TRUE(seen.has_value());
     layout = *std::move(seen);
   }

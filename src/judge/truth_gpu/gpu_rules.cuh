@@ -92,7 +92,7 @@ KW_HD TrackedValue unary(const TrackedValue& x, const Spec& s) {
   if (!rough) return y;
   const auto f = [](double v) { return F::at(v); };
   const auto moved = [&](double by, double overflow) {
-    return swing_between(F::between, f, x.t, y.t, by, overflow);
+    return error_between(F::between, f, x.t, y.t, by, overflow);
   };
   y.a = s.a ? moved(kPathFactor * e, kPathOverflow) / kPathFactor : 0;
   y.h = s.h ? moved(x.h, kHalfOverflow) : 0;

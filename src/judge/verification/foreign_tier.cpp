@@ -368,7 +368,7 @@ class Recorder {
     }
     if (records.size() != runs_.size()) return skip(index, "it was not recorded");
     host_recording::AgreedCall settled =
-        host_recording::settle(records, host_recording::kCallsPerCase);
+        host_recording::agree_on_call(records, host_recording::kCallsPerCase);
     const std::string at = task::dims_text(shapes_[index].dims);
     if (!settled.refused.empty())
       return refuse(at.empty() ? settled.refused : fmt::format("at {}: {}", at, settled.refused));

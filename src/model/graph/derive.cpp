@@ -194,7 +194,7 @@ class Derivation {
     for (size_t at = forward_.nodes.size(); at-- > 0;) {
       const auto y = static_cast<NodeId>(at);
       const std::optional<NodeId> g = tape_.gradient(y);
-      if (!g || !tape_.wants(y)) continue;
+      if (!g || !tape_.needs_gradient(y)) continue;
       place(y);
       KW_TRY(derive_node(tape_, y, *g, closed));
     }

@@ -198,7 +198,7 @@ std::map<NodeId, Rule> closed_forms(const Tape& tape) {
   std::map<NodeId, Rule> rules;
   for (size_t at = 0; at < tape.forward.nodes.size(); ++at) {
     const auto id = static_cast<NodeId>(at);
-    if (!tape.wants(id)) continue;
+    if (!tape.needs_gradient(id)) continue;
     if (auto rule = matcher.match(id)) rules.emplace(id, std::move(*rule));
   }
   return rules;

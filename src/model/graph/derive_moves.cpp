@@ -88,7 +88,7 @@ Status unconcat(Tape& tape, NodeId g, const Node& node) {
   Dim start(0);
   for (const NodeId input : node.inputs) {
     const Dim stop = start + tape.forward[input].shape[at(dim)];
-    if (tape.wants(input)) {
+    if (tape.needs_gradient(input)) {
       const NodeId piece = KW_TRY(tape.b.slice(g, dim, start, stop));
       KW_TRY(tape.give(input, tape.b.reshape(piece, tape.forward[input].shape)));
     }
@@ -212,8 +212,8 @@ Status derive_movement(Tape& tape, NodeId y, NodeId g) {
 Status derive_mat_mul(Tape& tape, NodeId y, NodeId g) {
   const NodeId a = tape.forward[y].inputs[0], c = tape.forward[y].inputs[1];
   // d a = g c^T: g is [M, N] and c is [K, N]. d c = a^T g: a^T is [K, M] and g^T is [N, M].
-  if (tape.wants(a)) KW_TRY(give_product(tape, a, g, c));
-  if (tape.wants(c)) {
+  if (tape.needs_gradient(a)) KW_TRY(give_product(tape, a, g, c));
+  if (tape.needs_gradient(c)) {
     const NodeId left = KW_TRY(transposed(tape.b, a));
     const NodeId right = KW_TRY(transposed(tape.b, g));
     KW_TRY(give_product(tape, c, left, right));

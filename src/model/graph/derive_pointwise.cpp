@@ -33,7 +33,7 @@ class Cone {
     std::set<NodeId, std::greater<>> open;
     for (NodeId at = y;;) {
       for (const NodeId input : tape.forward[at].inputs) {
-        if (tape.wants(input)) open.insert(input);
+        if (tape.needs_gradient(input)) open.insert(input);
       }
       while (!open.empty() && !belongs(*open.begin(), y)) open.erase(open.begin());
       if (open.empty() || nodes_.size() >= kLargestCall) break;
@@ -50,7 +50,7 @@ class Cone {
     std::set<NodeId> all;
     for (const NodeId node : nodes_) {
       for (const NodeId input : tape_.forward[node].inputs) {
-        if (!has(input) && tape_.wants(input)) all.insert(input);
+        if (!has(input) && tape_.needs_gradient(input)) all.insert(input);
       }
     }
     return all;
@@ -69,8 +69,9 @@ class Cone {
     const bool output = std::any_of(tape_.forward.outputs.begin(), tape_.forward.outputs.end(),
                                     [&](const NamedNode& one) { return one.node == id; });
     const std::vector<NodeId>& users = tape_.users(id);
-    return !output && std::all_of(users.begin(), users.end(),
-                                  [&](NodeId user) { return has(user) || !tape_.wants(user); });
+    return !output && std::all_of(users.begin(), users.end(), [&](NodeId user) {
+      return has(user) || !tape_.needs_gradient(user);
+    });
   }
 
   const Tape& tape_;
@@ -189,7 +190,7 @@ Status derive_pointwise(Tape& tape, NodeId y, NodeId g, const std::map<NodeId, R
       if (have == slopes.end()) continue;
       const Slope t = have->second;
       for (size_t i = 0; i < inputs.size(); ++i) {
-        if (!tape.wants(inputs[i])) continue;
+        if (!tape.needs_gradient(inputs[i])) continue;
         const std::optional<Slope> one = local(tape, f, *at, i, t);
         if (!one) continue;
         if (!cone.has(inputs[i])) {

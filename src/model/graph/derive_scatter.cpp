@@ -40,28 +40,28 @@ class Scattered {
   Term zeros(NodeId like) { return f_(zeros_like(b_, like)); }
 
   Status set() {
-    if (tape_.wants(base()))
+    if (tape_.needs_gradient(base()))
       KW_TRY(tape_.give(f_, base(), written(f_(g_), zeros(source()), ScatterMode::Set)));
-    if (!tape_.wants(source())) return Done{};
+    if (!tape_.needs_gradient(source())) return Done{};
     return tape_.give(f_, source(), gathered(f_(g_)));
   }
 
   Status add() {
     KW_TRY(tape_.give(f_, base(), f_(g_)));
-    if (!tape_.wants(source())) return Done{};
+    if (!tape_.needs_gradient(source())) return Done{};
     return tape_.give(f_, source(), gathered(f_(g_)));
   }
 
   // The product without one factor. A zero is replaced when it is the only one.
   Status multiply() {
     const Term g = f_(g_), x = f_(base()), s = f_(source());
-    if (tape_.wants(base())) {
+    if (tape_.needs_gradient(base())) {
       const Term one = f_(b_.constant(node_.dtype, 1));
       const Term whole = where(x == Term(0), one, x);
       const Term rest = written(whole, s, ScatterMode::Multiply);
       KW_TRY(tape_.give(f_, base(), g * rest / whole));
     }
-    if (!tape_.wants(source())) return Done{};
+    if (!tape_.needs_gradient(source())) return Done{};
     const Term one = f_(b_.constant(node_.dtype, 1));
     const Term empty = s == Term(0);
     const Term counts = cast(empty, node_.dtype);
@@ -79,8 +79,8 @@ class Scattered {
     const Term kept = cast(x == y, node_.dtype);
     const Term chosen = cast(s == gathered(y), node_.dtype);
     const Term share = g / written(kept, chosen, ScatterMode::Add);
-    if (tape_.wants(base())) KW_TRY(tape_.give(f_, base(), share * kept));
-    if (!tape_.wants(source())) return Done{};
+    if (tape_.needs_gradient(base())) KW_TRY(tape_.give(f_, base(), share * kept));
+    if (!tape_.needs_gradient(source())) return Done{};
     return tape_.give(f_, source(), gathered(share) * chosen);
   }
 

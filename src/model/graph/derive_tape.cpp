@@ -29,7 +29,7 @@ Tape::Tape(const Graph& graph, std::vector<bool> active)
 
 Status Tape::give(NodeId to, Result<NodeId> gradient) {
   if (!gradient) return std::move(gradient).error();
-  if (!wants(to)) return Done{};
+  if (!needs_gradient(to)) return Done{};
   KW_CHECK(b.dtype(*gradient) == forward[to].dtype && b[*gradient].shape == forward[to].shape,
            "a gradient is like what it is of");
   NodeId& sum = gradients_[static_cast<size_t>(to)];
@@ -46,7 +46,7 @@ Status Tape::give(NodeId to, Result<NodeId> gradient) {
 }
 
 Status Tape::give(Formula& f, NodeId to, const Term& gradient) {
-  if (!wants(to)) return Done{};
+  if (!needs_gradient(to)) return Done{};
   return give(to, f.done(gradient, forward[to].dtype));
 }
 

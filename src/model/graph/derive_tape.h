@@ -26,7 +26,7 @@ class Tape {
   Builder b;
   const Graph& forward;
 
-  bool wants(NodeId id) const { return active_[static_cast<size_t>(id)]; }
+  bool needs_gradient(NodeId id) const { return active_[static_cast<size_t>(id)]; }
   /// Adds to the node's gradient, in the node's dtype. Does nothing when the node is not active.
   Status give(NodeId to, Result<NodeId> gradient);
   Status give(Formula& f, NodeId to, const Term& gradient);

@@ -116,7 +116,7 @@ PythonAnswer read_answer(os::ProcessResult process) {
   return answer;
 }
 
-std::string last_words(const os::ProcessResult& process) {
+std::string last_output(const os::ProcessResult& process) {
   const std::string_view all = trim(process.err);
   const size_t at = all.rfind('\n');
   return std::string(at == std::string_view::npos ? all : all.substr(at + 1));
@@ -134,7 +134,7 @@ Result<Tuned> tune_python(const PythonRequest& request) {
   if (tuned.failed.empty()) tuned.failed = answer.json["ended"].as_string();
   if (tuned.failed.empty() && answer.process.timed_out) tuned.failed = "it did not finish";
   if (tuned.failed.empty() && !answer.json.contains("tuned"))
-    tuned.failed = "the process ended: " + last_words(answer.process);
+    tuned.failed = "the process ended: " + last_output(answer.process);
   return tuned;
 }
 

@@ -55,7 +55,7 @@ Json worker_files(const std::vector<std::string>& names);
 std::string python_boot();
 std::string python_keep();
 /// The last output of a process without an answer.
-std::string last_words(const os::ProcessResult& process);
+std::string last_output(const os::ProcessResult& process);
 
 /// One process over all shapes. An Error if Python with torch is missing.
 Result<Tuned> tune_python(const PythonRequest& request);

@@ -447,7 +447,7 @@ std::string difference(const RecordedCall& one, const RecordedCall& other) {
   return "";
 }
 
-AgreedCall settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted) {
+AgreedCall agree_on_call(const std::vector<const CaseRecord*>& records, size_t calls_wanted) {
   AgreedCall settled;
   for (const CaseRecord* record : records) {
     if (record->calls.size() < calls_wanted || !record->calls.back().finished)

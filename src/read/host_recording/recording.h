@@ -78,6 +78,6 @@ struct AgreedCall {
   std::string refused;                 // why it is not accepted
   std::string not_served;      // why this shape is outside its domain
 };
-AgreedCall settle(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
+AgreedCall agree_on_call(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
 
 }  // namespace kw::host_recording

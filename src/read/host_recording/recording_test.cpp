@@ -54,7 +54,7 @@ Outcome settled(const std::vector<std::string>& texts) {
   }
   std::vector<const CaseRecord*> records;
   for (const auto& run : runs) records.push_back(&run.at(0));
-  const AgreedCall found = settle(records, 3);
+  const AgreedCall found = agree_on_call(records, 3);
   Outcome out{found.refused, found.not_served, {}, found.call != nullptr};
   if (found.call != nullptr) out.call = *found.call;
   return out;

@@ -131,14 +131,14 @@ std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
   if (process.timed_out || process.signal == SIGXCPU)
     return fmt::format("its host code did not finish within {:.0f} s", timeout_seconds);
   if (process.signal == SIGSYS) {
-    const std::string which = last_words(process);
+    const std::string which = last_output(process);
     return "it started a process or a thread, or used the network or another process" +
            (which.starts_with("system call ") ? " (" + printable(which) + ")" : "");
   }
   if (process.signal == SIGSEGV || process.signal == SIGBUS)
     return "it touched memory that is not there; tensors are device pointers";
   if (process.signal != 0) return fmt::format("its host code ended by signal {}", process.signal);
-  const std::string said = last_words(process);
+  const std::string said = last_output(process);
   return said.empty() ? "its host code ended the process"
                       : "its host code ended the process: " + said;
 }

@@ -301,7 +301,7 @@ PromptReading read_prompt(const std::string& text, const std::vector<std::string
 
 std::vector<std::string> check_prompt(PromptReading& reading, const task::Task& task) {
   std::vector<std::string> contradictions;
-  const auto settle = [&](Phrase& phrase, bool agrees, const std::string& reference) {
+  const auto note_effect = [&](Phrase& phrase, bool agrees, const std::string& reference) {
     phrase.effect = agrees ? "agrees with the reference" : "not followed: " + reference;
     if (!agrees)
       contradictions.push_back(fmt::format("the prompt says '{}', but {}; the reference counts",
@@ -317,17 +317,17 @@ std::vector<std::string> check_prompt(PromptReading& reading, const task::Task& 
         types += fmt::format("{}{} is {}", types.empty() ? "" : ", ", input.name,
                              tensor::dtype_name(input.dtype));
       }
-      settle(phrase, any, types);
+      note_effect(phrase, any, types);
     } else if (phrase.kind == PhraseKind::Axis) {
       const std::set<int64_t> axes = axes_of(task);
       const bool agrees = axes.count(parse_int(phrase.value).value_or(0)) > 0;
-      settle(phrase, agrees,
-             axes.empty() ? "the reference reduces nothing"
-                          : "the reference reduces over another axis");
+      note_effect(phrase, agrees,
+                  axes.empty() ? "the reference reduces nothing"
+                               : "the reference reduces over another axis");
     } else if (phrase.kind == PhraseKind::Weight) {
       const bool has = task.inputs.size() > 1;
-      settle(phrase, has == (phrase.value == "yes"),
-             has ? "the reference has weights" : "the reference has no weights");
+      note_effect(phrase, has == (phrase.value == "yes"),
+                  has ? "the reference has weights" : "the reference has no weights");
     }
   }
   return contradictions;

@@ -30,7 +30,7 @@ void for_each_element(const kernel::Buffer& buffer, Visit visit) {
   }
 }
 
-Error complain(const kernel::Buffer& buffer, const std::string& why) {
+Error buffer_error(const kernel::Buffer& buffer, const std::string& why) {
   return input_error(fmt::format("buffer '{}': {}", buffer.name, why));
 }
 
@@ -54,16 +54,17 @@ uint64_t dense_bytes(const kernel::Buffer& buffer) {
 
 Status check_layout(const kernel::Buffer& buffer) {
   const int64_t size = tensor::dtype_size(buffer.dtype);
-  if (buffer.bytes < 0) return complain(buffer, fmt::format("{} bytes", buffer.bytes));
+  if (buffer.bytes < 0) return buffer_error(buffer, fmt::format("{} bytes", buffer.bytes));
   if (buffer.align < 1 || (buffer.align & (buffer.align - 1)) != 0 || buffer.align > 4096) {
-    return complain(buffer, fmt::format("align {} is not a power of two up to 4096", buffer.align));
+    return buffer_error(buffer,
+                        fmt::format("align {} is not a power of two up to 4096", buffer.align));
   }
   auto count = tensor::element_count(buffer.shape);
-  if (!count) return complain(buffer, count.error().message);
-  if (*count > INT64_MAX / size) return complain(buffer, "its size overflows");
+  if (!count) return buffer_error(buffer, count.error().message);
+  if (*count > INT64_MAX / size) return buffer_error(buffer, "its size overflows");
   if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size()) {
-    return complain(buffer, fmt::format("{} strides for {} dimensions", buffer.strides.size(),
-                                        buffer.shape.size()));
+    return buffer_error(buffer, fmt::format("{} strides for {} dimensions", buffer.strides.size(),
+                                            buffer.shape.size()));
   }
   if (*count == 0) return Done{};
   int64_t last = *count - 1;
@@ -74,14 +75,14 @@ Status check_layout(const kernel::Buffer& buffer) {
       if (buffer.strides[axis] < 0 ||
           __builtin_mul_overflow(buffer.shape[axis] - 1, buffer.strides[axis], &step) ||
           __builtin_add_overflow(last, step, &last)) {
-        return complain(buffer,
-                        fmt::format("stride {} is negative or overflows", buffer.strides[axis]));
+        return buffer_error(
+            buffer, fmt::format("stride {} is negative or overflows", buffer.strides[axis]));
       }
     }
   }
   if (last >= buffer.bytes / size) {
-    return complain(buffer,
-                    fmt::format("element {} lies outside its {} bytes", last, buffer.bytes));
+    return buffer_error(buffer,
+                        fmt::format("element {} lies outside its {} bytes", last, buffer.bytes));
   }
   return Done{};
 }

@@ -239,11 +239,11 @@ class Worker {
       report = cuda::time_subjects(*context_, *utilities_, requests, request.protocol_options);
     }
     if (report.device_lost) return environment_error("the GPU was lost: " + report.message);
-    tell(std::move(report), reply);
+    report_end(std::move(report), reply);
     return Done{};
   }
 
-  static void tell(cuda::TimeReport report, Reply& reply) {
+  static void report_end(cuda::TimeReport report, Reply& reply) {
     reply.time.status = report.status;
     reply.time.message = std::move(report.message);
     for (cuda::LaneResult& lane : report.results) {

@@ -16,7 +16,7 @@ constexpr double kHelloSeconds = 120;
 constexpr double kQuickSeconds = 30;
 constexpr size_t kMaxLoadedImages = 256;
 
-std::string last_words(os::Child& child) {
+std::string last_output(os::Child& child) {
   const std::string tail = child.stderr_tail();
   const auto lines = split_lines(trim(tail));
   return lines.empty() || lines.back().empty() ? ""
@@ -76,7 +76,7 @@ Answer WorkerLink::exchange(const Request& request, const std::vector<int>& fds,
   if (state == os::ChannelState::Closed) {
     child_->kill();
     answer.state = Answer::State::Died;
-    answer.how_died = child_->how_it_ended() + last_words(*child_);
+    answer.how_died = child_->how_it_ended() + last_output(*child_);
     return answer;
   }
   auto reply = decode_reply(frame);

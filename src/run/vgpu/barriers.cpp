@@ -2,9 +2,9 @@
 // exited, or warps wait at different bar instructions with the same id. Opening only correct
 // barriers would end such runs with nothing but a deadlock. So barriers open as on hardware, and
 // each undefined use is reported. A warp whose live lanes have all arrived counts as 32 threads, as
-// on hardware. settle() is the last step: it joins divergent lanes, and if no barrier opens then,
-// the block is stuck. Ordering is exact: a barrier of all threads starts a new interval, a named
-// one joins vector clocks.
+// on hardware. open_divergent() is the last step: it joins divergent lanes, and if no barrier opens
+// then, the block is stuck. Ordering is exact: a barrier of all threads starts a new interval, a
+// named one joins vector clocks.
 #include "vgpu/barriers.h"
 
 #include <algorithm>
@@ -344,7 +344,7 @@ bool open_ready(Machine& m) {
   return opened;
 }
 
-bool settle(Machine& m) {
+bool open_divergent(Machine& m) {
   if (open_ready(m)) return true;
   if (settle_divergence(m) && open_ready(m)) return true;
   if (!m.stop) report_stuck(m);

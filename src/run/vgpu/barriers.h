@@ -12,6 +12,6 @@ bool open_ready(Machine& m);
 /// To be called when no warp of the running block can continue. Lets divergent lanes arrive at
 /// their barriers, which CUDA does not allow, and reports that. Returns false when no barrier
 /// opens: the block is stuck, which is reported too.
-bool settle(Machine& m);
+bool open_divergent(Machine& m);
 
 }  // namespace kw::vgpu

@@ -74,9 +74,9 @@ BlockRun::State BlockRun::run() {
     const bool opened = open_ready(m_);
     if (!opened && !any_ready) {
       if (finished()) return State::Finished;
-      if (!settle(m_)) return State::Stopped;
+      if (!open_divergent(m_)) return State::Stopped;
     }
-    idle_ = block_goes_round() || (any_ready && !any_worked && !opened);
+    idle_ = block_repeats_state() || (any_ready && !any_worked && !opened);
     if (idle_ || spent_ > kBlockSlice) return State::Yielded;
   }
 }
@@ -120,7 +120,7 @@ WarpStop BlockRun::run_warp(Warp& w) {
     left -= w.executed - before;
   } while (why == WarpStop::Tainted && left > 0);
   if (why == WarpStop::Slice && m_.progress == progress) {
-    if (std::has_single_bit(++w.quiet_slices) && goes_round(w)) why = WarpStop::Spin;
+    if (std::has_single_bit(++w.quiet_slices) && repeats_state(w)) why = WarpStop::Spin;
     if (why == WarpStop::Spin) w.quiet_slices = 0;
   } else {
     w.quiet_slices = 0;
@@ -147,7 +147,7 @@ WarpStop BlockRun::slice(Warp& w, uint64_t fuel) {
 
 // Whether the warp returns to its current pc with the same registers after it read memory and
 // changed none.
-bool BlockRun::goes_round(Warp& w) {
+bool BlockRun::repeats_state(Warp& w) {
   if (w.group_count == 0 || m_.stop) return false;
   const uint32_t bytes = m_.launch.code->file_bytes;
   const uint32_t start = latest_group(w).pc;
@@ -163,7 +163,7 @@ bool BlockRun::goes_round(Warp& w) {
 }
 
 // The same for the whole block, compared once per round of its warps.
-bool BlockRun::block_goes_round() {
+bool BlockRun::block_repeats_state() {
   if (m_.outside != outside_ || quiet_rounds_ == 0) {
     outside_ = m_.outside;
     looks_ = m_.looks;

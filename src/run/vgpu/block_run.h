@@ -30,8 +30,8 @@ class BlockRun {
   bool round(const std::vector<uint32_t>& order, bool& any_worked);
   WarpStop run_warp(Warp& w);
   WarpStop slice(Warp& w, uint64_t fuel);
-  bool goes_round(Warp& w);
-  bool block_goes_round();
+  bool repeats_state(Warp& w);
+  bool block_repeats_state();
   void check_limits(const Warp& w);
   bool is_late();
 

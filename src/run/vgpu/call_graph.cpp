@@ -95,7 +95,7 @@ void find_reaches(CallGraph& graph, const std::set<int>& visited, const ptx::Mod
 
 }  // namespace
 
-bool CallGraph::leads_back(int callee, int caller) const {
+bool CallGraph::may_reenter(int callee, int caller) const {
   const auto found = reaches.find(callee);
   return found != reaches.end() && found->second.count(caller) != 0;
 }

@@ -17,7 +17,7 @@ struct CallGraph {
   bool too_deep = false;         // then the rest is not complete
 
   /// Whether the caller may be entered again before a call of `callee` returns.
-  bool leads_back(int callee, int caller) const;
+  bool may_reenter(int callee, int caller) const;
 };
 
 CallGraph call_graph_of(const ptx::Module& module, int entry);

@@ -297,7 +297,7 @@ void decode_all(Decoder& d) {
     return;
   }
   for (const int f : d.graph.order) {
-    d.layouts[f].recursive = d.graph.leads_back(f, f);
+    d.layouts[f].recursive = d.graph.may_reenter(f, f);
     d.result.visited += d.module.functions[f].instructions.size();
   }
   d.discard = d.next;

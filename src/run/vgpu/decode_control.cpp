@@ -156,7 +156,7 @@ bool decode_call(Decoder& d, const Instruction& in) {
   if (!copies(d, in.operands[2].elements, callee.params, other.params, true, call.copies))
     return false;
   if (!copies(d, in.operands[0].elements, callee.returns, other.returns, false, back)) return false;
-  if (d.layout().recursive && d.graph.leads_back(index, d.current)) call.save = d.layout().frame;
+  if (d.layout().recursive && d.graph.may_reenter(index, d.current)) call.save = d.layout().frame;
   const int save = call.save;
   const std::optional<size_t> around = branch_around(d, in, save);
   d.emit_row(Op::Call, d.code.calls, std::move(call));

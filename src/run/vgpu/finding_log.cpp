@@ -52,7 +52,7 @@ void tell_of_warps_first(std::vector<record::Finding>& all) {
 
 }  // namespace
 
-bool FindingLog::wants(record::FindingKind kind, int launch, uint32_t pc) {
+bool FindingLog::should_add(record::FindingKind kind, int launch, uint32_t pc) {
   const auto found = index_.find({kind, launch, pc});
   if (found == index_.end()) return !full();
   ++rows_[found->second].finding.count;

@@ -18,7 +18,7 @@ class FindingLog {
  public:
   /// True when the caller must build the finding and add() it. False: it was counted, or the log is
   /// full.
-  bool wants(record::FindingKind kind, int launch, uint32_t pc);
+  bool should_add(record::FindingKind kind, int launch, uint32_t pc);
   /// `origin_pc`: the load that read an undefined value, for prefer_races().
   void add(record::Finding finding, uint32_t pc, uint32_t origin_pc = ~0u);
   /// Notes that the instructions at both pcs took part in a race.

@@ -199,7 +199,8 @@ void ProgramMemory::judge_output(size_t i, const LaunchSegments& last, FindingLo
     if (written) return;
     if (missing++ == 0) first = logical;
   });
-  if (missing == 0 || !log.wants(record::FindingKind::OutputNotWritten, static_cast<int>(i), ~0u))
+  if (missing == 0 ||
+      !log.should_add(record::FindingKind::OutputNotWritten, static_cast<int>(i), ~0u))
     return;
   record::Finding finding =
       finding_after(record::FindingKind::OutputNotWritten, last, program_, buffer.name, first);

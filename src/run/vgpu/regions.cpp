@@ -23,7 +23,7 @@ uint64_t unit_count(const MemoryRegion& region) {
   return (region.size + (uint64_t{1} << region.unit_log2) - 1) >> region.unit_log2;
 }
 
-void want_large_pages(void* begin, uint64_t bytes) {
+void request_large_pages(void* begin, uint64_t bytes) {
   constexpr uint64_t kPage = 4096;
   if (bytes < kLargePages) return;
   const uint64_t at = reinterpret_cast<uint64_t>(begin), first = (at + kPage - 1) / kPage * kPage;
@@ -45,7 +45,7 @@ Regions::Pages::Pages(uint64_t bytes) : bytes_(bytes) {
   const uint64_t at = reinterpret_cast<uint64_t>(mapped_);
   const uint64_t start = slack != 0 ? (at + slack - 1) / kLargePages * kLargePages : at;
   p_ = reinterpret_cast<void*>(start);
-  want_large_pages(p_, bytes);
+  request_large_pages(p_, bytes);
 }
 
 Regions::Pages::~Pages() {

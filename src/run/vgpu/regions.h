@@ -82,6 +82,6 @@ class Regions {
 uint64_t unit_count(const MemoryRegion& region);
 
 /// Asks the system for large pages under memory that is not touched yet.
-void want_large_pages(void* begin, uint64_t bytes);
+void request_large_pages(void* begin, uint64_t bytes);
 
 }  // namespace kw::vgpu

@@ -71,7 +71,7 @@ Status Evolution::note(const Json& event) {
 // Until there is a kernel to make faster.
 bool Evolution::translating() const { return state_.archive().best() == nullptr; }
 
-bool Evolution::wants_model(int64_t number) const {
+bool Evolution::needs_model(int64_t number) const {
   if (!settings_.asks_models() || state_.models().all_gone()) return false;
   if (settings_.authors == Authors::Both) return state_.exhausted() || number % 2 == 1;
   // In this mode, models begin with a generated kernel.
@@ -139,7 +139,7 @@ ProposalRequest Evolution::next() const {
     order.only_this = true;
     return order;
   }
-  if (wants_model(order.number))
+  if (needs_model(order.number))
     order_model(order, random);
   else
     order_builtin(order, random);
@@ -181,7 +181,7 @@ Status Evolution::retire() {
 }
 
 // The best unjudged candidates; the last place is for the most novel of the rest.
-std::vector<std::string> Evolution::worth_hardware() const {
+std::vector<std::string> Evolution::worth_running() const {
   std::vector<const Entry*> pool;
   double best = 0;
   for (const Entry& entry : state_.archive().entries()) {
@@ -221,7 +221,7 @@ std::vector<std::string> Evolution::worth_hardware() const {
 }
 
 // Reviewers read while proposals come in; all must finish before the choice.
-Status Evolution::hear() {
+Status Evolution::collect_reviews() {
   const std::vector<Reading> readings = KW_TRY(ports_.verifier->opinions());
   for (const Reading& reading : readings) {
     KW_TRY(note(State::read_event(reading)));
@@ -231,8 +231,8 @@ Status Evolution::hear() {
 }
 
 Status Evolution::hardware() {
-  if (!state_.chosen()) KW_TRY(hear());
-  if (!state_.chosen()) KW_TRY(note(State::chosen_event(worth_hardware())));
+  if (!state_.chosen()) KW_TRY(collect_reviews());
+  if (!state_.chosen()) KW_TRY(note(State::chosen_event(worth_running())));
   // Generated candidates are timed together. Models' candidates are judged one by one and recorded
   // at once, because each takes long and no outcome should be lost.
   std::vector<std::vector<record::Candidate>> groups;

@@ -45,13 +45,13 @@ class Evolution {
   ProposalRequest next() const;
   void order_builtin(ProposalRequest& order, Random& random) const;
   void order_model(ProposalRequest& order, Random& random) const;
-  bool wants_model(int64_t number) const;
+  bool needs_model(int64_t number) const;
   const Entry* to_tune(int64_t number, int island) const;
   bool translating() const;
   Status retire();
-  Status hear();
+  Status collect_reviews();
   Status look(const std::string& id);
-  std::vector<std::string> worth_hardware() const;
+  std::vector<std::string> worth_running() const;
   Status hardware();
   std::optional<std::string> reason_to_stop() const;
   void report_progress(const std::string& what) const;

@@ -312,12 +312,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 class BreederTest : public ::testing::Test {
  protected:
-  record::Candidate breed(Operator op, std::vector<std::string> parents = {}) {
+  record::Candidate mutate(Operator op, std::vector<std::string> parents = {}) {
     ProposalRequest order;
     order.number = number++;
     order.op = op;
     order.parents = std::move(parents);
-    const auto made = breeder.breed(order, archive);
+    const auto made = mutator.mutate(order, archive);
     EXPECT_TRUE(made && *made) << operator_name(op);
     if (!made || !*made) return {};
     archive.add(**made, order);
@@ -325,22 +325,22 @@ class BreederTest : public ::testing::Test {
     return **made;
   }
   FakeDesigns designs;
-  Mutator breeder{designs, 3};
+  Mutator mutator{designs, 3};
   Population archive;
   int64_t number = 0;
 };
 
 TEST_F(BreederTest, GuessesFollowTheDesigns) {
-  EXPECT_EQ(breed(Operator::Guess).origin, "k=rows");
-  EXPECT_EQ(breed(Operator::Guess).origin, "k=tiles");
-  const record::Candidate third = breed(Operator::Guess);
+  EXPECT_EQ(mutate(Operator::Guess).origin, "k=rows");
+  EXPECT_EQ(mutate(Operator::Guess).origin, "k=tiles");
+  const record::Candidate third = mutate(Operator::Guess);
   EXPECT_NE(third.stage, "guess") << "there are no more designs, so something else was done";
 }
 
 TEST_F(BreederTest, TuneChangesOneValueOrTwo) {
-  const record::Candidate parent = breed(Operator::Guess);
+  const record::Candidate parent = mutate(Operator::Guess);
   for (int i = 0; i < 3; ++i) {
-    const record::Candidate child = breed(Operator::Tune, {parent.id});
+    const record::Candidate child = mutate(Operator::Tune, {parent.id});
     size_t differ = 0;
     for (const auto& [name, value] : child.tunes) differ += parent.tunes.at(name) != value;
     EXPECT_GE(differ, 1u);
@@ -351,24 +351,24 @@ TEST_F(BreederTest, TuneChangesOneValueOrTwo) {
 }
 
 TEST_F(BreederTest, ScheduleKeepsTunablesThatFit) {
-  const record::Candidate guess = breed(Operator::Guess);
-  const record::Candidate tuned = breed(Operator::Tune, {guess.id});
+  const record::Candidate guess = mutate(Operator::Guess);
+  const record::Candidate tuned = mutate(Operator::Tune, {guess.id});
   std::set<std::string> origins;
-  for (int i = 0; i < 3; ++i) origins.insert(breed(Operator::Schedule, {tuned.id}).origin);
+  for (int i = 0; i < 3; ++i) origins.insert(mutate(Operator::Schedule, {tuned.id}).origin);
   EXPECT_TRUE(origins.count("k=tiles") > 0);
   EXPECT_TRUE(origins.count("k=rows switches") > 0);
 }
 
 TEST_F(BreederTest, CrossTakesFromBoth) {
-  const record::Candidate one = breed(Operator::Guess), two = breed(Operator::Guess);
-  const record::Candidate third = breed(Operator::Tune, {one.id});
-  const record::Candidate child = breed(Operator::Cross, {third.id, two.id});
+  const record::Candidate one = mutate(Operator::Guess), two = mutate(Operator::Guess);
+  const record::Candidate third = mutate(Operator::Tune, {one.id});
+  const record::Candidate child = mutate(Operator::Cross, {third.id, two.id});
   EXPECT_EQ(child.parents.size(), child.stage == "cross" ? 2u : 1u);
 }
 
 TEST_F(BreederTest, SimplifySwitchesAMethodOff) {
-  const record::Candidate parent = breed(Operator::Guess);
-  const record::Candidate child = breed(Operator::Simplify, {parent.id});
+  const record::Candidate parent = mutate(Operator::Guess);
+  const record::Candidate child = mutate(Operator::Simplify, {parent.id});
   EXPECT_EQ(child.stage, "simplify");
   EXPECT_LT(child.tunes.at("VEC") + child.tunes.at("UNROLL"),
             parent.tunes.at("VEC") + parent.tunes.at("UNROLL"));
@@ -379,7 +379,7 @@ TEST_F(BreederTest, EverythingIsTriedOnceAndThenThereIsNothing) {
   ProposalRequest order;
   for (order.number = 0; order.number < 200; ++order.number) {
     order.op = order.number % 2 == 0 ? Operator::Tune : Operator::Simplify;
-    const auto made = breeder.breed(order, archive);
+    const auto made = mutator.mutate(order, archive);
     ASSERT_TRUE(made);
     if (!*made) break;
     EXPECT_TRUE(ids.insert((*made)->id).second);
@@ -392,9 +392,9 @@ TEST_F(BreederTest, EverythingIsTriedOnceAndThenThereIsNothing) {
 
 TEST_F(BreederTest, ADesignThatCannotBeWrittenIsLeftOut) {
   designs.broken = "k=rows";
-  EXPECT_EQ(breed(Operator::Guess).origin, "k=tiles");
-  ASSERT_EQ(breeder.problems().size(), 1u);
-  EXPECT_NE(breeder.problems()[0].find("k=rows"), std::string::npos);
+  EXPECT_EQ(mutate(Operator::Guess).origin, "k=tiles");
+  ASSERT_EQ(mutator.problems().size(), 1u);
+  EXPECT_NE(mutator.problems()[0].find("k=rows"), std::string::npos);
 }
 
 TEST_F(BreederTest, WorksOnModulesOfModels) {
@@ -403,7 +403,7 @@ TEST_F(BreederTest, WorksOnModulesOfModels) {
   theirs.model = "a:b";
   archive.add(theirs, {});
   archive.judged(theirs.id, seen_at(5));
-  const record::Candidate child = breed(Operator::Tune, {theirs.id});
+  const record::Candidate child = mutate(Operator::Tune, {theirs.id});
   EXPECT_EQ(child.text, theirs.text);
   EXPECT_EQ(child.stage, "tune");
   EXPECT_EQ(child.model, "a:b") << "it has to be judged like everything of a model";

@@ -91,7 +91,7 @@ class TunedJudge : public ports::FakeJudge {
 /// The operators without a model are real; the models are scripted.
 class FakeProposer : public Proposer {
  public:
-  explicit FakeProposer(uint64_t seed) : breeder_(designs_, seed) {}
+  explicit FakeProposer(uint64_t seed) : mutator_(designs_, seed) {}
   std::function<Proposal(const ProposalRequest&, const Population&)> models;
   std::vector<ProposalRequest> begun;
   size_t most_in_flight = 0;
@@ -99,7 +99,7 @@ class FakeProposer : public Proposer {
   Status begin(const ProposalRequest& order, const Population& archive) override {
     begun.push_back(order);
     if (order.arm.empty()) {
-      waiting_[order.number] = KW_TRY(bred(order, archive));
+      waiting_[order.number] = KW_TRY(mutated(order, archive));
     } else {
       waiting_[order.number] = models(order, archive);
     }
@@ -115,18 +115,18 @@ class FakeProposer : public Proposer {
   }
 
  private:
-  Result<Proposal> bred(const ProposalRequest& order, const Population& archive) {
+  Result<Proposal> mutated(const ProposalRequest& order, const Population& archive) {
     Proposal offer;
     if (order.only_this) {
-      offer.candidate = breeder_.tune(order, archive);
+      offer.candidate = mutator_.tune(order, archive);
       return offer;
     }
-    offer.candidate = KW_TRY(breeder_.breed(order, archive));
+    offer.candidate = KW_TRY(mutator_.mutate(order, archive));
     offer.exhausted = !offer.candidate;
     return offer;
   }
   FakeDesigns designs_;
-  Mutator breeder_;
+  Mutator mutator_;
   std::map<int64_t, Proposal> waiting_;
 };
 

@@ -101,14 +101,14 @@ Result<const Mutator::Space*> Mutator::space_of_design(const std::string& name, 
   return space.values.empty() ? nullptr : &space;
 }
 
-std::optional<Mutator::ParentPoint> Mutator::home(const Entry& entry) {
+std::optional<Mutator::ParentPoint> Mutator::parent_point(const Entry& entry) {
   const Space& space = space_of_text(entry.candidate.text);
   if (space.values.empty()) return std::nullopt;
-  ParentPoint home{&space, entry.candidate.origin, space.values.front()};
+  ParentPoint parent_point{&space, entry.candidate.origin, space.values.front()};
   for (const auto& [name, value] : entry.candidate.tunes) {
-    if (home.tunes.count(name) > 0) home.tunes[name] = value;
+    if (parent_point.tunes.count(name) > 0) parent_point.tunes[name] = value;
   }
-  return home;
+  return parent_point;
 }
 
 record::Candidate Mutator::made(const Space& space, const std::string& origin, const Values& values,
@@ -142,7 +142,7 @@ Result<Mutator::Candidates> Mutator::guesses(const Population& archive) {
 
 // Changes one tunable, nearest values first; in a quarter of the cases up to two at once.
 Mutator::Candidates Mutator::tuned(const Entry& parent, Random& random) {
-  const std::optional<ParentPoint> at = home(parent);
+  const std::optional<ParentPoint> at = parent_point(parent);
   if (!at) return {};
   const bool leap = random.below(4) == 0;
   const uint64_t order = random.next();
@@ -190,7 +190,7 @@ Result<Mutator::Candidates> Mutator::rescheduled(const Entry& parent, Random& ra
     wanted.insert(wanted.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(1, wanted.size())),
                   {bare_design(parent.candidate.origin), true});
   for (const std::string& name : names) wanted.emplace_back(name, false);
-  const std::optional<ParentPoint> at = home(parent);
+  const std::optional<ParentPoint> at = parent_point(parent);
   Candidates list;
   std::set<std::pair<std::string, bool>> seen;
   for (const auto& [name, switches] : wanted) {
@@ -206,7 +206,7 @@ Result<Mutator::Candidates> Mutator::rescheduled(const Entry& parent, Random& ra
 
 // Takes schedules and tunables from one parent or the other at random.
 Result<Mutator::Candidates> Mutator::crossed(const Entry& one, const Entry& other, Random& random) {
-  const std::optional<ParentPoint> ours = home(one), theirs = home(other);
+  const std::optional<ParentPoint> ours = parent_point(one), theirs = parent_point(other);
   if (!ours || !theirs) return Candidates{};
   std::vector<std::pair<const Space*, std::string>> bodies;
   const auto first = choices_of(bare_design(one.candidate.origin)),
@@ -238,7 +238,7 @@ Result<Mutator::Candidates> Mutator::crossed(const Entry& one, const Entry& othe
 
 // Without one of its methods, or with one tunable at its smallest value.
 Mutator::Candidates Mutator::simplified(const Entry& parent, Random& random) {
-  const std::optional<ParentPoint> at = home(parent);
+  const std::optional<ParentPoint> at = parent_point(parent);
   if (!at) return {};
   std::vector<Values> plainer;
   const std::string chosen = kernel::with_tunes(at->space->text, at->tunes);
@@ -272,7 +272,7 @@ Result<std::optional<record::Candidate>> Mutator::anything(Random& random,
   }
   for (const Entry* entry : archive.ranked()) {
     if (entry->candidate.model.empty()) continue;
-    const std::optional<ParentPoint> at = home(*entry);
+    const std::optional<ParentPoint> at = parent_point(*entry);
     if (at) spaces.emplace_back(at->space, at->origin.empty() ? kItself : at->origin);
   }
   shuffle(spaces, random);
@@ -319,8 +319,8 @@ Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& orde
   return crossed(*parent, *other, random);
 }
 
-Result<std::optional<record::Candidate>> Mutator::breed(const ProposalRequest& order,
-                                                        const Population& archive) {
+Result<std::optional<record::Candidate>> Mutator::mutate(const ProposalRequest& order,
+                                                         const Population& archive) {
   Random random(hash64(std::to_string(order.number), seed_));
   std::vector<Operator> tries = {order.op};
   for (const Operator op :

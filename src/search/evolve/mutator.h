@@ -36,8 +36,8 @@ class Mutator {
 
   /// Not set when no new candidate is left. If the operator gives none, others are tried; the
   /// candidate's `stage` names the operator used.
-  Result<std::optional<record::Candidate>> breed(const ProposalRequest& order,
-                                                 const Population& archive);
+  Result<std::optional<record::Candidate>> mutate(const ProposalRequest& order,
+                                                  const Population& archive);
   /// Changes only the parent's tunables; not set when all values were tried.
   std::optional<record::Candidate> tune(const ProposalRequest& order, const Population& archive);
 
@@ -63,7 +63,7 @@ class Mutator {
 
   const Space& space_of_text(const std::string& text);
   Result<const Space*> space_of_design(const std::string& name, bool switches);
-  std::optional<ParentPoint> home(const Entry& entry);
+  std::optional<ParentPoint> parent_point(const Entry& entry);
   static record::Candidate made(const Space& space, const std::string& origin, const Values& values,
                                 std::vector<std::string> parents);
   /// The parent's values if the space allows them, otherwise the best guess.

@@ -151,7 +151,7 @@ std::optional<double> retry_after(const HttpReply& reply, double unix_time) {
   return std::nullopt;
 }
 
-std::string body_sight(const std::string& body) {
+std::string describe_body(const std::string& body) {
   const std::string_view text = trim(body);
   if (text.empty()) return "nothing";
   if (text.front() != '<') return fmt::format("text ('{}')", tidy(std::string(text.substr(0, 80))));
@@ -177,7 +177,7 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
   }
   const auto body = Json::parse(reply.body);
   if (!body || !(body->is_object() || body->is_array())) {
-    failure.message = fmt::format("HTTP {} with {}", reply.status, body_sight(reply.body));
+    failure.message = fmt::format("HTTP {} with {}", reply.status, describe_body(reply.body));
     return failure;
   }
   const ErrorWords words = error_words(*body);

@@ -28,6 +28,6 @@ Failure failure_of_problem(const HttpOutcome& outcome, const std::string& host);
 /// Seconds, from a number or from a date relative to `unix_time`; not set when it is neither.
 std::optional<double> retry_after(const HttpReply& reply, double unix_time);
 /// A description of a body that is not JSON: "HTML ('502 Bad Gateway')", "nothing", "text ('…')".
-std::string body_sight(const std::string& body);
+std::string describe_body(const std::string& body);
 
 }  // namespace kw::llm

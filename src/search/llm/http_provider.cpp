@@ -188,7 +188,7 @@ Outcome HttpProvider::read_json(const std::string& text) const {
   const auto body = Json::parse(text);
   if (!body || !body->is_object()) {
     return invalid_reply(fmt::format("{} answered with {} instead of JSON; is base_url right?",
-                                     host_of(row_.base_url), body_sight(text)));
+                                     host_of(row_.base_url), describe_body(text)));
   }
   if (!(*body)["error"].is_null()) return failure_of_error(*body);
   return wire_.read(*body);

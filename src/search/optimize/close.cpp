@@ -117,7 +117,7 @@ class Closing {
       result.claimed = one.claimed;
       result.attribution = one.attribution;
       for (const Json& check : sass_["checks"].items()) {
-        const MethodHistory seen = sighting_of(check);
+        const MethodHistory seen = method_history_of(check);
         if (seen.method != one.method) continue;
         result.seen = seen.state;
         result.seen_why = seen.why;

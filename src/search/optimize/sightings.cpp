@@ -99,7 +99,7 @@ Json to_json(const MethodHistory& seen) {
       .set("note", seen.why);
 }
 
-MethodHistory sighting_of(const Json& json) {
+MethodHistory method_history_of(const Json& json) {
   MethodHistory seen;
   seen.method = json["method_id"].as_string();
   for (const SassState state : {SassState::Verified, SassState::Absent}) {

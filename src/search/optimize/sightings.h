@@ -26,6 +26,6 @@ MethodHistory seen_by_counters(const catalog::Method& method, const profile::Met
                                const profile::MetricSet& without);
 
 Json to_json(const MethodHistory& sighting);
-MethodHistory sighting_of(const Json& json);
+MethodHistory method_history_of(const Json& json);
 
 }  // namespace kw::optimize

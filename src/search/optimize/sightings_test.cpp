@@ -27,7 +27,7 @@ TEST_P(Counters, ShowWhatAMethodChanged) {
   EXPECT_STREQ(profile::sass_state_name(seen.state), profile::sass_state_name(row.want))
       << seen.why;
   EXPECT_FALSE(seen.why.empty());
-  const MethodHistory again = sighting_of(to_json(seen));
+  const MethodHistory again = method_history_of(to_json(seen));
   EXPECT_EQ(again.state, seen.state);
   EXPECT_EQ(again.why, seen.why);
 }

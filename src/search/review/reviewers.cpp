@@ -149,14 +149,14 @@ Reviewers::Reviewers(std::vector<Specialist> specialists, AskOptions options, Po
       policy_(policy),
       price_(std::move(price)) {}
 
-std::string Reviewers::silenced() const {
+std::string Reviewers::why_stopped() const {
   const std::lock_guard lock(mutex_);
   return silenced_;
 }
 
 Opinion Reviewers::look(const Case& one, const stages::Answer& answer) {
   std::vector<AskResult> asked(specialists_.size());
-  const std::string silenced_before = silenced();
+  const std::string silenced_before = why_stopped();
   {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < specialists_.size(); ++i) {

@@ -67,7 +67,7 @@ class Reviewers {
   /// which all specialists failed. May be called for several modules at once.
   Opinion look(const Case& one, const stages::Answer& answer);
   /// Why the panel no longer asks models; "": it still does.
-  std::string silenced() const;
+  std::string why_stopped() const;
 
  private:
   void note_failures(const std::vector<AskResult>& asked);

@@ -219,7 +219,7 @@ class Tuning {
   }
 
   /// Removes an incomplete last line that a killed session left.
-  static Status mend(const std::string& journal) {
+  static Status repair(const std::string& journal) {
     const Result<std::string> text = os::read_file(journal, kMostJournalBytes);
     if (!text || text->empty() || text->ends_with("\n")) return Done{};
     const size_t end = text->rfind('\n');
@@ -230,7 +230,7 @@ class Tuning {
     const std::string folder = report_.folder + "/" + field_name(field);
     KW_TRY(os::make_directories(folder));
     const std::string journal = folder + "/journal.jsonl";
-    KW_TRY(mend(journal));
+    KW_TRY(repair(journal));
     TuneSettings settings;
     settings.field = field;
     settings.model = model_;

@@ -159,7 +159,7 @@ class Tuner {
     pool_.push_back({tuned_.shipped, *train, *guard});
     for (int generation = 1; generation <= settings_.generations; ++generation) {
       for (int number = 1; number <= settings_.population; ++number) {
-        KW_TRY(breed(generation, number));
+        KW_TRY(mutate(generation, number));
         if (!tuned_.stopped.empty() || !ballot_.stopped().empty()) return report_best();
       }
     }
@@ -262,7 +262,7 @@ class Tuner {
     return std::optional(std::move(event));
   }
 
-  Status breed(int generation, int number) {
+  Status mutate(int generation, int number) {
     const std::optional<Json> event = KW_TRY(rewritten(parent(number), generation, number));
     if (!event) return Done{};
     tuned_.usd += (*event)["usd"].as_double();

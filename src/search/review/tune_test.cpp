@@ -242,7 +242,7 @@ TEST(Reviewers, IsSilencedByWhatWillNotPass) {
   const Opinion second = reviewers.look(faulty, answer);
   EXPECT_FALSE(second.rejected);
   EXPECT_EQ(second.score, 0.5);
-  EXPECT_NE(reviewers.silenced(), "");
+  EXPECT_NE(reviewers.why_stopped(), "");
   const int calls = reader.calls["reader"];
   reviewers.look(faulty, answer);
   EXPECT_EQ(reader.calls["reader"], calls) << "nobody is asked any more";
@@ -263,7 +263,7 @@ TEST(Reviewers, GivesUpOnAProviderThatFailsAgainAndAgain) {
   };
   for (int i = 0; i < 5; ++i) reviewers.look({"ref", "int x;"}, busy);
   EXPECT_EQ(calls, 9) << "three modules, three readers each";
-  EXPECT_NE(reviewers.silenced().find("busy"), std::string::npos);
+  EXPECT_NE(reviewers.why_stopped().find("busy"), std::string::npos);
 }
 
 TEST(Reviewers, ReflectsWithTheFirstAnswerInSight) {

@@ -113,7 +113,7 @@ Result<BranchesOutcome> write_branches(const ModelPlan& plan, const StageInput& 
       KW_TRY(note(journal, plan, number, outcome));
       return outcome;
     }
-    conversation.hear(*said);
+    conversation.add_reply(*said);
     KW_TRY(journal.write(fmt::format("{}/response_{}.md", folder, number), said->text + "\n"));
     outcome.modules = read_branches(said->text, request.parent, &outcome.problem);
     KW_TRY(note(journal, plan, number, outcome));

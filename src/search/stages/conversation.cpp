@@ -115,7 +115,7 @@ void Conversation::answer_calls(std::vector<llm::ToolResult> results) {
   for (llm::ToolResult& result : results) turn.results.push_back(std::move(result));
 }
 
-void Conversation::hear(const llm::Reply& reply) {
+void Conversation::add_reply(const llm::Reply& reply) {
   llm::Message turn = llm::assistant_message(reply);
   // Providers reject an empty turn.
   if (trim(turn.text).empty() && turn.calls.empty()) turn.text = "(no answer)";

@@ -26,7 +26,7 @@ class Conversation {
   void say(const std::string& text);
   void answer_calls(std::vector<llm::ToolResult> results);
   /// Adds the assistant's turn.
-  void hear(const llm::Reply& reply);
+  void add_reply(const llm::Reply& reply);
   /// The whole conversation, compacted when it is too long. Texts are shortened until request and
   /// answer fit into `context_tokens`, as far as that is possible.
   llm::Request request(const std::string& label, int64_t context_tokens = 128'000);

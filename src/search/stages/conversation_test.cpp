@@ -18,7 +18,7 @@ TEST(Conversation, AlternatesAndMarksTheEnd) {
   Conversation talk({{"system", llm::Cache::Mark}}, {});
   talk.say("one");
   talk.say("two");
-  talk.hear(reply("three"));
+  talk.add_reply(reply("three"));
   talk.say("four");
   const auto& turns = talk.messages();
   ASSERT_GE(turns.size(), 2u);
@@ -32,7 +32,7 @@ TEST(Conversation, AlternatesAndMarksTheEnd) {
 TEST(Conversation, AnEmptyAnswerIsStillATurn) {
   Conversation talk({}, {});
   talk.say("one");
-  talk.hear(reply(" \n"));
+  talk.add_reply(reply(" \n"));
   talk.say("two");
   llm::Request request = talk.request("x");
   request.model = "m";
@@ -51,7 +51,7 @@ TEST(Conversation, CompactsByRule) {
     llm::Reply asking = reply("turn " + std::to_string(i) + "\n" + block);
     asking.calls = {llm::make_tool_call("c" + std::to_string(i), "verify",
                                         Json::object().set("source", block).dump())};
-    talk.hear(asking);
+    talk.add_reply(asking);
     talk.answer_calls(
         {{"c" + std::to_string(i), "verify", "found " + std::to_string(i) + "\n" + block, false}});
   }
@@ -88,7 +88,7 @@ TEST_P(Fits, TheModelsContext) {
   for (int i = 0; i < 3; ++i) {
     llm::Reply asking = reply(fmt::format("turn {}\n", i) + std::string(bytes, 'b'));
     asking.calls = {llm::make_tool_call("c", "verify", Json::object().set("source", "x").dump())};
-    talk.hear(asking);
+    talk.add_reply(asking);
     talk.answer_calls(
         {{"c", "verify", fmt::format("found {}\n", i) + std::string(bytes, 'c'), false}});
   }

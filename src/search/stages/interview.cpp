@@ -41,10 +41,10 @@ std::string user_answers(const InterviewRequest& request,
   return out;
 }
 
-class Talk {
+class InterviewLoop {
  public:
-  Talk(const ModelPlan& plan, const InterviewRequest& request, const Answer& answer,
-       Journal& journal)
+  InterviewLoop(const ModelPlan& plan, const InterviewRequest& request, const Answer& answer,
+                Journal& journal)
       : plan_(plan),
         request_(request),
         answer_(answer),
@@ -85,7 +85,7 @@ class Talk {
       outcome_.problem = outcome.failure().error().message;
       return std::optional<Interview>{};
     }
-    conversation_.hear(*outcome);
+    conversation_.add_reply(*outcome);
     KW_TRY(journal_.write(std::string(kFolder) + "/llm_response.md", outcome->text + "\n"));
     Result<Interview> answers = read_interview(outcome->text);
     if (answers) return std::optional(std::move(answers).value());
@@ -155,7 +155,7 @@ Result<Interview> read_interview(const std::string& reply) {
 
 Result<InterviewOutcome> interview(const ModelPlan& plan, const InterviewRequest& request,
                                    const Answer& answer, Journal& journal) {
-  return Talk(plan, request, answer, journal).run();
+  return InterviewLoop(plan, request, answer, journal).run();
 }
 
 }  // namespace kw::stages

@@ -119,7 +119,7 @@ Result<std::optional<llm::Reply>> Writer::ask(const TryRequest& request, int rou
     failure_ = outcome.failure();
     return std::optional<llm::Reply>{};
   }
-  conversation_.hear(*outcome);
+  conversation_.add_reply(*outcome);
   return std::optional(*outcome);
 }
 
@@ -151,7 +151,7 @@ Status Writer::run_calls(const TryRequest& request, const llm::Reply& reply, int
                                reply.text + "\n" + record);
 }
 
-Try Writer::last_looked_at() const {
+Try Writer::last_examined() const {
   const auto at = modules_.find(looked_at_);
   return at == modules_.end() ? Try{} : Try{at->second, ""};
 }
@@ -163,7 +163,7 @@ Try Writer::read(const TryRequest& request, const llm::Reply& reply) {
       read_submission(reply.text, [this](const std::string& id) { return find(id); });
   if (submission) return {candidate(request, *submission), ""};
   // A module that a tool examined also counts as an answer.
-  if (!looked_at_.empty() && fenced_blocks(reply.text).empty()) return last_looked_at();
+  if (!looked_at_.empty() && fenced_blocks(reply.text).empty()) return last_examined();
   std::string problem = submission.error().message;
   if (reply.stop == llm::StopReason::Length)
     problem += "; the answer was cut at its length limit: answer with less text, or with a diff";
@@ -184,7 +184,7 @@ Result<Try> Writer::submit(const TryRequest& request) {
     if (made.candidate) set_current(*made.candidate);
     return made;
   }
-  Try made = last_looked_at();
+  Try made = last_examined();
   if (!made.candidate)
     made.problem = fmt::format("{} rounds of tool calls without an answer", kMostRounds);
   return made;

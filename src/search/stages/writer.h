@@ -53,7 +53,7 @@ class Writer {
   Result<std::optional<llm::Reply>> ask(const TryRequest& request, int round);
   Status run_calls(const TryRequest& request, const llm::Reply& reply, int round);
   Try read(const TryRequest& request, const llm::Reply& reply);
-  Try last_looked_at() const;
+  Try last_examined() const;
 
   const ModelPlan& plan_;
   const StageInput& input_;

@@ -10,7 +10,7 @@ int64_t Evaluation::regressions() const {
   return std::ranges::count_if(changes, [](const Change& change) { return change.regression(); });
 }
 
-void settle(const std::vector<TaskRow>& before, Evaluation* evaluation) {
+void compute_totals(const std::vector<TaskRow>& before, Evaluation* evaluation) {
   evaluation->totals = totals_of(evaluation->rows);
   evaluation->changes.clear();
   for (TaskRow& row : evaluation->rows) row.regression.clear();

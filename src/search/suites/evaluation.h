@@ -30,7 +30,7 @@ struct Evaluation {
 };
 
 /// Computes totals and changes from the rows, and each row's `regression`.
-void settle(const std::vector<TaskRow>& before, Evaluation* evaluation);
+void compute_totals(const std::vector<TaskRow>& before, Evaluation* evaluation);
 
 std::string summary_markdown(const Evaluation& evaluation);
 std::string junit_xml(const Evaluation& evaluation);

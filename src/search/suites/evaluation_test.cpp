@@ -40,20 +40,20 @@ TEST(Evaluation, SettlesTotalsAndRegressions) {
   was.speedup = 2.5;
   TaskRow passed = e.rows[1];
   passed.passed = true;
-  settle({was, passed}, &e);
+  compute_totals({was, passed}, &e);
   EXPECT_EQ(e.totals.passed.count, 1);
   EXPECT_EQ(e.regressions(), 2);
   EXPECT_EQ(e.rows[0].regression, "speedup_drop:2.5->1.5");
   EXPECT_EQ(e.rows[1].regression, "pass_to_fail");
   EXPECT_EQ(e.rows[2].regression, "");
   EXPECT_NE(summary_text(e).find("against     old: 2 regressions\n"), std::string::npos);
-  settle({e.rows[0]}, &e);
+  compute_totals({e.rows[0]}, &e);
   EXPECT_EQ(e.rows[0].regression, "");  // replaced, not added to
 }
 
 TEST(Evaluation, JunitIsWellFormedWhateverTheReason) {
   Evaluation e = example();
-  settle({}, &e);
+  compute_totals({}, &e);
   const std::string xml = junit_xml(e);
   EXPECT_NE(xml.find("tests=\"3\" failures=\"1\" errors=\"1\""), std::string::npos);
   EXPECT_NE(xml.find("x &lt; y &amp; &quot;z&quot;?&#10;second"), std::string::npos);
@@ -63,7 +63,7 @@ TEST(Evaluation, JunitIsWellFormedWhateverTheReason) {
 
 TEST(Evaluation, MarkdownKeepsItsTable) {
   Evaluation e = example();
-  settle({}, &e);
+  compute_totals({}, &e);
   const std::string text = summary_markdown(e);
   EXPECT_NE(text.find("| a\\|b |"), std::string::npos);
   EXPECT_NE(text.find("| passed | 1/3 (33.3 %"), std::string::npos);
@@ -73,7 +73,7 @@ TEST(Evaluation, MarkdownKeepsItsTable) {
 
 TEST(Evaluation, FailedBaselinesAreNamedWithTheirTask) {
   Evaluation e = example();
-  settle({}, &e);
+  compute_totals({}, &e);
   EXPECT_EQ(summary_markdown(e).find("Baselines that failed"), std::string::npos);
   e.rows[0].baseline_failure = "baseline eager failed: the reference raised: a | b";
   EXPECT_NE(summary_markdown(e).find("## Baselines that failed\n\n- `relu` baseline eager failed: "
@@ -87,7 +87,7 @@ TEST(Evaluation, FailedBaselinesAreNamedWithTheirTask) {
 TEST(Evaluation, WithoutAClockNoRateOfSpeedIsShown) {
   Evaluation e = example();
   e.rows[0].measured = false;
-  settle({}, &e);
+  compute_totals({}, &e);
   const std::string text = summary_markdown(e);
   EXPECT_EQ(text.find("fast_"), std::string::npos);
   EXPECT_NE(text.find("nothing was timed"), std::string::npos);
@@ -95,7 +95,7 @@ TEST(Evaluation, WithoutAClockNoRateOfSpeedIsShown) {
 
 TEST(Evaluation, TerminalTextNamesWhatFailed) {
   Evaluation e = example();
-  settle({}, &e);
+  compute_totals({}, &e);
   const std::string text = summary_text(e);
   EXPECT_NE(text.find("failed lost: crashed"), std::string::npos);
   EXPECT_NE(text.find("geomean 1.500x"), std::string::npos);

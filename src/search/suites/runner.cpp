@@ -156,7 +156,7 @@ class Runner {
       if (row != rows_.end()) evaluation_.rows.push_back(row->second);
     }
     evaluation_.updated = ports_.now();
-    settle(before_, &evaluation_);
+    compute_totals(before_, &evaluation_);
     return folder_.write_documents(evaluation_);
   }
 

@@ -79,35 +79,35 @@ Result<std::string> TaskDesigns::text(const std::string& name, bool switches) {
 }
 
 EvolveProposer::~EvolveProposer() {
-  for (auto& [number, talk] : talks_) {
-    if (talk->answer.valid()) talk->answer.wait();
+  for (auto& [number, pending] : pending_) {
+    if (pending->answer.valid()) pending->answer.wait();
   }
 }
 
 Status EvolveProposer::begin(const evolve::ProposalRequest& order,
                              const evolve::Population& archive) {
   if (!order.arm.empty()) {
-    talks_[order.number] = KW_TRY(ask(order, archive));
+    pending_[order.number] = KW_TRY(ask(order, archive));
     return Done{};
   }
   evolve::Proposal offer;
   if (order.only_this) {
-    offer.candidate = breeder_.tune(order, archive);
+    offer.candidate = mutator_.tune(order, archive);
   } else {
-    offer.candidate = KW_TRY(breeder_.breed(order, archive));
+    offer.candidate = KW_TRY(mutator_.mutate(order, archive));
     offer.exhausted = !offer.candidate;
   }
   if (!offer.candidate) offer.problem = "everything was tried";
-  bred_[order.number] = std::move(offer);
+  mutated_[order.number] = std::move(offer);
   return Done{};
 }
 
-Status EvolveProposer::settle() {
-  for (auto& [number, talk] : talks_) {
-    const llm::Outcome outcome = talk->answer.get();
-    KW_TRY(talk_->journal->exchange(talk->request.label, talk->request, outcome));
+Status EvolveProposer::finish_calls() {
+  for (auto& [number, pending] : pending_) {
+    const llm::Outcome outcome = pending->answer.get();
+    KW_TRY(models_->journal->exchange(pending->request.label, pending->request, outcome));
   }
-  talks_.clear();
+  pending_.clear();
   return Done{};
 }
 
@@ -121,8 +121,8 @@ std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title)
   if (!entry.outcome.detail.empty())
     out += "What was found:\n" +
            stages::data("data", stages::shortened(entry.outcome.detail, kMostDetailBytes)) + "\n";
-  if (entry.alive() && talk_->evidence) {
-    const std::string evidence = talk_->evidence(one);
+  if (entry.alive() && models_->evidence) {
+    const std::string evidence = models_->evidence(one);
     if (!evidence.empty())
       out += "What limits it:\n" +
              stages::data("data", stages::shortened(evidence, kMostEvidenceBytes)) + "\n";
@@ -164,44 +164,44 @@ std::string EvolveProposer::told(const evolve::ProposalRequest& order,
       {{"request", stages::prompt(std::string("evolve_") + evolve::operator_name(order.op))},
        {"parents", parents},
        {"context", context.empty() ? "" : "For comparison:\n\n" + context},
-       {"shapes", talk_->shapes},
+       {"shapes", models_->shapes},
        {"failures", failures(archive)}});
 }
 
-Result<std::unique_ptr<EvolveProposer::Talk>> EvolveProposer::ask(
+Result<std::unique_ptr<EvolveProposer::PendingAnswer>> EvolveProposer::ask(
     const evolve::ProposalRequest& order, const evolve::Population& archive) {
-  KW_CHECK(talk_.has_value(), "models are asked only where there are some");
-  const auto arm = std::ranges::find(talk_->arms, order.arm, &evolve::Arm::name);
-  KW_CHECK(arm != talk_->arms.end(), "orders name arms of the ensemble");
-  auto talk = std::make_unique<Talk>();
-  talk->model = KW_TRY(llm::parse_model_id(arm->model, talk_->session->client().config()));
+  KW_CHECK(models_.has_value(), "models are asked only where there are some");
+  const auto arm = std::ranges::find(models_->arms, order.arm, &evolve::Arm::name);
+  KW_CHECK(arm != models_->arms.end(), "orders name arms of the ensemble");
+  auto pending = std::make_unique<PendingAnswer>();
+  pending->model = KW_TRY(llm::parse_model_id(arm->model, models_->session->client().config()));
   for (const evolve::Entry& entry : archive.entries())
-    talk->sources[entry.candidate.id] = entry.candidate.text;
-  stages::Conversation conversation(stages::system_blocks(talk_->input), {});
+    pending->sources[entry.candidate.id] = entry.candidate.text;
+  stages::Conversation conversation(stages::system_blocks(models_->input), {});
   const std::string text = told(order, archive);
   conversation.say(text);
-  talk->request = conversation.request(
+  pending->request = conversation.request(
       fmt::format("{} {} {}", kLabel, order.number + 1, evolve::operator_name(order.op)),
-      talk->model.context_tokens);
-  talk->request.temperature = arm->temperature;
-  talk->request.reasoning.effort = effort_of(arm->effort);
-  KW_TRY(talk_->journal->write(fmt::format("stage_evolve/{:04}/prompt_to_llm.md", order.number + 1),
-                               text + "\n"));
-  talk->answer = std::async(std::launch::async,
-                            [session = talk_->session, id = talk->model, request = talk->request] {
-                              return session->answer(id, request, llm::Watch{});
-                            });
-  return talk;
+      pending->model.context_tokens);
+  pending->request.temperature = arm->temperature;
+  pending->request.reasoning.effort = effort_of(arm->effort);
+  KW_TRY(models_->journal->write(
+      fmt::format("stage_evolve/{:04}/prompt_to_llm.md", order.number + 1), text + "\n"));
+  pending->answer = std::async(std::launch::async, [session = models_->session, id = pending->model,
+                                                    request = pending->request] {
+    return session->answer(id, request, llm::Watch{});
+  });
+  return pending;
 }
 
-evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order, const Talk& talk,
-                                      const llm::Reply& reply) {
+evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order,
+                                      const PendingAnswer& pending, const llm::Reply& reply) {
   const std::string parent = order.parents.empty() ? "" : order.parents.front();
   const stages::FindParent find =
       [&](const std::string& id) -> std::optional<std::pair<std::string, std::string>> {
     const std::string wanted = id.empty() ? parent : id;
     if (wanted.size() < kShortestId) return std::nullopt;
-    for (const auto& [name, text] : talk.sources) {
+    for (const auto& [name, text] : pending.sources) {
       if (name.starts_with(wanted)) return std::pair(name, text);
     }
     return std::nullopt;
@@ -209,8 +209,8 @@ evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order, cons
   const Result<std::string> text = [&]() -> Result<std::string> {
     if (!evolve::has_blocks(reply.text))
       return KW_TRY(stages::read_submission(reply.text, find)).module;
-    const auto source = talk.sources.find(parent);
-    if (source == talk.sources.end())
+    const auto source = pending.sources.find(parent);
+    if (source == pending.sources.end())
       return input_error("there is no module that blocks could change");
     return evolve::apply_blocks(source->second, reply.text);
   }();
@@ -223,45 +223,45 @@ evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order, cons
   offer.candidate = record::make_candidate(
       *text, {}, "llm", fmt::format("{} by {}", evolve::operator_name(order.op), order.arm),
       order.parents);
-  offer.candidate->model = talk.model.text();
+  offer.candidate->model = pending.model.text();
   offer.candidate->stage = evolve::operator_name(order.op);
   offer.candidate->attempt = static_cast<int>(order.number + 1);
-  if (talk.sources.contains(offer.candidate->id))
+  if (pending.sources.contains(offer.candidate->id))
     unusable_.push_back("it is module " + offer.candidate->id + " as it was");
   return offer;
 }
 
-Status EvolveProposer::note(const evolve::ProposalRequest& order, const Talk& talk,
+Status EvolveProposer::note(const evolve::ProposalRequest& order, const PendingAnswer& pending,
                             const evolve::Proposal& offer) {
   stages::Attempt attempt;
   attempt.stage = kLabel;
   attempt.number = static_cast<int>(order.number + 1);
-  attempt.model = talk.model.text();
+  attempt.model = pending.model.text();
   attempt.succeeded = offer.candidate.has_value();
   if (offer.candidate) attempt.candidate = offer.candidate->id;
   attempt.outcome = offer.candidate ? evolve::operator_name(order.op) : offer.problem;
   attempts_.push_back(attempt);
-  return talk_->journal->attempt(attempt);
+  return models_->journal->attempt(attempt);
 }
 
 Result<evolve::Proposal> EvolveProposer::finish(const evolve::ProposalRequest& order) {
-  if (const auto bred = bred_.find(order.number); bred != bred_.end()) {
-    evolve::Proposal offer = std::move(bred->second);
-    bred_.erase(bred);
+  if (const auto mutated = mutated_.find(order.number); mutated != mutated_.end()) {
+    evolve::Proposal offer = std::move(mutated->second);
+    mutated_.erase(mutated);
     return offer;
   }
-  const auto at = talks_.find(order.number);
-  KW_CHECK(at != talks_.end(), "an order is begun before it is finished");
-  const std::unique_ptr<Talk> talk = std::move(at->second);
-  talks_.erase(at);
-  const llm::Outcome outcome = talk->answer.get();
-  KW_TRY(talk_->journal->exchange(talk->request.label, talk->request, outcome));
+  const auto at = pending_.find(order.number);
+  KW_CHECK(at != pending_.end(), "an order is begun before it is finished");
+  const std::unique_ptr<PendingAnswer> pending = std::move(at->second);
+  pending_.erase(at);
+  const llm::Outcome outcome = pending->answer.get();
+  KW_TRY(models_->journal->exchange(pending->request.label, pending->request, outcome));
   KW_TRY(os::check_interrupted());
   evolve::Proposal offer;
   if (outcome) {
-    KW_TRY(talk_->journal->write(
+    KW_TRY(models_->journal->write(
         fmt::format("stage_evolve/{:04}/llm_response.md", order.number + 1), outcome->text + "\n"));
-    offer = read(order, *talk, *outcome);
+    offer = read(order, *pending, *outcome);
   } else {
     // Ctrl-C returned above. Here only the evolution's time ended, so no model failed.
     const bool late = outcome.failure().kind == llm::FailureKind::Cancelled;
@@ -270,11 +270,11 @@ Result<evolve::Proposal> EvolveProposer::finish(const evolve::ProposalRequest& o
         late ? "the time was up before there was an answer" : outcome.failure().error().message;
     offer.failure = late ? evolve::ModelFailure::None : model_failure_of(outcome.failure().kind);
   }
-  const llm::Config& config = talk_->session->client().config();
-  offer.usd =
-      llm::charge_of(talk->request, outcome, config.price(talk->model.provider, talk->model.model))
-          .usd;
-  KW_TRY(note(order, *talk, offer));
+  const llm::Config& config = models_->session->client().config();
+  offer.usd = llm::charge_of(pending->request, outcome,
+                             config.price(pending->model.provider, pending->model.model))
+                  .usd;
+  KW_TRY(note(order, *pending, offer));
   return offer;
 }
 

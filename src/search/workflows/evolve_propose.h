@@ -50,16 +50,16 @@ struct EvolveModelInput {
 
 class EvolveProposer : public evolve::Proposer {
  public:
-  /// Without a talk no model is asked.
-  EvolveProposer(evolve::Mutator& breeder, std::optional<EvolveModelInput> talk)
-      : breeder_(breeder), talk_(std::move(talk)) {}
+  /// Without this input no model is asked.
+  EvolveProposer(evolve::Mutator& mutator, std::optional<EvolveModelInput> models)
+      : mutator_(mutator), models_(std::move(models)) {}
   /// Waits for models that still answer.
   ~EvolveProposer() override;
 
   Status begin(const evolve::ProposalRequest& order, const evolve::Population& archive) override;
   Result<evolve::Proposal> finish(const evolve::ProposalRequest& order) override;
   /// When an evolution ends early: waits for calls in progress and records their cost.
-  Status settle();
+  Status finish_calls();
   /// The last failure of a model.
   const std::optional<llm::Failure>& failure() const { return failure_; }
   const std::vector<stages::Attempt>& attempts() const { return attempts_; }
@@ -68,26 +68,26 @@ class EvolveProposer : public evolve::Proposer {
 
  private:
   /// A model that is answering.
-  struct Talk {
+  struct PendingAnswer {
     llm::ModelId model;
     llm::Request request;
     std::map<std::string, std::string> sources;  // by id; the modules that were shown
     std::future<llm::Outcome> answer;
   };
-  Result<std::unique_ptr<Talk>> ask(const evolve::ProposalRequest& order,
-                                    const evolve::Population& archive);
+  Result<std::unique_ptr<PendingAnswer>> ask(const evolve::ProposalRequest& order,
+                                             const evolve::Population& archive);
   std::string told(const evolve::ProposalRequest& order, const evolve::Population& archive) const;
   std::string shown(const evolve::Entry& entry, const char* title) const;
   std::string failures(const evolve::Population& archive) const;
-  evolve::Proposal read(const evolve::ProposalRequest& order, const Talk& talk,
+  evolve::Proposal read(const evolve::ProposalRequest& order, const PendingAnswer& pending,
                         const llm::Reply& reply);
-  Status note(const evolve::ProposalRequest& order, const Talk& talk,
+  Status note(const evolve::ProposalRequest& order, const PendingAnswer& pending,
               const evolve::Proposal& offer);
 
-  evolve::Mutator& breeder_;
-  std::optional<EvolveModelInput> talk_;
-  std::map<int64_t, evolve::Proposal> bred_;
-  std::map<int64_t, std::unique_ptr<Talk>> talks_;
+  evolve::Mutator& mutator_;
+  std::optional<EvolveModelInput> models_;
+  std::map<int64_t, evolve::Proposal> mutated_;
+  std::map<int64_t, std::unique_ptr<PendingAnswer>> pending_;
   std::optional<llm::Failure> failure_;
   std::vector<stages::Attempt> attempts_;
   std::vector<std::string> unusable_;  // why answers were not usable

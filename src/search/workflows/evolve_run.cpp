@@ -1,4 +1,4 @@
-// An evolution needs parts of this machine: designs, a breeder, a judge, reviewers, models, a
+// An evolution needs parts of this machine: designs, a mutator, a judge, reviewers, models, a
 // journal. This file opens them and runs evolve/ with them. Events go to the run folder, so a
 // resumed run continues from them. The state is folded from the events each time; a stored image of
 // it was the alternative, but it would break with every new version. Models that still answer when
@@ -59,7 +59,7 @@ Result<std::optional<EvolveModelInput>> evolve_talk(Session& session) {
     talk.evidence = [&session](const record::Candidate& one) {
       return session.evolution->explaining->explain(one);
     };
-  tell_terms(session);
+  report_terms(session);
   return std::optional(std::move(talk));
 }
 
@@ -94,7 +94,7 @@ Status open_evolution(Session& session) {
   generate::Options options;
   options.target = KW_TRY(arch::find_target(session.tools.verify.virtual_gpu->info().target));
   work.designs = KW_TRY(TaskDesigns::make(*session.task, options));
-  work.breeder = std::make_unique<evolve::Mutator>(*work.designs, session.order_seed);
+  work.mutator = std::make_unique<evolve::Mutator>(*work.designs, session.order_seed);
   work.explaining = explaining_judge(session);
   work.judge = std::make_unique<EvolveJudge>(*session.judge, *work.explaining, session.archive,
                                              asked.profile_feedback);
@@ -103,7 +103,7 @@ Status open_evolution(Session& session) {
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
   work.readers = KW_TRY(open_readers(session, asked.readers, *work.verifier));
-  work.proposer = std::make_unique<EvolveProposer>(*work.breeder, KW_TRY(evolve_talk(session)));
+  work.proposer = std::make_unique<EvolveProposer>(*work.mutator, KW_TRY(evolve_talk(session)));
   work.settings = evolve_settings(session);
   return Done{};
 }
@@ -164,11 +164,11 @@ Status evolve(Session& session) {
   }
   for (const std::string& change : work.state.changes())
     session.report.notes.push_back("this run went on otherwise than it began: " + change);
-  for (const std::string& problem : work.breeder->problems())
+  for (const std::string& problem : work.mutator->problems())
     session.report.warnings.push_back("a design could not be written: " + problem);
   if (!why) {
     // Record what was spent, for every kind of end.
-    const Status settled = work.proposer->settle();
+    const Status settled = work.proposer->finish_calls();
     if (!settled) session.report.warnings.push_back(settled.error().message);
     return why.error();
   }

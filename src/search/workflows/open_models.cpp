@@ -56,7 +56,7 @@ Status open_models(Session& session) {
   return Done{};
 }
 
-void tell_terms(Session& session) {
+void report_terms(Session& session) {
   session.models->terms_told = true;
   session.progress.notice = session.models->session->terms();
   report_progress(session, session.progress.stage, session.progress.detail);
@@ -65,7 +65,7 @@ void tell_terms(Session& session) {
 
 stages::Answer answers_of(Session& session) {
   return [&session](const llm::ModelId& id, const llm::Request& request) {
-    if (!session.models->terms_told) tell_terms(session);
+    if (!session.models->terms_told) report_terms(session);
     llm::Watch watch;
     watch.on_text = [&session, &id, bytes = size_t{0}](std::string_view text) mutable {
       bytes += text.size();

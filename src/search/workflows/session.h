@@ -67,7 +67,7 @@ struct EvolveWork {
   evolve::Settings settings;
   evolve::State state;
   std::unique_ptr<TaskDesigns> designs;
-  std::unique_ptr<evolve::Mutator> breeder;
+  std::unique_ptr<evolve::Mutator> mutator;
   std::unique_ptr<ExplainingJudge> explaining;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;

@@ -58,7 +58,7 @@ Result<std::vector<std::string>> inputs_from_model(Session& session, const std::
 // Models.
 Status open_models(Session& session);
 /// Shows what models may cost.
-void tell_terms(Session& session);
+void report_terms(Session& session);
 /// Every request to a model of the interview or of the stages goes through it.
 stages::Answer answers_of(Session& session);
 std::unique_ptr<ExplainingJudge> explaining_judge(Session& session);
