@@ -46,10 +46,10 @@ constexpr const char* kBaselines =
 constexpr const char* kNoneOrBaselines =
     "none,eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune";
 constexpr Agent kDeviceAgent{
-    "auto: a GPU if there is one; vgpu: the virtual GPU, with every check on"};
+    "auto: a GPU if there is one; vgpu: the virtual GPU with every check on"};
 constexpr Agent kTargetAgent{"compile for this target, e.g. sm_90a"};
-constexpr Agent kSeedAgent{"draw inputs from this seed: repeatable, and so never certified", 0,
-                           kMostSeed};
+constexpr Agent kSeedAgent{
+    "draw inputs from this seed; such a result is repeatable and never certified", 0, kMostSeed};
 
 constexpr Option kOptions[] = {
     // What is asked.
@@ -63,33 +63,35 @@ constexpr Option kOptions[] = {
     row("--reference", "REF", kReference, "",
         "what it computes: a Python file or a task folder; gives the tensors' shapes",
         agent("what it computes; gives the tensors' shapes"), "import"),
-    row("--reference", "REF", kReference, "", "where the reference is now",
-        agent("where the reference is now"), "resume tune")
+    row("--reference", "REF", kReference, "", "present place of the reference",
+        agent("present place of the reference"), "resume tune")
         .anew("reference"),
     row("--reference", "REF", kPath, "",
         "a Python file, FILE.py:NAME for one function of it, or a task folder",
         agent("what it must compute: a Python file or a task folder"), "optimize"),
-    row("--ref", "REF", kPath, "", "the same"),
-    row("--baseline", "KERNEL", kFile, "", "the kernel, instead of naming it as a word",
+    row("--ref", "REF", kPath, "", "same as --reference"),
+    row("--baseline", "KERNEL", kFile, "",
+        "the kernel to optimise, if it is not given as an argument",
         agent("the kernel to make faster: a kernel module, or a .cu that can become one")),
-    row("--function", "NAME", kId, "", "which function or class of the file",
-        agent("which function or class of the reference"))
+    row("--function", "NAME", kId, "", "function or class of the file to use",
+        agent("function or class of the reference to use"))
         .kept("function"),
-    row("--function", "NAME", kId, "", "only kernels with this in their name",
-        agent("only this function"), "sass"),
-    row("--backward", "", kFlag, "", "its gradients: the same as NAME.backward, or backward alone")
+    row("--function", "NAME", kId, "", "show only kernels with this text in their name",
+        agent("show only this function"), "sass"),
+    row("--backward", "", kFlag, "",
+        "compute its gradients: same as NAME.backward, or backward alone")
         .kept("function"),
     row("--backward", "", kFlag, "",
-        "the gradients of every task by its inputs and parameters, instead of it", kNotForAgents,
+        "replace every task by its gradients with respect to inputs and parameters", kNotForAgents,
         "eval"),
     row("--prompt", "TEXT", kText, "",
-        "plain English beside it: dtypes, axis, weights, latency or throughput, GPU; what is not "
-        "understood is reported",
-        agent("plain English beside the reference"))
+        "request in plain English: dtypes, axis, weights, latency or throughput, GPU; words that "
+        "are not understood are reported",
+        agent("request in plain English, in addition to the reference"))
         .kept("prompt"),
-    row("--prompt-file", "FILE", kFile, "", "the same from a file").kept("prompt"),
+    row("--prompt-file", "FILE", kFile, "", "read the prompt from a file").kept("prompt"),
     row("--input", "SPEC", kTexts, "",
-        "an input the file does not describe: x:fp16[B,D] or eps=1e-5 (repeatable)",
+        "describe an input that the file does not describe: x:fp16[B,D] or eps=1e-5 (repeatable)",
         agent("inputs the reference's file does not describe: \"x:fp16[B,D]\" or \"eps=1e-5\"", 0,
               0, "inputs"))
         .kept("inputs"),
@@ -102,7 +104,7 @@ constexpr Option kOptions[] = {
               0, 0, "inputs"),
         "run"),
     row("--dim", "NAME=N", kPairs, "",
-        "the shape to be fast at (repeatable); default: the task's benchmark shape")
+        "shape to optimise for (repeatable; default: the task's benchmark shape)")
         .kept("dims"),
     row("--dims", "JSON", kDims, "", "several dims at once: --dims '{\"B\": 4096, \"D\": 1024}'",
         agent("the shape, e.g. {\"B\": 4096, \"D\": 1024}; default: the task's own"))
@@ -110,46 +112,47 @@ constexpr Option kOptions[] = {
     row("--dims", "JSON", kDims, "", "several dims at once: --dims '{\"B\": 4096, \"D\": 1024}'",
         agent("values of the module's dims, e.g. {\"B\": 4096, \"D\": 1024}"), "run check sass"),
     row("--elements", "N", whole(1, int64_t{1} << 40), "",
-        "the same as a number of elements of the largest input, in equal dims",
-        agent("the shape as a number of elements of the largest input", 1, 1e12))
+        "shape to optimise for, as the number of elements of the largest input, with equal dims",
+        agent("shape to optimise for, as the number of elements of the largest input", 1, 1e12))
         .kept("elements"),
     row("--precision", "LIST", choices("tf32,flush,deterministic"), "",
-        "tf32, flush, deterministic", agent("what the task allows or demands beyond its own words"))
+        "tf32, flush, deterministic", agent("what the task allows or demands in addition"))
         .kept("precision"),
     row("--tune", "NAME=N", kPairs, "",
-        "value of a tunable (repeatable); default: the first that fits",
+        "value of a tunable (repeatable; default: the first that fits)",
         agent("values of tunables; default: the first that fits", 0, 0, "tunes")),
-    row("--scalar", "NAME=X", kPairs, "", "value of a scalar (repeatable); default: the module's",
+    row("--scalar", "NAME=X", kPairs, "", "value of a scalar (repeatable; default: the module's)",
         agent("values of the module's scalars", 0, 0, "scalars")),
     row("--scalar", "NAME=V", kPairs, "", "value of a scalar (repeatable)", kNotForAgents, "sass"),
-    row("--absent", "NAME", kTexts, "", "leave an optional input out (repeatable)",
-        agent("optional inputs to leave out")),
+    row("--absent", "NAME", kTexts, "", "omit an optional input (repeatable)",
+        agent("optional inputs to omit")),
     row("--family", "NAME", choice(kFamilies), "",
-        "this input family only: normal, spikes, offset, uniform, probe, heavy, sorted, denormal, "
-        "equal, zeros, special",
-        agent("this input family only")),
+        "use only this input family: normal, spikes, offset, uniform, probe, heavy, sorted, "
+        "denormal, equal, zeros, special",
+        agent("use only this input family")),
     row("--output", "DIR", kPlace, "", "write each output to DIR/NAME.npy"),
     row("--zero-outputs", "", kFlag, "",
-        "clear the outputs first, for launchers whose callers do so",
-        agent("clear outputs first, as its callers do")),
+        "clear the outputs before the call, if the launcher's callers do so",
+        agent("clear the outputs before the call, as its callers do")),
     row("--suite", "NAME|PATH", kText, "internal",
-        "internal, extended, kernelbench, robust or ops; or a folder of KernelBench files, of task "
-        "folders or of robust-kbench's (default internal)"),
-    row("--only", "LIST", kText, "", "names and patterns, commas between: 'gelu_*,topk_fp32'"),
+        "suite to run: internal (default), extended, kernelbench, robust or ops; or a folder of "
+        "KernelBench files, task folders or robust-kbench folders"),
+    row("--only", "LIST", kText, "",
+        "names and patterns of tasks, separated by commas: 'gelu_*,topk_fp32'"),
     // How long, how many.
     row("--time", "DURATION", kDuration, "60s",
         "search time: 60s, 500ms, 2m (default 60s); certification is extra",
         agent("search time: 60s, 500ms, 2m"))
         .anew("seconds"),
-    row("--time", "DURATION", kDuration, "", "at most: 60s, 500ms, 2m (default: no limit)",
-        agent("at most: 60s, 500ms, 2m"), "evolve")
+    row("--time", "DURATION", kDuration, "", "time limit: 60s, 500ms, 2m (default: no limit)",
+        agent("time limit: 60s, 500ms, 2m"), "evolve")
         .anew("seconds"),
     row("--time", "DURATION", kDuration, "", "search time from now", agent("search time from now"),
         "resume tune")
         .anew("seconds"),
     row("--time", "", kFlag, "", "gpu: time the launches", kNotForAgents, "run"),
     row("--seconds", "N", whole(1, 86400), "60",
-        "time for one task (default 60); what was not done is listed"),
+        "time for one task (default 60); checks that were not done are listed"),
     row("--candidates", "N", whole(1, 1000000), "",
         "try at most N candidates (default: 12 without a GPU, no limit with one)",
         agent("try at most this many candidates", 1, 1e6))
@@ -162,67 +165,68 @@ constexpr Option kOptions[] = {
         kNotForAgents, "eval")
         .kept("candidates"),
     row("--goal", "SHARE", number(0, 1000000000), "0.95",
-        "of the floor, good enough to stop (default 0.95)",
-        agent("share of the floor that is good enough to stop", 0, 1))
+        "stop at this fraction of the floor (default 0.95)",
+        agent("stop at this fraction of the floor", 0, 1))
         .kept("goal"),
     row("--goal", "SHARE", number(0, 1000000000), "",
-        "of the floor, good enough to stop (default: none)", kNotForAgents, "evolve")
+        "stop at this fraction of the floor (default: none)", kNotForAgents, "evolve")
         .kept("goal"),
-    row("--goal", "SHARE", number(0, 1), "0.95", "of the floor, good enough to stop (default 0.95)",
-        kNotForAgents, "eval")
+    row("--goal", "SHARE", number(0, 1), "0.95",
+        "stop at this fraction of the floor (default 0.95)", kNotForAgents, "eval")
         .kept("goal"),
     row("--perf-target", "X", number(0, 1000000000), "1.0",
-        "times the speed of the best baseline; below it the kernel still ships, with a warning "
+        "required speedup over the best baseline; a slower kernel is shipped with a warning "
         "(default 1.0)",
-        agent("times the speed of the best baseline", 0, 1000))
+        agent("required speedup over the best baseline", 0, 1000))
         .kept("perf_target"),
     row("--perf-target", "X", number(0, 1000000), "1.0",
-        "times the speed of the best baseline (default 1.0)", kNotForAgents, "eval")
+        "required speedup over the best baseline (default 1.0)", kNotForAgents, "eval")
         .kept("perf_target"),
-    row("--iterations", "N", whole(1, 1000), "3", "default 3",
-        agent("how many iterations are planned", 1, 100)),
-    row("--branches", "N", whole(1, 32), "4", "kernels per iteration; default 4",
+    row("--iterations", "N", whole(1, 1000), "3", "number of iterations (default 3)",
+        agent("number of iterations", 1, 100)),
+    row("--branches", "N", whole(1, 32), "4", "kernels per iteration (default 4)",
         agent("kernels per iteration", 1, 32)),
-    row("--ncu-num", "N", whole(1, 100), "5", "metrics shown per axis; default 5",
-        agent("metrics per axis that are shown", 1, 100)),
+    row("--ncu-num", "N", whole(1, 100), "5", "metrics shown per axis (default 5)",
+        agent("metrics shown per axis", 1, 100)),
     row("--noise", "auto|PCT", kText, "auto",
-        "the least difference that counts, in percent; auto: what the clock can see, which is also "
-        "the least for PCT"),
-    row("--noise-threshold-pct", "PCT", number(0, 100), "", "the same"),
-    row("--generations", "N", kCount, "10", "default 10", agent("default 10", 1, 10000))
+        "smallest difference that counts, in percent; auto: the smallest that the clock can "
+        "detect, which is also the minimum for PCT"),
+    row("--noise-threshold-pct", "PCT", number(0, 100), "", "same as --noise"),
+    row("--generations", "N", kCount, "10", "number of generations (default 10)",
+        agent("number of generations (default 10)", 1, 10000))
         .anew("evolve.generations"),
-    row("--generations", "N", whole(0, 1000), "4", "default 4; 0 only measures", kNotForAgents,
-        "tune-verifiers")
+    row("--generations", "N", whole(0, 1000), "4",
+        "number of generations (default 4; 0: measure only)", kNotForAgents, "tune-verifiers")
         .anew(),
-    row("--proposals", "N", kCount, "8", "in each of them (default 8)",
-        agent("in each generation; default 8", 1, 1024))
+    row("--proposals", "N", kCount, "8", "proposals per generation (default 8)",
+        agent("proposals per generation (default 8)", 1, 1024))
         .kept("evolve.proposals"),
     row("--hardware", "N", kCount, "", "proposals judged per generation (default 4)",
-        agent("proposals judged per generation; default 4", 1, 1024))
+        agent("proposals judged per generation (default 4)", 1, 1024))
         .kept("evolve.hardware"),
     row("--islands", "N", kCount, "1", "populations that rarely exchange kernels (default 1)",
         agent("populations that rarely exchange kernels", 1, 64))
         .kept("evolve.islands"),
     row("--mode", "MODE", choice("translate,optimize,auto"), "auto",
-        "translate (until the first kernel that is right), optimize (from a generated kernel), or "
-        "auto (default)",
-        agent("until the first kernel that is right, or from one on"))
+        "translate (until the first right kernel), optimize (from a generated kernel), or auto "
+        "(default)",
+        agent("translate: until the first right kernel; optimize: from a generated kernel"))
         .kept("evolve.mode"),
-    row("--population", "N", whole(1, 100), "3", "prompts in each of them (default 3)"),
+    row("--population", "N", whole(1, 100), "3", "prompts per generation (default 3)"),
     row("--sample", "N", whole(4, 100000), "32",
         "modules of each part of the corpus: training, guard, held out (default 32)"),
-    row("--seeds", "N", whole(2, 64), "3", "draws per shape (default 3)",
-        agent("draws per shape", 2, 64)),
-    row("--jobs", "N", whole(1, 256), "1", "tasks at a time where there is no GPU (default 1)"),
+    row("--seeds", "N", whole(2, 64), "3", "sets of random inputs per shape (default 3)",
+        agent("sets of random inputs per shape", 2, 64)),
+    row("--jobs", "N", whole(1, 256), "1", "tasks run in parallel without a GPU (default 1)"),
     row("--limit", "N", whole(1, 100000), "64",
-        "with --all-tunes: at most N assignments (default 64)",
-        agent("with all_tunes: at most N combinations", 1, 4096), "check"),
+        "with --all-tunes: compile at most N assignments (default 64)",
+        agent("with all_tunes: compile at most N assignments", 1, 4096), "check"),
     row("--limit", "N", whole(0, kMostShown), "20",
         "show at most N candidates, best first (default 20)",
-        agent("at most N candidates, best first", 1, 1000), "inspect"),
-    row("--limit", "N", whole(1, kMostShown), "", "only the newest N", kNotForAgents, "runs"),
+        agent("show at most N candidates, best first", 1, 1000), "inspect"),
+    row("--limit", "N", whole(1, kMostShown), "", "list only the newest N", kNotForAgents, "runs"),
     row("--limit", "N", whole(1, INT64_MAX), "", "run at most N tasks", kNotForAgents, "eval"),
-    row("--keep", "N", whole(0, kMostShown), "", "but never the newest N"),
+    row("--keep", "N", whole(0, kMostShown), "", "never remove the newest N"),
     // Where and how.
     row("--device", "KIND", choice(kDevices), "auto",
         "auto (a GPU if there is one), gpu, or vgpu (default auto)", kDeviceAgent)
@@ -235,126 +239,130 @@ constexpr Option kOptions[] = {
         "optimize"),
     row("--target", "SM", kId, "", "compile for this target, e.g. sm_90a (default: the device's)",
         kTargetAgent),
-    row("--target", "SM", kId, "auto", "sm_XX or auto", kTargetAgent, "synthesize evolve eval")
+    row("--target", "SM", kId, "auto", "compile for this target: sm_XX or auto", kTargetAgent,
+        "synthesize evolve eval")
         .kept("target"),
-    row("--target", "SM", kId, "sm_90", "target to compile for (default sm_90)", kTargetAgent,
+    row("--target", "SM", kId, "sm_90", "compile for this target (default sm_90)", kTargetAgent,
         "check sass"),
     row("--compiler", "NAME", choice("nvrtc,nvcc,clang"), "",
         "nvrtc, nvcc or clang (default: the first found, in this order)",
         agent("default: the first found"))
         .kept("compiler"),
     row("--threads", "N", whole(1, 1024), "", "host threads (default: all cores)").anew("threads"),
-    row("--timeout", "SECONDS", kSeconds, "60", "for each compile and each run (default 60)",
-        agent("seconds for each compile and each run", 0.1, 3600))
+    row("--timeout", "SECONDS", kSeconds, "60",
+        "time limit of each compile and each run (default 60)",
+        agent("time limit of each compile and each run, in seconds", 0.1, 3600))
         .anew("timeout_seconds"),
     row("--seed", "N", whole(0, INT64_MAX), "",
-        "draw inputs from this seed: repeatable, and so never certified", kSeedAgent)
+        "draw inputs from this seed; such a result is repeatable and never certified", kSeedAgent)
         .kept("seed"),
     row("--seed", "N", whole(0, INT64_MAX), "0",
-        "seed of the inputs that no --input names (default 0)", kSeedAgent, "run"),
+        "seed of the inputs without an --input (default 0)", kSeedAgent, "run"),
     row("--seed", "N", whole(0, INT64_MAX), "0",
-        "how tasks are dealt out and modules are drawn (default 0)", kNotForAgents,
+        "seed of the random choice of tasks and modules (default 0)", kNotForAgents,
         "tune-verifiers"),
     row("--seed", "N", whole(0, INT64_MAX), "",
-        "the same order of things; inputs are fresh all the same",
-        agent("the same order of things; inputs are fresh all the same", 0, kMostSeed), "evolve")
+        "seed of the order of proposals; inputs are always fresh",
+        agent("seed of the order of proposals; inputs are always fresh", 0, kMostSeed), "evolve")
         .kept("evolve.seed"),
     row("--quick", "", kFlag, "",
         "time the winner with one process and few samples; never certified",
         agent("one process and few samples: for screening, never certified"))
         .kept("quick"),
     row("--cross-check", "WHEN", choice("auto,always,never"), "auto",
-        "let PyTorch evaluate the reference too: auto, always or never (as for verify)",
-        agent("let PyTorch evaluate the reference too; this runs the reference's Python "
+        "also evaluate the reference with PyTorch: auto, always or never (as for verify)",
+        agent("also evaluate the reference with PyTorch; this runs the reference's Python "
               "(--allow-python)"))
         .kept("cross_check"),
     row("--versus", "LIST", choices(kNoneOrBaselines), "",
-        "baselines, commas between: eager, compile, max-autotune-no-cudagraphs, reduce-overhead, "
-        "max-autotune, py:module.function, or none (default: the first three)",
+        "baselines, separated by commas: eager, compile, max-autotune-no-cudagraphs, "
+        "reduce-overhead, max-autotune, py:module.function, or none (default: the first three)",
         agent("PyTorch baselines; they run the reference's Python (--allow-python)"))
         .kept("baselines"),
     row("--versus", "LIST", choices(kBaselines, true), "",
-        "what to compare with, commas between: OTHER.cu, eager, compile, "
+        "what to compare with, separated by commas: OTHER.cu, eager, compile, "
         "max-autotune-no-cudagraphs, reduce-overhead, max-autotune,\npy:module.function",
         agent(
             "PyTorch baselines to compare with; they run the reference's Python (--allow-python)"),
         "bench"),
     row("--include", "DIR", kTexts, "",
-        "headers for a candidate with host code, e.g. CUTLASS's (repeatable)"),
-    row("--launcher", "NAME", kId, "", "its host function, where it has several"),
+        "folder of headers for a candidate with host code, e.g. CUTLASS's (repeatable)"),
+    row("--launcher", "NAME", kId, "", "host function to use, if the candidate has several"),
     row("--launcher", "NAME", kId, "",
-        "which host function of FILE; default: the extern \"C\" one that launches",
-        agent("which host function; default: the one that launches"), "import"),
+        "host function of FILE to import (default: the extern \"C\" function that launches)",
+        agent("host function to import (default: the one that launches)"), "import"),
     row("--counters", "", kFlag, "",
         "vgpu: count instructions, bytes, sectors, conflicts per launch and line",
         agent("count instructions, bytes, sectors and conflicts per launch")),
     row("--check-order", "", kFlag, "",
-        "vgpu: run again in another order of blocks and warps, compare",
-        agent("run again in another order of blocks and warps, compare")),
-    row("--all-tunes", "", kFlag, "", "every assignment of the tunables, not only the first",
-        agent("every assignment of the tunables, not only the first")),
-    row("--kill-rate", "", kFlag, "",
-        "also send imposters through the task's cells: each must be stopped",
-        agent("also send imposters through the task's cells")),
-    row("--explain", "", kFlag, "", "what every stage did, and every cell",
-        agent("what every stage did, and every cell")),
-    row("--sarif", "FILE", kPlace, "", "the findings as SARIF 2.1.0, too"),
+        "vgpu: run again in another order of blocks and warps, and compare",
+        agent("run again in another order of blocks and warps, and compare")),
+    row("--all-tunes", "", kFlag, "",
+        "compile every assignment of the tunables, not only the first",
+        agent("compile every assignment of the tunables, not only the first")),
+    row("--kill-rate", "", kFlag, "", "also judge imposters in the task's cells; each must fail",
+        agent("also judge imposters in the task's cells")),
+    row("--explain", "", kFlag, "", "show the result of every stage and every cell",
+        agent("show the result of every stage and every cell")),
+    row("--sarif", "FILE", kPlace, "", "also write the findings as SARIF 2.1.0"),
     row("--ncu", "FILE", kFile, "",
         "hardware counters from a profile made elsewhere: the CSV that\n'ncu --csv --page raw "
         "--print-units base' prints, or a .ncu-rep",
         agent("an .ncu-rep or CSV report of Nsight Compute to read metrics from")),
-    row("--report", "FILE", kPlace, "", "keep the profiler's own report there (.ncu-rep)"),
+    row("--report", "FILE", kPlace, "", "store the profiler's own report in FILE (.ncu-rep)"),
     row("--profiler-time", "D", kDuration, "120s",
-        "for each start of the profiler: 120s, 5m (default 120s)"),
-    row("--against", "OTHER", kModule, "", "another module to compare with",
-        agent("another module, to say what differs"), "sass"),
+        "time limit of each start of the profiler: 120s, 5m (default 120s)"),
+    row("--against", "OTHER", kModule, "", "compare with another module",
+        agent("compare with another module"), "sass"),
     row("--against", "DIR", kPath, "",
-        "compare with an earlier evaluation, or with its results.csv; what got worse by more than "
-        "the noise of both is a regression",
+        "compare with an earlier evaluation, or with its results.csv; a change for the worse "
+        "beyond the noise of both is a regression",
         kNotForAgents, "eval"),
-    row("--method", "ID", kId, "", "a method of the catalogue: is it there?",
-        agent("a method of the catalogue: is it visible in machine code?")),
-    row("--raw", "", kFlag, "", "every instruction", agent("the disassembly itself, too")),
+    row("--method", "ID", kId, "", "check whether the kernel uses this method of the catalogue",
+        agent("check whether this method of the catalogue is visible in machine code")),
+    row("--raw", "", kFlag, "", "print every instruction", agent("also return the disassembly")),
     // Runs and folders.
-    row("--out", "DIR", kPlace, "", "where the runs are (as for runs)",
-        agent("the folder that holds the runs; default: the user's data folder"))
+    row("--out", "DIR", kPlace, "", "folder of the runs (as for runs)",
+        agent("folder of the runs (default: the user's data folder)"))
         .anew(),
-    row("--out", "MODULE", kPlace, "", "write it there (default: standard output)", kNotForAgents,
-        "import"),
-    row("--out", "DIR", kPlace, "", "where the run's folder is made",
-        agent("where the run's folder is made; default: beside the baseline"), "optimize"),
+    row("--out", "MODULE", kPlace, "", "file to write the module to (default: standard output)",
+        kNotForAgents, "import"),
+    row("--out", "DIR", kPlace, "", "folder in which the run's folder is created",
+        agent("folder in which the run's folder is created (default: beside the baseline)"),
+        "optimize"),
     row("--resume", "RUN", kRun, "",
-        "continue one that was stopped: folder, id, beginning of an id, or 'latest'; "
-        "--generations, --ensemble, --budget and --time may be said anew",
+        "continue a stopped evolution: folder, id, beginning of an id, or 'latest'; --generations, "
+        "--ensemble, --budget and --time may be given again",
         kNotForAgents, "evolve"),
     row("--resume", "DIR", kFolder, "",
-        "go on in such a folder; --generations, --budget and --second-model may be said anew",
+        "continue in such a folder; --generations, --budget and --second-model may be given again",
         kNotForAgents, "tune-verifiers"),
     row("--resume", "", kFlag, "",
-        "go on in the same folder: what passed is kept, what failed is tried again", kNotForAgents,
-        "eval"),
-    row("--run-dir", "DIR", kFolder, "", "the run",
-        agent("the run's folder, as optimize_setup gave it")),
-    row("--iter", "N", whole(1, 100000), "", "checked against the open one; may be left out",
-        agent("the iteration; default: the one that is due", 0, 100000)),
+        "continue in the same folder: passed tasks are kept, failed tasks are tried again",
+        kNotForAgents, "eval"),
+    row("--run-dir", "DIR", kFolder, "", "folder of the run",
+        agent("folder of the run, as optimize_setup returned it")),
+    row("--iter", "N", whole(1, 100000), "",
+        "number of the iteration; only checked against the open one",
+        agent("number of the iteration (default: the next)", 0, 100000)),
     row("--force", "", kFlag, "",
-        "open an iteration near the peak or beyond the planned number; finalize with one open",
-        agent("open one near the peak, or beyond the planned number")),
+        "open an iteration near the peak or beyond the planned number; finalize while one is open",
+        agent("open an iteration near the peak, or beyond the planned number")),
     row("--skip-validation", "", kFlag, "",
-        "branches are raced although the methods were refused; recorded"),
-    row("--restore", "", kFlag, "",
-        "with state: write state.json again as the journal has it last"),
+        "race branches although the methods were refused; this is recorded"),
+    row("--restore", "", kFlag, "", "with state: restore state.json from the journal"),
     row("--compare", "", kFlag, "",
-        "four evolutions, with more and more of these on; a table of them, and a page with their "
-        "curves (comparison.html in the last one's folder)"),
+        "run four evolutions, each with one more of these on; write a table, and a page with their "
+        "curves (comparison.html in the last run's folder)"),
     row("--status", "NAME", kText, "",
-        "only these: passed, failed, interrupted, running or damaged"),
-    row("--candidate", "ID", kId, "", "one candidate in full: lineage, verdict, compile log, text",
-        agent("one candidate in full: lineage, verdict, compile log, text")),
-    row("--events", "", kFlag, "", "what happened, in order"),
-    row("--older-than", "AGE", kText, "", "runs created longer ago than this: 12h, 30d, 8w"),
-    row("--delete", "", kFlag, "", "remove them, instead of only saying so"),
-    row("--no-store-reference", "", kFlag, "", "keep no copy of the reference's source there")
+        "list only these: passed, failed, interrupted, running or damaged"),
+    row("--candidate", "ID", kId, "",
+        "show one candidate in full: lineage, verdict, compile log, text",
+        agent("show one candidate in full: lineage, verdict, compile log, text")),
+    row("--events", "", kFlag, "", "show all events in order"),
+    row("--older-than", "AGE", kText, "", "remove runs created longer ago than this: 12h, 30d, 8w"),
+    row("--delete", "", kFlag, "", "remove the runs; without it they are only listed"),
+    row("--no-store-reference", "", kFlag, "", "store no copy of the reference's source in the run")
         .kept("models.store_reference"),
     // Language models.
     row("--proposer", "NAME", choice("builtin,llm,hybrid"), "",
@@ -363,55 +371,54 @@ constexpr Option kOptions[] = {
         agent("builtin needs no model; llm and hybrid spend money", 0, 0, "", "builtin"))
         .kept("proposer"),
     row("--proposer", "WHO", choice("builtin,llm,agent"), "builtin",
-        "builtin: code generation's designs and tunables write the branches;\nllm: a language "
-        "model does; agent: only sets up and says what to do next; default builtin",
+        "builtin (default): code generation writes the branches;\nllm: a language model writes "
+        "them; agent: only sets up, and reports what to do next",
         kNotForAgents, "optimize"),
     row("--model-id", "ID", kText, "",
-        "for all stages: PROVIDER:MODEL (default anthropic:claude-sonnet-4-6)",
+        "model of all stages: PROVIDER:MODEL (default anthropic:claude-sonnet-4-6)",
         agent("PROVIDER:MODEL, for llm and hybrid; command:PROGRAM only where the server has "
               "--allow-commands"))
         .kept("models.model_id"),
     row("--ensemble", "ARMS", kText, "",
-        "MODEL[:TEMPERATURE][:EFFORT], commas between, or a file with one per line (default: the "
-        "default model at low, medium and high effort)",
-        agent("MODEL[:TEMPERATURE][:EFFORT], commas between, for llm and hybrid; command:PROGRAM "
-              "only where the server has --allow-commands"))
+        "list of MODEL[:TEMPERATURE][:EFFORT], separated by commas, or a file with one per line "
+        "(default: the default model at low, medium and high effort)",
+        agent("MODEL[:TEMPERATURE][:EFFORT], separated by commas, for llm and hybrid; "
+              "command:PROGRAM only where the server has --allow-commands"))
         .anew("evolve.ensemble"),
-    row("--in-flight", "N", kCount, "4", "asked at the same time (default 4)")
+    row("--in-flight", "N", kCount, "4", "requests to models at the same time (default 4)")
         .kept("evolve.in_flight"),
-    row("--in-flight", "N", whole(1, 256), "4", "asked at the same time (default 4)", kNotForAgents,
-        "tune-verifiers")
+    row("--in-flight", "N", whole(1, 256), "4", "requests to models at the same time (default 4)",
+        kNotForAgents, "tune-verifiers")
         .anew(),
     row("--stage-model", "S=ID", kTexts, "",
-        "for one stage: interview, codegen, correctness, performance, polish (repeatable)")
+        "model of one stage: interview, codegen, correctness, performance, polish (repeatable)")
         .kept("models.stage_models"),
     row("--retries", "STAGE=N", kPairs, "",
         "attempts of one stage (default 1, 3, 3, 3, 1; repeatable); escalated_codegen and "
-        "escalated_performance: of the stronger model (default 1, 1)")
+        "escalated_performance: attempts of the stronger model (default 1, 1)")
         .kept("models.retries"),
     row("--budget", "USD", number(0, 1000000), "2",
-        "spend at most so much (default 2); what could exceed it is not sent",
-        agent("US dollars that models may cost at most", 0, 1000))
+        "cost limit (default 2); a request that could exceed it is not sent",
+        agent("cost limit of the models, in US dollars", 0, 1000))
         .anew("models.budget_usd"),
     row("--budget", "USD", number(0, 1000000), "",
-        "for language models, over all sessions of the run", kNotForAgents, "resume")
+        "cost limit of the models, over all sessions of the run", kNotForAgents, "resume")
         .anew("models.budget_usd"),
     row("--budget", "SIZE", kText, "",
-        "the oldest runs, until the rest takes no more than this: 500MB, 10GiB", kNotForAgents,
+        "remove the oldest runs until the rest is no larger than this: 500MB, 10GiB", kNotForAgents,
         "gc"),
     row("--escalate", "", kFlag, "",
-        "ask a stronger model once when codegen's or performance's attempts are spent")
+        "ask a stronger model once when all attempts of codegen or performance failed")
         .kept("models.escalate"),
-    row("--escalation-model", "ID", kText, "", "which one (default anthropic:claude-opus-4-7)")
+    row("--escalation-model", "ID", kText, "",
+        "the stronger model (default anthropic:claude-opus-4-7)")
         .kept("models.escalation_id"),
-    row("--ask", "", kFlag, "", "let the model's questions about the task be put to you"),
+    row("--ask", "", kFlag, "", "answer the model's questions about the task on the terminal"),
     row("--yes", "", kFlag, "",
-        "do not ask: above 5 tasks the cost is estimated and must be agreed to"),
-    row("--record", "FILE", kPlace, "", "keep every exchange").anew(),
-    row("--replay", "FILE", kFile, "",
-        "repeat exchanges that were kept, with no network and no key")
-        .anew(),
-    row("--no-transcripts", "", kFlag, "", "keep no prompts and replies in the run's folder")
+        "accept the cost; without it, eval estimates the cost of more than 5 tasks and asks"),
+    row("--record", "FILE", kPlace, "", "record every exchange with a model in FILE").anew(),
+    row("--replay", "FILE", kFile, "", "repeat recorded exchanges, without network or key").anew(),
+    row("--no-transcripts", "", kFlag, "", "store no prompts or replies in the run's folder")
         .kept("models.transcripts"),
     row("--allow-commands", "", kFlag, "",
         "with --resume: run programs that the run names as models (command:PROGRAM)")
@@ -421,57 +428,61 @@ constexpr Option kOptions[] = {
         "mcp"),
     // Reviewers: models that read kernels before hardware runs them.
     row("--verifiers", "STATE", kSwitch, "on",
-        "on: what looks best by estimate is measured first; off: as it is proposed (default on)")
+        "on: measure the best estimates first; off: measure in the order of proposals (default on)")
         .kept("verifiers evolve.verifiers"),
-    row("--shape-info", "STATE", kSwitch, "on", "tell models the shapes").kept("evolve.shape_info"),
+    row("--shape-info", "STATE", kSwitch, "on", "show the shapes to models")
+        .kept("evolve.shape_info"),
     row("--profile-feedback", "STATE", kSwitch, "on",
-        "tell them what limits a kernel, and sort niches by it")
+        "show models what limits a kernel, and sort niches by it")
         .kept("evolve.profile_feedback"),
     row("--verifier-model", "ID", kText, "",
-        "three specialists of this model read what models wrote before it is judged")
+        "let three specialists of this model review the kernels of models before they are judged")
         .kept("readers.model evolve.readers.model"),
     row("--verifier-prompts", "DIR", kText, "",
-        "what they are told: a folder of tune-verifiers, or 'tuned' for the best so far (default: "
-        "the shipped ones)")
+        "prompts of the reviewers: a folder of tune-verifiers, or 'tuned' for the best so far "
+        "(default: the shipped ones)")
         .kept("readers.prompts evolve.readers.prompts"),
-    row("--verifier-reflect", "", kFlag, "", "ask each of them once more")
+    row("--verifier-reflect", "", kFlag, "", "ask each reviewer a second time")
         .kept("readers.reflect evolve.readers.reflect"),
     row("--verifier-reject", "", kFlag, "",
-        "unanimous votes of 0.9 or more keep a module from being judged")
+        "do not judge a module that all reviewers reject with a confidence of 0.9 or more")
         .kept("readers.reject evolve.readers.reject"),
     row("--corpus", "NAME", kText, "shipped",
-        "shipped (default), store (that and what past runs judged here), or a file"),
-    row("--runs", "DIR", kFolder, "", "where past runs are (default: the user's data folder)")
+        "modules with known verdicts: shipped (default), store (also those of past runs), or a "
+        "file"),
+    row("--runs", "DIR", kFolder, "", "folder of past runs (default: the user's data folder)")
         .anew(),
     row("--verifier", "NAME", choice("compile,memory,numerics,all"), "all",
-        "compile, memory, numerics, or all (default)"),
+        "reviewer to tune: compile, memory, numerics, or all (default)"),
     row("--model", "ID", kText, "",
-        "who votes and who writes: PROVIDER:MODEL (default: anthropic:claude-sonnet-4-6)")
+        "model that votes and rewrites prompts: PROVIDER:MODEL (default "
+        "anthropic:claude-sonnet-4-6)")
         .anew(),
-    row("--second-model", "ID", kText, "", "scores the result, and has no part in it").anew(),
-    row("--reflect", "", kFlag, "", "ask about each module twice, the first answer in sight"),
+    row("--second-model", "ID", kText, "", "another model, which only scores the result").anew(),
+    row("--reflect", "", kFlag, "",
+        "ask about each module twice; the second time, show the first answer"),
     row("--no-install", "", kFlag, "", "do not copy better prompts to the user's config folder")
         .anew(),
     // The program itself.
     row("--root", "DIR", kTexts, "",
-        "a folder whose files clients may name (repeatable); default: the current one"),
-    row("--read-only", "", kFlag, "", "only tools that write nothing"),
+        "folder whose files clients may name (repeatable; default: the current folder)"),
+    row("--read-only", "", kFlag, "", "offer only tools that write nothing"),
     row("--allow-python", "", kFlag, "",
         "run the Python of clients' references and candidates, confined, where PyTorch must read, "
         "check or time them; without it their Python is read and never run"),
     row("--allow-host-code", "", kFlag, "",
         "run the host code of clients' CUDA files, confined, if it cannot be imported"),
     row("--http", "PORT", whole(0, 65535), "",
-        "over HTTP on 127.0.0.1 instead (0: any free port), until Ctrl-C; clients need the token "
-        "that is printed on standard error"),
+        "serve over HTTP on 127.0.0.1 instead (0: any free port), until Ctrl-C; clients need the "
+        "token that is printed on standard error"),
     row("--token-file", "FILE", kPlace, "",
-        "for --http: the token is read from this file or, when there is none, made and written "
-        "there, for its owner alone"),
+        "for --http: read the token from this file; if it is missing, create it, readable by its "
+        "owner alone"),
     row("--has", "NAME", kId, "",
-        "only this: exit 0 when it is there, 1 when not; names as in the table"),
-    row("--looked", "", kFlag, "", "also list every place that was looked at"),
-    row("--json", "", kFlag, "", "the report as JSON"),
-    row("--help", "", kFlag, "", "this text"),
+        "check only this tool: exit 0 if it is found, 1 if not; names as in the table"),
+    row("--looked", "", kFlag, "", "also list every place that was searched"),
+    row("--json", "", kFlag, "", "print the report as JSON"),
+    row("--help", "", kFlag, "", "print this text"),
 };
 
 }  // namespace
