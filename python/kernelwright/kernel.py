@@ -185,7 +185,7 @@ class Kernel:
         dtype = BY_NAME[self._scalar_types[name]]
         whole = dtype.code in (0, 1, 6)
         if not isinstance(value, (bool, int, float)) or (whole and isinstance(value, float)):
-            raise InputError(f"{name!r} is {value!r}, the kernel needs a number of type {dtype.name}")
+            raise InputError(f"{name!r} is {value!r}, but the kernel needs a number of type {dtype.name}")
         return str(int(value)) if whole else repr(float(value))
 
     @staticmethod
@@ -228,9 +228,9 @@ class Kernel:
         for name, one in views.items():
             wanted = self._tensors[name]
             if one.dtype.name != wanted["dtype"]:
-                raise InputError(f"{name!r} is {one.dtype.name}, the kernel needs {wanted['dtype']}")
+                raise InputError(f"{name!r} is {one.dtype.name}, but the kernel needs {wanted['dtype']}")
             if len(one.shape) != len(wanted["shape"]):
-                raise InputError(f"{name!r} has {len(one.shape)} dimensions, the kernel needs "
+                raise InputError(f"{name!r} has {len(one.shape)} dimensions, but the kernel needs "
                                  f"[{', '.join(wanted['shape'])}]")
 
 

@@ -72,7 +72,7 @@ h.expect("output as input", run(GOOD, *DIMS, "--input", "y=normal"), 2, r"does n
 h.expect("unknown family", run(GOOD, *DIMS, "--input", "x=gaussian"), 2, r"families: normal")
 h.expect("input twice", run(GOOD, *DIMS, "--input", "x=normal", "--input", "x=ones"), 2, r"twice")
 h.expect("missing npy", run(GOOD, *DIMS, "--input", "x=none.npy"), 2, r"none\.npy")
-h.expect("wrong dtype", run(GOOD, "--input", "x=" + h.write("f4.npy", npy("<f4", (2, 64), floats[:512]))), 2, r"fp32.*fp16 is wanted")
+h.expect("wrong dtype", run(GOOD, "--input", "x=" + h.write("f4.npy", npy("<f4", (2, 64), floats[:512]))), 2, r"fp32.*fp16 is expected")
 h.expect("wrong rank", run(GOOD, "--input", "x=" + h.write("r1.npy", npy("<f2", (128,), halves * 1))), 2, r"x")
 h.expect("shape against --dim", run(GOOD, "--dim", "B=3", "--input", "x=" + h.write("ok.npy", npy("<f2", (2, 64), halves))), 2, r"disagrees")
 h.expect("truncated npy", run(GOOD, *DIMS, "--input", "x=" + h.write("cut.npy", npy("<f2", (2, 64), halves[:100]))), 2, r"truncated")

@@ -197,7 +197,7 @@ def bad_input():
         (["setup", "--baseline", other, *TASK], 2, "text.cu"),
         (["setup", "--baseline", "nowhere.cu", *TASK], 2, "nowhere.cu"),
         (["setup", *TASK], 2, "which kernel"),
-        (["setup", KERNEL, "--baseline", KERNEL, *TASK], 2, "named twice"),
+        (["setup", KERNEL, "--baseline", KERNEL, *TASK], 2, "given twice"),
         (["setup", KERNEL], 2, "needs --reference"),
         (["setup", KERNEL, "--ref", "nowhere.py"], 2, "no reference nowhere.py"),
         (["setup", KERNEL, "--ref", none], 2, "none.py"),

@@ -22,7 +22,7 @@ with open(MODULE) as file:
     honest = file.read()
 
 # An honest module.
-done = h.expect("honest", verify(), 0, r"PASSED\n.*cells.*worst element.*deterministic +yes.*seeds +drawn anew.*preparation .* s, gate .* s")
+done = h.expect("honest", verify(), 0, r"PASSED\n.*cells.*worst element.*deterministic +yes.*seeds +fresh.*preparation .* s, gate .* s")
 h.check("\033" not in done.stdout, "no colour in a pipe", done)
 done = h.expect("explained", verify(MODULE, REFERENCE, "--explain"), 0, r"what each stage did.*static.*compile.*vgpu.*numerics.*hygiene.*metamorphic.*cells\n")
 report = json.loads(h.run(*verify(MODULE, REFERENCE, "--json")).stdout)

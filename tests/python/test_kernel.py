@@ -82,11 +82,11 @@ class Refusals(unittest.TestCase):
             self.scale(*args, **kwargs)
 
     def test_dtype(self):
-        self.refused("'x' is fp64, the kernel needs fp32", array.array("d", [1]))
+        self.refused("'x' is fp64, but the kernel needs fp32", array.array("d", [1]))
 
     def test_rank(self):
         x = memoryview(array.array("f", range(4))).cast("B").cast("f", (2, 2))
-        self.refused(r"'x' has 2 dimensions, the kernel needs \[N\]", x)
+        self.refused(r"'x' has 2 dimensions, but the kernel needs \[N\]", x)
 
     def test_shapes_that_disagree(self):
         self.refused("dim N is", array.array("f", [1, 2]), array.array("f", [1]))
@@ -105,7 +105,7 @@ class Refusals(unittest.TestCase):
         self.refused("'factor' is 'two'", array.array("f", [1]), factor="two")
 
     def test_out_of_the_wrong_shape(self):
-        self.refused(r"'y' has shape \[3\], the kernel needs \[2\]", array.array("f", [1, 2]),
+        self.refused(r"'y' has shape \[3\], but the kernel needs \[2\]", array.array("f", [1, 2]),
                      out=array.array("f", [0, 0, 0]))
         self.refused("out= has 2 tensors for 1 outputs", array.array("f", [1]), out=(1, 2))
 

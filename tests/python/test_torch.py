@@ -45,7 +45,7 @@ class OnTorch(unittest.TestCase):
         rows, scale = Kernel(SUM_ROWS), Kernel(SCALE)
         for kernel, x, message in (
             (rows, torch.zeros(4, 3).t(), r"not contiguous.*x\.contiguous\(\)"),
-            (scale, torch.zeros(3, dtype=torch.float64), "'x' is fp64, the kernel needs fp32"),
+            (scale, torch.zeros(3, dtype=torch.float64), "'x' is fp64, but the kernel needs fp32"),
             (scale, torch.zeros(3, dtype=torch.complex64), "complex64, which no kernel takes"),
             (scale, torch.zeros(3, device="meta"), "'x' is on meta"),
             (scale, torch.zeros(3).to_sparse(), "layout"),

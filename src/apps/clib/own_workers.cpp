@@ -48,8 +48,9 @@ Status look_for_workers() {
     program = KW_TRY(os::worker_program());
   } else if (folder.empty()) {
     return input_error(
-        "the library was loaded by a relative path, so the program beside it is not used: load it "
-        "by its absolute path, or set KERNELWRIGHT_WORKER to that of the program");
+        "the library was loaded by a relative path, so the program beside it is not used; load the "
+        "library by its absolute path, or set KERNELWRIGHT_WORKER to the absolute path of the "
+        "program");
   }
   KW_TRY(check_program(program));
   os::set_own_program(program);

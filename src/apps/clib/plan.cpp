@@ -64,8 +64,8 @@ Status settle_empty(kernel::Program& program) {
   if (nothing) program.launches.clear();
   for (const Buffer& buffer : program.buffers) {
     if (nothing || buffer.role == Role::Scratch || !buffer.present || !is_empty(buffer)) continue;
-    return input_error(fmt::format(
-        "'{}' has no elements; kernels are judged on tensors that have some", buffer.name));
+    return input_error(
+        fmt::format("'{}' has no elements; pass a tensor with at least one element", buffer.name));
   }
   return Done{};
 }

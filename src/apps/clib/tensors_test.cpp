@@ -92,14 +92,15 @@ const TensorCase kTensorCases[] = {
     {"cpu", [](Fitting& f) { f.tensor.device_type = 1; }, "'x' is on the CPU"},
     {"another_gpu", [](Fitting& f) { f.tensor.device_id = 1; }, "'x' is on cuda:1"},
     {"another_kind", [](Fitting& f) { f.tensor.device_type = 4; }, "a device of kind 4"},
-    {"dtype", [](Fitting& f) { f.tensor.type_bits = 64; }, "'x' is fp64, the kernel needs fp32"},
+    {"dtype", [](Fitting& f) { f.tensor.type_bits = 64; },
+     "'x' is fp64, but the kernel needs fp32"},
     {"no_dtype", [](Fitting& f) { f.tensor.type_code = 5; }, "does not know (code 5"},
     {"shape",
      [](Fitting& f) {
        f.shape = {3, 2};
      },
-     "shape [3, 2], the kernel needs [2, 3]"},
-    {"rank", [](Fitting& f) { f.tensor.ndim = 1; }, "shape [2], the kernel needs [2, 3]"},
+     "shape [3, 2], but the kernel needs [2, 3]"},
+    {"rank", [](Fitting& f) { f.tensor.ndim = 1; }, "shape [2], but the kernel needs [2, 3]"},
     {"transposed",
      [](Fitting& f) {
        f.strides = {1, 2};
@@ -110,15 +111,15 @@ const TensorCase kTensorCases[] = {
        f.buffer.strides = {4, 1};
        f.strides = {3, 1};
      },
-     "strides [3, 1], the kernel needs [4, 1]"},
+     "strides [3, 1], but the kernel needs [4, 1]"},
     {"misaligned", [](Fitting& f) { f.tensor.byte_offset = 8; }, "not a multiple of 16 bytes"},
-    {"no_memory", [](Fitting& f) { f.tensor.data = nullptr; }, "has no memory"},
+    {"no_memory", [](Fitting& f) { f.tensor.data = nullptr; }, "has a null data pointer"},
     {"little_scratch",
      [](Fitting& f) {
        f.buffer.role = kernel::Role::Scratch;
        f.buffer.bytes = 25;
      },
-     "has 24 bytes, the kernel needs 25"},
+     "has 24 bytes, but the kernel needs 25"},
 };
 INSTANTIATE_TEST_SUITE_P(All, Tensors, testing::ValuesIn(kTensorCases),
                          [](const auto& one) { return std::string(one.param.name); });

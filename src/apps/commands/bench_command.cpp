@@ -122,7 +122,7 @@ Result<timing::CompareReport> compare(const Args& args, Io& io) {
   const kernel::Module second = KW_TRY(binding::load_module(args.positionals[1]));
   const auto machine = KW_TRY(open_bench_machine(args, io));
   if (!machine->no_gpu().empty()) {
-    return environment_error("compare times modules, and there is no GPU: " + machine->no_gpu());
+    return environment_error("compare needs a GPU to time modules: " + machine->no_gpu());
   }
   const timing::BenchTools& tools = machine->tools();
   return timing::compare_modules(first, second, request, *tools.verify.compiler, *tools.verify.gpu,
@@ -159,7 +159,7 @@ int calibrate_command(const Args& args, Io& io) {
   const auto machine = open_bench_machine(args, io);
   if (!machine) return io.fail(machine.error());
   if (!(*machine)->no_gpu().empty())
-    return io.fail(environment_error("there is nothing to calibrate: " + (*machine)->no_gpu()));
+    return io.fail(environment_error("calibrate needs a GPU: " + (*machine)->no_gpu()));
   io.progress("measuring bandwidths and peaks");
   const timing::BenchTools& tools = (*machine)->tools();
   const auto report =

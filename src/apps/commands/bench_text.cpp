@@ -201,7 +201,8 @@ std::string calibration_text(const timing::CalibrationReport& report) {
   out +=
       fmt::format("  timer     {:.2f} us between two events with nothing between\n", c.overhead_us);
   out += fmt::format("  at        {} MHz, {} C\n", c.sm_clock_mhz, c.temperature_c);
-  return out + (report.path.empty() ? "it could not be kept\n" : "kept in " + report.path + "\n");
+  return out +
+         (report.path.empty() ? "it could not be stored\n" : "stored in " + report.path + "\n");
 }
 
 }  // namespace kw::commands

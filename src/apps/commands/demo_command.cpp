@@ -88,7 +88,7 @@ int demo_command(const Args& args, Io& io) {
   const bool ok = made->passed && bug->caught();
   io.print(
       ok ? "\nNo GPU was used. Try it on your own: kernelwright synthesize --reference FILE.py\n"
-         : "\nThe demonstration did not go as it should.\n");
+         : "\nThe demonstration failed.\n");
   Json json = Json::object();
   json.set("synthesis", made->document).set("kernel", made->kernel_path);
   json.set("bad", to_json(bug->report, bug->module));

@@ -67,7 +67,7 @@ std::string report_text(const DoctorReport& report, bool looked, const report::S
   for (const Tool& tool : report.tools) out += tool_text(tool, style);
   out += "\n" + models_text(report, style);
   if (looked) {
-    out += "looked at:\n";
+    out += "searched:\n";
     for (const std::string& place : report.looked_at) out += "  " + place + "\n";
     out += "\n";
   }
@@ -85,7 +85,7 @@ std::string report_text(const DoctorReport& report, bool looked, const report::S
 int has_tool(const std::string& name, Io& io) {
   const auto tool = machine::examine_one(name);
   if (!tool) {
-    return io.fail(input_error(fmt::format("--has: doctor knows no '{}'{}; it knows {}", name,
+    return io.fail(input_error(fmt::format("--has: unknown tool '{}'{}; known tools: {}", name,
                                            did_you_mean(name, machine::tool_names()),
                                            join(machine::tool_names(), ", "))));
   }

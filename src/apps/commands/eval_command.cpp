@@ -152,10 +152,10 @@ Status agree_to_cost(const workflows::EvalRequest& request, const Args& args, Io
   if (!has_terminal()) {
     return input_error(workflows::cost_text(*cost) + "; pass --yes to continue without a terminal");
   }
-  const auto answer = ask_user(io, "Go on? [y/N]");
+  const auto answer = ask_user(io, "Continue? [y/N]");
   const std::string word(answer ? trim(*answer) : "");
   if (word == "y" || word == "Y" || word == "yes") return Done{};
-  return input_error("nothing was run: the cost was not agreed to");
+  return input_error("nothing was run: the cost was not accepted");
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ int eval_command(const Args& args, Io& io) {
   if (const Status agreed = agree_to_cost(*request, args, io); !agreed)
     return io.fail(agreed.error());
   const std::string& folder = request->runner.out;
-  InterruptWatch::set_final_note("to go on: " + request->runner.command + "\n");
+  InterruptWatch::set_final_note("to continue: " + request->runner.command + "\n");
   const auto watch = [&io](const RunnerEvent& event) { show(event, io); };
   const Result<suites::Evaluation> evaluation =
       workflows::eval_suite(*request, workflows::eval_tools(request->each), watch);
@@ -174,7 +174,7 @@ int eval_command(const Args& args, Io& io) {
   io.print("\n" + suites::summary_text(*evaluation));
   io.print(fmt::format("results     {}/results.csv\nsummary     {}/summary.md\n", folder, folder));
   if (!evaluation->complete()) {
-    io.print(fmt::format("{} of {} tasks have a row; to go on:\n  {}\n", evaluation->rows.size(),
+    io.print(fmt::format("{} of {} tasks have a row; to continue:\n  {}\n", evaluation->rows.size(),
                          evaluation->selected, request->runner.command));
   }
   Json document = suites::to_json(*evaluation);

@@ -49,7 +49,7 @@ int import_command(const Args& args, Io& io) {
   }
   const Status written = os::write_file(out, report->result.module);
   if (!written) return io.fail(written.error());
-  io.print(fmt::format("{} holds what '{}' launches; judge it with\n  {}\n", out,
+  io.print(fmt::format("{} contains the launches of '{}'; verify it with\n  {}\n", out,
                        report->result.launcher, next_step(*report, out, args.one("--reference"))));
   return io.finish(kOk, std::move(document.set("out", out)));
 }

@@ -252,7 +252,7 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
 }
 
 std::string diff_text(const workflows::RunDiff& diff, const Style& style) {
-  if (diff.same()) return "the two runs asked for the same and came to the same\n";
+  if (diff.same()) return "the two runs have the same request and the same result\n";
   Table table(
       {{"run"}, {"task"}, {"status"}, {"best", Table::Align::Right}, {"passed"}, {"tried"}});
   for (const store::RunRow* run : {&diff.before, &diff.after}) {

@@ -126,7 +126,7 @@ TEST(DiffText, ShowsSettingsResultsAndLines) {
   diff.reference = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n";
   expect_golden("diff", diff_text(diff, {}));
   EXPECT_NE(diff_text(diff, {true}).find("\x1b["), std::string::npos);
-  EXPECT_EQ(diff_text({}, {}), "the two runs asked for the same and came to the same\n");
+  EXPECT_EQ(diff_text({}, {}), "the two runs have the same request and the same result\n");
 }
 
 TEST(GcText, SaysWhatWouldGoAndWhatCouldNot) {

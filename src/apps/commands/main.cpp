@@ -43,7 +43,7 @@ void tell_relative_variables(Io& io) {
   for (const char* name : kFolderVariables) {
     const std::string value = os::env(name);
     if (!value.empty() && !value.starts_with("/"))
-      io.note(fmt::format("${} is '{}': only an absolute path is followed", name, value));
+      io.note(fmt::format("${} is '{}'; it must be an absolute path", name, value));
   }
 }
 

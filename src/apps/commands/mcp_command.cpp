@@ -54,7 +54,9 @@ int mcp_command(const Args& args, Io& io) {
   if (!args.all("--http").empty()) return serve_http(args, io, server);
   if (!args.one("--token-file").empty()) return io.fail(input_error("--token-file is for --http"));
   if (::isatty(STDIN_FILENO) != 0)
-    io.note("a client is meant to speak here, one message per line (docs/mcp.md); Ctrl-D ends it");
+    io.note(
+        "waiting for an MCP client on standard input, one message per line (docs/mcp.md); Ctrl-D "
+        "ends it");
   mcp::serve_lines(server, STDIN_FILENO, STDOUT_FILENO);
   return kOk;
 }

@@ -38,7 +38,7 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
   options.record = args.one("--record");
   options.replay = args.one("--replay");
   if (!options.record.empty() && !options.replay.empty())
-    return input_error("--record and --replay: give one of the two");
+    return input_error("--record and --replay exclude each other; give one of the two");
   options.transcripts = !args.has("--no-transcripts");
   options.store_reference = !args.has("--no-store-reference");
   if (!args.has("--ask")) return options;

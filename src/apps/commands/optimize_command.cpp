@@ -34,7 +34,8 @@ int finish_outcome(const Result<Outcome>& outcome, Io& io) {
 
 Result<std::string> run_dir(const Args& args) {
   std::string path = args.one("--run-dir");
-  if (path.empty()) return input_error("give the run's folder: --run-dir DIR");
+  if (path.empty())
+    return input_error("missing required option --run-dir DIR: the folder of the run");
   return path;
 }
 
@@ -72,9 +73,9 @@ Result<std::string> kernel_option(const Args& args, size_t at) {
   const std::string named = args.one("--baseline");
   const bool word = args.positionals.size() > at;
   if (!named.empty() && word)
-    return input_error("the kernel is named twice: as a word and by --baseline");
+    return input_error("the kernel is given twice, as an argument and by --baseline; give it once");
   if (named.empty() && !word)
-    return input_error("which kernel? give a kernel module, as a word or by --baseline");
+    return input_error("missing kernel; give a kernel module as an argument or by --baseline");
   return word ? args.positionals[at] : named;
 }
 
@@ -152,7 +153,7 @@ Result<Outcome> finalize_step(const Args& args, Io& io) {
   const bool race = folder.state.best.iter > 0 && folder.state.has_clock;
   if (!race) return optimize::finalize(folder, nullptr, force, say_to(io));
   const auto tools = same_tools(folder.state, args, io);
-  if (!tools) io.note("the speedup is not raced once more: " + tools.error().message);
+  if (!tools) io.note("the speedup was not measured again: " + tools.error().message);
   return optimize::finalize(folder, tools ? tools->get() : nullptr, force, say_to(io));
 }
 

@@ -32,7 +32,7 @@ std::string absolute_path(const std::string& path) {
 Result<std::string> reference_path(const Args& args, std::string& function) {
   std::string path = args.one("--reference", args.one("--ref"));
   if (!args.one("--reference").empty() && !args.one("--ref").empty())
-    return input_error("--reference and --ref are the same: give one of them");
+    return input_error("--reference and --ref are the same option; give one of them");
   if (path.empty())
     return input_error("optimize needs --reference REF: a Python file or a task folder");
   const size_t colon = path.rfind(':');
@@ -71,7 +71,7 @@ Result<std::optional<double>> minimum_option(const Args& args) {
   const std::string noise = args.one("--noise");
   const std::string older = args.one("--noise-threshold-pct");
   if (!older.empty() && args.given("--noise"))
-    return input_error("--noise and --noise-threshold-pct are the same: give one of them");
+    return input_error("--noise and --noise-threshold-pct are the same option; give one of them");
   if (!older.empty()) return std::optional(args.number("--noise-threshold-pct"));
   if (noise == "auto") return std::optional<double>();
   const std::optional<double> percent = parse_double(noise);

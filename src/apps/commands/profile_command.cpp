@@ -20,7 +20,7 @@ Result<evidence::ProfileRequest> profile_request(const Args& args, bool plan) {
   request.verify = verify_options(args, bindings);
   request.verify.module_path = args.positionals.front();
   if (request.verify.reference_path.empty())
-    return input_error("--reference REF is wanted: a Python file or a task folder");
+    return input_error("missing required option --reference REF: a Python file or a task folder");
   request.dims = bindings.dims;
   request.imported = args.one("--ncu");
   request.report = args.one("--report");
@@ -91,7 +91,7 @@ int finish(const Args& args, Io& io, bool plan) {
   const Result<evidence::ProfileReport> report = profile(args, io, plan);
   if (!report) return io.fail(report.error());
   if (!report->ok()) {
-    io.print_error("it did not pass, so there is nothing to make faster: " +
+    io.print_error("it did not pass, so it was not profiled: " +
                    judge::verdict_reason(*report->verdict));
     return io.finish(kCandidateFailed, to_json(*report));
   }

@@ -80,7 +80,8 @@ int run_command(const Args& args, Io& io) {
       io.print("wrote " + path + "\n");
       files.push(path);
     }
-    if (written->empty()) io.print("nothing written to " + folder + ": the run gave no outputs\n");
+    if (written->empty())
+      io.print("nothing was written to " + folder + ": the run returned no outputs\n");
     json.set("files", files);
   }
   return io.finish(outcome_code(ran->report), json);

@@ -44,7 +44,7 @@ Result<std::optional<double>> quantity(const Args& args, const char* option,
     if (value && *value >= 0 && *value * unit.factor < 9e18)
       return std::optional(*value * unit.factor);
   }
-  return input_error(fmt::format("{}: '{}' is not of the kind {}", option, text, example));
+  return input_error(fmt::format("{}: '{}' is not of the form {}", option, text, example));
 }
 
 Result<store::GcRequest> gc_request(const Args& args) {
@@ -56,7 +56,7 @@ Result<store::GcRequest> gc_request(const Args& args) {
   request.keep = args.integer("--keep");
   request.remove = args.has("--delete");
   if (!request.older_than_seconds && !request.budget_bytes) {
-    return input_error("what is to go? give --older-than AGE, --budget SIZE, or both");
+    return input_error("gc needs --older-than AGE, --budget SIZE, or both");
   }
   return request;
 }

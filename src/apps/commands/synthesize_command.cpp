@@ -16,7 +16,7 @@ Result<std::string> prompt_option(const Args& args) {
   const std::string file = args.one("--prompt-file");
   if (file.empty()) return args.one("--prompt");
   if (!args.one("--prompt").empty())
-    return input_error("--prompt and --prompt-file: give one of the two");
+    return input_error("--prompt and --prompt-file exclude each other; give one of the two");
   return os::read_file(file, kMostPromptBytes);
 }
 

@@ -17,8 +17,8 @@ std::string row(const char* name, const std::string& text) {
 std::string right_text(const workflows::SynthesisReport& report) {
   return fmt::format("{} cells on {}, worst error {:.2f} of its bound; {}", report.cells,
                      report.device, report.max_z,
-                     report.certified ? "certified: inputs drawn anew from the system's entropy"
-                                      : "a replay or a quick look, so not certified");
+                     report.certified ? "certified: fresh inputs from the system's entropy"
+                                      : "a replay or a quick run, so not certified");
 }
 
 std::string fast_text(const workflows::SynthesisReport& report) {
@@ -78,7 +78,7 @@ std::string progress_text(const workflows::SynthesisProgress& progress) {
 }
 
 std::string resume_hint(const std::string& folder) {
-  return "what was judged is kept; continue with: kernelwright resume " + shell_quote(folder);
+  return "judged candidates are kept; continue with: kernelwright resume " + shell_quote(folder);
 }
 
 std::string synthesis_text(const workflows::SynthesisReport& report, const report::Style& style) {
@@ -104,7 +104,7 @@ std::string synthesis_text(const workflows::SynthesisReport& report, const repor
   for (const std::string& warning : report.warnings)
     out += row("warning", report::paint(style, report::Paint::Warning, printable(warning)));
   for (const std::string& note : report.notes) out += row("note", printable(note));
-  out += row("run", fmt::format("{} in {:.1f} s; all of it in {}", report.run_id,
+  out += row("run", fmt::format("{} in {:.1f} s; all files are in {}", report.run_id,
                                 report.wall_seconds, report.folder));
   if (report.passed && !report.measured)
     out += row("next", "on a machine with a GPU: kernelwright tune " + report.run_id);

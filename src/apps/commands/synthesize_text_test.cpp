@@ -41,18 +41,17 @@ workflows::SynthesisReport measured_report() {
 }
 
 TEST(SynthesizeText, SaysWhatHowSureHowFastAndWhere) {
-  EXPECT_EQ(
-      synthesis_text(measured_report(), kPlain),
-      "PASSED rms_norm\n"
-      "  kernel     /runs/20261115-1/final/kernel.cu\n"
-      "  design     rms_norm=block_per_row THREADS=256 VEC=8\n"
-      "  right      64 cells on NVIDIA H200, worst error 0.49 of its bound; certified: inputs "
-      "drawn anew from the system's entropy\n"
-      "  fast       16.50 us at B=16384 D=1024, 96 % of the floor (15.80 us)\n"
-      "  versus     eager: 40.00 us, 2.42 times as fast (FASTER)\n"
-      "  versus     baseline compile: not there\n"
-      "  search     40 tried, 2 rejected, 37 kept; goal reached: 96 % of the floor\n"
-      "  run        20261115-1 in 31.2 s; all of it in /runs/20261115-1\n");
+  EXPECT_EQ(synthesis_text(measured_report(), kPlain),
+            "PASSED rms_norm\n"
+            "  kernel     /runs/20261115-1/final/kernel.cu\n"
+            "  design     rms_norm=block_per_row THREADS=256 VEC=8\n"
+            "  right      64 cells on NVIDIA H200, worst error 0.49 of its bound; certified: fresh "
+            "inputs from the system's entropy\n"
+            "  fast       16.50 us at B=16384 D=1024, 96 % of the floor (15.80 us)\n"
+            "  versus     eager: 40.00 us, 2.42 times as fast (FASTER)\n"
+            "  versus     baseline compile: not there\n"
+            "  search     40 tried, 2 rejected, 37 kept; goal reached: 96 % of the floor\n"
+            "  run        20261115-1 in 31.2 s; all files are in /runs/20261115-1\n");
 }
 
 TEST(SynthesizeText, AnEstimateIsCalledOneAndSaysHowToMeasure) {

@@ -191,7 +191,7 @@ std::string compile_failure_text(const ports::CompileFailed& failed, const kerne
   if (failed.messages.empty() && failed.timed_out)
     out += failed.compiler + " did not finish in time (--timeout)\n";
   if (failed.messages.empty() && failed.crashed)
-    out += failed.compiler + " itself died on this source\n";
+    out += failed.compiler + " crashed on this source\n";
   for (size_t i = 0; i < std::min(kMessages, failed.messages.size()); ++i) {
     out += message_text(failed.messages[i], module, style);
   }

@@ -35,7 +35,7 @@ Result<review::TuneVerifiersRequest> tune_request(const Args& args, Io& io) {
   request.resume = args.one("--resume");
   request.models.programs = request.resume.empty() || args.has("--allow-commands");
   if (!request.out.empty() && !request.resume.empty())
-    return input_error("--out and --resume: give one of the two");
+    return input_error("--out and --resume exclude each other; give one of the two");
   // A resumed folder has its own number of generations.
   if (!request.resume.empty() && args.all("--generations").empty()) request.generations = 0;
   return request;
@@ -62,7 +62,7 @@ int tune_verifiers_command(const Args& args, Io& io) {
   io.print(review::tune_text(*report));
   if (const review::Tuned* open = report->unfinished()) {
     io.print_error(fmt::format("not finished: {}", open->stopped));
-    io.note(fmt::format("to go on: kernelwright tune-verifiers --resume {}",
+    io.note(fmt::format("to continue: kernelwright tune-verifiers --resume {}",
                         shell_quote(report->folder)));
   }
   return io.finish(tuning_code(*report), report->document);

@@ -116,7 +116,7 @@ Status check_given_again(const Args& args) {
   for (const std::string& name : said) {
     if (name != "--resume" && std::ranges::find(may, name) == may.end())
       return input_error(
-          fmt::format("{} cannot be changed when a run continues; options beside --resume: {}",
+          fmt::format("{} cannot be changed when a run continues; with --resume you can give: {}",
                       name, join(may, ", ")));
   }
   return Done{};

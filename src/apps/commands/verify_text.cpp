@@ -96,7 +96,7 @@ std::string constants_text() {
 
 std::string seeds_text(const gate::GateReport& gate) {
   return gate.replay_seeded ? "replay-seeded by --seed: not certified"
-                            : "drawn anew from the system's entropy";
+                            : "fresh, from the system's entropy";
 }
 
 }  // namespace

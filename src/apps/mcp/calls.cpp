@@ -76,8 +76,8 @@ class Reporter {
 };
 
 Json handle_result(const JobSnapshot& seen) {
-  return tool_result(job_state(seen).set(
-      "next", "job_status says how it is, job_result gives what the tool would have given"));
+  return tool_result(
+      job_state(seen).set("next", "job_status returns its state, job_result its result"));
 }
 
 bool is_over(const JobSnapshot& seen) {

@@ -68,7 +68,7 @@ std::optional<HttpRefusal> not_understood(const HttpRequest& request) {
 std::optional<RpcError> header_fault(const HttpRequest& request, const Message& message) {
   const auto mismatch = [](const char* name) {
     return RpcError{
-        kHeaderMismatch, fmt::format("the header {} does not say what the request says", name), {}};
+        kHeaderMismatch, fmt::format("the header {} differs from the request", name), {}};
   };
   const std::string* revision = request.header(kRevisionHeader);
   if (revision == nullptr || *revision != message.params["_meta"][kNamedKey].as_string())
@@ -166,7 +166,7 @@ class Door {
     const auto length = body_length(request, kMostMessageBytes);
     if (const auto* refusal = std::get_if<HttpRefusal>(&length)) return refuse(*refusal);
     if (!wire.body(request, std::get<size_t>(length)))
-      return refuse({408, "the body did not come in time"});
+      return refuse({408, "the body did not arrive in time"});
     const std::string* connection = request.header("connection");
     const bool keep = connection == nullptr || *connection != "close";
     return post(wire, request) && keep;
@@ -205,7 +205,7 @@ class Door {
   static Json unknown_revision(const Message& message, const std::string& named) {
     Json known = Json::array();
     for (const Revision& revision : revisions()) known.push(revision.name);
-    return failure(message.id, {kUnsupportedRevision, "this protocol version is not spoken here",
+    return failure(message.id, {kUnsupportedRevision, "this protocol version is not supported",
                                 Json::object().set("supported", known).set("requested", named)});
   }
 
@@ -237,9 +237,10 @@ class Door {
     }
     const auto call = session->open(message.id);
     if (!call)
-      return say(wire, 400,
-                 failure(message.id,
-                         {kInvalidRequest, "this id is in use, or too many requests are", {}}));
+      return say(
+          wire, 400,
+          failure(message.id,
+                  {kInvalidRequest, "this id is in use, or there are too many requests", {}}));
     // In these revisions the request continues if the connection breaks.
     HttpSink sink(wire, ending_, false);
     const std::optional<Json> reply = server_.serve(*session, message, sink, *call);

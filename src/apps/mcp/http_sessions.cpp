@@ -19,7 +19,7 @@ Result<std::shared_ptr<Session>> HttpSessions::make() {
           (oldest == sessions_.end() || at->second.used < oldest->second.used))
         oldest = at;
     }
-    if (oldest == sessions_.end()) return environment_error("too many sessions are at work");
+    if (oldest == sessions_.end()) return environment_error("too many sessions are active");
     sessions_.erase(oldest);
   }
   auto session = std::make_shared<Session>(id);

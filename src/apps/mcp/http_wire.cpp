@@ -49,14 +49,14 @@ std::optional<std::variant<HttpRequest, HttpRefusal>> HttpWire::head() {
   for (;;) {
     const size_t end = read_.find("\r\n\r\n");
     if (end > kMostHeadBytes && read_.size() > kMostHeadBytes)
-      return HttpRefusal{431, "the head is too long"};
+      return HttpRefusal{431, "the request head is too long"};
     if (end != std::string::npos) {
       auto request = read_head(std::string_view(read_).substr(0, end));
       read_.erase(0, end + 4);
       return request;
     }
     const double left = kHeadSeconds - passed(began);
-    if (left <= 0) return HttpRefusal{408, "the head did not come in time"};
+    if (left <= 0) return HttpRefusal{408, "the request head did not arrive in time"};
     if (!more(left) && passed(began) < kHeadSeconds) return std::nullopt;
   }
 }

@@ -35,9 +35,9 @@ constexpr size_t kMostGap = 100000;
 
 constexpr Gap kOptimizeGaps[] = {
     {"kernel", "the kernel module to make faster", true, ""},
-    {"reference", "the PyTorch reference it must agree with", true, ""},
-    {"dims", "the shape to be fast at, as JSON", false, "the task's benchmark shape"},
-    {"iterations", "how many iterations", false, "3"}};
+    {"reference", "the PyTorch reference that it must agree with", true, ""},
+    {"dims", "the shape to optimise for, as JSON", false, "the task's benchmark shape"},
+    {"iterations", "number of iterations", false, "3"}};
 constexpr Gap kWriteGaps[] = {
     {"reference", "the PyTorch reference", true, ""},
     {"wishes", "what matters: shape, GPU, precision, latency or throughput", false, "none"}};

@@ -43,7 +43,7 @@ constexpr TemplateRow kTemplates[] = {
      "the kernel module it shipped", kCuda},
     {"kernelwright://runs/{run}/candidates/{candidate}", "run_candidate", "Candidate of a run",
      "the text of one candidate's kernel module", kCuda},
-    {"kernelwright://jobs/{job}", "job", "Result of a job", "with nothing left out", kJsonType},
+    {"kernelwright://jobs/{job}", "job", "Result of a job", "the full result", kJsonType},
 };
 
 std::string stem(const std::string& file) {
@@ -116,7 +116,7 @@ Json::Array Resources::rows(bool titles) const {
                                type_of(file.name), titles));
   }
   all.push_back(resource_row("catalog", "Optimisation methods",
-                             "all known methods and the metrics their conditions speak of",
+                             "all known methods, and the metrics that their conditions use",
                              kJsonType, titles));
   all.push_back(
       resource_row("runs", "Runs", "what was synthesized, oldest first", kJsonType, titles));

@@ -75,7 +75,7 @@ Result<std::string> Roots::place(const std::string& path) const {
   for (fs::path part = resolved; part.has_relative_path(); part = part.parent_path()) {
     // A file created through such a link would be created where the link points.
     if (fs::is_symlink(fs::symlink_status(part, problem)))
-      return input_error(fmt::format("{}: a link that leads nowhere", path));
+      return input_error(fmt::format("{}: the link is broken", path));
   }
   return inside(resolved.string(), path);
 }

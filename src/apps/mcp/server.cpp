@@ -59,7 +59,7 @@ RpcReply page(const char* member, const Json::Array& rows, const Json& cursor) {
   if (!cursor.is_null()) {
     const auto given = parse_int(cursor.as_string());
     if (!given || *given < 0 || static_cast<size_t>(*given) > rows.size())
-      return bad_params("\"cursor\" is none that was given here");
+      return bad_params("\"cursor\" was not issued by this server");
     from = static_cast<size_t>(*given);
   }
   const size_t to = std::min(rows.size(), from + kPage);
@@ -94,7 +94,7 @@ std::variant<const Revision*, RpcError> named_revision(const Json& meta) {
   if (revision != nullptr && revision->stateless) return revision;
   return RpcError{
       kUnsupportedRevision,
-      fmt::format("protocol version '{}' is not spoken here", name.as_string().substr(0, 80)),
+      fmt::format("protocol version '{}' is not supported", name.as_string().substr(0, 80)),
       Json::object().set("supported", revision_names()).set("requested", name)};
 }
 

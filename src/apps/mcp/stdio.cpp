@@ -131,9 +131,10 @@ class Conversation {
   }
 
   static Json busy(const Message& message) {
-    return failure(
-        message.id,
-        {kInvalidRequest, "a request with this id, or too many requests, are under way", {}});
+    return failure(message.id,
+                   {kInvalidRequest,
+                    "a request with this id is in progress, or there are too many requests",
+                    {}});
   }
 
   std::optional<Json> served(const Message& message, const std::shared_ptr<ClientCall>& call) {

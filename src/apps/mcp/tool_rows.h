@@ -21,16 +21,16 @@ std::vector<ToolArgument> arguments(const std::string& command, std::vector<Tool
 
 const inline ToolArgument kBackground{
     "background", Kind::Waiting, "",
-    "give a job handle at once; ask job_status and job_result later"};
+    "return a job handle at once; call job_status and job_result later"};
 const inline ToolArgument kWaitSeconds{"wait_seconds",
                                        Kind::Waiting,
                                        "",
-                                       "give a job handle if it takes longer than this",
+                                       "return a job handle if the tool takes longer than this",
                                        false,
                                        "",
                                        0,
                                        86400};
 const inline ToolArgument kFull{"full", Kind::Waiting, "",
-                                "leave nothing out of the result: raw samples, counters by line"};
+                                "return the full result: raw samples, counters by line"};
 
 }  // namespace kw::mcp

@@ -19,13 +19,13 @@ constexpr const char* kDescribeWords[] = {"describe"};
 constexpr Member kDescribeMembers[] = {
     {"task", "object",
      "name, inputs with dtype and shape, scalars, dims, outputs, precision, notes"},
-    {"dims", "object", "the shape that ops and cost are of"},
+    {"dims", "object", "the shape of ops and cost"},
     {"ops", "array", "the operations, in order"},
     {"cost", "object", "flops and bytes that no kernel can avoid"}};
 constexpr const char* kImportWords[] = {"import"};
 constexpr Member kImportMembers[] = {
     {"module", "string,null", "the kernel module's text"},
-    {"problems", "array", "what cannot be said in a module: line, message, hint"}};
+    {"problems", "array", "what a module cannot express: line, message, hint"}};
 
 constexpr const char* kLintWords[] = {"lint"};
 constexpr Member kLintMembers[] = {
@@ -45,25 +45,26 @@ constexpr Member kRunMembers[] = {
 constexpr const char* kVerifyWords[] = {"verify"};
 constexpr Member kVerifyMembers[] = {
     {"verdict", "string", "passed, wrong, rejected, crashed or unknown"},
-    {"stage", "string,null", "where it was stopped"},
-    {"reason", "string,null", "why, in words"},
-    {"repro", "string,array,object,null", "how to see it again"}};
+    {"stage", "string,null", "the stage that stopped it"},
+    {"reason", "string,null", "the reason in words"},
+    {"repro", "string,array,object,null", "how to reproduce it"}};
 constexpr const char* kBenchWords[] = {"bench"};
 constexpr Member kBenchMembers[] = {
-    {"verdict", "string,object,null", "how the judge decided; nothing is timed that did not pass"},
+    {"verdict", "string,object,null",
+     "the judge's verdict; a module that did not pass is not timed"},
     {"candidate", "object,null", "times with a 95 % interval, distance to the floor"},
-    {"rivals", "array", "the same for what it was compared with, and the speedup"},
+    {"rivals", "array", "the same for each baseline, and the speedup"},
     {"estimate", "object,null", "without a GPU: an estimate from the virtual GPU's counters"},
     {"certified", "boolean,null", "measured in full, with fresh random inputs"}};
 constexpr const char* kCompareWords[] = {"compare"};
 constexpr Member kProfileMembers[] = {
-    {"measured", "boolean", "false: estimates, since nothing was timed"},
+    {"measured", "boolean", "false: the times are estimates"},
     {"us", "number,null", "the time of a call"},
     {"evidence", "object", "metrics with their sources, roofline, bottleneck, budget per axis"},
-    {"plan", "object", "methods the evidence speaks for, and what could not be decided"}};
+    {"plan", "object", "methods that the evidence supports, and what could not be decided"}};
 constexpr Member kSassMembers[] = {
     {"kernels", "array", "per kernel: facts (loads by width, spills, barriers …), opcodes"},
-    {"notes", "array", "what to know about it"}};
+    {"notes", "array", "remarks"}};
 constexpr const char* kProfileWords[] = {"profile"};
 constexpr const char* kRooflineWords[] = {"roofline"};
 constexpr const char* kSassWords[] = {"sass"};
@@ -72,34 +73,33 @@ constexpr const char* kCatalogWords[] = {"catalog"};
 constexpr const char* kCatalogBulk =
     "metrics,methods/guidance,methods/knobs,methods/targets,methods/features,methods/sass,methods/"
     "sanitizer,methods/skip,methods/trigger,methods/needs,methods/conflicts,methods/supersedes";
-constexpr Member kCatalogMembers[] = {{"method", "object", "with an id: all about it"},
-                                      {"methods", "array", "else: what there is"}};
+constexpr Member kCatalogMembers[] = {{"method", "object", "with an id: the method in full"},
+                                      {"methods", "array", "otherwise: the list of methods"}};
 constexpr const char* kDoctorWords[] = {"doctor"};
 constexpr Member kDoctorMembers[] = {
     {"gpu", "object,null", "the GPU, or null"},
     {"compiler", "string,object,null", "the compiler that will be used, or null"},
-    {"tools", "object", "per tool: state, version, what its absence costs, how to get it"}};
+    {"tools", "object",
+     "per tool: state, version, what does not work without it, how to install it"}};
 
 }  // namespace
 
 std::vector<AgentTool> kernel_tools() {
   return {
       {"describe_task", "Describe a task",
-       "What a PyTorch reference means to the engine: tensors, dims, dtypes, shapes, operations, "
-       "cost. Call it first; it is quick.",
+       "Describes a PyTorch reference: tensors, dims, dtypes, shapes, operations, cost. Call it "
+       "first; it is fast.",
        kDescribeWords, arguments("describe", {kReference}, "function inputs dims"),
        kDescribeMembers},
       {"import_kernel", "Import a CUDA file",
-       "Makes a kernel module of a .cu with host code: launches become plan lines, device code "
-       "stays "
-       "as it is. What cannot be said in a module is named with its line.",
+       "Converts a .cu with host code to a kernel module: launches become plan lines, device code "
+       "stays unchanged. Lists what a module cannot express, with its line.",
        kImportWords,
-       arguments(
-           "import",
-           {{"source", K::Module, "", "the CUDA file that launches its kernels itself", true}},
-           "reference launcher zero_outputs function inputs dims"),
+       arguments("import",
+                 {{"source", K::Module, "", "a CUDA file that launches its kernels itself", true}},
+                 "reference launcher zero_outputs function inputs dims"),
        kImportMembers},
-      {"lint_task", "Is a task worth a kernel?",
+      {"lint_task", "Check a task",
        "Finds degenerate tasks: outputs that ignore inputs, dead operations, imposters that would "
        "pass, shapes too small to time.",
        kLintWords, arguments("lint", {kReference}, "function inputs dims seeds"), kLintMembers},
@@ -112,26 +112,26 @@ std::vector<AgentTool> kernel_tools() {
        kCheckMembers},
       {"run_virtual_gpu", "Run on the virtual GPU",
        "Runs a kernel module on the CPU with every check on: races, out-of-bounds, undefined data, "
-       "barriers, each with line and thread. Needs no GPU; says nothing about time.",
+       "barriers, each with line and thread. Needs no GPU; measures no time.",
        kRunWords,
        arguments(
            "run", {kModule},
            "dims tunes scalars absent inputs counters check_order seed target compiler timeout",
            {kFull}),
        kRunMembers, false, "", "lines"},
-      {"verify_kernel", "Is a kernel right?",
+      {"verify_kernel", "Verify a kernel",
        "Judges a kernel module against a PyTorch reference: shapes, input families, secret seeds, "
-       "a bound derived from the reference. WRONG comes with the first bad element and a way to "
-       "see it again.",
+       "a bound derived from the reference. For WRONG it returns the first wrong element and a "
+       "command that reproduces it.",
        kVerifyWords,
        arguments("verify", {kModule},
                  "reference! function inputs dims tunes family kill_rate explain seed cross_check "
                  "device target compiler timeout",
                  {kBackground, kWaitSeconds}),
        kVerifyMembers},
-      {"bench_kernel", "How fast is a kernel?",
+      {"bench_kernel", "Time a kernel",
        "Judges a kernel module, then times it: cold L2, changing contents, every timed output "
-       "checked. Without a GPU it gives an estimate, labelled as one, and never a time.",
+       "checked. Without a GPU it returns an estimate, labelled as an estimate.",
        kBenchWords,
        arguments("bench", {kModule},
                  "reference! function inputs dims tunes versus quick seed cross_check device "
@@ -139,9 +139,9 @@ std::vector<AgentTool> kernel_tools() {
                  {kBackground, kWaitSeconds, kFull}),
        kBenchMembers, false, "", "samples"},
       {"compare_kernels",
-       "Which kernel is faster?",
+       "Compare two kernels",
        "Times two kernel modules in pairs on a GPU: FASTER, SAME, SLOWER or AMBIGUOUS, with an "
-       "interval and the least difference that would have been seen.",
+       "interval and the smallest difference that could be detected.",
        kCompareWords,
        arguments("compare",
                  {{"module_a", K::Module, "", "the first kernel module", true},
@@ -153,24 +153,24 @@ std::vector<AgentTool> kernel_tools() {
        false,
        "",
        "samples"},
-      {"profile_kernel", "Where does the time go?",
-       "Metrics of a kernel from the virtual GPU's counters, static facts and, where there is a "
-       "GPU, Nsight Compute; the roofline, the bottleneck, and which methods of the catalogue the "
-       "evidence speaks for.",
+      {"profile_kernel", "Profile a kernel",
+       "Returns metrics of a kernel from the virtual GPU's counters, static facts and, if there is "
+       "a GPU, Nsight Compute; the roofline, the bottleneck, and the methods of the catalogue that "
+       "the evidence supports.",
        kProfileWords,
        arguments("profile", {kModule},
                  "reference! function inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
        kProfileMembers},
-      {"roofline", "How far from the floor?",
-       "The least time the task can take here, how far compute, memory and latency are from their "
-       "ceilings, and the budget of methods per axis that follows.",
+      {"roofline", "Roofline of a kernel",
+       "Returns the least time the task can take here, how far compute, memory and latency are "
+       "from their ceilings, and the resulting budget of methods per axis.",
        kRooflineWords,
        arguments("roofline", {kModule},
                  "reference! function inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
        kProfileMembers},
-      {"sass", "Look at machine code",
+      {"sass", "Inspect machine code",
        "Disassembles a kernel module: opcodes, loads by width, spills, barriers, tensor "
        "operations, loops; what differs from another module; whether a method of the catalogue is "
        "visible.",
@@ -178,9 +178,9 @@ std::vector<AgentTool> kernel_tools() {
        arguments("sass", {kModule},
                  "function against method raw dims tunes target compiler timeout"),
        kSassMembers},
-      {"catalog", "Ways to make kernels faster",
-       "The known optimisation methods: when the evidence speaks for one, what it needs, what it "
-       "does to the numbers, how it shows in machine code, how to do it.",
+      {"catalog", "Optimisation methods",
+       "Returns the known optimisation methods: when the evidence supports one, what it needs, its "
+       "effect on the numbers, how it shows in machine code, how to apply it.",
        kCatalogWords,
        arguments("catalog",
                  {{"id", K::Id, "",
@@ -189,9 +189,9 @@ std::vector<AgentTool> kernel_tools() {
                  "", {kFull}),
        kCatalogMembers, false, "", kCatalogBulk},
       {"doctor",
-       "What this machine has",
-       "Compilers, GPU, profilers, Python packages: what is there, what is missing, what that "
-       "costs, how to get it.",
+       "Tools of this machine",
+       "Lists compilers, GPU, profilers and Python packages: what was found, what is missing, what "
+       "does not work without it, how to install it.",
        kDoctorWords,
        {},
        kDoctorMembers,

@@ -16,10 +16,10 @@ const ToolArgument kThisRun{"run", K::Run, "",
                             "a run's id, the beginning of it, 'latest', or its folder", true};
 const ToolArgument kReferenceWord{
     "reference", K::Reference, "",
-    "what it must compute: a Python file with a PyTorch function or model, or a task folder", true};
+    "the reference: a Python file with a PyTorch function or model, or a task folder", true};
 const ToolArgument kJob{"job", K::Id, "", "the handle; default: all jobs of this server"};
 const ToolArgument kThisJob{"job", K::Id, "", "the handle", true};
-const ToolArgument kWait{"wait_seconds", K::Waiting, "", "wait for its end at most so long",
+const ToolArgument kWait{"wait_seconds", K::Waiting, "", "seconds to wait for its end",
                          false,          "",         0,  86400};
 const std::vector<ToolArgument> kLasting = {kBackground, kWaitSeconds};
 const std::vector<ToolArgument> kLastingFull = {kBackground, kWaitSeconds, kFull};
@@ -35,7 +35,7 @@ constexpr Member kRunReport[] = {
     {"run_id", "string", "for inspect_run and resume_run"},
     {"artifacts_dir", "string", "the run's folder"},
     {"kernel", "string,null", "the file of the kernel that was shipped"},
-    {"measured", "boolean", "false: chosen by estimate, since nothing was timed"},
+    {"measured", "boolean", "false: chosen by estimates"},
     {"failure_reason", "string,null", "why there is no kernel"},
     {"performance", "object,null", "time with interval, speedups, distance to the floor"}};
 constexpr const char* kEvolveWords[] = {"evolve"};
@@ -44,18 +44,18 @@ constexpr const char* kInspectWords[] = {"inspect"};
 constexpr const char* kSetupWords[] = {"optimize", "setup"};
 constexpr const char* kAutoWords[] = {"optimize", "--proposer=builtin"};
 constexpr Member kStepMembers[] = {
-    {"run_dir", "string", "the run's folder: for the steps that follow"},
+    {"run_dir", "string", "the run's folder, for the next steps"},
     {"iter", "integer", "the iteration it is about"},
     {"phase", "string", "ready, opened, closed or finalized"},
     {"roofline", "object,null", "gaps and budget per axis, bottleneck"},
-    {"plan", "object", "methods the evidence speaks for, in the form of methods.json"},
+    {"plan", "object", "methods that the evidence supports, in the form of methods.json"},
     {"methods", "array", "of a closed iteration: class and evidence of each"},
     {"best_file", "string", "the best kernel so far"},
     {"measured", "boolean", "false: times are estimates"},
-    {"early_stop", "boolean", "true: near the peak, nothing to win"},
+    {"early_stop", "boolean", "true: near the peak; no further speedup is expected"},
     {"next_step", "string", "what to do next"}};
 constexpr Member kValidateMembers[] = {{"errors", "array", "the file cannot be used"},
-                                       {"refusals", "array", "the gate says no, and why"},
+                                       {"refusals", "array", "why the methods are refused"},
                                        {"warnings", "array", "worth a thought"}};
 constexpr const char* kOpenWords[] = {"optimize", "open-iter"};
 constexpr const char* kValidateWords[] = {"optimize", "validate-methods"};
@@ -71,9 +71,9 @@ constexpr Member kJobMembers[] = {{"job", "string", "the handle"},
 std::vector<AgentTool> run_tools() {
   return {
       {"synthesize", "Write a kernel",
-       "Writes a kernel module for a PyTorch reference: designs from its graph, tunables searched, "
-       "every candidate judged, the winner certified; no model is asked unless proposer says so. "
-       "Minutes; use background.",
+       "Writes a kernel module for a PyTorch reference: generates designs from its graph, searches "
+       "their tunables, judges every candidate, certifies the winner. Asks a model only if "
+       "proposer says so. Takes minutes; use background.",
        kSynthesizeWords,
        arguments("synthesize", {},
                  "reference! function inputs dims prompt elements precision proposer model_id "
@@ -82,11 +82,10 @@ std::vector<AgentTool> run_tools() {
                  kLastingFull),
        kRunReport, true, "the run's folder is kept: call resume_run, or 'kernelwright resume RUN'",
        "samples"},
-      {"evolve", "Let kernels evolve",
-       "Makes kernels in generations: mutations, crossover and, where models are asked, rewrites "
-       "and "
-       "repairs; the best of every niche is kept, the winner certified and tried at unseen shapes. "
-       "Minutes; use background.",
+      {"evolve", "Evolve kernels",
+       "Improves kernels over generations: mutations, crossover and, with models, rewrites and "
+       "repairs. Keeps the best of every niche, certifies the winner and times it at unseen "
+       "shapes. Takes minutes; use background.",
        kEvolveWords,
        arguments("evolve", {kReferenceWord},
                  "proposer generations proposals hardware mode islands ensemble budget time seed "
@@ -96,51 +95,52 @@ std::vector<AgentTool> run_tools() {
        "the run's folder is kept: call resume_run, or 'kernelwright evolve --resume RUN'",
        "samples"},
       {"resume_run", "Continue a run",
-       "Continues a synthesis that was stopped or short of time; what was judged is not judged "
-       "again.",
+       "Continues a synthesis that was stopped or ran out of time. Judged candidates are not "
+       "judged again.",
        kResumeWords,
        arguments("resume", {kThisRun}, "reference time candidates out device", kLastingFull),
        kRunReport, true, "the run's folder is kept: call resume_run again", "samples"},
-      {"inspect_run", "Look at a run",
-       "What a synthesis run holds: result, candidates, why the others were stopped.",
-       kInspectWords, arguments("inspect", {kRun}, "candidate limit out", {kFull}), kInspectMembers,
-       false, "", "samples,events"},
-      {"optimize_setup", "Begin to optimise a kernel",
-       "Makes a run folder for an existing kernel: verifies and times the baseline, freezes it and "
-       "the reference, calibrates noise. Then optimize_open.",
+      {"inspect_run", "Inspect a run",
+       "Returns a synthesis run: result, candidates, why the others were stopped.", kInspectWords,
+       arguments("inspect", {kRun}, "candidate limit out", {kFull}), kInspectMembers, false, "",
+       "samples,events"},
+      {"optimize_setup", "Start an optimisation",
+       "Creates a run folder for an existing kernel: verifies and times the baseline, freezes "
+       "baseline and reference, measures the noise. Then call optimize_open.",
        kSetupWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, true,
-       "call optimize_setup again: a folder that was half made is not used"},
+       "call optimize_setup again: an incomplete folder is not used"},
       {"optimize_open", "Open an iteration",
        "Profiles the best kernel so far and writes roofline.json, the metrics and a template of "
        "analysis.md into the iteration's folder. Then write methods.json and branches/b1/kernel.cu "
        "… and call optimize_close.",
        kOpenWords, arguments("optimize", {}, "run_dir! iter force", kLastingFull), kStepMembers,
-       true, "the folder says where it stands: call optimize_open again", "plan/standings"},
+       true, "the folder keeps the state: call optimize_open again", "plan/standings"},
       {"optimize_close", "Close an iteration",
-       "Checks methods.json, verifies and races the branches, ablates each method, looks for it in "
-       "machine code and classifies it. Says what to repair when every branch failed.",
+       "Checks methods.json, verifies and races the branches, ablates each method, checks for it "
+       "in machine code and classifies it. If every branch failed, reports what to repair.",
        kCloseWords, arguments("optimize", {}, "run_dir! iter", kLasting), kStepMembers, true,
-       "the folder says where it stands: call optimize_close again"},
+       "the folder keeps the state: call optimize_close again"},
       {"optimize_finalize", "End an optimisation",
        "Writes summary.md: headline, timeline, drift, methods by class.", kFinalizeWords,
        arguments("optimize", {}, "run_dir!", kLasting), kStepMembers, true,
        "call optimize_finalize again"},
-      {"optimize_validate", "May these methods be tried?",
-       "Checks methods.json of the open iteration before anything is compiled, and says everything "
-       "that speaks against it at once.",
+      {"optimize_validate", "Check methods",
+       "Checks methods.json of the open iteration before anything is compiled, and lists all "
+       "objections at once.",
        kValidateWords, arguments("optimize", {}, "run_dir! iter"), kValidateMembers},
-      {"optimize_state", "Where an optimisation stands",
-       "Phase, iteration, best kernel, methods by class, and what to do next. Changes nothing.",
+      {"optimize_state", "State of an optimisation",
+       "Returns phase, iteration, best kernel, methods by class, and what to do next. Changes "
+       "nothing.",
        kStateWords, arguments("optimize", {}, "run_dir!"), kStepMembers},
       {"optimize_auto", "Optimise a kernel without a model",
-       "The whole loop with branches that the engine writes itself: designs of code generation and "
-       "tunables. Minutes; use background. Say what it could not apply.",
+       "Runs the whole loop with branches that the engine writes: designs of code generation and "
+       "tunables. Takes minutes; use background. Tell the user what it could not apply.",
        kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, true,
        "the run's folder is kept: continue with optimize_open, or 'kernelwright optimize --run-dir "
        "DIR'"},
       {"job_status",
-       "How is a job?",
-       "State and last progress of one job, or of all.",
+       "State of a job",
+       "Returns state and last progress of one job, or of all.",
        {},
        {kJob},
        kJobMembers,
@@ -150,7 +150,7 @@ std::vector<AgentTool> run_tools() {
        ServerTool::Status},
       {"job_result",
        "Result of a job",
-       "What the tool would have given had it been waited for; as long as it runs, its state.",
+       "Returns the tool's result; while the job runs, its state.",
        {},
        {kThisJob, kWait, kFull},
        {},
@@ -160,7 +160,7 @@ std::vector<AgentTool> run_tools() {
        ServerTool::Result},
       {"job_cancel",
        "Stop a job",
-       "Stops a job; what it has written to disk by then stays.",
+       "Stops a job. Files that it has written stay.",
        {},
        {kThisJob},
        kJobMembers,

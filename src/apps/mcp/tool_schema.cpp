@@ -172,10 +172,11 @@ Json output_schema(const AgentTool& tool) {
   if (tool.own == ServerTool::No) {
     properties.set("kernelwright", typed("string").set("description", "version of the engine"))
         .set("command", typed("string"))
-        .set("ok", typed("boolean").set("description", "false: it failed, or the candidate did"))
+        .set("ok",
+             typed("boolean").set("description", "false: the tool failed, or the candidate did"))
         .set("exit_code", typed("integer"))
-        .set("error", typed("object").set("description",
-                                          "with blame and message: why it could not be done"));
+        .set("error",
+             typed("object").set("description", "why the tool failed, with blame and message"));
   }
   if (is_lasting(tool) || tool.own == ServerTool::Result) {
     properties

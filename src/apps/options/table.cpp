@@ -405,7 +405,7 @@ constexpr Option kOptions[] = {
         "cost limit of the models, over all sessions of the run", kNotForAgents, "resume")
         .anew("models.budget_usd"),
     row("--budget", "SIZE", kText, "",
-        "remove the oldest runs until the rest is no larger than this: 500MB, 10GiB", kNotForAgents,
+        "remove the oldest runs until the rest has at most this size: 500MB, 10GiB", kNotForAgents,
         "gc"),
     row("--escalate", "", kFlag, "",
         "ask a stronger model once when all attempts of codegen or performance failed")

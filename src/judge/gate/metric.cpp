@@ -282,18 +282,18 @@ Comparison mismatch(const ports::Truth& truth, std::string reason) {
 Comparison compare(const ports::Truth& truth, const HostTensor& got,
                    const CompareOptions& options) {
   if (got.dtype != truth.dtype) {
-    return mismatch(truth, fmt::format("is {} where {} is wanted", tensor::dtype_name(got.dtype),
+    return mismatch(truth, fmt::format("is {} where {} is expected", tensor::dtype_name(got.dtype),
                                        tensor::dtype_name(truth.dtype)));
   }
   if (got.shape != truth.shape) {
     return mismatch(truth,
-                    fmt::format("has shape {} where {} is wanted", tensor::shape_text(got.shape),
+                    fmt::format("has shape {} where {} is expected", tensor::shape_text(got.shape),
                                 tensor::shape_text(truth.shape)));
   }
   const auto count = static_cast<int64_t>(truth.value.size());
   if (tensor::value_count(got) != count) {
-    return mismatch(
-        truth, fmt::format("holds {} values where {} are wanted", tensor::value_count(got), count));
+    return mismatch(truth, fmt::format("holds {} values where {} are expected",
+                                       tensor::value_count(got), count));
   }
   if (truth.scores) return compare_indices(truth, got, options);
   const int pieces = thread_count(count, kGrain, options.threads);

@@ -259,10 +259,10 @@ TEST(Metric, ShapeAndDTypeAreExact) {
   const Truth truth = truth_of(DType::Fp32, {1, 2});
   const Comparison dtype = compare(truth, floats(DType::Fp16, {1, 2}), {});
   EXPECT_FALSE(dtype.pass);
-  EXPECT_EQ(dtype.reason, "y: is fp16 where fp32 is wanted");
+  EXPECT_EQ(dtype.reason, "y: is fp16 where fp32 is expected");
   HostTensor turned = floats(DType::Fp32, {1, 2});
   turned.shape = {2, 1};
-  EXPECT_EQ(compare(truth, turned, {}).reason, "y: has shape [2, 1] where [2] is wanted");
+  EXPECT_EQ(compare(truth, turned, {}).reason, "y: has shape [2, 1] where [2] is expected");
 }
 
 TEST(Metric, WorstElementIsNamed) {

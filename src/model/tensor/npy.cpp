@@ -77,7 +77,7 @@ Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wante
   if (numpy_lacks(*wanted))
     accepted = dtype_size(*wanted) == 2 ? "uint16 or '|V2' bytes" : "uint8 or '|V1' bytes";
   if (!numpy_lacks(*wanted)) accepted = "'" + accepted + "'";
-  return input_error(fmt::format("the array is {} ('{}') where {} is wanted (NumPy {})",
+  return input_error(fmt::format("the array is {} ('{}') where {} is expected (NumPy {})",
                                  dtype_name(row->type), descr, dtype_name(*wanted), accepted));
 }
 

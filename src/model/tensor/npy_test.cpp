@@ -77,7 +77,7 @@ TEST(Npy, AcceptsUnsignedBitsForTypesNumpyLacks) {
       npy("{'descr': '<u2', 'fortran_order': False, 'shape': (1,)}", std::string("\x80\x3f", 2));
   EXPECT_EQ(get_element(*parse_npy(u2, DType::Bf16), 0), 1.0);
   EXPECT_EQ(get_element(*parse_npy(u2), 0), 0x3f80);
-  EXPECT_NE(message_of(parse_npy(u2, DType::Fp16)).find("uint16 ('<u2') where fp16 is wanted"),
+  EXPECT_NE(message_of(parse_npy(u2, DType::Fp16)).find("uint16 ('<u2') where fp16 is expected"),
             std::string::npos);
 }
 
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
             "complex"},
         Bad{"wrong type",
             npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", "abcdefgh"),
-            "fp64 ('<f8') where fp32 is wanted (NumPy 'f4')"},
+            "fp64 ('<f8') where fp32 is expected (NumPy 'f4')"},
         Bad{"negative", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", ""),
             "an extent"},
         Bad{"overflow",

@@ -122,7 +122,7 @@ Result<std::vector<HostTensor>> make_inputs(const kernel::Program& program,
     const auto file = files.find(buffer.name);
     if (file != files.end()) {
       if (file->second.shape != buffer.shape) {
-        return input_error(fmt::format("--input {}: the file has shape {} where {} is wanted",
+        return input_error(fmt::format("--input {}: the file has shape {} where {} is expected",
                                        buffer.name, tensor::shape_text(file->second.shape),
                                        tensor::shape_text(buffer.shape)));
       }
