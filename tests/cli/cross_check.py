@@ -45,8 +45,8 @@ if h.run(*verify(REFERENCE, "--cross-check", "always")).returncode == 3:
 # PyTorch agrees; the second time that is remembered.
 report = json.loads(h.run(*verify(REFERENCE, "--json")).stdout)
 h.check(report["cross_check"]["state"] == "remembered", "remembered: %s" % report["cross_check"])
-h.expect("shown", verify(), 0, r"cross-check +PyTorch \S+ reads the reference as we do \(remembered\)")
-h.expect("anew", verify(REFERENCE, "--cross-check", "always"), 0, r"reads the reference as we do, at")
+h.expect("shown", verify(), 0, r"cross-check +PyTorch \S+ reads the reference as kernelwright does \(remembered\)")
+h.expect("anew", verify(REFERENCE, "--cross-check", "always"), 0, r"reads the reference as kernelwright does, at")
 
 # Read differently: ours is of a GPU, PyTorch's of this machine.
 if not json.loads(h.run("doctor", "--json").stdout).get("gpu"):

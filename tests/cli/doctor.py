@@ -74,7 +74,7 @@ for name in ("nvidia-smi", "cuobjdump"):
     os.chmod(h.path("bin/" + name), 0o755)
 path = {"PATH": h.path("bin") + ":" + os.environ["PATH"]}
 done = h.run("doctor", "--has", "nvidia-smi", "--json", env=path)
-h.check(done.returncode == 1 and "cannot talk to a driver" in json.loads(done.stdout)["note"], "broken nvidia-smi", done)
+h.check(done.returncode == 1 and "cannot reach a driver" in json.loads(done.stdout)["note"], "broken nvidia-smi", done)
 done = h.run("doctor", "--has", "cuobjdump", env=path)
 h.check(done.returncode == 0 and "13.0.39" in done.stdout, "cuobjdump's version", done)
 done = h.run("doctor", "--has", "ncu-counters", "--json", env={"KERNELWRIGHT_LIBCUDA": "/nonexistent/libcuda.so.1"})

@@ -182,7 +182,7 @@ def tampering():
     write(moved, "iterv1/methods.json", {"iter": 1, "methods": []})
     write(moved, "iterv1/branches/b1/kernel.cu", WIDE)
     h.write("twice.py", reference.replace("+ 1", "+ 3"))
-    refused(["close-iter", "--run-dir", moved], 2, "is not what it was at setup")
+    refused(["close-iter", "--run-dir", moved], 2, "was changed after setup")
     h.write("twice.py", reference)
     optimize("close-iter", "--run-dir", moved)
 

@@ -24,7 +24,7 @@ def document(*words):
 # Nothing there yet.
 h.expect("no runs", ["runs"], 0, r"no runs in .*runs")
 h.expect("latest of nothing", ["inspect"], 2, r"there are no runs")
-h.expect("unknown run", ["inspect", "zzz"], 2, r"is called or begins with 'zzz'")
+h.expect("unknown run", ["inspect", "zzz"], 2, r"has an id that begins with 'zzz'")
 h.expect("unknown folder", ["inspect", "/no/where"], 2, r"there is no run folder /no/where")
 h.expect("diff of one", ["diff", "a"], 2, r"two runs")
 h.expect("nothing to remove", ["gc", "--older-than", "1d", "--delete"], 0, r"removed 0 of 0 runs")

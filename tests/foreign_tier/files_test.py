@@ -23,7 +23,7 @@ __global__ void scale(const float* x, float* y, int n) {
 LAUNCH = "const std::vector<int> sizes(static_cast<size_t>(n)); scale<<<(n + 255) / 256, static_cast<unsigned>(256 + 0 * sizes.size())>>>(x, y, n);"
 ROWS = [  # name, text, further words, exit code, what is said
     ("an unknown number", 'extern "C" void solve(const float* x, float* y, int n_items) { int n = n_items; %s }' % LAUNCH, [],
-     2, "what is 'n_items' of the launcher?"),
+     2, "the value of 'n_items' of the launcher is not known"),
     ("a number that is told", 'extern "C" void solve(const float* x, float* y, int n_items) { int n = n_items; %s }' % LAUNCH,
      ["--input", "n_items=N"], 0, '"trust": "foreign"'),
     ("two launchers", 'extern "C" void first(const float* x, float* y, int n) { %s }\nextern "C" void second(const float* x, float* y, int n) { %s }'

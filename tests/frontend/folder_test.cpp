@@ -139,8 +139,7 @@ TEST(OneSetOfTensors, AFolderMayNotMixThem) {
       replace_all(task.error().message, folder.path() + "/", ""),
       "task.toml: at shape batch=2 channels_in=8 channels_out=8: the reference does not have "
       "the task's inputs (no 'side_weight', no 'side_bias') at this shape\n  hint: a task has "
-      "one set of tensors at every shape: leave this one out, or make a task of its own of "
-      "it");
+      "one set of tensors at every shape: omit this shape, or make it a separate task");
 }
 
 TEST(OneSetOfTensors, ShapesOfOursKeepThem) {

@@ -77,7 +77,7 @@ def check_rank_only(desk):
     desk.check(row["confusion"]["slandered"] == row["modules"] > 0, f"and how wrong they were is in the report: {row}")
     done, folder = desk.evolve(Reader(always=SURE), "--verifier-model", SONNET, "--verifier-reject")
     desk.check(done.returncode == 1 and all(one["rejected"] for one in desk.opinions(folder)), "where they may reject, unanimous ones do", done)
-    desk.check("never judged, because readers refused them" in desk.report(folder)["failure_reason"], "and are said to", done)
+    desk.check("never judged, because reviewers refused them" in desk.report(folder)["failure_reason"], "and are said to", done)
     desk.check(desk.report(folder)["evolution"]["curve"] == [], "what was refused was never the best")
     split = lambda conversation, state: {"text": answer("right", 0.2) if "You look only at values" in conversation["system"] else SURE}  # noqa: E731
     done, _ = desk.evolve(split, "--verifier-model", SONNET, "--verifier-reject")
@@ -155,7 +155,7 @@ def check_synthesize(desk):
         done, _ = synthesize(*words)
         desk.check(done.returncode == 2 and expected in done.stderr + done.stdout, f"synthesize {words}: {expected}", done)
     done, folder = synthesize("--proposer", "builtin", "--verifier-model", SONNET, "--candidates", "1")
-    desk.check(done.returncode == 0 and "nothing to read" in done.stdout + done.stderr + desk.read(folder, "report.json"), "no author, nothing to read", done)
+    desk.check(done.returncode == 0 and "has no effect with --proposer builtin" in done.stdout + done.stderr + desk.read(folder, "report.json"), "no author, nothing to read", done)
 
 
 def check_store(desk):

@@ -139,7 +139,7 @@ def check_changed(desk):
     desk.check(done.returncode == 0 and not desk.log, "taken up, with nothing left to ask", done)
     desk.write("own.jsonl", text.replace("int x", "int y"))
     done, _, _ = desk.tune(Reader(), "--resume", folder, out=False)
-    desk.check(done.returncode == 2 and "not what this tuning was begun with" in done.stdout, "not after it changed", done)
+    desk.check(done.returncode == 2 and "changed since this tuning began" in done.stdout, "not after it changed", done)
 
 
 def check_stopped(desk, how):

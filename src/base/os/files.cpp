@@ -95,8 +95,9 @@ int write_all(int fd, std::string_view bytes) {
 
 Error file_error(const std::string& doing, const std::string& path, int code) {
   const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  const std::string text = fmt::format("{} {}: {}{}", doing, path, std::strerror(code),
-                                       full ? "\n  hint: make room there, or write elsewhere" : "");
+  const std::string text =
+      fmt::format("{} {}: {}{}", doing, path, std::strerror(code),
+                  full ? "\n  hint: free space there, or write to another folder" : "");
   const bool users = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ENAMETOOLONG ||
                      code == ELOOP || code == EINVAL;
   return users ? input_error(text) : environment_error(text);

@@ -158,7 +158,7 @@ void judge(const Tree& tree, double center, double low, double high, const Compa
   } else {
     result.relation = Relation::Ambiguous;
     result.why =
-        fmt::format("{}; a difference of {:.2g} % would have been seen",
+        fmt::format("{}; a difference of {:.2g} % could be detected",
                     sure ? "the sign changes from one set of buffers or process to the next"
                          : "the interval reaches from slower to faster, or is wider than what "
                            "counts as the same",

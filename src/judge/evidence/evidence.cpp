@@ -179,7 +179,7 @@ class Gathering {
   }
 
   Status ask_hardware() {
-    report_progress("asking the profiler");
+    report_progress("running the profiler");
     Hardware hardware = KW_TRY(read_hardware(build_, request_, tools_));
     profile::Examined& out = out_.examined;
     out.counters = hardware.counters;

@@ -110,7 +110,7 @@ Result<std::optional<std::vector<profile::SassFunction>>> code_of(const Examined
                                                                   std::string* why) {
   using Functions = std::optional<std::vector<profile::SassFunction>>;
   if (!build.cubin) {
-    *why = "nothing here makes a cubin: " + build.no_cubin;
+    *why = "no compiler here makes a cubin: " + build.no_cubin;
     return Functions();
   }
   const compile::Disassembler tools =

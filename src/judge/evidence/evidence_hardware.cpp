@@ -21,7 +21,7 @@ constexpr const char* kNoProfiler =
 /// Why no profiler can be run; "" when one can.
 std::string no_profiler(const EvidenceRequest& request, const timing::BenchTools& tools,
                         const std::string& ncu) {
-  if (!request.hardware) return "the profiler was not asked";
+  if (!request.hardware) return "the profiler was not used";
   if (tools.verify.gpu == nullptr) return "there is no GPU here";
   return ncu.empty() ? kNoProfiler : "";
 }

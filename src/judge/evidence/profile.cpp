@@ -22,8 +22,8 @@ Result<std::string> imported_text(const ProfileRequest& request) {
   const std::string ncu = request.ncu ? *request.ncu : compile::find_cuda_program("ncu");
   if (ncu.empty())
     return environment_error(fmt::format(
-        "{} is a report that only Nsight Compute reads, and ncu is not here; where it is, make a "
-        "file of it: ncu --import {} --csv --page raw --print-units base > profile.csv",
+        "{} can be read only by Nsight Compute, and ncu was not found; convert it where ncu is "
+        "installed: ncu --import {} --csv --page raw --print-units base > profile.csv",
         path, path));
   return read_report(ncu, path, request.profiler_seconds);
 }

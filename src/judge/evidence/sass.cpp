@@ -128,7 +128,7 @@ Result<std::optional<kernel::Module>> switched_off(const kernel::Module& module,
     return std::optional<kernel::Module>();
   }
   for (const std::string& other : off->also_off)
-    report.notes.push_back(other + " goes off with it");
+    report.notes.push_back(other + " is switched off with it");
   for (const std::string& tune : off->moved)
     report.notes.push_back("switching it off also changes " + tune);
   return std::optional(KW_TRY(binding::parse_module(off->text, module.file_name)));

@@ -166,7 +166,7 @@ Result<Stop> Gate::unknown_instruction_stage() {
   begin(Stage::VirtualGpu, "running other checkers");
   if (!gpu_ || !request_.other_checkers) {
     missing_ = unknown_instruction_ +
-               (gpu_ ? "; compute-sanitizer, which must take its place, was not run"
+               (gpu_ ? "; compute-sanitizer must check it instead, and was not run"
                      : "; only a real GPU with compute-sanitizer can judge this module");
     say(missing_);
     end("unknown");
@@ -188,7 +188,7 @@ Result<Stop> Gate::unknown_instruction_stage() {
     if (found->empty()) continue;
     return Stop(record::Rejected{Stage::VirtualGpu, *found, std::nullopt, request_.repro.line()});
   }
-  say("compute-sanitizer found nothing in the place of the virtual GPU");
+  say("compute-sanitizer ran instead of the virtual GPU and found nothing");
   end("ok");
   return Stop();
 }
@@ -196,7 +196,7 @@ Result<Stop> Gate::unknown_instruction_stage() {
 // A time limit depends on this machine, so the candidate may still be right.
 Stop Gate::not_judged(const std::string& why) {
   say(why);
-  return record::Unknown{why + "; a larger --timeout gives it more"};
+  return record::Unknown{why + "; raise --timeout to give it more time"};
 }
 
 record::Verdict Gate::conclude() const {

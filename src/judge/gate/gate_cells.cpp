@@ -164,7 +164,7 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
       // Hardware flushes subnormals in fp32 atomics in global memory; a kernel cannot avoid that.
       if (pool.cells()[cell].family == "denormal" && virtual_.programs.adds_in_memory()) {
         const std::string line = fmt::format(
-            "{}, denormal: atomics of fp32 in global memory take subnormal numbers for zero",
+            "{}, denormal: fp32 atomics in global memory treat subnormal numbers as zero",
             task::dims_text(shape.dims));
         if (told_.insert(line).second) report_.skipped.push_back(line);
         return Stop();
@@ -286,7 +286,7 @@ std::optional<size_t> Gate::first_cell(const Bench& bench, bool largest) const {
 }
 
 Result<Stop> Gate::hygiene_stage() {
-  begin(Stage::Hygiene, "looking at memory and determinism");
+  begin(Stage::Hygiene, "checking memory and determinism");
   if (!gpu_) {
     say("poison, bounds, writes to inputs and uninitialised data were watched in every run");
     const std::optional<size_t> cell = first_cell(virtual_, false);

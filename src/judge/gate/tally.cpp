@@ -41,7 +41,7 @@ const char* why_text(ElementFault why) {
     case ElementFault::IndexTwice:
       return "the same index twice";
     case ElementFault::IndexOfWorse:
-      return "points at a worse value than this place deserves";
+      return "points at a worse value than the right one";
     case ElementFault::NotFirstOfTies:
       return "not the first of equal values";
   }

@@ -204,8 +204,8 @@ Status input_impact(LintContext& context, const LintCase& at, Findings* out) {
     if (!share || *share >= kFewest) continue;
     const bool weight = is_weight(context.task, at.graph.inputs[i].name);
     report(weight ? "init-impact" : "input-impact", Severity::Error, at.graph.inputs[i].name,
-           fmt::format("a new '{}' with all else frozen moves {} of the outputs",
-                       at.graph.inputs[i].name, percent(*share)),
+           fmt::format("changing only '{}' changes {} of the outputs", at.graph.inputs[i].name,
+                       percent(*share)),
            at, out);
   }
   return Done{};

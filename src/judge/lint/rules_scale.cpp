@@ -125,11 +125,12 @@ Status below_tolerance(LintContext& context, const task::Dims& dims, const graph
     double largest = 0;
     for (const double value : truth.value) largest = std::max(largest, std::fabs(value));
     if (!(largest < kAbsolute) || largest == 0) continue;
-    report("below-tolerance", Severity::Warning, truth.name,
-           fmt::format("no element of '{}' is larger than {:.2g}: a comparison that allows {:g} "
-                       "takes zeros for it",
-                       truth.name, largest, kAbsolute),
-           at, out);
+    report(
+        "below-tolerance", Severity::Warning, truth.name,
+        fmt::format(
+            "no element of '{}' is larger than {:.2g}: a comparison that allows {:g} accepts zeros",
+            truth.name, largest, kAbsolute),
+        at, out);
   }
   return Done{};
 }

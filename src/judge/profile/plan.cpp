@@ -70,13 +70,14 @@ class Planner {
       return stand(judged, MethodStatus::NotExpressible,
                    method.expressible == catalog::Expressible::Foreign
                        ? "it needs host code, which a kernel module does not have"
-                       : "nothing that is written into a kernel does it");
+                       : "it cannot be written into a kernel");
     if (method.effect > input_.effect)
       return stand(judged, MethodStatus::EffectForbidden,
                    fmt::format("its effect on the numbers ({}) is more than the task allows",
                                catalog::effect_name(method.effect)));
     if (input_.banned.count({method.id, input_.context}) > 0)
-      return stand(judged, MethodStatus::Banned, "it was tried in this situation and did not help");
+      return stand(judged, MethodStatus::Banned,
+                   "it was tried under these conditions and did not help");
     if (related(judged)) return;
     weigh(judged);
   }
@@ -125,13 +126,13 @@ class Planner {
                    fmt::format("not known: {}", join(judged.missing, ", ")));
     if (*judged.strength <= 0)
       return stand(judged, MethodStatus::NoTrigger,
-                   fmt::format("nothing speaks for it: {}", join(judged.evidence, ", ")));
+                   fmt::format("no evidence supports it: {}", join(judged.evidence, ", ")));
     judged.score = score(method, *judged.strength);
     if (judged.score <= 0)
       return stand(judged, MethodStatus::NoGain,
                    method.gain_high <= 1
                        ? "it costs speed"
-                       : fmt::format("the gap of {} has nothing to win", method.axis));
+                       : fmt::format("the gap of {} leaves nothing to gain", method.axis));
     stand(judged, MethodStatus::LowerScore, "");
   }
 
@@ -209,15 +210,15 @@ class Planner {
     if (const Method* other = opponent(method)) {
       const bool same = !listed(method.conflicts, other->id);
       stand(judged, same ? MethodStatus::Superseded : MethodStatus::Conflict,
-            fmt::format("{} was chosen, which {} it", other->id, same ? "stands for" : "excludes"));
+            fmt::format("{} was chosen, which {} it", other->id, same ? "includes" : "excludes"));
     } else if (const auto needs = missing_needs(method); !needs.empty()) {
       stand(judged, MethodStatus::NeedsOther, fmt::format("it needs {} first", join(needs, ", ")));
     } else {
       stand(judged, MethodStatus::LowerScore,
             input_.roofline.budget.of(method.axis) == 0
                 ? fmt::format("the {} axis has no budget", method.axis)
-                : fmt::format("score {:.2f}; better ones took the budget of {}", judged.score,
-                              method.axis));
+                : fmt::format("score {:.2f}; methods with a higher score used the budget of {}",
+                              judged.score, method.axis));
     }
   }
 

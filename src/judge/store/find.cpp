@@ -36,7 +36,7 @@ Error ambiguous(const std::string& name, const std::vector<std::string>& ids) {
   const std::string more =
       ids.size() > shown.size() ? fmt::format(" and {} more", ids.size() - shown.size()) : "";
   return input_error(
-      fmt::format("'{}' could be {} runs: {}{}", name, ids.size(), join(shown, ", "), more));
+      fmt::format("'{}' matches {} runs: {}{}", name, ids.size(), join(shown, ", "), more));
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::vector<std::string> run_folders(const std::string& root) {
 }
 
 Result<std::string> find_run(const std::string& root, const std::string& name) {
-  if (name.empty()) return input_error("which run? name its folder, its id, or 'latest'");
+  if (name.empty()) return input_error("missing run; give its folder, its id, or 'latest'");
   if (os::exists(Layout{name}.manifest()) || name.find('/') != std::string::npos) {
     KW_TRY(read_manifest(Layout{name}));
     return name;
@@ -75,7 +75,7 @@ Result<std::string> find_run(const std::string& root, const std::string& name) {
   }
   if (meant.size() == 1) return meant.front();
   if (meant.empty()) {
-    return input_error(fmt::format("no run in {} is called or begins with '{}'{}", root, name,
+    return input_error(fmt::format("no run in {} has an id that begins with '{}'{}", root, name,
                                    did_you_mean(name, ids)));
   }
   for (std::string& folder : meant) folder = base_name(folder);

@@ -200,7 +200,7 @@ TEST(FindRun, ByPathIdBeginningAndLatest) {
   }
   EXPECT_EQ(*find_run(root.path(), "latest"), second);
   const std::pair<std::string, std::string> wrong[] = {{"20", "could be 2 runs"},
-                                                       {"zzz", "is called or begins with 'zzz'"},
+                                                       {"zzz", "has an id that begins with 'zzz'"},
                                                        {"", "which run?"},
                                                        {"/no/where", "there is no run folder"},
                                                        {root.path() + "/", "is not a run folder"}};

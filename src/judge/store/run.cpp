@@ -60,10 +60,9 @@ Status check_inputs(const Layout& at, const Manifest& manifest) {
   for (const auto& [name, hash] : manifest.input_hashes) {
     const std::string text = KW_TRY(read_kept(at, at.input(name)));
     if (hash_hex(text) == hash) continue;
-    return input_error(
-        fmt::format("inputs/{} was changed after the run began; what was judged "
-                    "belongs to the original, so it cannot go on; start a new one",
-                    name));
+    return input_error(fmt::format(
+        "inputs/{} was changed after the run began, so the run cannot continue; start a new run",
+        name));
   }
   return Done{};
 }

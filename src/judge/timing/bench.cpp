@@ -272,17 +272,17 @@ Status BenchSession::time_again() {
         record::Rejected{record::Stage::Audit, *again.rejected, std::nullopt, ""};
     return Done{};
   }
-  report_.notes.push_back(fmt::format(
-      "implausibly fast: {}. Measured again: {:.2f} us, {} calls audited and {} judged, all right; "
-      "without evidence against it, it stands",
-      why, again.summary.median, again.audited, again.judged));
+  report_.notes.push_back(
+      fmt::format("implausibly fast: {}. Measured again: {:.2f} us, {} calls audited and {} "
+                  "judged, all right; the time is kept, because no evidence contradicts it",
+                  why, again.summary.median, again.audited, again.judged));
   return Done{};
 }
 
 Status BenchSession::ask_profiler() {
   const auto& measured = report_.candidate.measurement;
   if (request_.quick || !measured || measured->rejected) return Done{};
-  report_progress("asking the profiling library");
+  report_progress("measuring with the profiling library");
   ports::TimeProtocol protocol = measure_options(seed_).protocol;
   protocol.max_samples = 4;
   protocol.span = true;

@@ -68,7 +68,7 @@ void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) 
   for (size_t i = 0; i < truths.size() && entry.wrong->empty(); ++i) {
     const tensor::HostTensor& got = result.outputs[i].tensor;
     if (got.dtype != truths[i].dtype || got.shape != truths[i].shape) {
-      entry.wrong = "its dtype or shape is another";
+      entry.wrong = "its dtype or shape differs";
       return;
     }
     gate::CompareOptions options;

@@ -114,7 +114,7 @@ std::string difference(const Ready& a, const Ready& b) {
       const tensor::HostTensor& y = b.outputs[set][from_b[i]];
       const std::string& name = a.program.buffers[from_a[i]].name;
       if (x.dtype != y.dtype || x.shape != y.shape)
-        return fmt::format("'{}' has another dtype or shape in the other", name);
+        return fmt::format("'{}' differs in dtype or shape", name);
       if (x.data == y.data) continue;
       const auto count = static_cast<int64_t>(x.data.size()) / tensor::dtype_size(x.dtype);
       double largest = 0;

@@ -168,10 +168,10 @@ bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
 Error Checker::parted(const ShapeCase& shape, const std::string& family,
                       const torch_worker::Mismatch& mismatch) const {
   const std::string at = shape.dims.empty() ? "" : " at " + task::dims_text(shape.dims);
-  return input_error(fmt::format(
-      "{}: PyTorch and kernelwright read this reference differently, so it cannot judge{}, {} "
-      "inputs: {}",
-      task_.source_path, at, family, torch_worker::mismatch_text(mismatch)));
+  return input_error(
+      fmt::format("{}: PyTorch and kernelwright read this reference differently, so it cannot be "
+                  "used to judge{}, {} inputs: {}",
+                  task_.source_path, at, family, torch_worker::mismatch_text(mismatch)));
 }
 
 /// Whether PyTorch could evaluate the reference. `own`: the shape is one of the task's own.
@@ -182,7 +182,7 @@ Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family,
   if (!checked.mismatches.empty() && checked.outcome.kind == TorchKind::Ok) {
     if (!is_cpu_rounding(shape, family, checked.mismatches))
       return parted(shape, family, checked.mismatches.front());
-    report_.notes.push_back(fmt::format("{}, {} inputs: PyTorch rounds otherwise on the CPU",
+    report_.notes.push_back(fmt::format("{}, {} inputs: PyTorch rounds differently on the CPU",
                                         task::dims_text(shape.dims), family));
     return true;
   }
@@ -271,8 +271,9 @@ std::string CrossCheckReport::text() const {
   if (state == CrossCheckState::NotChecked) return "not cross-checked: " + join(notes, "; ");
   std::string line = "PyTorch";
   if (!torch.empty()) line += " " + torch;
-  line += state == CrossCheckState::Agrees ? " reads the reference as we do"
-                                           : " reads the reference as we do (remembered)";
+  line += state == CrossCheckState::Agrees
+              ? " reads the reference as kernelwright does"
+              : " reads the reference as kernelwright does (remembered)";
   std::vector<std::string> at;
   for (const std::string& shape : shapes) {
     if (!shape.empty()) at.push_back(shape);

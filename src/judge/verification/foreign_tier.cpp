@@ -79,7 +79,7 @@ std::string ended_text(const std::string& ended) {
   if (ended.find("SIGSYS") != std::string::npos)
     return "it started a process or a thread, or used the network or another process";
   if (ended.find("SIGSEGV") != std::string::npos || ended.find("SIGBUS") != std::string::npos)
-    return "it touched memory that is not there; tensors are device pointers";
+    return "it accessed memory that does not exist; tensors are device pointers";
   if (ended.find("SIGXCPU") != std::string::npos || ended.find("did not finish") == 0)
     return "its host code did not finish";
   if (const size_t at = ended.find("undefined symbol: "); at != std::string::npos)

@@ -104,7 +104,7 @@ Result<std::vector<lint::Report>> lint_tasks(
   for (const Target& target : targets) {
     KW_TRY(os::check_interrupted());
     if (progress)
-      progress("looking at " + (target.name.empty() ? target.reference.path : target.name));
+      progress("checking " + (target.name.empty() ? target.reference.path : target.name));
     Result<Reports> found = lint_one(target, options, oracle);
     if (found) {
       std::ranges::move(*found, std::back_inserter(reports));

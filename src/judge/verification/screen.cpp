@@ -132,7 +132,7 @@ Result<std::vector<Screened>> screen(const std::string& path, const single_run::
   for (const task_formats::SuiteTask& file : suite.tasks) {
     KW_TRY(os::check_interrupted());
     if (whole_model(file.path.substr(std::min(path.size(), file.path.size())))) continue;
-    if (progress) progress("looking at " + file.name);
+    if (progress) progress("checking " + file.name);
     all.push_back(KW_TRY(screen_one(file, torch)));
   }
   return all;

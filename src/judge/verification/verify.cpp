@@ -149,7 +149,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
     return report;
   }
   if (!kept.cross_check && tools.cross_check) {
-    if (progress) progress("asking PyTorch what the reference means");
+    if (progress) progress("evaluating the reference with PyTorch");
     kept.cross_check = KW_TRY(tools.cross_check(task));
   }
   report.cross_check = kept.cross_check;
@@ -162,7 +162,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   report.gate = KW_TRY(gate::judge(*module, gate));
   report.truths_by = tools.oracle->made_by();
   if (request.kill_rate) {
-    if (progress) progress("sending imposters through the cells");
+    if (progress) progress("judging imposters");
     report.imposters = KW_TRY(gate::kill_rate(*kept.small, *tools.oracle, gate.interrupted));
   }
   return report;

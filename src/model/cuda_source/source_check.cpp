@@ -162,7 +162,7 @@ class Checker {
     SourceToken place = token;
     place.end = token.begin + 3;
     report(place, "a module does not launch kernels itself",
-           "say '//! launch kernel grid(…) block(…) args(…)' instead");
+           "write '//! launch kernel grid(…) block(…) args(…)' instead");
   }
 
   void check_identifier(size_t at) {
@@ -183,7 +183,7 @@ class Checker {
     if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm") check_assembly(at);
     if (is_clock_function(token.text) && next_is(at, "(") && !is_member(at)) {
       report(token, "'" + token.text + "()' reads a clock",
-             "a result may not depend on time or place; the engine does the timing");
+             "a result must not depend on time or on the SM; the engine does the timing");
     }
   }
 
@@ -198,8 +198,9 @@ class Checker {
     const bool with_device =
         (at > 0 && source_.tokens[at - 1].text == "__device__") || next_is(at, "__device__");
     if (!with_device) {
-      report(source_.tokens[at], "a module has no host functions",
-             "use '__device__' or '__host__ __device__'; launches are said in '//! launch' lines");
+      report(
+          source_.tokens[at], "a module has no host functions",
+          "use '__device__' or '__host__ __device__'; launches are written as '//! launch' lines");
     }
   }
 

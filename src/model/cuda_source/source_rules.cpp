@@ -189,7 +189,7 @@ AssemblyFault find_assembly_fault(std::string_view assembly) {
         "%smid", "%gridid", "%current_graph_exec"}) {
     if (find_word(assembly, name, false) != std::string_view::npos) {
       return {"reads " + std::string(name),
-              "a result may not depend on time or place; the engine does the timing"};
+              "a result must not depend on time or on the SM; the engine does the timing"};
     }
   }
   return {};

@@ -31,7 +31,7 @@ Status Tape::give(NodeId to, Result<NodeId> gradient) {
   if (!gradient) return std::move(gradient).error();
   if (!needs_gradient(to)) return Done{};
   KW_CHECK(b.dtype(*gradient) == forward[to].dtype && b[*gradient].shape == forward[to].shape,
-           "a gradient is like what it is of");
+           "a gradient has the dtype and shape of its tensor");
   NodeId& sum = gradients_[static_cast<size_t>(to)];
   if (sum < 0) {
     sum = *gradient;

@@ -61,7 +61,7 @@ class ModuleChecker {
       report(decl.line, decl.column, decl.name.size(),
              fmt::format("'{}' lines belong to backward tasks",
                          decl.kind == InputKind::Saved ? "saved" : "grad_output"),
-             "say 'task NAME backward', or use 'input'");
+             "write 'task NAME backward', or use 'input'");
     }
   }
 
@@ -81,7 +81,7 @@ class ModuleChecker {
       any_gradient = any_gradient || kind == InputKind::GradOutput;
       if (kind < last) {
         report(decl.line, decl.column, decl.name.size(),
-               fmt::format("'{}' comes too late: {} stand before {}", decl.name,
+               fmt::format("'{}' comes too late: {} come before {}", decl.name,
                            kKinds[static_cast<int>(kind)], kKinds[static_cast<int>(last)]),
                "the order of a backward task is inputs, params, saved, grad_outputs");
       }

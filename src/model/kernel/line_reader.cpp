@@ -72,7 +72,7 @@ bool LineReader::read() {
 
 bool LineReader::version_again() {
   return cursor_.fail_at(cursor_.position_after() - 12, cursor_.position_after(),
-                         "the version line stands twice", "keep the first one");
+                         "the version line is given twice", "keep the first one");
 }
 
 bool LineReader::task() {

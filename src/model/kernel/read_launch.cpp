@@ -57,7 +57,7 @@ bool LineReader::tune_values(TuneDecl& decl) {
     const std::optional<int64_t> value = cursor_.take_integer("a value");
     if (!value) return false;
     if (std::ranges::find(decl.values, *value) != decl.values.end()) {
-      cursor_.fail_at(begin, cursor_.position_after(), fmt::format("{} stands twice", *value));
+      cursor_.fail_at(begin, cursor_.position_after(), fmt::format("{} is given twice", *value));
     }
     decl.values.push_back(*value);
   } while (cursor_.accept(","));
@@ -145,7 +145,7 @@ bool LineReader::launch_clause(LaunchDecl& decl, std::vector<std::string>& seen)
         "a launch takes grid, block, shared, cluster, cooperative, pdl and args");
   }
   if (std::ranges::find(seen, word) != seen.end()) {
-    return cursor_.fail_at(begin, end, "'" + word + "' stands twice in this launch");
+    return cursor_.fail_at(begin, end, "'" + word + "' is given twice in this launch");
   }
   seen.push_back(word);
   if (word == "grid") return expressions(word, 1, 3, decl.grid);

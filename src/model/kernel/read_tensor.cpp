@@ -103,7 +103,7 @@ bool LineReader::tensor_clauses(TensorDecl& decl) {
                               ? "what may follow: '= 0', '= 0 kept', 'align N'"
                               : "what may follow: 'strides(…)', 'align N'");
     }
-    if (*seen) return cursor_.fail_at(begin, cursor_.position_after(), "this stands twice");
+    if (*seen) return cursor_.fail_at(begin, cursor_.position_after(), "this is given twice");
     *seen = true;
   }
   return true;

@@ -51,7 +51,7 @@ std::vector<cuda_source::Diagnostic> check_recorded_text(std::string_view text) 
       if (at == std::string_view::npos) continue;
       out.push_back({number, static_cast<int>(at) + 1, static_cast<int>(name.size()),
                      fmt::format("the device code reads {}", name),
-                     "a result may not depend on time or place; the engine does the timing"});
+                     "a result must not depend on time or on the SM; the engine does the timing"});
     }
   }
   return out;
@@ -70,7 +70,7 @@ std::string param_text(const RecordedParam& param) {
 }
 
 bool LineReader::recorded() {
-  if (!draft_.module.recorded.empty()) return cursor_.fail("'recorded' stands twice");
+  if (!draft_.module.recorded.empty()) return cursor_.fail("'recorded' is given twice");
   draft_.module.recorded = std::string(cursor_.rest());
   if (draft_.module.recorded.empty())
     return cursor_.fail("expected where the launches were recorded",

@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"launch k grid(1) block(1) params(x", "expected ')'"},
                     Bad{"launch k grid(1) block(1) params(,)", "expected a tensor"},
                     Bad{"launch k grid(1) block(1) args(x)", "has no params(…)"},
-                    Bad{"recorded again", "stands twice"}));
+                    Bad{"recorded again", "is given twice"}));
 
 TEST(Recorded, ClocksAreRefusedAndParamsNeedTheLine) {
   const std::string good = std::string(kHead) + "//! launch k grid(1) block(1) params(y)\n" + kPtx;

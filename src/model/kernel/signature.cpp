@@ -156,7 +156,7 @@ std::string pointer_mismatch(const ParamType& type, const Buffer& buffer) {
     return fmt::format("is an input, but is passed to a non-const parameter, '{}'", type.text);
   }
   if (pointee->align > buffer.align) {
-    return fmt::format("is aligned to {} bytes, but the parameter '{}' needs {}; say 'align {}'",
+    return fmt::format("is aligned to {} bytes, but the parameter '{}' needs {}; write 'align {}'",
                        buffer.align, type.text, pointee->align, pointee->align);
   }
   return "";

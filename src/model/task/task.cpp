@@ -100,10 +100,10 @@ Result<graph::Graph> Task::graph_at(const Dims& dims_) const {
   graph::Graph graph = KW_TRY(reference->trace(dims_));
   const std::string other = difference(graph);
   if (other.empty()) return graph;
-  return input_error(fmt::format(
-      "the reference does not have the task's {} at this shape\n  hint: a task has one set of "
-      "tensors at every shape: leave this one out, or make a task of its own of it",
-      other));
+  return input_error(
+      fmt::format("the reference does not have the task's {} at this shape\n  hint: a task has one "
+                  "set of tensors at every shape: omit this shape, or make it a separate task",
+                  other));
 }
 
 namespace {

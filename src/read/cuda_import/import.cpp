@@ -90,7 +90,7 @@ const Item* choose_launcher(const HostSource& source, const std::string& wanted,
   else
     problems.push_back({0, 0, 1,
                         fmt::format("the file has several launchers: {}", join(found, ", ")),
-                        "say which with --launcher NAME"});
+                        "choose one with --launcher NAME"});
   return nullptr;
 }
 
@@ -164,7 +164,7 @@ class Importer {
       const bool conditional = one.name.starts_with("if") || one.name.starts_with("el");
       if (conditional && hash.begin > begin && hash.begin < end)
         problem(hash.line, hash.column, "conditional compilation inside the launcher",
-                "leave the branch that counts");
+                "keep only the branch that is used");
     }
   }
 
@@ -342,7 +342,7 @@ class Importer {
         if (known[open[i]] == nullptr)
           problem(open[i]->line, open[i]->column,
                   fmt::format("the reference has no {} left for '{}'", what, open[i]->name),
-                  "name them alike, or describe it with --input");
+                  "use the same names, or describe it with --input");
         continue;
       }
       if (known[open[i]] == nullptr) known[open[i]] = left[i];
@@ -409,7 +409,7 @@ class Importer {
       const std::vector<std::string> dims(request_.dims.begin(), request_.dims.end());
       return problem(one.line, one.column,
                      fmt::format("'{}' is neither a dim nor a number of the reference", one.name),
-                     whole ? fmt::format("its dims are {}; say which with --input '{}=EXPRESSION'",
+                     whole ? fmt::format("its dims are {}; define it with --input '{}=EXPRESSION'",
                                          dims.empty() ? "none" : join(dims, ", "), one.name)
                            : fmt::format("pass --input '{}=VALUE'", one.name));
     }

@@ -252,9 +252,11 @@ INSTANTIATE_TEST_SUITE_P(
              "  scale<<<N, 1>>>(in, y, N, 1);\n}\n",
              "5: the shape of 'in' is not known | pass --reference REF, or --input 'in:fp32[…]'"},
         Case{"pointer_arithmetic", HEAD "  scale<<<N, 1>>>(x + 4, y, N, 1);\n}\n",
-             "6: argument 1 of 'scale' cannot be said: a pointer into the middle of a buffer"},
+             "6: argument 1 of 'scale' cannot be expressed in a plan: a pointer into the middle of "
+             "a buffer"},
         Case{"host_arithmetic", HEAD "  scale<<<N, 1>>>(x, y, N, sqrtf(N));\n}\n",
-             "6: argument 4 of 'scale' cannot be said: floating-point arithmetic on the host"},
+             "6: argument 4 of 'scale' cannot be expressed in a plan: floating-point arithmetic on "
+             "the host"},
         Case{"shape_as_float", HEAD "  scale<<<N, 1>>>(x, y, N, N);\n}\n",
              "6: argument 4 of 'scale' is computed from the shape, but is floating-point"},
         Case{"library", HEAD "  scale<<<N, 1>>>(x, y, N, 1);\n  thrust::sort(y, y + N);\n}\n",
@@ -289,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nothing", HEAD "  if (N == 5) printf(\"x\");\n}\nvoid other(float* y) {}\n",
              "0: 'solve' launches nothing"},
         Case{"element", HEAD "  int t[2] = {1, 2};\n  scale<<<t[0], 1>>>(x, y, N, 1);\n}\n",
-             "7: this launch's grid cannot be said: an element of an array"},
+             "7: this launch's grid cannot be expressed in a plan: an element of an array"},
         Case{"other_type",
              "extern \"C\" void solve(const double* x, float* y, int N) {\n"
              "  scale<<<N, 1>>>((const float*)x, y, N, 1);\n}\n",

@@ -507,7 +507,7 @@ Extents extents_of(HostState& host, const HostValue& value, const cuda_source::T
   for (size_t i = 0; i < items.size() && i < 3; ++i) {
     const HostValue one = converted(items[i], integer, where);
     if (!one.is(Kind::Integer)) {
-      host.problem(one, fmt::format("{} cannot be said", what), where);
+      host.problem(one, fmt::format("{} cannot be expressed in a plan", what), where);
       continue;
     }
     (i == 0 ? out.x : i == 1 ? out.y : out.z) = one.term;

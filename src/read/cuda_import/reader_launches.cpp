@@ -84,7 +84,7 @@ bool kernel_argument(HostState& host, const HostValue& value, const CParameter* 
   } else if (value.is(Kind::Ratio)) {
     out.term = make_term(TermOp::Divide, {value.term, value.denominator});
   } else {
-    host.problem(value, what + " cannot be said", where);
+    host.problem(value, what + " cannot be expressed in a plan", where);
     return false;
   }
   launch.arguments.push_back(std::move(out));

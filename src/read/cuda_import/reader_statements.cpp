@@ -359,7 +359,7 @@ Flow statement(HostState& host) {
   const size_t start = host.at, stop = behind_statement(host, start);
   const cuda_source::Token first = host.token(start);
   if (++host.steps > kMostSteps || host.depth > kMostNested) {
-    host.problem(first, "the host code does not come to an end", "launch counts must be bounded");
+    host.problem(first, "the host code does not end", "launch counts must be bounded");
     host.broken = true;
     return Flow::Return;
   }

@@ -352,11 +352,12 @@ Result<task::Task> make_task(TaskDraft draft) {
   task.keeps_state = !repeats_itself(draft.entry, dims, trace.graph);
   if (task.keeps_state)
     task.notes.emplace_back(
-        "the reference keeps something between calls: what its first call computes is the task");
+        "the reference keeps state between calls: the task is what its first call computes");
   task.benchmark_shapes = {dims};
   task.correctness_shapes = {small_shape(task, draft.entry, dims)};
   if (dims.empty())
-    task.notes.emplace_back("the reference works at this one shape only: none other is derived");
+    task.notes.emplace_back(
+        "the reference works only at this shape, so no other shapes are derived");
   task.reference = std::make_shared<PythonReference>(std::move(draft.entry));
   return task;
 }

@@ -178,8 +178,8 @@ Result<std::optional<Value>> call_setting(TraceState& trace, const std::string& 
     const bool off = enabled != arguments.keywords.end() && enabled->second.get<bool>() &&
                      !*enabled->second.get<bool>();
     if (off) return std::optional(Value(Library{kContext}));
-    return input_error(fmt::format(
-        "autocast changes dtypes behind the reference's back\nwrite the casts, {}", kWayOut));
+    return input_error(
+        fmt::format("autocast changes dtypes implicitly\nwrite the casts, {}", kWayOut));
   }
   const bool is_context = name == kContext || gradient_in(Value(Library{name}));
   if (is_context || is_harmless_context(name)) {

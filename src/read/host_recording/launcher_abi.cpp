@@ -168,8 +168,8 @@ class Matcher {
       return Done{};
     }
     return input_error(
-        fmt::format("what is '{0}' of the launcher? Say --input {0}=…, a dim of the "
-                    "task, a product of dims (B*D) or a number",
+        fmt::format("the value of '{0}' of the launcher is not known; pass --input {0}=…, with a "
+                    "dim of the task, a product of dims (B*D) or a number",
                     one.name));
   }
 

@@ -136,7 +136,7 @@ std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
            (which.starts_with("system call ") ? " (" + printable(which) + ")" : "");
   }
   if (process.signal == SIGSEGV || process.signal == SIGBUS)
-    return "it touched memory that is not there; tensors are device pointers";
+    return "it accessed memory that does not exist; tensors are device pointers";
   if (process.signal != 0) return fmt::format("its host code ended by signal {}", process.signal);
   const std::string said = last_output(process);
   return said.empty() ? "its host code ended the process"

@@ -304,8 +304,8 @@ std::vector<std::string> check_prompt(PromptReading& reading, const task::Task& 
   const auto note_effect = [&](Phrase& phrase, bool agrees, const std::string& reference) {
     phrase.effect = agrees ? "agrees with the reference" : "not followed: " + reference;
     if (!agrees)
-      contradictions.push_back(fmt::format("the prompt says '{}', but {}; the reference counts",
-                                           phrase.text, reference));
+      contradictions.push_back(fmt::format(
+          "the prompt says '{}', but {}; the reference is followed", phrase.text, reference));
   };
   for (Phrase& phrase : reading.phrases) {
     if (!phrase.effect.empty()) continue;

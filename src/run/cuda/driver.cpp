@@ -65,7 +65,7 @@ Status Driver::initialise() {
   }
   if (CuResult code = api_.driver_version(&version_); code != kSuccess) {
     return environment_error(
-        fmt::format("{} does not tell its version: {}", path(), error_text(code)));
+        fmt::format("{} does not report its version: {}", path(), error_text(code)));
   }
   CuResult code = api_.device_count(&devices_);
   if (code != kSuccess || devices_ < 1) {

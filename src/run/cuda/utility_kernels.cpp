@@ -33,7 +33,7 @@ Result<std::unique_ptr<UtilityKernels>> UtilityKernels::load(const Context& cont
     code = context.api().host_device_pointer(&kernels->gate_on_device_, host, 0);
   }
   if (code != kSuccess) {
-    return environment_error("pinned host memory cannot be had: " +
+    return environment_error("pinned host memory cannot be allocated: " +
                              context.driver().error_text(code));
   }
   return kernels;

@@ -152,7 +152,7 @@ Status GpuDevice::ensure_image(ports::ImageId id) {
         answer.state == Answer::State::TimedOut ? "never ended" : answer.how_died;
     drop_worker("loading an image");
     KW_TRY(os::check_interrupted());
-    return input_error("the driver did not survive loading this image: " + how);
+    return input_error("the driver failed while it loaded this image: " + how);
   }
   if (answer.reply.context_lost) drop_worker("loading an image");
   if (!answer.reply.error.empty()) return Error{answer.reply.blame, answer.reply.error};

@@ -147,11 +147,11 @@ std::string encode(const Request& request) { return record_bytes<Frame>(request)
 std::string encode(const Reply& reply) { return record_bytes<Frame>(reply); }
 
 Result<Request> decode_request(std::string_view frame) {
-  return decoded<Request>(frame, "a request to the GPU worker could not be read");
+  return decoded<Request>(frame, "the GPU worker received an invalid request");
 }
 
 Result<Reply> decode_reply(std::string_view frame) {
-  return decoded<Reply>(frame, "a reply of the GPU worker could not be read");
+  return decoded<Reply>(frame, "the GPU worker sent an invalid reply");
 }
 
 }  // namespace kw::gpu

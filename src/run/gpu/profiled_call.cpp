@@ -44,9 +44,9 @@ cuda::MaybeFault call_marked(const cuda::Context& context, cuda::LoadedImage& im
   }
   // Undo what the warm-up call wrote into its inputs.
   KW_TRY(buffers.upload(inputs));
-  KW_TRY(context.check(context.api().profiler_start(), "telling the profiler to start"));
+  KW_TRY(context.check(context.api().profiler_start(), "starting the profiler"));
   KW_TRY(call_once(context, launches, buffers, timeout_seconds));
-  return context.check(context.api().profiler_stop(), "telling the profiler to stop");
+  return context.check(context.api().profiler_stop(), "stopping the profiler");
 }
 
 Result<os::SharedMemory> open_memory(const std::string& path, uint64_t bytes) {

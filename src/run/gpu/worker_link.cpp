@@ -20,7 +20,7 @@ std::string last_output(os::Child& child) {
   const std::string tail = child.stderr_tail();
   const auto lines = split_lines(trim(tail));
   return lines.empty() || lines.back().empty() ? ""
-                                               : fmt::format("; it last said: {}", lines.back());
+                                               : fmt::format("; its last output: {}", lines.back());
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void probe_program(Tool& tool, const std::string& program) {
   if (answer) {
     found(tool, find_version(*answer), path);
   } else {
-    tool.note = path + " is there but does not answer --version";
+    tool.note = path + " was found but does not answer --version";
   }
 }
 
@@ -115,7 +115,7 @@ void probe_smi(Examination&, Tool& tool) {
   if (answer) {
     found(tool, find_version(*answer), path);
   } else {
-    tool.note = path + " is there but cannot talk to a driver";
+    tool.note = path + " was found but cannot reach a driver";
   }
 }
 
@@ -213,23 +213,22 @@ constexpr ToolRow kToolRows[] = {
      "the fastest compiler (30-60 ms per kernel), and cubins without nvcc",
      "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl, or a CUDA toolkit; "
      "$KERNELWRIGHT_NVRTC names one elsewhere"},
-    {"nvcc", "nvcc", probe_nvcc,
-     "nothing while NVRTC is there; foreign sources with host code later",
+    {"nvcc", "nvcc", probe_nvcc, "nothing if NVRTC is found, except candidates with host code",
      "install a CUDA toolkit and set $CUDA_HOME"},
     {"clang", "clang", probe_clang,
-     "nothing while NVRTC is there; it serves the virtual GPU where no CUDA is installed",
+     "nothing if NVRTC is found; without CUDA it compiles for the virtual GPU",
      "apt-get install clang-19 (19 or newer)"},
     {"cuda-headers", "CUDA headers", probe_headers,
-     "modules that include CUB or cooperative_groups; with clang our own device header serves the "
-     "rest",
+     "modules that include CUB or cooperative_groups; with clang, our own device header is enough "
+     "for others",
      "pip install nvidia-cuda-runtime nvidia-cuda-cccl nvidia-cuda-crt, or a CUDA toolkit"},
     {"driver", "CUDA driver", probe_driver, "running on a GPU; the virtual GPU works without it",
      "install NVIDIA's driver (in a container: --gpus all)"},
     {"gpu", "GPU", probe_gpu,
-     "times, and the last word on results; everything else works on the virtual GPU",
+     "times, and the final judgement of results; everything else works on the virtual GPU",
      "run on a machine with an NVIDIA GPU of compute capability 7.5 or newer"},
-    {"nvidia-smi", "nvidia-smi", probe_smi,
-     "a second opinion on clocks and on who else uses the GPU", "it comes with NVIDIA's driver"},
+    {"nvidia-smi", "nvidia-smi", probe_smi, "clock rates, and which other processes use the GPU",
+     "it comes with NVIDIA's driver"},
     {"ncu", "Nsight Compute", probe_ncu, "hardware counters beside the virtual GPU's",
      "install nsight-compute, or a CUDA toolkit"},
     {"ncu-counters", "hardware counters", probe_counters,
@@ -243,7 +242,7 @@ constexpr ToolRow kToolRows[] = {
      "machine code (SASS): whether a method can be seen in it stays unknown",
      "pip install nvidia-cuda-nvdisasm, triton (it brings one), or a CUDA toolkit"},
     {"compute-sanitizer", "compute-sanitizer", probe_sanitizer,
-     "a second opinion on memory errors on the GPU",
+     "another check for memory errors on the GPU",
      "pip install nvidia-cuda-sanitizer-api, or a CUDA toolkit"},
     {"python3", "Python", probe_python, "references written in Python", "apt-get install python3"},
     {"torch", "PyTorch", probe_torch, "cross-checks against PyTorch and its times as baselines",

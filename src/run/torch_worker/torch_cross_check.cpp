@@ -154,7 +154,7 @@ std::string mismatch_text(const Mismatch& mismatch) {
   std::string text =
       mismatch.output.empty() ? mismatch.why : fmt::format("{}: {}", mismatch.output, mismatch.why);
   if (mismatch.line == 0) return text;
-  return text + fmt::format("; the two part at line {}, column {}: {} ({}): {}", mismatch.line,
+  return text + fmt::format("; they differ first at line {}, column {}: {} ({}): {}", mismatch.line,
                             mismatch.column, mismatch.ours, mismatch.torchs, mismatch.step_why);
 }
 

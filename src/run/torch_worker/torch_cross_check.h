@@ -47,7 +47,7 @@ struct CrossChecked {
 Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
                                  TorchProcess& torch);
 
-/// "out: y[3] is 2, not 1; the two part at line 4, column 9: softmax(x) (torch.softmax): …".
+/// "out: y[3] is 2, not 1; they differ first at line 4, column 9: softmax(x) (torch.softmax): …".
 std::string mismatch_text(const Mismatch& mismatch);
 
 /// A step of PyTorch's evaluation and our node that should hold the same value.

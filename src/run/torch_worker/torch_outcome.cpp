@@ -17,7 +17,8 @@ constexpr OutcomeRow kOutcomes[] = {
     {TorchKind::NoTorch, "NoTorch", "there is no PyTorch"},
     {TorchKind::NoCuda, "NoCuda", "PyTorch has no GPU"},
     {TorchKind::BadSource, "BadSource", "the reference cannot be loaded"},
-    {TorchKind::MissingModule, "MissingModule", "the reference imports what is not installed"},
+    {TorchKind::MissingModule, "MissingModule",
+     "the reference imports a module that is not installed"},
     {TorchKind::NotFound, "NotFound", "there is no such reference"},
     {TorchKind::BadArguments, "BadArguments", "the arguments do not fit the reference"},
     {TorchKind::Raised, "Raised", "the reference raised"},
@@ -26,7 +27,7 @@ constexpr OutcomeRow kOutcomes[] = {
     {TorchKind::Unsupported, "Unsupported", "PyTorch cannot do it"},
     {TorchKind::TimedOut, "TimedOut", "the reference did not finish"},
     {TorchKind::Died, "Died", "the torch process died"},
-    {TorchKind::Garbled, "Garbled", "the torch process answered nonsense"},
+    {TorchKind::Garbled, "Garbled", "the torch process sent an invalid answer"},
     {TorchKind::Failed, "Failed", "the torch process could not be used"},
 };
 

@@ -88,7 +88,7 @@ TorchOutcome read_outputs(const Json& list, int fd, std::vector<TorchTensor>* ou
   for (const Json& described : list.items()) {
     auto output = read_output(described, fd, memory_bytes);
     if (!output) {
-      return {TorchKind::Garbled, "its answer describes a tensor that cannot be", ""};
+      return {TorchKind::Garbled, "its answer describes an impossible tensor", ""};
     }
     outputs->push_back(std::move(*output));
   }

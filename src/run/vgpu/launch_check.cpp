@@ -25,7 +25,8 @@ void check_geometry(const kernel::Launch& launch, std::vector<std::string>& out)
     out.push_back(
         fmt::format("the grid {} is over the limit of (2147483647, 65535, 65535)", dims(g)));
   else if (g.count() > kMaxBlocks)
-    out.push_back(fmt::format("{} blocks are more than the virtual GPU can tell apart", g.count()));
+    out.push_back(
+        fmt::format("{} blocks are more than the virtual GPU can distinguish", g.count()));
   if (b.count() > arch::kMaxThreadsPerBlock || b.x > 1024 || b.y > 1024 || b.z > 64)
     out.push_back(
         fmt::format("the block {} is over the limit of 1024 threads, (1024, 1024, 64)", dims(b)));

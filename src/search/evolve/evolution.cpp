@@ -157,7 +157,7 @@ Status Evolution::look(const std::string& id) {
   KW_CHECK(entry != nullptr, "what came back is in the archive");
   const Vote vote = KW_TRY(ports_.verifier->vote(entry->candidate));
   KW_TRY(note(State::seen_event(id, vote)));
-  report_progress(vote.seen.refused.empty() ? "looked at " + entry->candidate.origin
+  report_progress(vote.seen.refused.empty() ? "screened " + entry->candidate.origin
                                             : "refused: " + vote.seen.refused);
   return Done{};
 }

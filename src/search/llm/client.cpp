@@ -76,8 +76,8 @@ Result<std::unique_ptr<LlmProvider>> Client::bottom(const std::string& name) {
     return input_error("command: " + why);
   if (command && !options_.programs)
     return input_error(
-        "command: the folder that is resumed names this program, and folders come from anywhere; "
-        "--allow-commands runs it");
+        "command: the resumed folder names this program, and a folder may come from anywhere; pass "
+        "--allow-commands to run it");
   if (command) return std::unique_ptr<LlmProvider>(std::make_unique<CommandProvider>());
   Secret key = KW_TRY(find_key(*row));
   return std::unique_ptr<LlmProvider>(

@@ -170,8 +170,8 @@ Failure failure_of_status(const HttpReply& reply, double unix_time) {
   failure.retry_after_seconds = retry_after(reply, unix_time);
   if (reply.status >= 300 && reply.status < 400) {
     failure.message = fmt::format(
-        "HTTP {}: it sends us to '{}'; redirects are not followed, because "
-        "the key would go along; change base_url",
+        "HTTP {}: the server redirects to '{}'; redirects are not followed, because the key would "
+        "be sent there too; change base_url",
         reply.status, tidy(reply.header("location")));
     return failure;
   }

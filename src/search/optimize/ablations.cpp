@@ -36,7 +36,7 @@ std::vector<std::string> spellings(const std::string& method) {
 
 std::string switch_note(const kernel::SwitchedOff& off) {
   std::vector<std::string> notes;
-  if (!off.also_off.empty()) notes.push_back("goes off with it: " + join(off.also_off, ", "));
+  if (!off.also_off.empty()) notes.push_back("switched off with it: " + join(off.also_off, ", "));
   if (!off.moved.empty()) notes.push_back("changed with it: " + join(off.moved, ", "));
   return join(notes, "; ");
 }
@@ -63,7 +63,7 @@ bool by_file(const Folder& folder, const std::string& champion, Ablation& ablati
     if (!folder.has(file)) continue;
     const Result<std::string> text = folder.read(file, kMostKernelBytes);
     if (!text || *text == champion) {
-      ablation.note = text ? file + " is the champion, unchanged" : text.error().message;
+      ablation.note = text ? file + " is the best kernel, unchanged" : text.error().message;
       continue;
     }
     ablation.file = file;
@@ -88,8 +88,7 @@ Ablation find_ablation(const Folder& folder, const std::string& champion,
   }
   if (by_file(folder, champion, ablation)) return ablation;
   ablation.note += fmt::format(
-      "{}a 'method {} …, off …' line in the kernel, or ablations/no_{}/kernel.cu, shows "
-      "what it is worth",
+      "{}a 'method {} …, off …' line in the kernel, or ablations/no_{}/kernel.cu, shows its effect",
       ablation.note.empty() ? "" : "; ", method, method);
   return ablation;
 }

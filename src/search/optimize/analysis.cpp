@@ -35,7 +35,7 @@ std::string facts(const State& state, const Evidence& evidence) {
 }
 
 std::string plan_part(const profile::Plan& plan) {
-  return "## What the evidence speaks for\n\n```\n" + profile::plan_text(plan) + "```\n\n";
+  return "## What the evidence supports\n\n```\n" + profile::plan_text(plan) + "```\n\n";
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ Result<std::vector<BranchFile>> read_branches(const Folder& folder, int iteratio
         "methods to {}{}",
         place, folder.at(folder.state.best.file), hint.empty() ? "" : " (" + hint + ")"));
   if (branches.size() > kMostBranches)
-    return input_error(fmt::format("{} holds {} branches; {} are the most", place, branches.size(),
-                                   kMostBranches));
+    return input_error(fmt::format("{} contains {} branches; at most {} are allowed", place,
+                                   branches.size(), kMostBranches));
   std::ranges::sort(branches, {}, &BranchFile::index);
   return branches;
 }

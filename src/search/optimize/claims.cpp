@@ -42,7 +42,7 @@ constexpr FieldRow kFields[] = {
     {"skipped_higher", "id", "string", true, "of the catalogue"},
     {"skipped_higher", "priority", "integer", false, "as in the catalogue"},
     {"skipped_higher", "reason", "string", true, "one of the reasons; checked"},
-    {"skipped_higher", "why", "string", false, "in words; wanted with cannot_apply"},
+    {"skipped_higher", "why", "string", false, "in words; required with cannot_apply"},
 };
 
 /// Other names of reasons that are accepted, and their names here.
@@ -89,7 +89,8 @@ class ClaimReader {
                         iteration));
     const Json::Array& methods = document["methods"].items();
     if (methods.size() > kMostClaims)
-      error(fmt::format("{} methods are claimed; {} are the most", methods.size(), kMostClaims));
+      error(fmt::format("{} methods are claimed; at most {} are allowed", methods.size(),
+                        kMostClaims));
     for (size_t i = 0; i < std::min(methods.size(), kMostClaims); ++i) method(methods[i], i);
   }
 
@@ -225,7 +226,7 @@ class ClaimGate {
           refuse(fmt::format("{} and {} exclude each other", id, other));
         if (std::ranges::find(method.supersedes, other) != method.supersedes.end() &&
             claimed(other))
-          refuse(fmt::format("{} stands for {} too; claim one of them", id, other));
+          refuse(fmt::format("{} includes {}; claim one of them", id, other));
       }
       for (const std::string& need : method.needs) {
         if (std::ranges::find(there, need) == there.end())

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "skipped_higher": ["memory.tiling_smem"]}]})",
                               "skipped_higher[0] must be an object"},
                     BadClaims{R"({"iter": 2, "methods": [1, 2, 3, 4, 5, 6, 7]})",
-                              "7 methods are claimed; 6 are the most"}));
+                              "7 methods are claimed; at most 6 are allowed"}));
 
 TEST(Forms, NotesOfOnesOwnAreWelcome) {
   const Claims claims = read_claims(

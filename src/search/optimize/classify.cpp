@@ -25,8 +25,8 @@ Classified by_time(SassState seen, const Attribution& a, double threshold) {
   if (seen == SassState::Unknown)
     return {Class::Unverified, longer(a) + ", but it could not be seen in the kernel"};
   if (a.low <= threshold)
-    return {Class::Unverified,
-            fmt::format("{}: not surely more than the {:.2f} % that count", longer(a), threshold)};
+    return {Class::Unverified, fmt::format("{}: not certainly more than the {:.2f} % that count",
+                                           longer(a), threshold)};
   return {Class::Effective, longer(a) + ", and it is there"};
 }
 

@@ -195,8 +195,7 @@ Result<std::string> Folder::read_stamped(const std::string& name) const {
   const auto stamp = state.stamps.find(name);
   if (stamp == state.stamps.end() || stamp->second != hash_hex(text))
     return input_error(fmt::format(
-        "{} is not what kernelwright wrote there: put it back as it was, or set up a new run",
-        at(name)));
+        "{} is not what kernelwright wrote: restore it, or set up a new run", at(name)));
   return text;
 }
 

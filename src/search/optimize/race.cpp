@@ -71,7 +71,7 @@ class BranchRace {
     std::vector<ports::Outcome> raced;
     if (texts.size() > 1) raced = KW_TRY(optimize::race(*tools_.judge, texts));
     if (!raced.empty() && !passed(raced.front()))
-      return environment_error(fmt::format("the parent {} passed before and does not now: {}",
+      return environment_error(fmt::format("the parent {} passed before and does not pass now: {}",
                                            state_.best.file, problem_of(raced.front())));
     all_ = {raced.empty() ? ports::Outcome{} : raced.front()};
     for (const BranchFile& branch : branches_) {
@@ -218,8 +218,7 @@ class BranchRace {
                       state_.retries, state_.iter);
     } else {
       outcome.text += fmt::format(
-          "all branches failed: mend them, then close-iter again ({} of {} "
-          "retries left)\n",
+          "all branches failed: repair them, then run close-iter again ({} of {} retries left)\n",
           kMostRetries - state_.retries + 1, kMostRetries);
     }
     KW_TRY(folder_.commit("branch", Json::object().set("failed", state_.retries)));

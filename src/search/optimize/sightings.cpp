@@ -51,12 +51,12 @@ MethodHistory seen_by_counters(const catalog::Method& method, const profile::Met
   seen.method = method.id;
   seen.by = "counters";
   seen.compared_with = "ablated";
-  seen.why = "nothing says how it would show";
+  seen.why = "it is not known how it would show";
   if (!method.trigger) return seen;
   const auto here = profile::strength_of(*method.trigger, with).value;
   const auto there = profile::strength_of(*method.trigger, without).value;
   if (here && there) {
-    seen.why = fmt::format("what speaks for it is worth {:.2f} with it and {:.2f} without it",
+    seen.why = fmt::format("the evidence for it has strength {:.2f} with it and {:.2f} without it",
                            *here, *there);
     if (*here <= *there - kLeastShift) seen.state = SassState::Verified;
     return seen;

@@ -239,7 +239,7 @@ TEST_F(Steps, BaselineReferenceAndMachineAreFrozen) {
   EXPECT_NE(close().error().message.find("reference"), std::string::npos);
   write(reference_, "def reference(x): return x\n");
   tools_.facts.task_hash = "another";
-  EXPECT_NE(close().error().message.find("is not what it was at setup"), std::string::npos);
+  EXPECT_NE(close().error().message.find("was changed after setup"), std::string::npos);
   tools_.facts.task_hash = FakeTools().facts.task_hash;
   tools_.clock = false;
   EXPECT_EQ(close().error().blame, Blame::Environment);
@@ -313,7 +313,7 @@ TEST_F(Steps, MethodsOfOneSwitchShareARace) {
   EXPECT_EQ(ids_in(reopen().state.effective), kWide + " " + kShuffle);
   const Json attribution = folder_->read_json("iterv1/attribution.json").value();
   EXPECT_EQ(attribution["attributions"].items()[0]["note"].as_string(),
-            "goes off with it: compute.warp_shuffle");
+            "switched off with it: compute.warp_shuffle");
 }
 
 TEST_F(Steps, AMethodThatIsNotThereFailed) {

@@ -29,7 +29,7 @@ class FixedReaders : public evolve::Verifier {
     reading.id = candidate.id;
     reading.score = 0.25;
     const bool wrong = candidate.text.find("wrong") != std::string::npos;
-    if (wrong) reading.refused = "all readers are sure that it is wrong";
+    if (wrong) reading.refused = "all reviewers are sure that it is wrong";
     if (wrong) reading.detail = "line 3: the tail is left out";
     waiting_.push_back(reading);
     evolve::Vote vote;
@@ -55,7 +55,7 @@ TEST(ReviewedJudge, WhatReadersAreSureOfIsNotJudged) {
   const auto look = reading.examine_one(module_by("lab:x", "// wrong\n"), ports::Depth::Verify);
   ASSERT_TRUE(look);
   EXPECT_FALSE(look->passed());
-  EXPECT_EQ(look->refused, "all readers are sure that it is wrong");
+  EXPECT_EQ(look->refused, "all reviewers are sure that it is wrong");
   EXPECT_NE(look->detail.find("the tail is left out"), std::string::npos);
   EXPECT_EQ(judge.verified, 0);
 }

@@ -66,10 +66,10 @@ std::string begun_hash(const Corpus& corpus, const std::map<Field, std::string>&
 Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& request) {
   KW_TRY(os::check_contained(folder));
   const Result<std::string> text = os::read_file(folder + kSettingsFile, uint64_t{1} << 20);
-  if (!text) return input_error(fmt::format("{} holds no tuning that could be resumed", folder));
+  if (!text) return input_error(fmt::format("{} contains no tuning run to resume", folder));
   const Json json = KW_TRY(Json::parse(*text));
   if (json["kernelwright"].as_string() != "tuning of verifiers 1")
-    return input_error(fmt::format("{} holds no tuning that could be resumed", folder));
+    return input_error(fmt::format("{} contains no tuning run to resume", folder));
   const std::string model = json["model"].as_string();
   if (!request.models.model_id.empty() && request.models.model_id != model)
     return input_error(
@@ -166,8 +166,8 @@ class Tuning {
     const std::string now = begun_hash(corpus_, instructions_);
     if (again && !begun_with_.empty() && begun_with_ != now)
       return input_error(
-          "the corpus or the prompts are not what this tuning was begun with, and votes on others "
-          "cannot be mixed with its votes; put them back, or begin anew");
+          "the corpus or the prompts changed since this tuning began, and votes on others cannot "
+          "be mixed with its votes; restore them, or start a new tuning");
     if (again) {
       std::vector<llm::LedgerEntry> rows;
       for (const Json& row : read_rows(report_.folder + "/calls.jsonl"))
@@ -191,7 +191,7 @@ class Tuning {
     return fmt::format("{}: at most {} calls of {}{}, at most {} (--budget); {}", report_.folder,
                        most, model_.text(), second_ ? " and " + second_->text() : "",
                        llm::usd_text(request_.models.budget_usd.value_or(stages::kDefaultBudget)),
-                       "what was found is kept; continue with --resume");
+                       "results so far are kept; continue with --resume");
   }
 
   /// Stores new rows of the ledger, so that a later session knows what was spent.
@@ -273,7 +273,7 @@ class Tuning {
       return Done{};
     if (after->confusion.fitness() < before->confusion.fitness()) {
       report_.warnings.push_back(fmt::format(
-          "{}: the tuned prompt is not better on tasks it never met, so it stays in its folder",
+          "{}: the tuned prompt is not better on unseen tasks, so it stays in its folder",
           field_name(tuned.field)));
       return Done{};
     }

@@ -122,7 +122,7 @@ class SoftVerifier : public evolve::Verifier {
     reading.id = id;
     reading.score = coarse(opinion.score) * suspicion_score(suspicions(text));
     if (!opinion.rejected) return reading;
-    reading.refused = "all readers are sure that it is wrong";
+    reading.refused = "all reviewers are sure that it is wrong";
     reading.detail = opinion.why();
     return reading;
   }

@@ -311,8 +311,8 @@ class Tuner {
     const double guard = rewriting.guard->fitness(), held = champion.guard->confusion.fitness();
     if (guard < held) {
       rewriting.outcome = fmt::format(
-          "learnt by heart: better where it was bred ({:.3f} after {:.3f}), worse where it was not "
-          "({:.3f} after {:.3f})",
+          "overfitted: better on the training tasks ({:.3f} after {:.3f}), worse on others ({:.3f} "
+          "after {:.3f})",
           train->confusion.fitness(), before, guard, held);
       return Done{};
     }

@@ -134,7 +134,7 @@ std::string ModelSession::terms() const {
 std::vector<std::string> ModelSession::warnings() {
   std::vector<std::string> list;
   if (const size_t left = client_->left_to_replay(); left > 0)
-    list.push_back(fmt::format("{} recorded exchanges were not asked for", left));
+    list.push_back(fmt::format("{} recorded exchanges were not used", left));
   std::vector<std::string> degraded;
   for (const llm::LedgerEntry& row : client_->ledger().entries()) {
     for (const std::string& what : row.degraded) {

@@ -63,7 +63,7 @@ Result<std::string> Stages::Impl::faster(const TryRequest& request) {
 }
 
 Status Stages::Impl::performance() {
-  std::string feedback = "This is where we stand.";
+  std::string feedback = "These are the results so far.";
   const int normal = plan.budget(Stage::Performance);
   const int extra = plan.escalate ? plan.escalated_performance : 0;
   const int begin = used(Stage::Performance, false) + used(Stage::Performance, true);

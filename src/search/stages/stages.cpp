@@ -132,8 +132,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::escalated(TryRequest requ
   request.escalated = true;
   request.folder += "/escalated";
   story.notes.push_back(
-      fmt::format("{}: {} attempts were not enough; {} was asked with all of "
-                  "their history",
+      fmt::format("{}: {} attempts failed; {} was asked with all of their history",
                   stage_name(request.stage), used(request.stage, false), plan.escalation.text()));
   const std::string last = last_source();
   writer.begin(true);
@@ -242,7 +241,7 @@ Result<bool> Stages::Impl::find_right() {
   if (!made) {
     made = KW_TRY(codegen());
     const std::string last = attempts.empty() ? "" : "; the last: " + attempts.back().outcome;
-    finish(Stage::Codegen, made.has_value(), "no module that compiles came of all attempts" + last,
+    finish(Stage::Codegen, made.has_value(), "no attempt produced a module that compiles" + last,
            begin);
   }
   if (!made) return false;

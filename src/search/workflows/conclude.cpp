@@ -56,7 +56,7 @@ void explain_evolution(Session& session) {
                                              [](const evolve::Entry& one) { return one.doubted; });
   if (doubted > 0)
     report.failure_reason += fmt::format(
-        "; {} were never judged, because readers refused them (--verifier-reject)", doubted);
+        "; {} were never judged, because reviewers refused them (--verifier-reject)", doubted);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ Status compare_reference(const Session& session, const std::string& path) {
   // A reference that is not stored is known by its hash in the task: see check_same_task().
   if (!session.request.models.store_reference) return Done{};
   return input_error(
-      fmt::format("{} is not what this run was started with; start a new one, or put it back\n{}",
-                  path, unified_diff(before, session.reference_text, "the run's reference", path)));
+      fmt::format("{} changed since this run started; restore it or start a new run\n{}", path,
+                  unified_diff(before, session.reference_text, "the run's reference", path)));
 }
 
 Status check_unchanged(Session& session, const std::string& folder) {
@@ -74,12 +74,13 @@ Status check_unchanged(Session& session, const std::string& folder) {
   KW_TRY(os::check_named(path));
   if (!os::exists(path)) {
     if (!session.request.models.store_reference)
-      return input_error(path + " is gone, and the run keeps no copy of it (--no-store-reference)");
+      return input_error(path + " was deleted and this run has no copy (--no-store-reference)");
     // The run's copy is enough if the reference needs no folder around it.
     session.request.reference = folder + "/inputs/reference.py";
     session.reference_text = session.stored->reference;
     session.kept_name = session.stored->spec["name"].as_string();
-    session.report.notes.push_back(path + " is gone; the run's own copy of the reference is used");
+    session.report.notes.push_back(path +
+                                   " was deleted; the run's own copy of the reference is used");
     return Done{};
   }
   // For a task folder the task is compared after it is read: see check_same_task().
@@ -154,7 +155,7 @@ Status check_same_task(Session& session) {
     json->set("source_path", "").set("notes", Json()).set("kernel_spec", Json());
   if (before.dump() == now.dump()) return Done{};
   return input_error(
-      "the task is not what this run was started with; start a new one, or put it back\n" +
+      "the task changed since this run started; restore it or start a new run\n" +
       unified_diff(before.dump(true) + "\n", now.dump(true) + "\n", "the run's task", "now"));
 }
 

@@ -179,7 +179,7 @@ TEST(EvalSuite, ARunThatCannotGoOnIsBegunAnew) {
   };
   tools.resume = [&](const ContinueRequest&, const SynthesisWatcher&) -> Result<SynthesisReport> {
     ++asked;
-    return input_error("the task is not what this run was started with");
+    return input_error("the task changed since this run started");
   };
   ASSERT_TRUE(eval_suite(request, tools));
   request.runner.resume = true;

@@ -104,12 +104,13 @@ std::string evolution_text(const Json& evolution, bool markdown) {
   }
   for (const Json& row : evolution["arms"].items()) {
     asked += bullet + asked_text(row, "arm");
-    if (!row["gone"].is_null()) asked += "; not asked any more: " + row["gone"].as_string();
+    if (!row["gone"].is_null()) asked += "; no longer asked: " + row["gone"].as_string();
     asked += "\n";
   }
   if (!asked.empty()) out += title("operators and models") + asked;
   if (const std::string readers = review::scoreboard_text(evolution["readers"]); !readers.empty())
-    out += title("readers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
+    out +=
+        title("reviewers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
   if (evolution["unseen_shapes"].items().empty()) return out;
   out += title("shapes it was not tuned for");
   for (const Json& row : evolution["unseen_shapes"].items())

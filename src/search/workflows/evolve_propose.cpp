@@ -227,7 +227,7 @@ evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order,
   offer.candidate->stage = evolve::operator_name(order.op);
   offer.candidate->attempt = static_cast<int>(order.number + 1);
   if (pending.sources.contains(offer.candidate->id))
-    unusable_.push_back("it is module " + offer.candidate->id + " as it was");
+    unusable_.push_back("it is module " + offer.candidate->id + " unchanged");
   return offer;
 }
 

@@ -163,7 +163,8 @@ Status evolve(Session& session) {
     if (work.state.models().all_gone()) session.models->provider = work.proposer->failure();
   }
   for (const std::string& change : work.state.changes())
-    session.report.notes.push_back("this run went on otherwise than it began: " + change);
+    session.report.notes.push_back("this run continued with other settings than it began with: " +
+                                   change);
   for (const std::string& problem : work.mutator->problems())
     session.report.warnings.push_back("a design could not be written: " + problem);
   if (!why) {

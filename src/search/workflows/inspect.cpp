@@ -72,8 +72,7 @@ Result<CandidateView> inspect_candidate(const std::string& root, const std::stri
         fmt::format("{} has no candidate '{}'{}", run.id(), id, did_you_mean(id, all)));
   }
   if (meant.size() > 1) {
-    return input_error(
-        fmt::format("'{}' could be {} candidates: {} …", id, meant.size(), meant[0]));
+    return input_error(fmt::format("'{}' matches {} candidates: {} …", id, meant.size(), meant[0]));
   }
   CandidateView view;
   view.candidate = KW_TRY(run.candidate(meant[0]));

@@ -41,8 +41,7 @@ Status open_models(Session& session) {
   if (request.proposer == "builtin") {
     if (!request.readers.model.empty())
       warnings.push_back(
-          "--verifier-model: no model writes here (--proposer builtin), so there is nothing to "
-          "read");
+          "--verifier-model has no effect with --proposer builtin: no model writes kernels");
     return Done{};
   }
   if (request.models.budget_usd && !(*request.models.budget_usd >= 0))

@@ -22,8 +22,7 @@ Json env_json(const Session& session) {
 
 Status resume_run(Session& session) {
   if (session.only_measure && session.lanes != nullptr && !session.lanes->has_gpu())
-    return environment_error("tune measures on a GPU, and there is none: " +
-                             session.machine->no_gpu());
+    return environment_error("tune needs a GPU: " + session.machine->no_gpu());
   if (has_failed(session)) return Done{};
   return session.run->append("resumed", Json::object().set("env", env_json(session)));
 }

@@ -114,7 +114,7 @@ void add_models(const Session& session, SynthesisReport& report) {
   report.warnings.push_back(
       fmt::format("the provider failed: {}{}", work.provider->error().message,
                   kept && session.request.proposer == "hybrid"
-                      ? "; what the built-in proposer and earlier answers gave is used"
+                      ? "; candidates of the built-in proposer and of earlier answers are used"
                       : ""));
 }
 
@@ -129,7 +129,7 @@ SynthesisReport completed_report(const Session& session) {
     report.stopped = session.outcome->stopped;
     report.kept = session.outcome->kept.size();
     if (session.request.goal > 1)
-      report.warnings.push_back("a goal above 1 lies beyond the floor: no search stops at it");
+      report.warnings.push_back("no search can reach a goal above 1, which lies beyond the floor");
   }
   if (const auto* builtin = dynamic_cast<const variants::Builtin*>(session.proposer.get())) {
     for (const std::string& problem : builtin->problems())
