@@ -49,14 +49,14 @@ def synthesize(
 ) -> SynthesisResult:
     """Turns a reference into a verified and timed CUDA kernel.
 
-    prompt: wishes in plain English; may be "". It cannot change what is computed: only the reference decides that.
+    prompt: request in plain English; may be "". It cannot change what is computed: only the reference decides that.
     reference: any callable (function, lambda, builtin, nn.Module), or the path of a Python file ("file.py:name") or
         task folder.
     target: "sm_80" … or "auto": the GPU of this machine, otherwise sm_90.
     config: see SynthesisConfig.
     inputs: what the reference takes, if neither it nor the prompt says so: {"x": "fp16[B, D]", "eps": 1e-5}, examples
         by name, or a list of either.
-    dims: the shape to be fast at: {"B": 8192, "D": 2048}.
+    dims: shape to optimise for: {"B": 8192, "D": 2048}.
     progress: True, False, None (only on a terminal or in a notebook), or a function of ("progress" | "note", text).
     options: any other option of `kernelwright synthesize`, by its name.
 

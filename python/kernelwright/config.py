@@ -1,4 +1,4 @@
-"""What a synthesis may be told beside prompt, reference and target. Frozen; defaults are those of the command line."""
+"""Settings of a synthesis other than prompt, reference and target. Frozen; defaults are those of the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_SHAPES: tuple[tuple[int, ...], ...] = ((0,), (1,), (127,), (128,), (1024
 
 
 def _option(default: Any, name: str = "", own_default: bool = False) -> Any:
-    """A field that stands for an option of `kernelwright synthesize`, by default of the same name.
+    """A field for an option of `kernelwright synthesize`, by default of the same name.
 
     own_default: the default is not the option's, so it is passed on only when it is changed.
     """
@@ -23,7 +23,7 @@ def _option(default: Any, name: str = "", own_default: bool = False) -> Any:
 
 @dataclass(frozen=True)
 class RetryBudgets:
-    """How often each stage may ask a model. The built-in proposer asks none and has no use for them."""
+    """How often each stage may ask a model. The built-in proposer asks no model and ignores them."""
 
     interview: int = 1
     codegen: int = 3
@@ -34,7 +34,7 @@ class RetryBudgets:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ValueError(f"RetryBudgets.{name} is {value!r}; it is a whole number, 0 or more")
+                raise ValueError(f"RetryBudgets.{name} is {value!r}; it must be a whole number, 0 or more")
 
 
 @dataclass(frozen=True)
@@ -50,32 +50,32 @@ class StageModels:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if not isinstance(value, str) or not value:
-                raise ValueError(f'StageModels.{name} is {value!r}; it is a "provider:model"')
+                raise ValueError(f'StageModels.{name} is {value!r}; it must be a "provider:model"')
 
 
 @dataclass(frozen=True)
 class SynthesisConfig:
     """Options of `synthesize`.
 
-    Only what differs from its default is passed on, so that what is left alone stays the engine's own choice.
+    Only fields that differ from their defaults are passed to the engine. It chooses the others itself.
 
-    Fields of the first group have the names other generators use:
+    Fields of the first group have the names that other generators use:
 
-    retry_budgets, stage_models, escalate_to_opus_on_bust, opus_model: of stages that ask a model.
-    perf_target_speedup_vs_torch_compile: below it the kernel ships all the same, with `below_target`.
-    correctness_rtol, correctness_atol: an outer bound *beside* the judge's own error bound, never instead of it;
-    None: the judge's own alone.
-    correctness_shapes: further shapes of the first input to be right at; the judge always draws its own, harder ones.
-    performance_shape_n: elements of the largest input at the shape to be fast at, in equal dims; `dims` is exact.
+    retry_budgets, stage_models, escalate_to_opus_on_bust, opus_model: settings of the stages that ask a model.
+    perf_target_speedup_vs_torch_compile: required speedup. A slower kernel is shipped too, with `below_target`.
+    correctness_rtol, correctness_atol: a bound *in addition to* the judge's own error bound, never instead of it;
+    None: only the judge's own bound.
+    correctness_shapes: further shapes of the first input to judge; the judge always draws its own, harder shapes too.
+    performance_shape_n: shape to optimise for, as elements of the largest input with equal dims; `dims` is exact.
     opus_retry_budget_codegen, opus_retry_budget_performance: attempts of the stronger model, when it may be asked.
     artifact_root: folder for runs; None: the user's data folder.
-    request_timeout_seconds: of each compile and each run of a candidate, when it is not the default.
+    request_timeout_seconds: time limit of each compile and each run of a candidate, when it is not the default.
     benchmark_warmup_iterations, benchmark_timed_iterations, nvcc_flags: accepted, without effect and with a warning.
-    The clock decides by statistics how often it measures, and a module is compiled as it is judged: flags such as
-    --use_fast_math would make another kernel of it. What precision may give way to speed is `precision`'s to say.
+    The clock decides by statistics how often it measures. A module is compiled in the same way for judging and
+    timing; flags such as --use_fast_math would make it another kernel. Use `precision` to allow less precision.
 
     The second group is ours: device ("auto", "gpu", "vgpu"), compiler, proposer ("builtin", "llm", "hybrid"), seconds
-    of searching, candidates, goal (share of the floor that is good enough), precision ("tf32", "flush",
+    (search time), candidates, goal (fraction of the floor at which the search stops), precision ("tf32", "flush",
     "deterministic"), seed (replays; never certified), quick, cross_check, baselines, budget (USD), and `options` for
     any other option of `kernelwright synthesize` by its name.
     """
@@ -116,7 +116,7 @@ class SynthesisConfig:
         return bool(getattr(self, name) != getattr(SynthesisConfig(), name))
 
     def engine_options(self) -> dict[str, Any]:
-        """The options of `kernelwright synthesize` this stands for."""
+        """These settings as options of `kernelwright synthesize`."""
         options = {
             one.metadata["option"] or one.name: _plain(getattr(self, one.name))
             for one in fields(self)
@@ -142,7 +142,7 @@ class SynthesisConfig:
 
 
 def _plain(value: Any) -> Any:
-    """A field's value as the library takes it. A tuple that is empty says "none"."""
+    """A field's value as the library takes it. An empty tuple means "none"."""
     if isinstance(value, tuple):
         return list(value) or ["none"]
     return str(value) if isinstance(value, Path) else value

@@ -64,7 +64,7 @@ class Silence:
     """Nothing is shown."""
 
     def __call__(self, kind: str, text: str) -> None:
-        """Says nothing."""
+        """Shows nothing."""
 
     def close(self) -> None:
         """Has nothing to remove."""

@@ -11,7 +11,7 @@ SOURCE = re.compile(r"module ([0-9a-f]{16}):\n(`{3,})cuda\n(.*?)\n\2\n", re.S)
 KINDS = [("interview", "You help to freeze the specification"),
          ("polish", "Add comments for the engineer who will maintain it"),
          ("faster", "Make it faster and keep it right"),
-         ("escalated", "attempts by another model did not get there"), ("wrong", "Your module compiles, but it is not right:"),
+         ("escalated", "attempts by another model failed"), ("wrong", "Your module compiles, but it is not right:"),
          ("refused", "Your module was refused:"), ("unusable", "That answer cannot be used:"),
          ("improve", "code generator wrote this module"), ("codegen", "Write a kernel module for this task.")]
 

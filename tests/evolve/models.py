@@ -17,7 +17,7 @@ KEY, ModelServer, fenced = stages_common.KEY, stages_common.ModelServer, stages_
 SOURCE = re.compile(r"module ([0-9a-f]{16}):\n(`{3,})cuda\n(.*?)\n\2\n", re.S)
 KINDS = [("translate", "right at every shape"), ("rewrite", "Answer with the whole module. It must be right first"),
          ("diff", "search/replace blocks and nothing else"), ("cross", "Both parents below are right"),
-         ("repair", "was refused. Find out why"), ("simplify", "Take out what does not pay")]
+         ("repair", "was refused. Find out why"), ("simplify", "Remove what gains too little")]
 ARMS = "anthropic:claude-sonnet-4-6:0.5,openai:gpt-5.2:high"
 
 
