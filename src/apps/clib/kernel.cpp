@@ -1,10 +1,9 @@
 // A caller from Python has tensors, not dims. So dims are inferred from the shapes, and dims that
 // only strides name from the strides; what remains must be passed by name. Then the launch group is
-// selected, compiled once per set of defines and target, and turned into a Plan for these shapes.
-// Plans are cheap to run; making one takes a compile the first time.
-// Compiling at open() would fail earlier, but the shapes decide which group and which tunables are
-// used. The cost: the first call with new shapes may wait for a compiler. One mutex per kernel
-// serialises this.
+// selected, compiled once per set of defines and target, and turned into a LaunchPlan for these
+// shapes. Plans are cheap to run; making one takes a compile the first time. Compiling at open()
+// would fail earlier, but the shapes decide which group and which tunables are used. The cost: the
+// first call with new shapes may wait for a compiler. One mutex per kernel serialises this.
 #include "clib/kernel.h"
 
 #include <fmt/core.h>

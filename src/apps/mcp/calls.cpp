@@ -21,8 +21,9 @@ namespace {
 
 using Moment = std::chrono::steady_clock::time_point;
 
-constexpr double kLook = 0.1;  // seconds between two checks whether the client is still there
-constexpr double kBetweenWords = 0.1;            // least seconds between two progress notifications
+constexpr double kCheckSeconds =
+    0.1;  // seconds between two checks whether the client is still there
+constexpr double kProgressSeconds = 0.1;         // least seconds between two progress notifications
 constexpr double kMostExact = 9007199254740992;  // above, not every whole number is a double
 constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
 
@@ -51,7 +52,7 @@ class Reporter {
  private:
   void progress(const std::string& words) {
     if (!(token_.is_string() || token_.is_int()) || words.empty() || words == last_) return;
-    if (count_ > 0 && since(told_) < kBetweenWords) return;
+    if (count_ > 0 && since(told_) < kProgressSeconds) return;
     Json params = Json::object().set("progressToken", token_).set("progress", ++count_);
     if (request_.revision.annotations) params.set("message", words);
     request_.sink.send(notification("notifications/progress", std::move(params)));
@@ -134,9 +135,9 @@ std::optional<RpcReply> Server::call_tool(const RpcRequest& request) {
     return for_revision(own_tool(request, **tool, arguments), request.revision);
   Result<Words> words = command_line_of(**tool, arguments, settings_.roots);
   if (!words) return for_revision(tool_error(words.error().message), request.revision);
-  const ResourceClass lane = options::resource_of(words->words);
+  const ResourceClass resource = options::resource_of(words->words);
   const Result<std::string> handle =
-      jobs_.start({*tool, std::move(*words), lane, request.session.id()});
+      jobs_.start({*tool, std::move(*words), resource, request.session.id()});
   if (!handle)
     return for_revision(tool_error(handle.error().message, "environment"), request.revision);
   std::optional<Json> result = follow(request, *handle, arguments);
@@ -152,7 +153,8 @@ std::optional<Json> Server::follow(const RpcRequest& request, const std::string&
   Reporter reporter(request);
   uint64_t said = 0;
   for (;;) {
-    const std::optional<JobSnapshot> seen = jobs_.wait(handle, said, background ? 0 : kLook);
+    const std::optional<JobSnapshot> seen =
+        jobs_.wait(handle, said, background ? 0 : kCheckSeconds);
     if (!seen) return tool_error(handle + " is no longer known", "bug");
     said = seen->said;
     reporter.report(*seen);
@@ -182,7 +184,7 @@ Json Server::own_tool(const RpcRequest& request, const AgentTool& tool, const Js
   Reporter reporter(request);
   while (!is_over(*seen) && since(began) < patience && !request.call.cancelled &&
          !request.sink.gone()) {
-    seen = jobs_.wait(handle, seen->said, kLook);
+    seen = jobs_.wait(handle, seen->said, kCheckSeconds);
     if (!seen) return tool_error(handle + " is no longer known", "bug");
     reporter.report(*seen);
   }

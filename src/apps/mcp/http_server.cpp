@@ -3,8 +3,8 @@
 // revision, and a client that leaves cancels its request. So one POST is first sorted by revision,
 // then served with or without a session. Access is checked before a body is read. One thread per
 // connection, at most 32, is simple and enough, because the commands run in processes of their own.
-// An event loop would accept more connections, but the commands would still wait for their lanes.
-// The cost: the 33rd connection gets 503.
+// An event loop would accept more connections, but the commands would still wait for their
+// resources. The cost: the 33rd connection gets 503.
 #include "mcp/http_server.h"
 
 #include <arpa/inet.h>

@@ -1,10 +1,10 @@
 // Several clients may call tools at once, but two measurements on one GPU disturb each other. So
-// each job waits in a lane: two threads for quick tools, two for the CPU, one for the GPU. Work for
-// the virtual GPU goes to the CPU lane. Results of ended jobs are kept, so that a client can fetch
-// them later; the oldest are dropped above 256.
-// A queue per client would not protect the GPU, and one queue for all would let a short question
-// wait for minutes. The cost: all state is behind one mutex, which is held only briefly, and every
-// change wakes all waiting threads.
+// each job waits for a thread of its resource: there are two for quick tools, two for the CPU, one
+// for the GPU. Work for the virtual GPU needs the CPU. Results of ended jobs are kept, so that a
+// client can fetch them later; the oldest are dropped above 256. A queue per client would not
+// protect the GPU, and one queue for all would let a short question wait for minutes. The cost: all
+// state is behind one mutex, which is held only briefly, and every change wakes all waiting
+// threads.
 #include "mcp/jobs.h"
 
 #include <fmt/core.h>
@@ -21,8 +21,9 @@ constexpr size_t kMostOpen = 64;       // queued or running
 constexpr size_t kMostEnded = 256;     // whose results are kept
 constexpr size_t kMostNotes = 64;      // of one job
 constexpr size_t kLongestWords = 500;  // of one progress line
-constexpr ResourceClass kLanes[] = {ResourceClass::Quick, ResourceClass::Quick, ResourceClass::Cpu,
-                                    ResourceClass::Cpu, ResourceClass::Gpu};
+constexpr ResourceClass kThreadResources[] = {ResourceClass::Quick, ResourceClass::Quick,
+                                              ResourceClass::Cpu, ResourceClass::Cpu,
+                                              ResourceClass::Gpu};
 
 bool ended(JobState state) { return state != JobState::Queued && state != JobState::Running; }
 
@@ -46,7 +47,8 @@ struct Jobs::Job {
 };
 
 Jobs::Jobs(Runner runner) : runner_(std::move(runner)) {
-  for (const ResourceClass lane : kLanes) threads_.emplace_back([this, lane] { work(lane); });
+  for (const ResourceClass resource : kThreadResources)
+    threads_.emplace_back([this, resource] { work(resource); });
 }
 
 Jobs::~Jobs() { close(); }
@@ -82,18 +84,18 @@ void Jobs::forget_old() {
   }
 }
 
-std::shared_ptr<Jobs::Job> Jobs::next(ResourceClass lane) {
+std::shared_ptr<Jobs::Job> Jobs::next(ResourceClass resource) {
   for (const auto& job : order_) {
-    if (job->state == JobState::Queued && job->request.lane == lane) return job;
+    if (job->state == JobState::Queued && job->request.resource == resource) return job;
   }
   return nullptr;
 }
 
-void Jobs::work(ResourceClass lane) {
+void Jobs::work(ResourceClass resource) {
   std::unique_lock lock(mutex_);
   for (;;) {
     std::shared_ptr<Job> job;
-    changed_.wait(lock, [&] { return closing_ || (job = next(lane)) != nullptr; });
+    changed_.wait(lock, [&] { return closing_ || (job = next(resource)) != nullptr; });
     if (closing_) return;
     job->state = JobState::Running;
     lock.unlock();
@@ -161,7 +163,7 @@ JobSnapshot Jobs::snapshot(const Job& job) const {
   for (const auto& other : order_) {
     if (other->handle == job.handle) break;
     if (job.state == JobState::Queued && !ended(other->state) &&
-        other->request.lane == job.request.lane)
+        other->request.resource == job.request.resource)
       ++seen.ahead;
   }
   return seen;

@@ -1,5 +1,6 @@
-// Runs calls as jobs: each runs one command, waits for its lane, and can be queried and stopped.
-// The runner of commands is a parameter, so that lanes and handles are tested without processes.
+// Runs calls as jobs: each runs one command, waits for its resource, and can be queried and
+// stopped. The runner of commands is a parameter, so that resources and handles are tested without
+// processes.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +29,7 @@ const char* state_name(JobState state);
 struct JobRequest {
   const AgentTool* tool = nullptr;
   Words words;
-  ResourceClass lane = ResourceClass::Quick;
+  ResourceClass resource = ResourceClass::Quick;
   std::string owner;  // the job ends with this session; "" = with the server
 };
 
@@ -48,7 +49,7 @@ struct JobSnapshot {
   std::string handle, tool, progress, why;  // why: the reason of a failure
   JobState state = JobState::Queued;
   double seconds = 0;  // since its request; until its end
-  size_t ahead = 0;    // while queued: the number of jobs of its lane before it
+  size_t ahead = 0;    // while queued: the number of jobs for its resource before it
   Json document;       // when done
   const AgentTool* row = nullptr;
   uint64_t said = 0;               // counts progress and notes
@@ -76,12 +77,12 @@ class Jobs {
 
  private:
   struct Job;
-  void work(ResourceClass lane);
+  void work(ResourceClass resource);
   void run(Job& job);
   void end(Job& job, const Result<Json>& outcome);
   void forget_old();
   JobSnapshot snapshot(const Job& job) const;
-  std::shared_ptr<Job> next(ResourceClass lane);
+  std::shared_ptr<Job> next(ResourceClass resource);
 
   Runner runner_;
   mutable std::mutex mutex_;  // guards all below

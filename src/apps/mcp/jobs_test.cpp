@@ -53,11 +53,11 @@ const AgentTool& bench_tool() {
   throw std::logic_error("no such tool");
 }
 
-JobRequest request_of(const char* command, ResourceClass lane, const char* owner = "") {
+JobRequest request_of(const char* command, ResourceClass resource, const char* owner = "") {
   JobRequest request;
   request.tool = &bench_tool();
   request.words.words = {command};
-  request.lane = lane;
+  request.resource = resource;
   request.owner = owner;
   return request;
 }
@@ -97,12 +97,12 @@ TEST(Jobs, ACrashIsAnErrorOfTheTool) {
 }
 
 TEST(Jobs, OneAtATimeOnTheGpuTwoOnTheCpu) {
-  for (const auto& [lane, most] :
+  for (const auto& [resource, most] :
        {std::pair{ResourceClass::Gpu, 1}, std::pair{ResourceClass::Cpu, 2}}) {
     FakeCommands fake;
     Jobs jobs(fake.runner());
     std::vector<std::string> handles;
-    for (int i = 0; i < 5; ++i) handles.push_back(*jobs.start(request_of("wait", lane)));
+    for (int i = 0; i < 5; ++i) handles.push_back(*jobs.start(request_of("wait", resource)));
     while (fake.running() < most) std::this_thread::yield();
     EXPECT_EQ(jobs.look(handles.back())->state, JobState::Queued);
     EXPECT_EQ(jobs.look(handles.back())->ahead, 4U);

@@ -1,6 +1,6 @@
 // Imposters: wrong kernels, imitated on the CPU. Their outputs go through the same metric as a
-// candidate's. If a task's cells do not stop every imposter that applies, the task cannot tell
-// right from wrong.
+// candidate's. If a task's cells do not stop every imposter that applies, the task cannot
+// distinguish right from wrong.
 #pragma once
 
 #include <cstdint>

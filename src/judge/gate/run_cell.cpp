@@ -1,8 +1,9 @@
-// The problem: one run can end in many ways, and the gate must tell the candidate's errors from the
-// machine's. Each run becomes one `CellResult` value; findings count first, then the run's status,
-// then the values. Large outputs on a real GPU are first run without copying: if their hashes are
-// known as right, the comparison is skipped. The alternative, always copying and comparing, costs
-// more than a second run above 4 MiB of outputs. The cost: a candidate with new bits runs twice.
+// The problem: one run can end in many ways, and the gate must distinguish the candidate's errors
+// from the machine's. Each run becomes one `CellResult` value; findings count first, then the run's
+// status, then the values. Large outputs on a real GPU are first run without copying: if their
+// hashes are known as right, the comparison is skipped. The alternative, always copying and
+// comparing, costs more than a second run above 4 MiB of outputs. The cost: a candidate with new
+// bits runs twice.
 #include "gate/run_cell.h"
 
 #include <fmt/core.h>

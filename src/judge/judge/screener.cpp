@@ -19,7 +19,7 @@ namespace kw::judge {
 namespace {
 
 constexpr double kClose = 1.25;     // candidates with estimates this near the best get registers
-constexpr size_t kSecondLooks = 4;  // but at most so many
+constexpr size_t kMostWithRegisters = 4;  // the most candidates that get registers
 std::string message_line(const ports::CompileMessage& message) {
   return fmt::format("{}:{}: {}\n", message.line, message.column, message.text);
 }
@@ -204,7 +204,7 @@ Result<std::vector<ports::Outcome>> Screener::screen(const ports::Candidates& ca
     if (counted && looks[i].us > 0 && looks[i].us <= kClose * best) close.push_back(i);
   }
   std::ranges::stable_sort(close, {}, [&](size_t i) { return looks[i].us; });
-  if (close.size() > kSecondLooks) close.resize(kSecondLooks);
+  if (close.size() > kMostWithRegisters) close.resize(kMostWithRegisters);
   for (const size_t i : close)
     context_.compile_ahead(*context_.ahead, candidates[i], ports::ImageKind::Cubin,
                            ShapeScope::Timed);

@@ -2,8 +2,8 @@
 // linter draws ordinary inputs at small shapes and applies a table of rules to the truths. It then
 // sends the gate's imposters through the cells; an imposter that passes everywhere is an error. The
 // alternative, reading the source for suspicious patterns, misses ops that are inactive only for
-// the drawn values. The cost is several truths per shape; `Options::work` and `Options::seconds`
-// limit it.
+// the drawn values. The cost is several truths per shape; `LintOptions::work` and
+// `LintOptions::seconds` limit it.
 #include "lint/lint.h"
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 // rest by score and takes them greedily within the budget of each axis. The sort breaks ties by
 // priority and id, so the same input gives the same plan. An exact search over sets was the
 // alternative; scores are too rough to justify it. The cost: a method that needs two others can
-// miss the budget. Each method keeps the reason for its standing.
+// miss the budget. Each method keeps the reason for its status.
 #include "profile/plan.h"
 
 #include <fmt/core.h>
@@ -52,7 +52,7 @@ class Planner {
   }
 
  private:
-  static void stand(Judged& judged, MethodStatus status, std::string why) {
+  static void set_status(Judged& judged, MethodStatus status, std::string why) {
     judged.status = status;
     judged.why = std::move(why);
   }
@@ -62,22 +62,22 @@ class Planner {
     const Method& method = *judged.method;
     look_at_trigger(judged);
     if (listed(input_.applied, method.id))
-      return stand(judged, MethodStatus::AlreadyApplied, "the kernel has it already");
+      return set_status(judged, MethodStatus::AlreadyApplied, "the kernel has it already");
     if (const auto missing = arch::lacking(input_.target, method.features); !missing.empty())
-      return stand(judged, MethodStatus::ArchIncompatible,
-                   fmt::format("{} lacks {}", input_.target.name, feature_list(missing)));
+      return set_status(judged, MethodStatus::ArchIncompatible,
+                        fmt::format("{} lacks {}", input_.target.name, feature_list(missing)));
     if (method.expressible > input_.expressible)
-      return stand(judged, MethodStatus::NotExpressible,
-                   method.expressible == catalog::Expressible::Foreign
-                       ? "it needs host code, which a kernel module does not have"
-                       : "it cannot be written into a kernel");
+      return set_status(judged, MethodStatus::NotExpressible,
+                        method.expressible == catalog::Expressible::Foreign
+                            ? "it needs host code, which a kernel module does not have"
+                            : "it cannot be written into a kernel");
     if (method.effect > input_.effect)
-      return stand(judged, MethodStatus::EffectForbidden,
-                   fmt::format("its effect on the numbers ({}) is more than the task allows",
-                               catalog::effect_name(method.effect)));
+      return set_status(judged, MethodStatus::EffectForbidden,
+                        fmt::format("its effect on the numbers ({}) is more than the task allows",
+                                    catalog::effect_name(method.effect)));
     if (input_.banned.count({method.id, input_.context}) > 0)
-      return stand(judged, MethodStatus::Banned,
-                   "it was tried under these conditions and did not help");
+      return set_status(judged, MethodStatus::Banned,
+                        "it was tried under these conditions and did not help");
     if (related(judged)) return;
     weigh(judged);
   }
@@ -97,22 +97,22 @@ class Planner {
     if (method.skip) {
       const Strength skip = strength_of(*method.skip, input_.metrics);
       if (skip.value && *skip.value > 0) {
-        stand(judged, MethodStatus::SkipCondition,
-              fmt::format("'{}' holds: {}", catalog::to_text(*method.skip),
-                          join(skip.reasons, ", ")));
+        set_status(judged, MethodStatus::SkipCondition,
+                   fmt::format("'{}' holds: {}", catalog::to_text(*method.skip),
+                               join(skip.reasons, ", ")));
         return true;
       }
     }
     for (const std::string& id : input_.applied) {
       const auto other = std::ranges::find(methods_, id, &Method::id);
       if (listed(method.conflicts, id)) {
-        stand(judged, MethodStatus::Conflict,
-              fmt::format("the kernel has {}, which excludes it", id));
+        set_status(judged, MethodStatus::Conflict,
+                   fmt::format("the kernel has {}, which excludes it", id));
         return true;
       }
       if (other != methods_.end() && listed(other->supersedes, method.id)) {
-        stand(judged, MethodStatus::Superseded,
-              fmt::format("the kernel has {}, which includes it", id));
+        set_status(judged, MethodStatus::Superseded,
+                   fmt::format("the kernel has {}, which includes it", id));
         return true;
       }
     }
@@ -122,18 +122,18 @@ class Planner {
   void weigh(Judged& judged) const {
     const Method& method = *judged.method;
     if (!judged.strength)
-      return stand(judged, MethodStatus::InsufficientEvidence,
-                   fmt::format("not known: {}", join(judged.missing, ", ")));
+      return set_status(judged, MethodStatus::InsufficientEvidence,
+                        fmt::format("not known: {}", join(judged.missing, ", ")));
     if (*judged.strength <= 0)
-      return stand(judged, MethodStatus::NoTrigger,
-                   fmt::format("no evidence supports it: {}", join(judged.evidence, ", ")));
+      return set_status(judged, MethodStatus::NoTrigger,
+                        fmt::format("no evidence supports it: {}", join(judged.evidence, ", ")));
     judged.score = score(method, *judged.strength);
     if (judged.score <= 0)
-      return stand(judged, MethodStatus::NoGain,
-                   method.gain_high <= 1
-                       ? "it costs speed"
-                       : fmt::format("the gap of {} leaves nothing to gain", method.axis));
-    stand(judged, MethodStatus::LowerScore, "");
+      return set_status(judged, MethodStatus::NoGain,
+                        method.gain_high <= 1
+                            ? "it costs speed"
+                            : fmt::format("the gap of {} leaves nothing to gain", method.axis));
+    set_status(judged, MethodStatus::LowerScore, "");
   }
 
   double score(const Method& method, double strength) const {
@@ -172,7 +172,7 @@ class Planner {
     const Method& method = *judged.method;
     if (judged.status == MethodStatus::Chosen || left.of(method.axis) == 0) return false;
     if (!missing_needs(method).empty() || opponent(method) != nullptr) return false;
-    stand(judged, MethodStatus::Chosen, join(judged.evidence, ", "));
+    set_status(judged, MethodStatus::Chosen, join(judged.evidence, ", "));
     plan_.chosen.push_back(&judged);
     --(method.axis == "compute"  ? left.compute
        : method.axis == "memory" ? left.memory
@@ -209,16 +209,19 @@ class Planner {
     const Method& method = *judged.method;
     if (const Method* other = opponent(method)) {
       const bool same = !listed(method.conflicts, other->id);
-      stand(judged, same ? MethodStatus::Superseded : MethodStatus::Conflict,
-            fmt::format("{} was chosen, which {} it", other->id, same ? "includes" : "excludes"));
+      set_status(
+          judged, same ? MethodStatus::Superseded : MethodStatus::Conflict,
+          fmt::format("{} was chosen, which {} it", other->id, same ? "includes" : "excludes"));
     } else if (const auto needs = missing_needs(method); !needs.empty()) {
-      stand(judged, MethodStatus::NeedsOther, fmt::format("it needs {} first", join(needs, ", ")));
+      set_status(judged, MethodStatus::NeedsOther,
+                 fmt::format("it needs {} first", join(needs, ", ")));
     } else {
-      stand(judged, MethodStatus::LowerScore,
-            input_.roofline.budget.of(method.axis) == 0
-                ? fmt::format("the {} axis has no budget", method.axis)
-                : fmt::format("score {:.2f}; methods with a higher score used the budget of {}",
-                              judged.score, method.axis));
+      set_status(
+          judged, MethodStatus::LowerScore,
+          input_.roofline.budget.of(method.axis) == 0
+              ? fmt::format("the {} axis has no budget", method.axis)
+              : fmt::format("score {:.2f}; methods with a higher score used the budget of {}",
+                            judged.score, method.axis));
     }
   }
 

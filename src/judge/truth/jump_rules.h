@@ -161,8 +161,8 @@ KW_HD Jump carry_select(bool open, double chosen, const Jump& own, double other,
   return out;
 }
 
-/// A double cannot tell such large integers from their neighbours, so a step of one must not be
-/// lost. Example: negating the least int64 and its neighbour gives the two ends of the type.
+/// A double cannot distinguish such large integers from their neighbours, so a step of one must not
+/// be lost. Example: negating the least int64 and its neighbour gives the two ends of the type.
 KW_HD Jump keep_steps(const Jump& j, double y) {
   if (fabs(y) < 0x1p53) return j;
   const double step = fabs(y) * 0x1p-52;

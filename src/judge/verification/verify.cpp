@@ -24,7 +24,7 @@ namespace kw::verification {
 
 namespace {
 
-constexpr uint64_t kPoolShare = 4;  // one part in so many of the available memory
+constexpr uint64_t kPoolShare = 4;  // a pool gets a quarter of the available memory
 
 Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& request) {
   const ports::DeviceInfo info = device.info();

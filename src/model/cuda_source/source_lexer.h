@@ -1,6 +1,6 @@
 // Splits device source into preprocessing tokens, after line splices, with digraphs and raw
-// strings. It knows enough C++ to tell code, string, comment and directive apart as a preprocessor
-// does.
+// strings. It knows enough C++ to distinguish code, string, comment and directive, as a
+// preprocessor does.
 #pragma once
 
 #include <cstddef>

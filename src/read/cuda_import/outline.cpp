@@ -1,4 +1,4 @@
-// The problem: import must tell host code from device code before it understands either. The
+// The problem: import must separate host code from device code before it understands either. The
 // choice: scan the tokens of the top level once, and skip bodies by their brackets. Each item has a
 // kind, a name and token ranges for its parameters and its body. The alternative, a C++ parser,
 // would be larger than the whole import and reject unusual files. The cost: declarations hidden in

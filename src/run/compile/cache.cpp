@@ -26,8 +26,8 @@ namespace {
 // Must change with the layout of entries and with the processing of a compiler's result.
 constexpr std::string_view kFormat = "kernelwright compile cache 4\n";
 constexpr int kUserFolderDepth = 8;
-// Other processes write too: scan the folder again after so many writes.
-constexpr int kWritesBetweenLooks = 256;
+// Other processes write too: scan the folder again after this number of writes.
+constexpr int kWritesBetweenScans = 256;
 constexpr time_t kStaleTemporarySeconds = 3600;
 
 struct Entry {
@@ -103,7 +103,7 @@ bool CachingCompiler::load(const std::string& path, ports::CompileOutcome* outco
 }
 
 void CachingCompiler::make_room(uint64_t added) {
-  const bool look = known_bytes_ < 0 || ++writes_ % kWritesBetweenLooks == 0;
+  const bool look = known_bytes_ < 0 || ++writes_ % kWritesBetweenScans == 0;
   known_bytes_ = std::max<int64_t>(known_bytes_, 0) + static_cast<int64_t>(added);
   if (!look && known_bytes_ <= static_cast<int64_t>(options_.max_bytes)) return;
   std::vector<Entry> entries = entries_in(options_.folder);

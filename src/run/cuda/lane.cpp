@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// After so many failures to queue a call behind the gate, the gate is not used any more.
+// After this number of failures to queue a call behind the gate, the gate is no longer used.
 constexpr int kMaxGateFailures = 3;
 constexpr size_t kMaxCopies = 100;
 // An idle GPU lowers its clock and needs some milliseconds of work to raise it.

@@ -1,4 +1,4 @@
-// The shared memory that carries tensors to the worker and back. Every request lays it out anew.
+// The shared memory that carries tensors to the worker and back. Every request has its own layout.
 #pragma once
 
 #include <optional>

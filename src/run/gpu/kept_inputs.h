@@ -12,7 +12,7 @@
 namespace kw::gpu {
 
 /// The key of contents with this audit_hash. The hash pads the last word with zeros, so 4 and 8
-/// zero bytes have the same hash; the size tells them apart.
+/// zero bytes have the same hash; the size distinguishes them.
 inline constexpr uint64_t kSizeFactor = 0x9e3779b97f4a7c15u;
 constexpr InputKey input_key(uint64_t hash, uint64_t bytes) { return hash + bytes * kSizeFactor; }
 constexpr uint64_t hash_of_key(InputKey key, uint64_t bytes) { return key - bytes * kSizeFactor; }

@@ -1,10 +1,10 @@
 // The problem: models answer in minutes and hardware must not wait for them. So the evolution is
-// steady-state: order k is placed as soon as order k minus the number in flight has come back. Its
-// parents come from the archive as it is then. Orders come back in the order they were placed. Thus
-// models and hardware work at the same time, and the same answers give the same journal,
-// independent of the clock. Whole generations would be simpler, but the slowest model would delay
-// all others. The cost: an order does not know the results of those still in flight, and a fast
-// answer waits for the slower ones before it.
+// steady-state: request k is sent as soon as request k - n has been answered, where n is the number
+// in flight. Its parents come from the archive at that time. Answers are taken in the sequence of
+// their requests. Thus models and hardware work at the same time, and the same answers give the
+// same journal, independent of the clock. Whole generations would be simpler, but the slowest model
+// would delay all others. The cost: a request does not know the results of those still in flight,
+// and a fast answer waits for the slower ones before it.
 #include "evolve/evolution.h"
 
 #include <fmt/core.h>

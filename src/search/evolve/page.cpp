@@ -17,7 +17,7 @@ namespace {
 constexpr double kWidth = 860, kHeight = 380;                      // of the picture
 constexpr double kLeft = 78, kMargin = 20, kTop = 16, kFoot = 46;  // of its margins
 constexpr size_t kTicks = 5;
-// Colours that colour-blind readers can tell apart; dashes differ too.
+// Colours that colour-blind readers can distinguish; dashes differ too.
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#000000"};
 constexpr std::array kDashes = {"none", "8 3", "2 3", "10 3 2 3"};
 

@@ -23,7 +23,7 @@ enum class Operator : uint8_t {
   Cross,      // from two parents
   Simplify,   // without methods that give no gain
   Translate,  // from the reference alone
-  Rewrite,    // the whole module anew
+  Rewrite,    // a new module
   Diff,       // a few places of the module
   Repair,     // a failed candidate, with the findings
 };
@@ -33,7 +33,7 @@ std::optional<Operator> operator_named(const std::string& name);
 
 /// A request to a proposer.
 struct ProposalRequest {
-  int64_t number = 0;  // from 0; identifies the order and seeds its random numbers
+  int64_t number = 0;  // from 0; identifies the request and seeds its random numbers
   int generation = 0, island = 0;
   Operator op = Operator::Guess;
   std::string arm;                   // of the ensemble; "": no model is asked

@@ -14,7 +14,7 @@ namespace kw::llm {
 
 class CassetteWriter {
  public:
-  /// Appends to `path`. The first exchange starts the file anew.
+  /// Appends to `path`. The first exchange replaces the file.
   CassetteWriter(os::Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
   Status add(const std::string& provider, const Request& request, const Outcome& outcome);
 

@@ -52,11 +52,10 @@ Status race_ablations(Folder& folder, OptimizeTools& tools, const std::string& c
   }
   if (texts.size() == 1) return Done{};
   if (say)
-    say(fmt::format("racing the best kernel against {} kernels without a method",
-                    texts.size() - 1));
+    say(fmt::format("racing the champion against {} kernels without a method", texts.size() - 1));
   const std::vector<ports::Outcome> raced = KW_TRY(race(*tools.judge, texts));
   if (!passed(raced.front()))
-    return environment_error(fmt::format("the best kernel passed before and does not pass now: {}",
+    return environment_error(fmt::format("the champion passed before and does not pass now: {}",
                                          problem_of(raced.front())));
   // The difference that the clock can detect depends on the kernel, so the champion's noise is
   // measured.

@@ -63,7 +63,7 @@ bool by_file(const Folder& folder, const std::string& champion, Ablation& ablati
     if (!folder.has(file)) continue;
     const Result<std::string> text = folder.read(file, kMostKernelBytes);
     if (!text || *text == champion) {
-      ablation.note = text ? file + " is the best kernel, unchanged" : text.error().message;
+      ablation.note = text ? file + " is the champion, unchanged" : text.error().message;
       continue;
     }
     ablation.file = file;

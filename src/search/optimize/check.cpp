@@ -96,7 +96,7 @@ Result<Outcome> check_sass(Folder& folder, OptimizeTools& tools, const CloseOpti
   const auto name = [&](const char* file) { return Folder::in_iteration(state.iter, file); };
   const std::string champion = KW_TRY(folder.read_stamped(name("kernel.cu")));
   const std::vector<Ablation> ablations = KW_TRY(read_ablations(folder));
-  if (options.say) options.say("examining the best kernel");
+  if (options.say) options.say("examining the champion");
   const std::string report = name("kernel.ncu-rep");
   KW_TRY(folder.remove(report));
   const profile::Examined examined =

@@ -50,7 +50,7 @@ std::string relation(const Method& method, const std::vector<std::string>& other
   return "";
 }
 
-/// Whether the standing depends on the method alone and not on other choices.
+/// Whether the status depends on the method alone and not on other choices.
 bool stands_alone(MethodStatus status) {
   switch (status) {
     case MethodStatus::AlreadyApplied:

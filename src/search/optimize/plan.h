@@ -30,7 +30,7 @@ Json methods_document(const profile::Plan& plan, const State& state, int iterati
                       const std::vector<std::string>& claimed,
                       const std::map<std::string, std::string>& excluded);
 
-/// plan.json: the chosen methods in the form of methods.json, and the standing of every method.
+/// plan.json: the chosen methods in the form of methods.json, and the status of every method.
 Json plan_document(const profile::Plan& plan, const State& state, int iteration);
 
 }  // namespace kw::optimize

@@ -37,7 +37,7 @@ class BranchRace {
     KW_TRY(race());
     KW_TRY(write_benches());
     const std::optional<size_t> champion = fastest(all_);
-    return champion ? crown(*champion - 1) : no_winner();
+    return champion ? adopt_champion(*champion - 1) : no_winner();
   }
 
  private:
@@ -171,7 +171,7 @@ class BranchRace {
     return text;
   }
 
-  Result<Outcome> crown(size_t champion) {
+  Result<Outcome> adopt_champion(size_t champion) {
     const ports::Outcome& raced = all_[champion + 1];
     const BranchFile& branch = branches_[champion];
     forget_inputs(state_);

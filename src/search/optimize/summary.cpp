@@ -95,13 +95,14 @@ std::string drift(const State& state) {
       "budget c/m/l |\n|---|---|---|---|---|---|\n";
   for (const Json& row : state.roofline_history.items()) {
     const Json& budget = row["axis_budget"];
-    text += fmt::format(
-        "| {} | {} | {} | {} | {}{} | {}/{}/{} |\n",
-        row["iter"].as_int() == 0 ? "baseline" : fmt::format("best of {}", row["iter"].as_int()),
-        share_text(row["delta_compute"]), share_text(row["delta_memory"]),
-        share_text(row["delta_latency"]), row["bound"].as_string(),
-        row["near_peak"].as_bool() ? ", near peak" : "", budget["compute"].as_int(),
-        budget["memory"].as_int(), budget["latency"].as_int());
+    text +=
+        fmt::format("| {} | {} | {} | {} | {}{} | {}/{}/{} |\n",
+                    row["iter"].as_int() == 0 ? "baseline"
+                                              : fmt::format("champion of {}", row["iter"].as_int()),
+                    share_text(row["delta_compute"]), share_text(row["delta_memory"]),
+                    share_text(row["delta_latency"]), row["bound"].as_string(),
+                    row["near_peak"].as_bool() ? ", near peak" : "", budget["compute"].as_int(),
+                    budget["memory"].as_int(), budget["latency"].as_int());
   }
   return text + "\n";
 }
@@ -133,7 +134,7 @@ std::string frontier(const State& state) {
   std::string text = "## Frontier\n\n";
   const Json::Array& all = state.frontier.items();
   if (all.empty()) return text + "none\n\n";
-  text += "| iteration | kernel | time | why it is not the best |\n|---|---|---|---|\n";
+  text += "| iteration | kernel | time | why it is not the champion |\n|---|---|---|---|\n";
   for (size_t i = 0; i < std::min(all.size(), kMostFrontier); ++i)
     text += fmt::format(
         "| {} | `{}` | {} | {} |\n", all[i]["iter"].as_int(), all[i]["kernel"].as_string(),

@@ -1,4 +1,4 @@
-// Modules that a panel is reviewing: a few at a time, with results in the order in which the
+// Modules that reviewers are reading: a few at a time, with results in the order in which the
 // modules were given.
 #pragma once
 
@@ -21,8 +21,8 @@ struct Read {
 
 class Readings {
  public:
-  /// Borrows the panel. `answer` is called from several threads at once. At most `most` modules are
-  /// reviewed at a time.
+  /// Borrows the reviewers. `answer` is called from several threads at once. At most `most` modules
+  /// are reviewed at a time.
   Readings(Reviewers& reviewers, stages::Answer answer, size_t most)
       : reviewers_(reviewers), answer_(std::move(answer)), most_(most) {}
 

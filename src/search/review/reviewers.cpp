@@ -1,9 +1,9 @@
 // Three specialists review a module: one for compilation, one for memory, one for numerics. Each
 // has its own instructions and is asked in its own thread. One prompt for all fields would cost a
-// third, but its votes could not be measured and tuned per field. A model that fails or answers
-// nonsense only abstains, because a run must not depend on reviewers. After a lasting failure, or
-// three modules without any answer, the panel asks no more, so a dead provider does not delay every
-// module. The cost: the reference and the module are sent three times.
+// third, but its votes could not be measured and tuned per field. A model that fails or gives an
+// unusable answer only abstains, because a run must not depend on reviewers. After a lasting
+// failure, or three modules without any answer, no more models are asked, so a failed provider does
+// not delay every module. The cost: the reference and the module are sent three times.
 #include "review/reviewers.h"
 
 #include <fmt/core.h>

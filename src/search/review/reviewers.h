@@ -1,4 +1,4 @@
-// Asks specialists about one module: their prompts, how their answers are parsed, and the panel's
+// Asks specialists about one module: their prompts, how their answers are parsed, and their common
 // opinion. A model that fails, refuses or answers nonsense abstains; that never stops the run.
 #pragma once
 
@@ -63,10 +63,10 @@ class Reviewers {
   Reviewers(std::vector<Specialist> specialists, AskOptions options, Policy policy, Price price);
 
   /// Asks all specialists in parallel; calls `answer` from several threads at once. A lasting
-  /// failure (no money, no key, unknown model) silences the panel. So do three modules in a row for
-  /// which all specialists failed. May be called for several modules at once.
+  /// failure (no money, no key, unknown model) stops all further questions. So do three modules in
+  /// a row for which all specialists failed. May be called for several modules at once.
   Opinion look(const Case& one, const stages::Answer& answer);
-  /// Why the panel no longer asks models; "": it still does.
+  /// Why no model is asked any more; "": models are still asked.
   std::string why_stopped() const;
 
  private:

@@ -1,5 +1,5 @@
-// Compares reviewers' opinions with the judge's later verdicts, per specialist and for the panel.
-// It shows what the reviewers of a run are worth.
+// Compares reviewers' opinions with the judge's later verdicts, per specialist and for all
+// together. It shows what the reviewers of a run are worth.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ class Scoreboard {
   void opinion(const std::string& id, Opinion opinion);
   void judged(const std::string& id, const FinalVerdict& outcome);
 
-  /// One row per specialist and one for the panel; only judged candidates count.
+  /// One row per specialist and one for all together; only judged candidates count.
   std::vector<MetricRow> rows() const;
   /// The number of opinions, and of those whose candidate was never judged.
   size_t opinions() const { return opinions_.size(); }

@@ -130,7 +130,7 @@ class SoftVerifier : public evolve::Verifier {
   evolve::Verifier& first_;
   const std::string reference_, model_;
   std::unique_ptr<Reviewers> reviewers_;
-  Readings readings_;  // after the panel, which its threads use
+  Readings readings_;  // after the reviewers, which its threads use
   const SoftRecords records_;
   std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, in vote order
   std::set<std::string> begun_;                               // texts under review

@@ -3,7 +3,7 @@
 // them. Fitness is F1, with double weight on careful code that is called wrong. A better version
 // must not be worse on the guard tasks, which are other tasks than those of the training. This
 // rejects instructions that memorise modules; texts that name a task are rejected too. Writing
-// prompts by hand needs no rewriting model, but has to be scored all the same. The cost: every
+// prompts by hand needs no rewriting model, but its result must be scored too. The cost: every
 // version is scored on one or two parts of the corpus, and most of the budget goes there.
 #include "review/tune.h"
 

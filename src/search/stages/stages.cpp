@@ -1,7 +1,7 @@
 // A model rarely writes a right and fast kernel at the first try, so the stages split the task.
 // Codegen asks until a module compiles. Correctness gives the judge's report back to the model
 // until the module passes the gate. Performance asks for faster modules and keeps the best. One
-// long request for everything would cost fewer calls, but its errors could not be told apart. Each
+// long request for everything would cost fewer calls, but its errors could not be separated. Each
 // stage has a budget of attempts; when it is spent, a stronger model may get the history. Attempts
 // of an earlier session count, so a resumed run does not spend its budget twice. The cost: a bad
 // first module uses up attempts for repairs that a new start would not need.

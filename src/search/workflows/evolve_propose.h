@@ -37,7 +37,7 @@ class TaskDesigns : public evolve::Designs {
   std::vector<std::string> names_;
 };
 
-/// What models are told in addition to the task.
+/// The input of models in addition to the task.
 struct EvolveModelInput {
   stages::ModelSession* session = nullptr;
   stages::RunJournal* journal = nullptr;
