@@ -93,9 +93,9 @@ int status_of(const Json& reply, bool stateless) {
   return code == kInternalError ? 200 : 400;
 }
 
-class Door {
+class HttpService {
  public:
-  Door(Server& server, const HttpOptions& options) : server_(server), options_(options) {}
+  HttpService(Server& server, const HttpOptions& options) : server_(server), options_(options) {}
 
   Status run() {
     const int fd = KW_TRY(listen());
@@ -299,7 +299,7 @@ class Door {
 }  // namespace
 
 Status serve_http(Server& server, const HttpOptions& options) {
-  return Door(server, options).run();
+  return HttpService(server, options).run();
 }
 
 }  // namespace kw::mcp
