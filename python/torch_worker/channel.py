@@ -19,7 +19,7 @@ class Channel:
         self.fds = []
 
     def receive(self):
-        """The next request and its descriptor (or None); ends this process when the parent is gone."""
+        """The next request and its descriptor (or None); ends this process when the parent has ended."""
         header = self._exactly(4)
         body = json.loads(self._exactly(struct.unpack("<I", header)[0]))
         fds, self.fds = self.fds, []

@@ -1,4 +1,4 @@
-"""The torch process: answers one request after another until its parent is gone."""
+"""The torch process: answers one request after another until its parent has ended."""
 import faulthandler
 import os
 import platform

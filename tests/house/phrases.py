@@ -11,7 +11,9 @@ import tokenize
 
 root = pathlib.Path(sys.argv[1])
 BANNED = re.compile(r"\b(?:nobody|somebody|someone|whoever|anybody|wants|(?:came|comes|come) to be|goes on|go on with|gone on with|is none of|"
-                    r"(?<!there )(?:is|are) no(?! longer| more| such)|there is nothing left to)\b", re.I)
+                    r"(?<!there )(?:is|are) no(?! longer| more| such)|there is nothing left to|so many|so much|to go on|went on|afresh|said anew|"
+                    r"speaks? (?:for|against|of)|by heart|(?:is|are) gone|came out|all the same|(?:is|are) wanted|stands? twice|put (?:it|them) back|"
+                    r"taken for|cannot be said|(?:is|are) said to|of which|only at the run|commas between)\b", re.I)
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>\w*)\(.*?\)(?P=d)"|"(?:\\.|"\s+"|[^"\\\n])*"', re.S)
 # Not sentences of ours: names of users, keys of JSON.
 ALLOWED = {'"wants"', '"USER=nobody"', '"LOGNAME=nobody"'}

@@ -261,7 +261,7 @@ std::string diff_text(const workflows::RunDiff& diff, const Style& style) {
                std::to_string(run->candidates)});
   }
   return table.text(style, 0) + differences_text("asked", diff.asked, style) +
-         differences_text("came out", diff.came_out, style) + coloured_diff(diff.prompt, style) +
+         differences_text("result", diff.came_out, style) + coloured_diff(diff.prompt, style) +
          coloured_diff(diff.reference, style) + coloured_diff(diff.kernel, style);
 }
 

@@ -62,7 +62,7 @@ std::string lint_text(const lint::Report& result, const report::Style& style) {
     if (!finding.shape.empty()) text += fmt::format("  (at {})", finding.shape);
     text += '\n';
   }
-  for (const std::string& shape : result.left_out) text += "  not looked at: " + shape + "\n";
+  for (const std::string& shape : result.left_out) text += "  not checked: " + shape + "\n";
   if (result.kill_rate) {
     text += fmt::format("  imposters stopped: {:.0f} %\n", 100 * *result.kill_rate);
   }

@@ -56,7 +56,7 @@ constexpr Member kStepMembers[] = {
     {"next_step", "string", "what to do next"}};
 constexpr Member kValidateMembers[] = {{"errors", "array", "the file cannot be used"},
                                        {"refusals", "array", "why the methods are refused"},
-                                       {"warnings", "array", "worth a thought"}};
+                                       {"warnings", "array", "points to consider"}};
 constexpr const char* kOpenWords[] = {"optimize", "open-iter"};
 constexpr const char* kValidateWords[] = {"optimize", "validate-methods"};
 constexpr const char* kStateWords[] = {"optimize", "state"};

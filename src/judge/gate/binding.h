@@ -25,7 +25,8 @@ struct TensorMatch {
 struct Matching {
   std::vector<TensorMatch> tensors;
   std::set<std::string> absent;    // optional inputs of the module that the task lacks
-  std::vector<std::string> notes;  // such as "the module's 'a' is taken for the task's 'x' (by …)"
+  std::vector<std::string>
+      notes;  // such as "the module's 'a' is matched with the task's 'x' (by …)"
 };
 
 /// Matches inputs by name, then by position; outputs likewise. It uses names, dtypes and ranks

@@ -189,7 +189,7 @@ TEST(MatchTensors, NotesWhatWasTakenByPosition) {
   const auto matching = match_tensors(module, task_of(), graph_of(3, 10));
   ASSERT_TRUE(matching) << matching.error().message;
   ASSERT_EQ(matching->notes.size(), 1U);
-  EXPECT_EQ(matching->notes[0], "the module's 'a' is taken for the task's 'x' (by position)");
+  EXPECT_EQ(matching->notes[0], "the module's 'a' is matched with the task's 'x' (by position)");
   EXPECT_EQ(matching->tensors[0].input, 0);
   EXPECT_EQ(matching->tensors[1].input, 1);
   EXPECT_EQ(matching->tensors[2].output, 0);

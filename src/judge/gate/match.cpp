@@ -71,7 +71,7 @@ class Matcher {
 
   void note_position(const TensorDecl& decl, const std::string& name) {
     matching_.notes.push_back(fmt::format(
-        "the module's '{}' is taken for the task's '{}' (by position)", decl.name, name));
+        "the module's '{}' is matched with the task's '{}' (by position)", decl.name, name));
   }
 
   Status match_inputs() {

@@ -205,7 +205,7 @@ class Importer {
     }
     const std::string dim = dim_of(one.name);
     if (!dim.empty() && dim != one.name)
-      out_.notes.push_back(fmt::format("'{}' is taken for the dim {}", one.name, dim));
+      out_.notes.push_back(fmt::format("'{}' is matched with the dim {}", one.name, dim));
     return integer_value(named(dim.empty() ? plan_name(one.name) : dim));
   }
 
@@ -346,7 +346,7 @@ class Importer {
         continue;
       }
       if (known[open[i]] == nullptr) known[open[i]] = left[i];
-      out_.notes.push_back(fmt::format("'{}' is taken for the reference's '{}' (by position)",
+      out_.notes.push_back(fmt::format("'{}' is matched with the reference's '{}' (by position)",
                                        open[i]->name, left[i]->name));
     }
   }

@@ -206,7 +206,7 @@ Result<Value> builtin_reduce(TraceState& trace, const std::string& name,
   }
   if (any_tensor(items))
     return input_error(fmt::format(
-        "{}() of tensors: their values are known only at the run\ntorch.{} compares per element",
+        "{}() of tensors: their values are known only at run time\ntorch.{} compares per element",
         name, name == "max" ? "maximum" : "minimum"));
   return extreme(trace.graph, items, name == "max");
 }

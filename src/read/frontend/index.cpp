@@ -300,8 +300,8 @@ Result<NodeId> value_node(Builder& graph, const Value& value, DType dtype) {
 Result<NodeId> fill_mask(Builder& graph, const Parsed& parsed, NodeId value) {
   if (count_of(graph[value].shape).value() != 1)
     return input_error(
-        "x[mask] = v needs a single value: how many elements a mask selects is known only at the "
-        "run\ntorch.where(mask, v, x) takes a tensor");
+        "x[mask] = v needs a single value: how many elements a mask selects is known only at run "
+        "time\ntorch.where(mask, v, x) takes a tensor");
   const Pick& mask = parsed.masks[0];
   Shape shape = graph[mask.index].shape;
   const Shape target = graph[parsed.view].shape;

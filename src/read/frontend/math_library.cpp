@@ -134,10 +134,9 @@ Result<Value> call_math(const std::string& name, const std::vector<Value>& argum
   std::vector<double> numbers;
   for (const Value& one : arguments) {
     if (one.get<Tensor>())
-      return input_error(
-          fmt::format("math.{}() of a tensor: its value is known only at the "
-                      "run\ntorch.{} takes tensors, {}",
-                      name, name, kWayOut));
+      return input_error(fmt::format(
+          "math.{}() of a tensor: its value is known only at run time\ntorch.{} takes tensors, {}",
+          name, name, kWayOut));
     const auto number = as_number(one);
     if (!number)
       return input_error(fmt::format("math.{}() needs numbers, not {}", name, type_name(one)));

@@ -67,7 +67,7 @@ std::string too_many_steps(int64_t limit) {
 
 std::string value_decides(std::string_view how) {
   return fmt::format(
-      "{}: its value is known only at the run\ntorch.where(condition, a, b) chooses per element, "
+      "{}: its value is known only at run time\ntorch.where(condition, a, b) chooses per element, "
       "{}",
       how, kWayOut);
 }

@@ -109,7 +109,7 @@ class Matcher {
       return input_error(
           fmt::format("parameter '{}' of the launcher is not one of the task's tensors", one.name));
     take(parameter, *found);
-    abi_.notes.push_back(fmt::format("'{}' is taken for the task's '{}' (by position)", one.name,
+    abi_.notes.push_back(fmt::format("'{}' is matched with the task's '{}' (by position)", one.name,
                                      abi_.tensors[*found].name));
     return Done{};
   }
@@ -163,7 +163,7 @@ class Matcher {
     }
     if (!real && text.empty() && counts_elements(one.name) && all_alike()) {
       slot.factors = abi_.tensors.front().shape;
-      abi_.notes.push_back(fmt::format("'{}' is taken for the number of elements, {}", one.name,
+      abi_.notes.push_back(fmt::format("'{}' is matched with the number of elements, {}", one.name,
                                        join(slot.factors, "*")));
       return Done{};
     }

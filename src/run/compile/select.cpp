@@ -25,7 +25,7 @@ Error not_found(const std::string& what, const Toolbox& tools) {
   std::string places;
   for (const std::string& place : tools.looked_at) places += "  " + place + "\n";
   return environment_error(
-      fmt::format("{} was found. Looked at:\n{}{}", what, places, kWaysToGetOne));
+      fmt::format("{} was found. Searched:\n{}{}", what, places, kWaysToGetOne));
 }
 
 std::string wanted_name(const SelectOptions& options) {

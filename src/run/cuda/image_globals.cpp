@@ -89,13 +89,13 @@ std::string declared_global(std::string_view statement) {
 Status check_image(ports::ImageKind kind, std::string_view image) {
   const bool is_elf = image.starts_with(ELFMAG);
   if (kind == ports::ImageKind::Ptx) {
-    if (is_elf) return input_error("the image is said to be PTX but is a cubin");
+    if (is_elf) return input_error("the image is declared as PTX but is a cubin");
     while (image.ends_with('\0')) image.remove_suffix(1);
     if (image.find('\0') != std::string_view::npos)
       return input_error("the PTX text has NUL bytes in it");
     return Done{};
   }
-  if (!is_elf) return input_error("the image is said to be a cubin but is not an ELF file");
+  if (!is_elf) return input_error("the image is declared as a cubin but is not an ELF file");
   const Elf elf(image);
   bool whole = elf.sections() > 0;
   for (int i = 0; i < elf.sections() && whole; ++i) {

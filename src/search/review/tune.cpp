@@ -75,7 +75,7 @@ Result<std::string> read_instructions(const std::string& answer, const Corpus& c
     return input_error(fmt::format("{} characters are more than {}", text.size(), kMostTunedBytes));
   for (const CorpusEntry& entry : corpus.entries) {
     if (names_task(text, entry.task))
-      return input_error(fmt::format("they speak of one task ({})", entry.task));
+      return input_error(fmt::format("they name a task ({})", entry.task));
   }
   return text + "\n";
 }
