@@ -92,11 +92,11 @@ class CudaPlan : public LaunchPlan {
     for (const kw_tensor* one : tensors)
       addresses.push_back(one == nullptr ? 0 : reinterpret_cast<uintptr_t>(address_of(*one)));
     const WithContext here(shared_);
-    const cuda::MaybeFault went = queue(addresses, static_cast<cuda::CuStream>(stream));
-    if (went) return std::string();
+    const cuda::MaybeFault done = queue(addresses, static_cast<cuda::CuStream>(stream));
+    if (done) return std::string();
     // prepare() has refused bad launches already. The rest is a device that an earlier fault has
     // lost, or that has no memory.
-    return environment_error(went.error().message);
+    return environment_error(done.error().message);
   }
 
  private:

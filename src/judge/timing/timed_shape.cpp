@@ -142,8 +142,8 @@ gate::KnownBits::Bits bits_of(const TimedCandidate& candidate,
 }
 
 /// Whether the first set gives the same bits again.
-Status time_again(ports::Device& device, ports::RunOptions run, const std::vector<uint64_t>& hashes,
-                  TimedCandidate& candidate) {
+Status run_again(ports::Device& device, ports::RunOptions run, const std::vector<uint64_t>& hashes,
+                 TimedCandidate& candidate) {
   run.copy_outputs = false;
   const ports::RunOutcome again =
       KW_TRY(device.run(candidate.image, candidate.program, candidate.inputs[0], run));
@@ -168,7 +168,7 @@ Result<bool> gives_right_bits(const TimedShape& shape, ports::Device& device,
       gate::bits_of(candidate.matching, outcome.hashes, shape.shape.graph.outputs.size());
   if (bits.empty() || !known.find(bits)) return false;
   candidate.audit.expected.push_back(returned_hashes(candidate.program, outcome));
-  if (set == 0) KW_TRY(time_again(device, run, outcome.hashes, candidate));
+  if (set == 0) KW_TRY(run_again(device, run, outcome.hashes, candidate));
   return true;
 }
 
@@ -198,7 +198,7 @@ Status verify_set(const TimedShape& shape, ports::Device& device, const PrepareO
   const auto bits =
       bits_of(candidate, candidate.audit.expected.back(), shape.shape.graph.outputs.size());
   shape.sets[set]->known->add(bits, std::move(right));
-  return set > 0 ? Status(Done{}) : time_again(device, run, outcome.hashes, candidate);
+  return set > 0 ? Status(Done{}) : run_again(device, run, outcome.hashes, candidate);
 }
 
 }  // namespace

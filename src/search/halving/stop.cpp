@@ -8,10 +8,10 @@ namespace {
 class Goal : public StopRule {
  public:
   explicit Goal(double share) : share_(share) {}
-  std::optional<std::string> reason(const SearchProgress& standing) const override {
-    if (standing.best_us <= 0 || standing.floor_us <= 0) return std::nullopt;
-    if (standing.clock && !standing.measured) return std::nullopt;
-    const double reached = standing.floor_us / standing.best_us;
+  std::optional<std::string> reason(const SearchProgress& progress) const override {
+    if (progress.best_us <= 0 || progress.floor_us <= 0) return std::nullopt;
+    if (progress.clock && !progress.measured) return std::nullopt;
+    const double reached = progress.floor_us / progress.best_us;
     if (reached < share_) return std::nullopt;
     return fmt::format("goal reached: {:.0f} % of the floor", 100 * reached);
   }
@@ -23,8 +23,8 @@ class Goal : public StopRule {
 class Seconds : public StopRule {
  public:
   explicit Seconds(double seconds) : seconds_(seconds) {}
-  std::optional<std::string> reason(const SearchProgress& standing) const override {
-    if (standing.seconds < seconds_) return std::nullopt;
+  std::optional<std::string> reason(const SearchProgress& progress) const override {
+    if (progress.seconds < seconds_) return std::nullopt;
     return fmt::format("time is up: {:g} s", seconds_);
   }
 
@@ -35,8 +35,8 @@ class Seconds : public StopRule {
 class Count : public StopRule {
  public:
   explicit Count(size_t count) : count_(count) {}
-  std::optional<std::string> reason(const SearchProgress& standing) const override {
-    if (standing.tried < count_) return std::nullopt;
+  std::optional<std::string> reason(const SearchProgress& progress) const override {
+    if (progress.tried < count_) return std::nullopt;
     return fmt::format("{} candidates tried", count_);
   }
 
@@ -46,14 +46,14 @@ class Count : public StopRule {
 
 class Plateau : public StopRule {
  public:
-  explicit Plateau(size_t looks) : looks_(looks) {}
-  std::optional<std::string> reason(const SearchProgress& standing) const override {
-    if (standing.best_us <= 0 || standing.since_better < looks_) return std::nullopt;
-    return fmt::format("no better one among the last {}", looks_);
+  explicit Plateau(size_t looks) : most_(looks) {}
+  std::optional<std::string> reason(const SearchProgress& progress) const override {
+    if (progress.best_us <= 0 || progress.since_better < most_) return std::nullopt;
+    return fmt::format("no better one among the last {}", most_);
   }
 
  private:
-  size_t looks_;
+  size_t most_;
 };
 
 }  // namespace
@@ -69,9 +69,9 @@ std::unique_ptr<StopRule> stop_after_candidates(size_t count) {
 }
 std::unique_ptr<StopRule> stop_at_plateau(size_t looks) { return std::make_unique<Plateau>(looks); }
 
-std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& standing) {
+std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& progress) {
   for (const auto& rule : rules) {
-    if (auto reason = rule->reason(standing)) return reason;
+    if (auto reason = rule->reason(progress)) return reason;
   }
   return std::nullopt;
 }

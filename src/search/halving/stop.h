@@ -26,7 +26,7 @@ class StopRule {
  public:
   virtual ~StopRule();
   /// Why to stop now, as text; not set: continue.
-  virtual std::optional<std::string> reason(const SearchProgress& standing) const = 0;
+  virtual std::optional<std::string> reason(const SearchProgress& progress) const = 0;
 };
 using StopRules = std::vector<std::unique_ptr<StopRule>>;
 
@@ -37,6 +37,6 @@ std::unique_ptr<StopRule> stop_after_candidates(size_t count);
 /// Stops after this many results without a better candidate.
 std::unique_ptr<StopRule> stop_at_plateau(size_t looks);
 
-std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& standing);
+std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& progress);
 
 }  // namespace kw::halving

@@ -12,7 +12,7 @@ namespace kw::stages {
 
 class Stages::Impl {
  public:
-  Impl(ModelPlan plan, StageInput input, Ports ports, StageProgress standing);
+  Impl(ModelPlan plan, StageInput input, Ports ports, StageProgress progress);
 
   Result<StageHistory> write();
   Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,
@@ -55,7 +55,7 @@ class Stages::Impl {
   static double now();
 
   StageProgress before;
-  StageHistory story;
+  StageHistory history;
 };
 
 }  // namespace kw::stages

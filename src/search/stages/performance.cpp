@@ -22,7 +22,7 @@ std::string Stages::Impl::hints(const record::Candidate& candidate) {
 }
 
 bool Stages::Impl::good_enough() const {
-  return story.us > 0 && input.floor_us > 0 && input.floor_us / story.us >= input.goal;
+  return history.us > 0 && input.floor_us > 0 && input.floor_us / history.us >= input.goal;
 }
 
 Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const Try& made) {
@@ -33,7 +33,7 @@ Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const 
     return fmt::format("Your last module {}.\n{}\n{}", what,
                        data("data", look.refused + "\n\n" + look.detail), source_text(candidate));
   };
-  if (story.best && candidate.id == story.best->id) {
+  if (history.best && candidate.id == history.best->id) {
     KW_TRY(note(request, made, false, "the module is the one that was shown"));
     return std::string("Your last answer was the module you were shown, unchanged.");
   }
@@ -44,9 +44,9 @@ Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const 
   if (!right.passed()) return refused("is not right", right);
   const ports::Outcome time = KW_TRY(ports.judge->examine_one(candidate, ports::Depth::Time));
   if (!time.passed()) return refused("cannot be timed", time);
-  const double last = story.us;
+  const double last = history.us;
   consider(candidate, time);
-  const bool better = story.best->id == candidate.id;
+  const bool better = history.best->id == candidate.id;
   KW_TRY(note(request, made, better, time_text(time.us, time.measured), time.us));
   return fmt::format("Your last module ({}) is right and takes {}; the best before it took {}. {}",
                      candidate.id, time_text(time.us, time.measured),
@@ -69,22 +69,22 @@ Status Stages::Impl::performance() {
   const int begin = used(Stage::Performance, false) + used(Stage::Performance, true);
   for (int i = begin; i < normal + extra; ++i) {
     if (good_enough()) {
-      story.notes.push_back(fmt::format("performance: goal reached, {:.0f} % of the floor",
-                                        100 * input.floor_us / story.us));
+      history.notes.push_back(fmt::format("performance: goal reached, {:.0f} % of the floor",
+                                          100 * input.floor_us / history.us));
       break;
     }
     const bool escalated = i >= normal;
-    if (escalated && !story.stages.empty()) {
-      story.notes.push_back("performance: " + plan.escalation.text() +
-                            " was asked with the whole history");
+    if (escalated && !history.stages.empty()) {
+      history.notes.push_back("performance: " + plan.escalation.text() +
+                              " was asked with the whole history");
       writer.begin(true);
       writer.say("Attempts so far:\n" + data("data", history_text(attempts)));
     }
-    writer.set_current(*story.best);
+    writer.set_current(*history.best);
     writer.say(prompt("performance", {{"feedback", feedback},
-                                      {"source", source_text(*story.best)},
-                                      {"time", time_text(story.us, story.measured)},
-                                      {"hints", hints(*story.best)}}));
+                                      {"source", source_text(*history.best)},
+                                      {"time", time_text(history.us, history.measured)},
+                                      {"hints", hints(*history.best)}}));
     const TryRequest request{Stage::Performance, i + 1, escalated,
                              fmt::format("stage4_performance/perf_repair/{}attempt_{:02}",
                                          escalated ? "escalated/" : "", i + 1)};

@@ -48,9 +48,9 @@ std::string history_text(const std::vector<Attempt>& attempts) {
   return out.empty() ? "nothing was tried before\n" : out;
 }
 
-Stages::Stages(ModelPlan plan, StageInput input, Ports ports, StageProgress standing)
+Stages::Stages(ModelPlan plan, StageInput input, Ports ports, StageProgress progress)
     : impl_(std::make_unique<Impl>(std::move(plan), std::move(input), std::move(ports),
-                                   std::move(standing))) {}
+                                   std::move(progress))) {}
 Stages::~Stages() = default;
 
 Result<StageHistory> Stages::write() { return impl_->write(); }
@@ -64,13 +64,13 @@ const std::optional<llm::Failure>& Stages::provider_failure() const {
 }
 const std::vector<Attempt>& Stages::attempts() const { return impl_->attempts; }
 
-Stages::Impl::Impl(ModelPlan p, StageInput b, Ports o, StageProgress standing)
+Stages::Impl::Impl(ModelPlan p, StageInput b, Ports o, StageProgress progress)
     : plan(std::move(p)),
       input(std::move(b)),
       ports(std::move(o)),
       writer(plan, input, ports),
-      attempts(standing.attempts),
-      before(std::move(standing)) {}
+      attempts(progress.attempts),
+      before(std::move(progress)) {}
 
 int Stages::Impl::used(Stage stage, bool escalated) const {
   return static_cast<int>(std::ranges::count_if(attempts, [&](const Attempt& attempt) {
@@ -131,7 +131,7 @@ Result<std::optional<record::Candidate>> Stages::Impl::escalated(TryRequest requ
   if (!plan.escalate || most <= 0 || writer.failure()) return std::optional<record::Candidate>{};
   request.escalated = true;
   request.folder += "/escalated";
-  story.notes.push_back(
+  history.notes.push_back(
       fmt::format("{}: {} attempts failed; {} was asked with all of their history",
                   stage_name(request.stage), used(request.stage, false), plan.escalation.text()));
   const std::string last = last_source();
@@ -232,7 +232,7 @@ int Stages::Impl::rounds_before() const {
 void Stages::Impl::finish(Stage stage, bool succeeded, const std::string& reason, double begin) {
   std::string why = succeeded ? "" : reason;
   if (!succeeded && writer.failure()) why = writer.failure()->error().message;
-  story.stages.push_back({stage, succeeded, why, now() - begin});
+  history.stages.push_back({stage, succeeded, why, now() - begin});
 }
 
 Result<bool> Stages::Impl::find_right() {
@@ -252,7 +252,7 @@ Result<bool> Stages::Impl::find_right() {
   if (!right) return false;
   const ports::Outcome time = KW_TRY(ports.judge->examine_one(*right, ports::Depth::Time));
   if (!time.passed()) {
-    story.stages.back() = {Stage::Correctness, false, time.refused, now() - begin};
+    history.stages.back() = {Stage::Correctness, false, time.refused, now() - begin};
     return false;
   }
   consider(*right, time);
@@ -260,15 +260,15 @@ Result<bool> Stages::Impl::find_right() {
 }
 
 void Stages::Impl::consider(const record::Candidate& candidate, const ports::Outcome& time) {
-  if (story.best && story.us > 0 && (time.us <= 0 || time.us >= story.us)) return;
-  story.best = candidate;
-  story.us = time.us;
-  story.measured = time.measured;
+  if (history.best && history.us > 0 && (time.us <= 0 || time.us >= history.us)) return;
+  history.best = candidate;
+  history.us = time.us;
+  history.measured = time.measured;
 }
 
 // If the built-in module is faster, the performance stage starts from it.
 Status Stages::Impl::consider_built_in() {
-  if (!input.built_in || input.built_in_us <= 0 || story.us <= input.built_in_us) return Done{};
+  if (!input.built_in || input.built_in_us <= 0 || history.us <= input.built_in_us) return Done{};
   const ports::Outcome right =
       KW_TRY(ports.judge->examine_one(*input.built_in, ports::Depth::Verify));
   if (!right.passed()) return Done{};
@@ -280,13 +280,13 @@ Status Stages::Impl::consider_built_in() {
 Result<StageHistory> Stages::Impl::write() {
   writer.begin(true);
   if (before.right) {
-    story.best = before.right;
-    story.us = before.us;
-    story.stages.push_back({Stage::Codegen, true, "", 0});
-    story.stages.push_back({Stage::Correctness, true, "", 0});
+    history.best = before.right;
+    history.us = before.us;
+    history.stages.push_back({Stage::Codegen, true, "", 0});
+    history.stages.push_back({Stage::Correctness, true, "", 0});
   } else if (!KW_TRY(find_right())) {
-    story.provider = writer.failure();
-    return story;
+    history.provider = writer.failure();
+    return history;
   }
   // Otherwise codegen has already sent the history.
   if ((before.right || before.wrong) && kernels_tried(before.attempts) > 0)
@@ -295,9 +295,9 @@ Result<StageHistory> Stages::Impl::write() {
   KW_TRY(consider_built_in());
   KW_TRY(performance());
   finish(Stage::Performance, !writer.failure(), "", begin);
-  story.provider = writer.failure();
-  for (const std::string& line : writer.compactions()) story.notes.push_back(line);
-  return story;
+  history.provider = writer.failure();
+  for (const std::string& line : writer.compactions()) history.notes.push_back(line);
+  return history;
 }
 
 double Stages::Impl::now() {

@@ -70,7 +70,7 @@ struct StageHistory {
 
 class Stages {
  public:
-  Stages(ModelPlan plan, StageInput input, Ports ports, StageProgress standing = {});
+  Stages(ModelPlan plan, StageInput input, Ports ports, StageProgress progress = {});
   ~Stages();
 
   /// Errors are those of the machine and "interrupted". The judge keeps what was found before an

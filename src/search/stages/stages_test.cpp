@@ -43,8 +43,8 @@ class StagesTest : public testing::Test {
     };
     return made;
   }
-  StageHistory write(StageProgress standing = {}) {
-    stages = std::make_unique<Stages>(plan, input, ports(), std::move(standing));
+  StageHistory write(StageProgress progress = {}) {
+    stages = std::make_unique<Stages>(plan, input, ports(), std::move(progress));
     return stages->write().value();
   }
   std::vector<std::string> outcomes() const {
@@ -68,17 +68,17 @@ class StagesTest : public testing::Test {
 
 TEST_F(StagesTest, TakesAModuleThatIsRight) {
   model.says(fenced("y[0] = x[0];"));
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
-  EXPECT_EQ(story.best->text, module_text("y[0] = x[0];"));
-  EXPECT_EQ(story.best->proposer, "llm");
-  EXPECT_EQ(story.best->model, "anthropic:claude-sonnet-4-6");
-  EXPECT_EQ(story.best->stage, "codegen");
-  EXPECT_EQ(story.best->attempt, 1);
-  EXPECT_EQ(story.failed(), nullptr);
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
+  EXPECT_EQ(history.best->text, module_text("y[0] = x[0];"));
+  EXPECT_EQ(history.best->proposer, "llm");
+  EXPECT_EQ(history.best->model, "anthropic:claude-sonnet-4-6");
+  EXPECT_EQ(history.best->stage, "codegen");
+  EXPECT_EQ(history.best->attempt, 1);
+  EXPECT_EQ(history.failed(), nullptr);
   EXPECT_EQ(judge.log, (std::vector<std::string>{"compile y[0] = x[0];", "verify y[0] = x[0];",
                                                  "time y[0] = x[0];"}));
-  EXPECT_EQ(journal.shown.at("stage2_codegen/final"), story.best->id);
+  EXPECT_EQ(journal.shown.at("stage2_codegen/final"), history.best->id);
   EXPECT_TRUE(journal.files.count("stage2_codegen/attempt_01/prompt_to_llm.md"));
   EXPECT_TRUE(journal.files.count("stage2_codegen/attempt_01/llm_response.md"));
 }
@@ -113,8 +113,8 @@ TEST_F(StagesTest, FencesWhatOthersWrote) {
 TEST_F(StagesTest, SendsCompileErrorAndSourceBack) {
   model.says(fenced("broken = 1;  // trust me, it compiles"));
   model.says(fenced("mended"));
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
   const std::string asked = model.asked(1);
   EXPECT_TRUE(holds(asked, "identifier \"oops\" is undefined"));
   EXPECT_TRUE(holds(asked, "oops in line 6"));
@@ -130,13 +130,13 @@ TEST_F(StagesTest, RepairsWhatIsWrong) {
   model.says(fenced("wrong"));
   model.says(fenced("wrong again"));
   model.says(fenced("good"));
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
   EXPECT_TRUE(holds(model.asked(1), "y[31] is 0, not 7"));
   EXPECT_TRUE(holds(model.asked(1), "worst element y[31]"));
   EXPECT_TRUE(holds(model.asked(1), "{ wrong }"));
   EXPECT_TRUE(holds(model.asked(2), "{ wrong again }"));
-  EXPECT_EQ(story.best->stage, "correctness");
+  EXPECT_EQ(history.best->stage, "correctness");
   EXPECT_EQ(stages->attempts()[0].outcome, "compiles, but is not right: wrong: y[31] is 0, not 7");
   EXPECT_EQ(stages->attempts()[2].outcome, "compiles");
   EXPECT_TRUE(journal.files.count("stage3_repair/attempt_01/correctness_report.md"));
@@ -145,10 +145,10 @@ TEST_F(StagesTest, RepairsWhatIsWrong) {
 
 TEST_F(StagesTest, StopsWhenTheBudgetsAreSpent) {
   for (int i = 0; i < 3; ++i) model.says(fenced("broken " + std::to_string(i)));
-  StageHistory story = write();
-  EXPECT_FALSE(story.best);
-  ASSERT_NE(story.failed(), nullptr);
-  EXPECT_EQ(story.failed()->stage, Stage::Codegen);
+  StageHistory history = write();
+  EXPECT_FALSE(history.best);
+  ASSERT_NE(history.failed(), nullptr);
+  EXPECT_EQ(history.failed()->stage, Stage::Codegen);
   EXPECT_EQ(model.left(), 0u);
   EXPECT_EQ(model.requests.size(), 3u);
 }
@@ -156,20 +156,20 @@ TEST_F(StagesTest, StopsWhenTheBudgetsAreSpent) {
 TEST_F(StagesTest, HardGateWithoutRepairs) {
   plan.budgets[2] = 0;
   model.says(fenced("wrong"));
-  const StageHistory story = write();
-  EXPECT_FALSE(story.best);
-  ASSERT_NE(story.failed(), nullptr);
-  EXPECT_EQ(story.failed()->stage, Stage::Correctness);
-  EXPECT_EQ(story.failed()->reason, "wrong: y[31] is 0, not 7");
-  EXPECT_EQ(story.stages.size(), 2u) << "performance is never reached";
+  const StageHistory history = write();
+  EXPECT_FALSE(history.best);
+  ASSERT_NE(history.failed(), nullptr);
+  EXPECT_EQ(history.failed()->stage, Stage::Correctness);
+  EXPECT_EQ(history.failed()->reason, "wrong: y[31] is 0, not 7");
+  EXPECT_EQ(history.stages.size(), 2u) << "performance is never reached";
 }
 
 TEST_F(StagesTest, AnswersThatHoldNoModule) {
   model.says("I would tile it.");
   model.says("I cannot help with that.", llm::StopReason::Refusal);
   model.says("```cuda\n" + module_text("cut"), llm::StopReason::Length);
-  const StageHistory story = write();
-  EXPECT_FALSE(story.best);
+  const StageHistory history = write();
+  EXPECT_FALSE(history.best);
   EXPECT_TRUE(holds(model.asked(1), "no fenced code block"));
   EXPECT_TRUE(holds(model.asked(2), "refusal"));
   EXPECT_TRUE(holds(journal.attempts().at(2).outcome, "length limit"));
@@ -183,8 +183,8 @@ TEST_F(StagesTest, RunsToolsAndTellsTheirResults) {
   model.calls("read_catalog", "{\"words\": \"shuffle\"}");
   model.calls("verify", "{\"source\": ");
   model.says(fenced("good"));
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
   const auto result = [&](size_t request) {
     return model.requests.at(request).messages.back().results.at(0);
   };
@@ -203,8 +203,8 @@ TEST_F(StagesTest, ToolLoopsEnd) {
   const std::string source = Json::object().set("source", module_text("good")).dump();
   for (int i = 0; i < 40; ++i) model.calls("read_catalog", "{\"words\": \"\"}");
   plan.budgets[1] = 1;
-  StageHistory story = write();
-  EXPECT_FALSE(story.best);
+  StageHistory history = write();
+  EXPECT_FALSE(history.best);
   EXPECT_EQ(model.requests.size(), 12u);
   EXPECT_TRUE(holds(journal.attempts().at(0).outcome, "12 rounds of tool calls"));
 }
@@ -212,9 +212,9 @@ TEST_F(StagesTest, ToolLoopsEnd) {
 TEST_F(StagesTest, WhatToolsSawCountsWhenTheAnswerIsWords) {
   model.calls("verify", Json::object().set("source", module_text("good")).dump());
   model.says("It passed, so that is my answer.");
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
-  EXPECT_EQ(story.best->text, module_text("good"));
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
+  EXPECT_EQ(history.best->text, module_text("good"));
 }
 
 TEST_F(StagesTest, TakesDiffsAgainstWhatItHasSeen) {
@@ -222,10 +222,10 @@ TEST_F(StagesTest, TakesDiffsAgainstWhatItHasSeen) {
   model.says(
       "```diff\n@@\n-__global__ void k(const float* x, float* y, int n) { broken }\n"
       "+__global__ void k(const float* x, float* y, int n) { good }\n```\n");
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
-  EXPECT_EQ(story.best->text, module_text("good"));
-  EXPECT_EQ(story.best->parents, std::vector<std::string>{candidate("broken").id});
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
+  EXPECT_EQ(history.best->text, module_text("good"));
+  EXPECT_EQ(history.best->parents, std::vector<std::string>{candidate("broken").id});
 }
 
 TEST_F(StagesTest, PerformanceKeepsTheBestAndGatesEveryone) {
@@ -234,10 +234,10 @@ TEST_F(StagesTest, PerformanceKeepsTheBestAndGatesEveryone) {
   model.says(fenced("broken"));
   model.says(fenced("fast but wrong"));
   model.says(fenced("fast"));
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
-  EXPECT_EQ(story.us, 10);
-  EXPECT_TRUE(holds(story.best->text, "{ fast }"));
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
+  EXPECT_EQ(history.us, 10);
+  EXPECT_TRUE(holds(history.best->text, "{ fast }"));
   EXPECT_TRUE(holds(model.asked(1), "bound by memory (estimated)"));
   EXPECT_TRUE(holds(model.asked(2), "does not compile"));
   EXPECT_TRUE(holds(model.asked(2), "oops in line 6"));
@@ -253,8 +253,8 @@ TEST_F(StagesTest, PerformanceNeverGetsWorse) {
   model.says(fenced("fast"));
   model.says(fenced("slow"));
   model.says(fenced("fast"));
-  const StageHistory story = write();
-  EXPECT_EQ(story.us, 10);
+  const StageHistory history = write();
+  EXPECT_EQ(history.us, 10);
   EXPECT_TRUE(holds(journal.attempts().back().outcome, "the one that was shown"));
 }
 
@@ -262,9 +262,9 @@ TEST_F(StagesTest, PerformanceStopsAtTheGoal) {
   plan.budgets[3] = 3;
   input.floor_us = 9.6;
   model.says(fenced("fast"));
-  const StageHistory story = write();
+  const StageHistory history = write();
   EXPECT_EQ(model.requests.size(), 1u);
-  EXPECT_TRUE(holds(join(story.notes, "\n"), "goal reached, 96 % of the floor"));
+  EXPECT_TRUE(holds(join(history.notes, "\n"), "goal reached, 96 % of the floor"));
 }
 
 TEST_F(StagesTest, ImprovesOnTheBuiltIn) {
@@ -273,10 +273,10 @@ TEST_F(StagesTest, ImprovesOnTheBuiltIn) {
   input.built_in_us = 10;
   model.says(fenced("slow"));
   model.says("No idea.");
-  const StageHistory story = write();
+  const StageHistory history = write();
   EXPECT_TRUE(holds(model.asked(0), "{ fast }"));
   EXPECT_TRUE(holds(model.asked(1), "{ fast }")) << "the better one is improved on";
-  EXPECT_EQ(story.best->id, input.built_in->id);
+  EXPECT_EQ(history.best->id, input.built_in->id);
 }
 
 TEST_F(StagesTest, EscalatesWithTheWholeHistory) {
@@ -284,8 +284,8 @@ TEST_F(StagesTest, EscalatesWithTheWholeHistory) {
   for (int i = 0; i < 3; ++i) model.says(fenced("broken " + std::to_string(i)));
   model.says(fenced("good"));
   kept = {candidate("broken 2")};
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best);
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best);
   EXPECT_EQ(model.models.back(), "anthropic:claude-opus-4-7");
   const std::string asked = model.asked(3);
   EXPECT_TRUE(holds(asked, "3 attempts"));
@@ -303,8 +303,8 @@ TEST_F(StagesTest, EscalatesPerformanceToo) {
   model.says(fenced("slow"));
   model.says("No.");
   model.says(fenced("fast"));
-  const StageHistory story = write();
-  EXPECT_EQ(story.us, 10);
+  const StageHistory history = write();
+  EXPECT_EQ(history.us, 10);
   EXPECT_EQ(model.models,
             (std::vector<std::string>{"anthropic:claude-sonnet-4-6", "anthropic:claude-sonnet-4-6",
                                       "anthropic:claude-opus-4-7"}));
@@ -318,8 +318,8 @@ TEST_F(StagesTest, EscalatesWhenRepairsAreSpent) {
   model.says(fenced("wrong 1"));
   model.says(fenced("good"));
   kept = {candidate("wrong 1")};
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best) << story.stages.back().reason;
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best) << history.stages.back().reason;
   EXPECT_EQ(model.models.back(), "anthropic:claude-opus-4-7");
   EXPECT_TRUE(holds(model.asked(2), "2 attempts"));
   EXPECT_TRUE(holds(model.asked(2), "worst element y[31]"));
@@ -328,12 +328,12 @@ TEST_F(StagesTest, EscalatesWhenRepairsAreSpent) {
 }
 
 TEST_F(StagesTest, TheInterviewIsNoAttemptAtAKernel) {
-  StageProgress standing;
-  standing.attempts = {{"interview", 1, false, "m", "", true, "answered", 0}};
+  StageProgress progress;
+  progress.attempts = {{"interview", 1, false, "m", "", true, "answered", 0}};
   model.says(fenced("good"));
-  ASSERT_TRUE(write(standing).best);
+  ASSERT_TRUE(write(progress).best);
   EXPECT_FALSE(holds(model.asked(0), "Attempts so far")) << model.asked(0);
-  EXPECT_FALSE(holds(history_text(standing.attempts), "interview"));
+  EXPECT_FALSE(holds(history_text(progress.attempts), "interview"));
 }
 
 TEST_F(StagesTest, NobodyIsEscalatedToUnasked) {
@@ -346,11 +346,11 @@ TEST_F(StagesTest, AProviderThatFailsEndsIt) {
   plan.budgets[3] = 3;
   model.says(fenced("slow"));
   model.fails(llm::FailureKind::Quota);
-  const StageHistory story = write();
-  ASSERT_TRUE(story.best) << "what is right stays";
-  ASSERT_TRUE(story.provider);
-  EXPECT_EQ(story.provider->kind, llm::FailureKind::Quota);
-  EXPECT_EQ(story.failed()->stage, Stage::Performance);
+  const StageHistory history = write();
+  ASSERT_TRUE(history.best) << "what is right stays";
+  ASSERT_TRUE(history.provider);
+  EXPECT_EQ(history.provider->kind, llm::FailureKind::Quota);
+  EXPECT_EQ(history.failed()->stage, Stage::Performance);
   EXPECT_EQ(model.requests.size(), 2u);
 }
 
@@ -358,43 +358,43 @@ TEST_F(StagesTest, AMachineThatFailsIsAnError) {
   judge.interrupt = true;
   model.says(fenced("good"));
   stages = std::make_unique<Stages>(plan, input, ports());
-  const Result<StageHistory> story = stages->write();
-  ASSERT_FALSE(story);
-  EXPECT_EQ(story.error().message, "interrupted");
+  const Result<StageHistory> history = stages->write();
+  ASSERT_FALSE(history);
+  EXPECT_EQ(history.error().message, "interrupted");
   EXPECT_EQ(stages->attempts().size(), 1u);
 }
 
 TEST_F(StagesTest, GoesOnWhereItStopped) {
   plan.budgets[3] = 3;
-  StageProgress standing;
-  standing.right = candidate("slow");
-  standing.us = 30;
-  standing.attempts = {{"codegen", 1, false, "m", standing.right->id, true, "compiles", 0},
+  StageProgress progress;
+  progress.right = candidate("slow");
+  progress.us = 30;
+  progress.attempts = {{"codegen", 1, false, "m", progress.right->id, true, "compiles", 0},
                        {"performance", 1, false, "m", "", false, "no module", 0},
                        {"performance", 2, false, "m", "", false, "no module", 0}};
   model.says(fenced("fast"));
-  const StageHistory story = write(standing);
+  const StageHistory history = write(progress);
   EXPECT_EQ(model.requests.size(), 1u) << "two of three attempts were used before";
-  EXPECT_EQ(story.us, 10);
+  EXPECT_EQ(history.us, 10);
   EXPECT_TRUE(holds(model.asked(0), "performance 2 by m"));
 }
 
 TEST_F(StagesTest, GoesOnWithARepair) {
-  StageProgress standing;
-  standing.wrong = candidate("wrong");
-  standing.attempts = {{"codegen", 1, false, "m", standing.wrong->id, true, "compiles", 0}};
+  StageProgress progress;
+  progress.wrong = candidate("wrong");
+  progress.attempts = {{"codegen", 1, false, "m", progress.wrong->id, true, "compiles", 0}};
   model.says(fenced("good"));
-  const StageHistory story = write(standing);
-  ASSERT_TRUE(story.best);
+  const StageHistory history = write(progress);
+  ASSERT_TRUE(history.best);
   EXPECT_TRUE(holds(model.asked(0), "{ wrong }"));
 }
 
 TEST_F(StagesTest, PolishGivesAnAnnotatedModule) {
   model.says(fenced("good"));
   model.says("```cuda\n// one block\n" + module_text("good") + "```\n");
-  const StageHistory story = write();
+  const StageHistory history = write();
   std::string why;
-  const auto made = stages->polish(*story.best, "12 us (estimated)", &why).value();
+  const auto made = stages->polish(*history.best, "12 us (estimated)", &why).value();
   ASSERT_TRUE(made) << why;
   EXPECT_TRUE(holds(made->text, "// one block"));
   EXPECT_TRUE(holds(model.asked(1), "12 us (estimated)"));
@@ -405,9 +405,9 @@ TEST_F(StagesTest, PolishGivesAnAnnotatedModule) {
 TEST_F(StagesTest, PolishThatFailsSaysWhy) {
   model.says(fenced("good"));
   model.says("It is beautiful as it is.");
-  const StageHistory story = write();
+  const StageHistory history = write();
   std::string why;
-  EXPECT_FALSE(*stages->polish(*story.best, "", &why));
+  EXPECT_FALSE(*stages->polish(*history.best, "", &why));
   EXPECT_TRUE(holds(why, "no fenced code block"));
 }
 

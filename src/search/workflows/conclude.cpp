@@ -23,12 +23,12 @@ bool blame_models(Session& session) {
   if (!session.models) return false;
   const ModelWork& work = *session.models;
   SynthesisReport& report = session.report;
-  if (work.provider && !work.story && session.request.proposer == "llm") {
+  if (work.provider && !work.history && session.request.proposer == "llm") {
     report.failed_stage = "interview";
     report.failure_reason = work.provider->error().message;
   } else if (!work.why_not.empty()) {
     // No author wrote a right kernel: the failed stage says more than the number of candidates.
-    const stages::StageOutcome* failed = work.story->failed();
+    const stages::StageOutcome* failed = work.history->failed();
     if (failed != nullptr) report.failed_stage = stages::stage_name(failed->stage);
     report.failure_reason = work.why_not;
   } else {

@@ -24,20 +24,20 @@ Result<std::unique_ptr<halving::Proposer>> make_proposer(const Session& session)
   return made;
 }
 
-void watch(Session& session, const halving::SearchProgress& standing, const std::string& phase) {
+void watch(Session& session, const halving::SearchProgress& searched, const std::string& phase) {
   SynthesisProgress& progress = session.progress;
-  progress.tried = standing.tried;
-  progress.rejected = standing.refused;
-  progress.best_us = standing.best_us;
-  progress.measured = standing.measured;
+  progress.tried = searched.tried;
+  progress.rejected = searched.refused;
+  progress.best_us = searched.best_us;
+  progress.measured = searched.measured;
   progress.of_floor =
-      standing.best_us > 0 && standing.floor_us > 0 ? standing.floor_us / standing.best_us : 0;
+      searched.best_us > 0 && searched.floor_us > 0 ? searched.floor_us / searched.best_us : 0;
   progress.eta_seconds.reset();
   if (phase == "screening" || phase == "measuring")
-    progress.eta_seconds = std::max(0.0, session.request.seconds - standing.seconds);
+    progress.eta_seconds = std::max(0.0, session.request.seconds - searched.seconds);
   Json state = Json::object();
-  state.set("phase", phase).set("tried", static_cast<int64_t>(standing.tried));
-  state.set("best_us", standing.best_us).set("seconds", standing.seconds);
+  state.set("phase", phase).set("tried", static_cast<int64_t>(searched.tried));
+  state.set("best_us", searched.best_us).set("seconds", searched.seconds);
   // A full disk appears at the next important write.
   const Status kept = session.run->checkpoint(state);
   if (!kept) session.report.notes.push_back(kept.error().message);
@@ -90,10 +90,10 @@ halving::Options search_options(Session& session) {
   if (most > 0) options.rules.push_back(halving::stop_after_candidates(most));
   if (most > 0) options.batch = std::min(options.batch, most);
   if (has_clock) options.rules.push_back(halving::stop_at_plateau(kPlateauLooks));
-  options.watch = [&session](const halving::SearchProgress& standing, halving::Phase phase) {
+  options.watch = [&session](const halving::SearchProgress& searched, halving::Phase phase) {
     if (phase == halving::Phase::Certify && session.certifications++ == 0)
       session.certify_begin = seconds(session);
-    watch(session, standing, halving::phase_name(phase));
+    watch(session, searched, halving::phase_name(phase));
   };
   return options;
 }

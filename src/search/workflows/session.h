@@ -53,7 +53,7 @@ struct ModelWork {
   std::optional<stages::KernelSpec> frozen;  // of the session that started the run
   std::vector<stages::Attempt> attempts;     // of the interview and of earlier sessions
   std::optional<llm::Failure> provider;      // that failed; no model is asked after it
-  std::optional<stages::StageHistory> story;
+  std::optional<stages::StageHistory> history;
   std::string stage;        // in progress now
   std::string why_not;      // why the stages gave no kernel
   std::string why_no_talk;  // why no model was asked

@@ -11,20 +11,20 @@ namespace {
 // The results of earlier sessions of this run.
 stages::StageProgress stage_progress(const Session& session) {
   const std::vector<stages::Attempt>& attempts = session.models->attempts;
-  stages::StageProgress standing;
-  standing.attempts = attempts;
+  stages::StageProgress known;
+  known.attempts = attempts;
   for (const halving::Entry* entry : session.archive.ranked()) {
     if (entry->candidate.model.empty() || entry->candidate.stage == "polish") continue;
-    standing.right = entry->candidate;
-    standing.us = entry->us();
+    known.right = entry->candidate;
+    known.us = entry->us();
     break;
   }
-  for (auto at = attempts.rbegin(); at != attempts.rend() && !standing.wrong; ++at) {
+  for (auto at = attempts.rbegin(); at != attempts.rend() && !known.wrong; ++at) {
     const bool writes = at->stage == "codegen" || at->stage == "correctness";
     if (!writes || !at->succeeded || at->candidate.empty()) continue;
-    if (auto candidate = session.run->candidate(at->candidate)) standing.wrong = *candidate;
+    if (auto candidate = session.run->candidate(at->candidate)) known.wrong = *candidate;
   }
-  return standing;
+  return known;
 }
 
 /// Why no model is asked; "" when one is.
@@ -60,16 +60,16 @@ Status write_kernels(Session& session) {
   };
   work.stages = std::make_unique<stages::Stages>(work.session->plan(), stage_input(session),
                                                  std::move(ports), stage_progress(session));
-  work.story = KW_TRY(work.stages->write());
+  work.history = KW_TRY(work.stages->write());
   KW_TRY(os::check_interrupted());
   return Done{};
 }
 
-void add_story(const stages::StageHistory& story, Session& session) {
-  for (const stages::StageOutcome& stage : story.stages)
+void add_history(const stages::StageHistory& history, Session& session) {
+  for (const stages::StageOutcome& stage : history.stages)
     session.traces.push_back({stages::stage_name(stage.stage), 0, stage.succeeded, stage.seconds});
-  for (const std::string& note : story.notes) session.report.notes.push_back(note);
-  const stages::StageOutcome* failed = story.failed();
+  for (const std::string& note : history.notes) session.report.notes.push_back(note);
+  const stages::StageOutcome* failed = history.failed();
   if (failed == nullptr) return;
   ModelWork& work = *session.models;
   work.why_not = fmt::format("{}: {}", stages::stage_name(failed->stage), failed->reason);
@@ -112,12 +112,12 @@ Status talk(Session& session) {
   session.progress.eta_seconds.reset();
   const Status done = guarded(session, write_kernels);
   if (work.stages) work.attempts = work.stages->attempts();
-  if (work.story) add_story(*work.story, session);
+  if (work.history) add_history(*work.history, session);
   if (!work.why_no_talk.empty())
     (work.provider ? session.report.warnings : session.report.notes)
         .push_back("no model was asked: " + work.why_no_talk);
   if (done) return Done{};
-  if (!work.story) session.traces.push_back({work.stage, 0, false, 0});
+  if (!work.history) session.traces.push_back({work.stage, 0, false, 0});
   fail(session, work.stage, done.error());
   return Done{};
 }
