@@ -62,11 +62,12 @@ constexpr Prompt kPrompts[] = {
     {"write_kernel", "Write a kernel", "From a PyTorch reference to a verified kernel module.",
      kWriteGaps,
      "Write a CUDA kernel module for the PyTorch reference {reference}. Wishes: {wishes}.\n\n"
-     "1. Call describe_task and lint_task: a task that cannot tell a good kernel from a bad one is "
-     "not worth one; say so instead.\n"
+     "1. Call describe_task and lint_task. If the task cannot distinguish a good kernel from a bad "
+     "one, say so and stop.\n"
      "2. Call synthesize with background true. It needs no model; follow it with job_status.\n"
-     "3. If what it ships is far from the floor, read kernelwright://docs/kernel-module and "
-     "improve on it by hand: check_kernel, run_virtual_gpu, verify_kernel, then bench_kernel after "
+     "3. If its kernel is far from the floor, read kernelwright://docs/kernel-module and "
+     "improve the kernel by hand: check_kernel, run_virtual_gpu, verify_kernel, then bench_kernel "
+     "after "
      "every change.\n"
      "4. Report the verdict, the time with its interval (or that it is an estimate) and the "
      "distance to the floor.\n"},

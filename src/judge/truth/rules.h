@@ -2,8 +2,8 @@
 // of the interpreter call them. Kernels of large truths contain this file as text, after special.h,
 // so that both have the same rules. Conditions use & and | where a loop must vectorise.
 //
-// What has rules of its own on each side: the rounding to small formats, for which the host has the
-// functions of `numeric`, and the order of sums, which threads of a device share out otherwise.
+// Two things differ between host and device. The host rounds to small formats with the functions of
+// `numeric`. Threads of a device share sums, so their order differs.
 #ifndef KW_ON_DEVICE
 #pragma once
 
