@@ -53,7 +53,7 @@ Result<workflows::EvolveRequest> generations_option(const Args& args) {
   evolve.mode = args.one("--mode");
   const VerifierOptions before = KW_TRY(verifier_options(args));
   evolve.verifiers = before.on;
-  evolve.readers = before.readers;
+  evolve.reviewers = before.reviewers;
   evolve.shape_info = args.on("--shape-info");
   evolve.profile_feedback = args.on("--profile-feedback");
   evolve.ensemble = KW_TRY(ensemble_option(args));
@@ -136,11 +136,11 @@ int compare_arms(workflows::SynthesizeRequest request, Io& io) {
   std::vector<workflows::NamedReport> reports;
   Json runs = Json::array();
   int code = kOk;
-  const review::SoftVerifyOptions readers = request.evolve->readers;
+  const review::SoftVerifyOptions reviewers = request.evolve->reviewers;
   for (const ArmsRow& row : kArmsRows) {
     request.evolve->verifiers = row.verifiers;
     // Reviewers are verifiers too: without verifiers no model reviews.
-    request.evolve->readers = row.verifiers ? readers : review::SoftVerifyOptions{};
+    request.evolve->reviewers = row.verifiers ? reviewers : review::SoftVerifyOptions{};
     request.evolve->shape_info = row.shape_info;
     request.evolve->profile_feedback = row.profile_feedback;
     const auto report = make_kernel(request, io);

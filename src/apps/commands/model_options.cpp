@@ -50,9 +50,9 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
 Result<VerifierOptions> verifier_options(const Args& args) {
   VerifierOptions options;
   options.on = args.on("--verifiers");
-  options.readers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
-                     args.has("--verifier-reflect"), args.has("--verifier-reject")};
-  KW_TRY(review::check_readers(options.readers, options.on));
+  options.reviewers = {args.one("--verifier-model"), args.one("--verifier-prompts"),
+                       args.has("--verifier-reflect"), args.has("--verifier-reject")};
+  KW_TRY(review::check_reviewers(options.reviewers, options.on));
   return options;
 }
 

@@ -14,7 +14,7 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io);
 /// What checks kernels before hardware runs them.
 struct VerifierOptions {
   bool on = true;
-  review::SoftVerifyOptions readers;
+  review::SoftVerifyOptions reviewers;
 };
 /// Reads --verifiers, --verifier-model, --verifier-prompts, --verifier-reflect, --verifier-reject.
 Result<VerifierOptions> verifier_options(const Args& args);

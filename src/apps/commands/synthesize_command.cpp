@@ -27,7 +27,7 @@ Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io
   KW_TRY(read_synthesis_options(args, io, request));
   const VerifierOptions before = KW_TRY(verifier_options(args));
   request.verifiers = before.on;
-  request.readers = before.readers;
+  request.reviewers = before.reviewers;
   if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.out = args.one("--out");
   return request;

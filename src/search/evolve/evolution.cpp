@@ -222,10 +222,10 @@ std::vector<std::string> Evolution::worth_running() const {
 
 // Reviewers read while proposals come in; all must finish before the choice.
 Status Evolution::collect_reviews() {
-  const std::vector<Reading> readings = KW_TRY(ports_.verifier->opinions());
-  for (const Reading& reading : readings) {
-    KW_TRY(note(State::read_event(reading)));
-    if (!reading.refused.empty()) report_progress("refused: " + reading.refused);
+  const std::vector<Review> reviews = KW_TRY(ports_.verifier->opinions());
+  for (const Review& review : reviews) {
+    KW_TRY(note(State::read_event(review)));
+    if (!review.refused.empty()) report_progress("refused: " + review.refused);
   }
   return Done{};
 }

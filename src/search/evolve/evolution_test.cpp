@@ -13,9 +13,9 @@ namespace kw::evolve {
 namespace {
 
 /// Slow reviewers that refuse every second module.
-class FakeReaders : public Verifier {
+class FakeReviewers : public Verifier {
  public:
-  explicit FakeReaders(Verifier& first) : first_(first) {}
+  explicit FakeReviewers(Verifier& first) : first_(first) {}
   std::string name() const override { return "readers"; }
   Result<Vote> vote(const record::Candidate& candidate) override {
     Vote vote = KW_TRY(first_.vote(candidate));
@@ -24,8 +24,8 @@ class FakeReaders : public Verifier {
     return vote;
   }
   void read_again(const record::Candidate& candidate) override { waiting_.push_back(candidate.id); }
-  Result<std::vector<Reading>> opinions() override {
-    std::vector<Reading> all;
+  Result<std::vector<Review>> opinions() override {
+    std::vector<Review> all;
     for (const std::string& id : waiting_) {
       const bool sure = id.back() % 2 == 0;
       all.push_back({id, 0.5, sure ? "sure that it is wrong" : "", "", 0.001});
@@ -62,15 +62,15 @@ class EvolutionTest : public ::testing::Test {
     Ports ports;
     ports.proposer = &proposer;
     ports.verifier = how.verifier == "off" ? static_cast<Verifier*>(&none) : &mechanical;
-    FakeReaders readers(mechanical);
-    if (how.verifier == "readers") ports.verifier = &readers;
+    FakeReviewers reviewers(mechanical);
+    if (how.verifier == "readers") ports.verifier = &reviewers;
     ports.judge = &judge;
     ports.journal = &journal;
     ports.find = journal.find();
     const Result<std::string> why = Evolution(how, limits, ports, state).run();
     begun = proposer.begun;
     in_flight = proposer.most_in_flight;
-    read = readers.read;
+    read = reviewers.read;
     return why;
   }
   Settings with_models(Authors authors, std::vector<std::string> arms = {"a:b", "c:d"}) const {

@@ -44,9 +44,9 @@ TEST(ComparisonPage, CurvesAreSteps) {
 }
 
 TEST(ComparisonPage, SaysWhoHasNoKernelAndWhatIsAnEstimate) {
-  ComparedRun nobody = compared("nobody", {});
-  nobody.summary.set("measured", false);
-  const std::string page = comparison_page("t", {nobody});
+  ComparedRun no_kernel = compared("nobody", {});
+  no_kernel.summary.set("measured", false);
+  const std::string page = comparison_page("t", {no_kernel});
   EXPECT_NE(page.find("nobody (no kernel)"), std::string::npos);
   EXPECT_NE(page.find("these are estimates, not times"), std::string::npos);
   EXPECT_EQ(count_of(page, "<path "), 0u);

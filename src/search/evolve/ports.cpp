@@ -16,7 +16,7 @@ constexpr const char* kOperators[] = {"guess",     "tune",    "schedule", "cross
 Proposer::~Proposer() = default;
 Verifier::~Verifier() = default;
 void Verifier::read_again(const record::Candidate&) {}
-Result<std::vector<Reading>> Verifier::opinions() { return std::vector<Reading>(); }
+Result<std::vector<Review>> Verifier::opinions() { return std::vector<Review>(); }
 
 const char* operator_name(Operator op) { return kOperators[static_cast<size_t>(op)]; }
 

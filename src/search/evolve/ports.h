@@ -77,7 +77,7 @@ struct Vote {
 };
 
 /// The result of reviewing a candidate.
-struct Reading {
+struct Review {
   std::string id;
   double score = 1;           // factor for the score of the vote
   std::string refused;        // why it is refused; "": it is not
@@ -94,7 +94,7 @@ class Verifier {
   /// Starts the review of a candidate again that an earlier session did not finish.
   virtual void read_again(const record::Candidate& candidate);
   /// Waits for all reviews in progress; results are in the order of the votes.
-  virtual Result<std::vector<Reading>> opinions();
+  virtual Result<std::vector<Review>> opinions();
 };
 
 /// Checks with a compiler and the virtual GPU.

@@ -98,7 +98,7 @@ Json State::seen_event(const std::string& id, const Vote& vote) {
   return json.set("seen", seen_json(vote.seen));
 }
 
-Json State::read_event(const Reading& reading) {
+Json State::read_event(const Review& reading) {
   Json json = named("read");
   json.set("id", reading.id).set("score", reading.score).set("refused", reading.refused);
   return json.set("detail", shortened(reading.detail)).set("usd", json_of(reading.usd));

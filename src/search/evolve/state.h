@@ -60,7 +60,7 @@ class State {
   static Json order_event(const ProposalRequest& order);
   static Json offer_event(const ProposalRequest& order, const Proposal& offer);
   static Json seen_event(const std::string& id, const Vote& vote);
-  static Json read_event(const Reading& reading);
+  static Json read_event(const Review& reading);
   static Json chosen_event(const std::vector<std::string>& ids);
   static Json judged_event(const std::string& id, const ports::Outcome& seen);
   static Json generation_event(int generation);

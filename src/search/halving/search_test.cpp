@@ -217,13 +217,13 @@ TEST(Search, WhatARunHasKeptIsOnlyMeasured) {
     world.clock = false;
     ASSERT_TRUE(run(proposer, world, archive, options()));
   }
-  Numbers nobody(0);
+  Numbers no_numbers(0);
   Canned world;
   world.time = [](int64_t n) { return 100.0 - static_cast<double>(n); };
   Options made = options();
   made.floor_us = 100;  // every estimate is near the floor, and that must not count
   made.rules.push_back(stop_at_goal(0.9));
-  const auto outcome = run(nobody, world, archive, made);
+  const auto outcome = run(no_numbers, world, archive, made);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(world.screened.empty());
   EXPECT_FALSE(world.measured.empty());

@@ -6,11 +6,11 @@ namespace kw::review {
 Result<std::optional<ports::Outcome>> ReviewedJudge::refusal(const record::Candidate& candidate) {
   if (candidate.model.empty() || scores_.count(candidate.id) > 0)
     return std::optional<ports::Outcome>();
-  evolve::Vote vote = KW_TRY(readers_.vote(candidate));
-  for (const evolve::Reading& reading : KW_TRY(readers_.opinions())) {
-    vote.score *= reading.score;
-    vote.seen.refused = reading.refused;
-    vote.seen.detail = reading.detail;
+  evolve::Vote vote = KW_TRY(reviewers_.vote(candidate));
+  for (const evolve::Review& review : KW_TRY(reviewers_.opinions())) {
+    vote.score *= review.score;
+    vote.seen.refused = review.refused;
+    vote.seen.detail = review.detail;
   }
   scores_[candidate.id] = vote.score;
   if (vote.seen.passed()) return std::optional<ports::Outcome>();

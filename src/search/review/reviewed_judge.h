@@ -13,8 +13,8 @@ namespace kw::review {
 class ReviewedJudge : public ports::JudgeDecorator {
  public:
   /// Borrows both. Only modules written by models are reviewed.
-  ReviewedJudge(ports::Judge& judge, evolve::Verifier& readers)
-      : JudgeDecorator(judge), readers_(readers) {}
+  ReviewedJudge(ports::Judge& judge, evolve::Verifier& reviewers)
+      : JudgeDecorator(judge), reviewers_(reviewers) {}
 
   Result<std::vector<ports::Outcome>> examine(const ports::Candidates& candidates,
                                               ports::Depth depth) override;
@@ -26,7 +26,7 @@ class ReviewedJudge : public ports::JudgeDecorator {
   /// The reviewers' refusal; not set when the judge must verify the candidate.
   Result<std::optional<ports::Outcome>> refusal(const record::Candidate& candidate);
 
-  evolve::Verifier& readers_;
+  evolve::Verifier& reviewers_;
   std::map<std::string, double> scores_;  // by id
 };
 

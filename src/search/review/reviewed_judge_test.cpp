@@ -19,13 +19,13 @@ class CountingJudge : public ports::FakeJudge {
 };
 
 /// Answers later, as reviewers do; refuses every text with "wrong" in it.
-class FixedReaders : public evolve::Verifier {
+class FixedReviewers : public evolve::Verifier {
  public:
   int asked = 0;
   std::string name() const override { return "fixed"; }
   Result<evolve::Vote> vote(const record::Candidate& candidate) override {
     ++asked;
-    evolve::Reading reading;
+    evolve::Review reading;
     reading.id = candidate.id;
     reading.score = 0.25;
     const bool wrong = candidate.text.find("wrong") != std::string::npos;
@@ -36,10 +36,10 @@ class FixedReaders : public evolve::Verifier {
     vote.reading = true;
     return vote;
   }
-  Result<std::vector<evolve::Reading>> opinions() override { return std::exchange(waiting_, {}); }
+  Result<std::vector<evolve::Review>> opinions() override { return std::exchange(waiting_, {}); }
 
  private:
-  std::vector<evolve::Reading> waiting_;
+  std::vector<evolve::Review> waiting_;
 };
 
 record::Candidate module_by(const std::string& model, const std::string& text) {
@@ -50,8 +50,8 @@ record::Candidate module_by(const std::string& model, const std::string& text) {
 
 TEST(ReviewedJudge, WhatReadersAreSureOfIsNotJudged) {
   CountingJudge judge;
-  FixedReaders readers;
-  ReviewedJudge reading(judge, readers);
+  FixedReviewers reviewers;
+  ReviewedJudge reading(judge, reviewers);
   const auto look = reading.examine_one(module_by("lab:x", "// wrong\n"), ports::Depth::Verify);
   ASSERT_TRUE(look);
   EXPECT_FALSE(look->passed());
@@ -62,17 +62,17 @@ TEST(ReviewedJudge, WhatReadersAreSureOfIsNotJudged) {
 
 TEST(ReviewedJudge, TheJudgeHasTheLastWordOnTheRest) {
   CountingJudge judge;
-  FixedReaders readers;
-  ReviewedJudge reading(judge, readers);
+  FixedReviewers reviewers;
+  ReviewedJudge reading(judge, reviewers);
   const record::Candidate fine = module_by("lab:x", "// fine\n");
   ASSERT_TRUE(reading.examine_one(fine, ports::Depth::Verify));
   EXPECT_EQ(judge.verified, 1) << "no opinion stands for a judgement";
   EXPECT_EQ(reading.score(fine.id), 0.25);
   ASSERT_TRUE(reading.examine_one(fine, ports::Depth::Verify));
-  EXPECT_EQ(readers.asked, 1) << "no module is read twice";
+  EXPECT_EQ(reviewers.asked, 1) << "no module is read twice";
   const record::Candidate generated = module_by("", "// wrong\n");
   ASSERT_TRUE(reading.examine_one(generated, ports::Depth::Verify));
-  EXPECT_EQ(readers.asked, 1) << "generated modules are not read";
+  EXPECT_EQ(reviewers.asked, 1) << "generated modules are not read";
   EXPECT_EQ(reading.score(generated.id), 1);
 }
 

@@ -6,7 +6,7 @@ namespace kw::review {
 
 Json to_json(const SoftVerifyOptions& options) { return record_json(options); }
 
-Status check_readers(const SoftVerifyOptions& options, bool verifiers) {
+Status check_reviewers(const SoftVerifyOptions& options, bool verifiers) {
   const bool more = !options.prompts.empty() || options.reflect || options.reject;
   if (options.model.empty() && more)
     return input_error(

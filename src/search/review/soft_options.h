@@ -21,6 +21,6 @@ void fields(V& v, SoftVerifyOptions& o) {
 Json to_json(const SoftVerifyOptions& options);
 
 /// Input Error for options about reviewers when there are no reviewers.
-Status check_readers(const SoftVerifyOptions& options, bool verifiers);
+Status check_reviewers(const SoftVerifyOptions& options, bool verifiers);
 
 }  // namespace kw::review

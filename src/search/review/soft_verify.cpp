@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "os/files.h"
-#include "review/readings.h"
+#include "review/review_queue.h"
 #include "review/reviewers.h"
 #include "review/soft_models.h"
 #include "review/soft_tune.h"
@@ -57,7 +57,7 @@ class SoftVerifier : public evolve::Verifier {
         reference_(std::move(reference)),
         model_(std::move(model)),
         reviewers_(std::move(reviewers)),
-        readings_(*reviewers_, std::move(answer), kMostReadings),
+        queue_(*reviewers_, std::move(answer), kMostReadings),
         records_(records) {}
 
   std::string name() const override { return fmt::format("{}, then {}", first_.name(), model_); }
@@ -75,7 +75,7 @@ class SoftVerifier : public evolve::Verifier {
   void read_again(const record::Candidate& candidate) override {
     waiting_.emplace_back(candidate.id, candidate.text);
     if (opinions_.contains(candidate.text) || !begun_.insert(candidate.text).second) return;
-    readings_.begin(candidate.id, {reference_, candidate.text});
+    queue_.begin(candidate.id, {reference_, candidate.text});
   }
 
   /// Adds an opinion of an earlier session.
@@ -83,9 +83,9 @@ class SoftVerifier : public evolve::Verifier {
     if (spoken(opinion)) opinions_[text] = std::move(opinion);
   }
 
-  Result<std::vector<evolve::Reading>> opinions() override {
+  Result<std::vector<evolve::Review>> opinions() override {
     std::map<std::string, Opinion> fresh;  // by id
-    for (Read& read : readings_.finish()) {
+    for (ReviewedModule& read : queue_.finish()) {
       for (const auto& [request, outcome] : read.talks)
         KW_TRY(records_.journal->exchange(request.label, request, outcome));
       Json event = to_json(read.opinion);
@@ -94,7 +94,7 @@ class SoftVerifier : public evolve::Verifier {
       opinions_[read.one.module] = read.opinion;
       fresh.emplace(read.id, std::move(read.opinion));
     }
-    std::vector<evolve::Reading> all;
+    std::vector<evolve::Review> all;
     for (const auto& [id, text] : waiting_) {
       const auto paid = fresh.find(id);
       all.push_back(reading_of(id, text, opinions_[text]));
@@ -116,9 +116,9 @@ class SoftVerifier : public evolve::Verifier {
                                [](const Vote& one) { return one.call != ReviewCall::None; });
   }
 
-  static evolve::Reading reading_of(const std::string& id, const std::string& text,
-                                    const Opinion& opinion) {
-    evolve::Reading reading;
+  static evolve::Review reading_of(const std::string& id, const std::string& text,
+                                   const Opinion& opinion) {
+    evolve::Review reading;
     reading.id = id;
     reading.score = coarse(opinion.score) * suspicion_score(suspicions(text));
     if (!opinion.rejected) return reading;
@@ -130,7 +130,7 @@ class SoftVerifier : public evolve::Verifier {
   evolve::Verifier& first_;
   const std::string reference_, model_;
   std::unique_ptr<Reviewers> reviewers_;
-  Readings readings_;  // after the reviewers, which its threads use
+  ReviewQueue queue_;  // after the reviewers, which its threads use
   const SoftRecords records_;
   std::vector<std::pair<std::string, std::string>> waiting_;  // id and text, in vote order
   std::set<std::string> begun_;                               // texts under review
@@ -155,21 +155,22 @@ Opinion opinion_of(const Json& event) {
 
 }  // namespace
 
-Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
-                                               evolve::Verifier& first, store::Run& run,
-                                               stages::ModelSession* session,
-                                               stages::Journal* journal) {
-  auto readers = std::make_unique<Readers>();
+Result<std::unique_ptr<ModelReviewers>> ModelReviewers::open(const ModelReviewersRequest& request,
+                                                             evolve::Verifier& first,
+                                                             store::Run& run,
+                                                             stages::ModelSession* session,
+                                                             stages::Journal* journal) {
+  auto opened = std::make_unique<ModelReviewers>();
   if (session == nullptr) {
     stages::ModelOptions models = request.models;
     models.model_id = request.options.model;
-    readers->session_ = KW_TRY(stages::ModelSession::open(models, request.seed));
-    readers->session_->restore(stages::past_calls(run));
-    readers->journal_ =
-        std::make_unique<stages::RunJournal>(*readers->session_, request.models.transcripts);
-    KW_TRY(readers->journal_->attach(run));
-    session = readers->session_.get();
-    journal = readers->journal_.get();
+    opened->session_ = KW_TRY(stages::ModelSession::open(models, request.seed));
+    opened->session_->restore(stages::past_calls(run));
+    opened->journal_ =
+        std::make_unique<stages::RunJournal>(*opened->session_, request.models.transcripts);
+    KW_TRY(opened->journal_->attach(run));
+    session = opened->session_.get();
+    journal = opened->journal_.get();
   }
   const SoftVerifyOptions& options = request.options;
   const llm::ModelId model = KW_TRY(llm::parse_model_id(options.model, session->client().config()));
@@ -191,11 +192,11 @@ Result<std::unique_ptr<Readers>> Readers::open(const ReadersRequest& request,
     const Result<record::Candidate> read = run.candidate(event.data["id"].as_string());
     if (read) verifier->recall(read->text, opinion_of(event.data));
   }
-  readers->verifier_ = std::move(verifier);
-  return readers;
+  opened->verifier_ = std::move(verifier);
+  return opened;
 }
 
-Status check_reader_model(const SoftVerifyOptions& options, stages::ModelSession& session) {
+Status check_reviewer_model(const SoftVerifyOptions& options, stages::ModelSession& session) {
   if (options.model.empty()) return Done{};
   const llm::ModelId model = KW_TRY(llm::parse_model_id(options.model, session.client().config()));
   KW_TRY(session.client().provider(model.provider));

@@ -17,22 +17,22 @@
 
 namespace kw::review {
 
-struct ReadersRequest {
+struct ModelReviewersRequest {
   SoftVerifyOptions options;
   stages::ModelOptions models;  // budget and cassettes
   std::string reference;        // source of what must be computed
   uint64_t seed = 0;
 };
 
-class Readers {
+class ModelReviewers {
  public:
   /// `first` decides which candidates are reviewed. The reviewers use the given session and
   /// journal; without these they have their own, whose calls are also events of the run. Borrows
   /// all but the request. Errors: the model, its key, the folder of prompts.
-  static Result<std::unique_ptr<Readers>> open(const ReadersRequest& request,
-                                               evolve::Verifier& first, store::Run& run,
-                                               stages::ModelSession* session,
-                                               stages::Journal* journal);
+  static Result<std::unique_ptr<ModelReviewers>> open(const ModelReviewersRequest& request,
+                                                      evolve::Verifier& first, store::Run& run,
+                                                      stages::ModelSession* session,
+                                                      stages::Journal* journal);
 
   evolve::Verifier& verifier() { return *verifier_; }
   /// As ModelSession::ask_until, if the reviewers have their own session.
@@ -47,7 +47,7 @@ class Readers {
 };
 
 /// Checks the model, its key and the folder of prompts. The input Error says what is wrong.
-Status check_reader_model(const SoftVerifyOptions& options, stages::ModelSession& session);
+Status check_reviewer_model(const SoftVerifyOptions& options, stages::ModelSession& session);
 
 /// The opinions of all sessions of a run, with its verdicts.
 Scoreboard scoreboard_of(const store::Run& run);

@@ -22,9 +22,9 @@ constexpr size_t kMostCertified = 8;  // certifications tried at most
 std::unique_ptr<halving::Proposer> tuner(const Session& session) {
   std::vector<variants::Recipe> recipes;
   std::vector<const halving::Entry*> ranked = session.archive.ranked();
-  if (session.models->reading)
+  if (session.models->reviewed_judge)
     std::ranges::stable_sort(ranked, std::greater(), [&session](const halving::Entry* entry) {
-      return session.models->reading->score(entry->candidate.id);
+      return session.models->reviewed_judge->score(entry->candidate.id);
     });
   for (const halving::Entry* entry : ranked) {
     const record::Candidate& candidate = entry->candidate;

@@ -42,9 +42,10 @@ void fields(V& v, SynthesizeRequest& r) {
   v("precision", r.precision)("seed", r.seed)("quick", r.quick)("cross_check", r.cross_check);
   v("baselines", r.baselines)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
   // Reviewers are models too, for every proposer.
-  const bool readers = !r.readers.model.empty() || (r.evolve && !r.evolve->readers.model.empty());
-  v("models", r.models, When{r.proposer != "builtin" || readers})("evolve", r.evolve, Zero::Omit);
-  v("verifiers", r.verifiers)("readers", r.readers)("kernelwright", r.version);
+  const bool reviewers =
+      !r.reviewers.model.empty() || (r.evolve && !r.evolve->reviewers.model.empty());
+  v("models", r.models, When{r.proposer != "builtin" || reviewers})("evolve", r.evolve, Zero::Omit);
+  v("verifiers", r.verifiers)("readers", r.reviewers)("kernelwright", r.version);
 }
 
 Json request_to_json(const SynthesizeRequest& request) {

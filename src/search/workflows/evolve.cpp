@@ -108,9 +108,10 @@ std::string evolution_text(const Json& evolution, bool markdown) {
     asked += "\n";
   }
   if (!asked.empty()) out += title("operators and models") + asked;
-  if (const std::string readers = review::scoreboard_text(evolution["readers"]); !readers.empty())
-    out +=
-        title("reviewers against the judge") + (markdown ? "```\n" + readers + "```\n" : readers);
+  if (const std::string reviewers = review::scoreboard_text(evolution["readers"]);
+      !reviewers.empty())
+    out += title("reviewers against the judge") +
+           (markdown ? "```\n" + reviewers + "```\n" : reviewers);
   if (evolution["unseen_shapes"].items().empty()) return out;
   out += title("shapes it was not tuned for");
   for (const Json& row : evolution["unseen_shapes"].items())

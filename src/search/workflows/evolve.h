@@ -18,7 +18,7 @@ struct EvolveRequest {
   int64_t islands = 1, in_flight = 4;
   std::string mode = "auto";  // "translate", "optimize"
   bool verifiers = true, shape_info = true, profile_feedback = true;
-  review::SoftVerifyOptions readers;  // reviewers of what the verifier let through
+  review::SoftVerifyOptions reviewers;  // reviewers of what the verifier let through
   std::vector<std::string> ensemble;  // "MODEL[:TEMPERATURE][:EFFORT]"; empty: the default model
   std::optional<uint64_t> seed;       // of the order of proposals; inputs are always fresh
 };
@@ -35,7 +35,7 @@ void fields(V& v, EvolveRequest& r) {
   v("generations", r.generations)("proposals", r.proposals)("hardware", r.hardware);
   v("islands", r.islands)("in_flight", r.in_flight)("verifiers", r.verifiers);
   v("shape_info", r.shape_info)("profile_feedback", r.profile_feedback)("mode", r.mode);
-  v("ensemble", r.ensemble)("readers", r.readers)("seed", r.seed);
+  v("ensemble", r.ensemble)("readers", r.reviewers)("seed", r.seed);
 }
 Json to_json(const EvolveRequest& request);
 EvolveRequest evolve_request_from_json(const Json& json);

@@ -64,7 +64,7 @@ Result<std::optional<EvolveModelInput>> evolve_talk(Session& session) {
 }
 
 evolve::Verifier& verifier_of(const EvolveWork& work) {
-  return work.readers ? work.readers->verifier() : *work.verifier;
+  return work.reviewers ? work.reviewers->verifier() : *work.verifier;
 }
 
 evolve::Settings evolve_settings(const Session& session) {
@@ -102,7 +102,7 @@ Status open_evolution(Session& session) {
     work.verifier = std::make_unique<evolve::MechanicalVerifier>(*work.judge);
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
-  work.readers = KW_TRY(open_readers(session, asked.readers, *work.verifier));
+  work.reviewers = KW_TRY(open_reviewers(session, asked.reviewers, *work.verifier));
   work.proposer = std::make_unique<EvolveProposer>(*work.mutator, KW_TRY(evolve_talk(session)));
   work.settings = evolve_settings(session);
   return Done{};
@@ -139,7 +139,7 @@ evolve::Ports evolve_ports(Session& session) {
       return elapsed() >= most;
     };
     if (session.models) session.models->session->ask_until(over);
-    if (work.readers) work.readers->ask_until(over);
+    if (work.reviewers) work.reviewers->ask_until(over);
   }
   return ports;
 }

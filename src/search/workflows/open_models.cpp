@@ -39,7 +39,7 @@ Status open_models(Session& session) {
   request.proposer = KW_TRY(stages::resolve_proposer(request.proposer, request.models, &warning));
   if (!warning.empty()) warnings.push_back(warning);
   if (request.proposer == "builtin") {
-    if (!request.readers.model.empty())
+    if (!request.reviewers.model.empty())
       warnings.push_back(
           "--verifier-model has no effect with --proposer builtin: no model writes kernels");
     return Done{};
@@ -50,7 +50,7 @@ Status open_models(Session& session) {
   ModelWork& work = *session.models;
   work.session = KW_TRY(stages::ModelSession::open(request.models, session.order_seed));
   work.journal = std::make_unique<stages::RunJournal>(*work.session, request.models.transcripts);
-  KW_TRY(review::check_reader_model(request.readers, *work.session));
+  KW_TRY(review::check_reviewer_model(request.reviewers, *work.session));
   if (request.evolve) KW_TRY(open_ensemble(*work.session, request.evolve->ensemble));
   return Done{};
 }
@@ -84,12 +84,11 @@ std::unique_ptr<ExplainingJudge> explaining_judge(Session& session) {
                                            std::move(private_paths));
 }
 
-Result<std::unique_ptr<review::Readers>> open_readers(Session& session,
-                                                      const review::SoftVerifyOptions& options,
-                                                      evolve::Verifier& verifier) {
-  if (options.model.empty()) return std::unique_ptr<review::Readers>();
+Result<std::unique_ptr<review::ModelReviewers>> open_reviewers(
+    Session& session, const review::SoftVerifyOptions& options, evolve::Verifier& verifier) {
+  if (options.model.empty()) return std::unique_ptr<review::ModelReviewers>();
   ModelWork* work = session.models.get();
-  return review::Readers::open(
+  return review::ModelReviewers::open(
       {options, session.request.models, session.reference_text, session.order_seed}, verifier,
       *session.run, work ? work->session.get() : nullptr, work ? work->journal.get() : nullptr);
 }

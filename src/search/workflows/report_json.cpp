@@ -290,7 +290,7 @@ Json models_json(const Session& session) {
   polish.set("accepted", work.polished);
   polish.set("reason", text_or_null(work.why_not_polished));
   json.set("polish", std::move(polish));
-  if (work.reading) json.set("readers", review::scoreboard_of(*session.run).json());
+  if (work.reviewed_judge) json.set("readers", review::scoreboard_of(*session.run).json());
   return json.set("ledger", work.session->client().ledger().json());
 }
 
@@ -361,7 +361,8 @@ Json evolution_json(const Session& session) {
   Json json = evolve::summary(work.settings, work.state, work.stopped);
   json.set("verifiers", asked.verifiers).set("shape_info", asked.shape_info);
   json.set("profile_feedback", asked.profile_feedback);
-  if (!asked.readers.model.empty()) json.set("readers", review::scoreboard_of(*session.run).json());
+  if (!asked.reviewers.model.empty())
+    json.set("readers", review::scoreboard_of(*session.run).json());
   json.set("unseen_baseline", "the first generated kernel");
   Json unseen = Json::array();
   for (const UnseenShape& shape : work.unseen) unseen.push(to_json(shape));

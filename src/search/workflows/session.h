@@ -43,9 +43,10 @@ struct ModelWork {
   std::unique_ptr<stages::ModelSession> session;
   std::unique_ptr<stages::RunJournal> journal;
   std::unique_ptr<ExplainingJudge> judge;
-  evolve::NoVerifier nobody;                 // the reviewers' verifier; it lets everything pass
-  std::unique_ptr<review::Readers> readers;  // reviewers of modules before the judge; may be null
-  std::unique_ptr<review::ReviewedJudge> reading;  // the judge with reviewers; null without
+  evolve::NoVerifier no_verifier;  // the reviewers' verifier; it lets everything pass
+  /// Review modules before the judge; may be null.
+  std::unique_ptr<review::ModelReviewers> reviewers;
+  std::unique_ptr<review::ReviewedJudge> reviewed_judge;  // the judge with reviewers; null without
   std::unique_ptr<stages::Stages> stages;
   std::string interface, target;
   std::string priority, notes;  // added by the model of the interview
@@ -71,7 +72,8 @@ struct EvolveWork {
   std::unique_ptr<ExplainingJudge> explaining;
   std::unique_ptr<EvolveJudge> judge;
   std::unique_ptr<evolve::Verifier> verifier;
-  std::unique_ptr<review::Readers> readers;  // of what the verifier let through; may be null
+  /// Review proposals that the verifier accepted; may be null.
+  std::unique_ptr<review::ModelReviewers> reviewers;
   std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
   std::string stopped;
   std::vector<UnseenShape> unseen;

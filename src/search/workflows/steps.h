@@ -63,9 +63,8 @@ void report_terms(Session& session);
 stages::Answer answers_of(Session& session);
 std::unique_ptr<ExplainingJudge> explaining_judge(Session& session);
 /// Reviewers of what the verifier lets through; null when the options name no model.
-Result<std::unique_ptr<review::Readers>> open_readers(Session& session,
-                                                      const review::SoftVerifyOptions& options,
-                                                      evolve::Verifier& verifier);
+Result<std::unique_ptr<review::ModelReviewers>> open_reviewers(
+    Session& session, const review::SoftVerifyOptions& options, evolve::Verifier& verifier);
 stages::StageInput stage_input(const Session& session);
 std::optional<record::Candidate> known_candidate(const Session& session, const std::string& id);
 

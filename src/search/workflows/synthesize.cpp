@@ -30,7 +30,7 @@ Result<std::string> reference_text(const std::string& path) {
 
 Status check_request(const SynthesizeRequest& request) {
   if (request.evolve) KW_TRY(check_evolve(*request.evolve));
-  KW_TRY(review::check_readers(request.readers, request.verifiers));
+  KW_TRY(review::check_reviewers(request.reviewers, request.verifiers));
   const bool no_goal = request.evolve && request.goal == 0;
   if ((!(request.goal > 0) && !no_goal) || !std::isfinite(request.goal))
     return input_error("--goal must be a positive fraction of the floor, like 0.95");

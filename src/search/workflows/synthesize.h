@@ -49,7 +49,7 @@ struct SynthesizeRequest {
   std::optional<EvolveRequest> evolve;            // candidates in generations; 0 seconds: no limit
   // Checks before the hardware runs a kernel; an evolution has its own.
   bool verifiers = true;              // estimates order what hardware runs
-  review::SoftVerifyOptions readers;  // reviewers of models' modules
+  review::SoftVerifyOptions reviewers;  // reviewers of models' modules
 };
 
 /// The progress of a job.

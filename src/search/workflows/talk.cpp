@@ -44,13 +44,14 @@ Status write_kernels(Session& session) {
   work.why_no_talk = why_no_talk(session);
   if (!work.why_no_talk.empty()) return Done{};
   work.judge = explaining_judge(session);
-  work.readers = KW_TRY(open_readers(session, session.request.readers, work.nobody));
+  work.reviewers = KW_TRY(open_reviewers(session, session.request.reviewers, work.no_verifier));
   // As in an evolution, reviewers come before the judge.
-  if (work.readers)
-    work.reading = std::make_unique<review::ReviewedJudge>(*work.judge, work.readers->verifier());
+  if (work.reviewers)
+    work.reviewed_judge =
+        std::make_unique<review::ReviewedJudge>(*work.judge, work.reviewers->verifier());
   stages::Ports ports;
   ports.judge = work.judge.get();
-  if (work.reading) ports.judge = work.reading.get();
+  if (work.reviewed_judge) ports.judge = work.reviewed_judge.get();
   ports.journal = work.journal.get();
   ports.answer = answers_of(session);
   ports.known = [&session](const std::string& id) { return known_candidate(session, id); };

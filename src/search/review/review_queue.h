@@ -12,30 +12,30 @@
 
 namespace kw::review {
 
-struct Read {
+struct ReviewedModule {
   std::string id;
   Case one;
   Opinion opinion;
   std::vector<std::pair<llm::Request, llm::Outcome>> talks;  // sorted by specialist
 };
 
-class Readings {
+class ReviewQueue {
  public:
   /// Borrows the reviewers. `answer` is called from several threads at once. At most `most` modules
   /// are reviewed at a time.
-  Readings(Reviewers& reviewers, stages::Answer answer, size_t most)
+  ReviewQueue(Reviewers& reviewers, stages::Answer answer, size_t most)
       : reviewers_(reviewers), answer_(std::move(answer)), most_(most) {}
 
   /// Blocks only while `most` modules are being reviewed.
   void begin(std::string id, Case one);
   /// Waits for all modules that were begun.
-  std::vector<Read> finish();
+  std::vector<ReviewedModule> finish();
 
  private:
   Reviewers& reviewers_;
   const stages::Answer answer_;
   const size_t most_;
-  std::deque<std::future<Read>> reading_;  // its destructor waits
+  std::deque<std::future<ReviewedModule>> reading_;  // its destructor waits
 };
 
 }  // namespace kw::review

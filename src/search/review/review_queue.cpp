@@ -1,4 +1,4 @@
-#include "review/readings.h"
+#include "review/review_queue.h"
 
 #include <algorithm>
 #include <mutex>
@@ -6,8 +6,9 @@
 namespace kw::review {
 namespace {
 
-Read read_one(Reviewers& reviewers, const stages::Answer& answer, std::string id, Case one) {
-  Read read{std::move(id), std::move(one), {}, {}};
+ReviewedModule read_one(Reviewers& reviewers, const stages::Answer& answer, std::string id,
+                        Case one) {
+  ReviewedModule read{std::move(id), std::move(one), {}, {}};
   std::mutex mutex;
   read.opinion =
       reviewers.look(read.one, [&](const llm::ModelId& model, const llm::Request& request) {
@@ -23,7 +24,7 @@ Read read_one(Reviewers& reviewers, const stages::Answer& answer, std::string id
 
 }  // namespace
 
-void Readings::begin(std::string id, Case one) {
+void ReviewQueue::begin(std::string id, Case one) {
   if (reading_.size() >= most_) reading_[reading_.size() - most_].wait();
   reading_.push_back(
       std::async(std::launch::async, [this, id = std::move(id), one = std::move(one)]() mutable {
@@ -31,9 +32,9 @@ void Readings::begin(std::string id, Case one) {
       }));
 }
 
-std::vector<Read> Readings::finish() {
-  std::vector<Read> all;
-  for (std::future<Read>& one : reading_) all.push_back(one.get());
+std::vector<ReviewedModule> ReviewQueue::finish() {
+  std::vector<ReviewedModule> all;
+  for (std::future<ReviewedModule>& one : reading_) all.push_back(one.get());
   reading_.clear();
   return all;
 }

@@ -1,4 +1,4 @@
-#include "review/readings.h"
+#include "review/review_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -48,36 +48,36 @@ Reviewers panel_of_three() {
   return Reviewers(std::move(specialists), {}, {}, {});
 }
 
-TEST(Readings, AreAtTheSameTimeAndInOrder) {
+TEST(ReviewQueue, AreAtTheSameTimeAndInOrder) {
   SlowReader reader;
   Reviewers reviewers = panel_of_three();
-  Readings readings(
+  ReviewQueue queue(
       reviewers,
       [&reader](const llm::ModelId& id, const llm::Request& request) {
         return reader(id, request);
       },
       2);
-  readings.begin("one", {"r", "int a;\n"});
-  readings.begin("two", {"r", "int b;\n"});
+  queue.begin("one", {"r", "int a;\n"});
+  queue.begin("two", {"r", "int b;\n"});
   reader.wait_for(6);  // three of each, before the first answer
   std::atomic<bool> begun = false;
   std::jthread third([&] {
-    readings.begin("three", {"r", "int c;\n"});
+    queue.begin("three", {"r", "int c;\n"});
     begun = true;
   });
   EXPECT_FALSE(begun) << "no more than two at a time";
   reader.open();
   third.join();
-  const std::vector<Read> all = readings.finish();
+  const std::vector<ReviewedModule> all = queue.finish();
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].id + " " + all[1].id + " " + all[2].id, "one two three");
-  for (const Read& read : all) {
+  for (const ReviewedModule& read : all) {
     EXPECT_EQ(read.talks.size(), 3u);
     EXPECT_GT(read.opinion.score, 0.5);
     EXPECT_LT(read.talks[0].first.label, read.talks[2].first.label);
   }
   EXPECT_LE(reader.most(), 6);
-  EXPECT_TRUE(readings.finish().empty());
+  EXPECT_TRUE(queue.finish().empty());
 }
 
 }  // namespace
