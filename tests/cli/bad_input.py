@@ -170,7 +170,7 @@ h.expect("unknown option", run(GOOD, "--counter"), 2, r"no option --counter \(di
 h.expect("no module", ["run"], 2, r"run needs a MODULE")
 h.expect("too many words", ["run", GOOD, "more"], 2, r"'more' was not expected")
 h.expect("help for nothing", ["help", "chek"], 2, r"did you mean 'check'")
-h.expect("doctor has what", ["doctor", "--has", "cuda"], 2, r"it knows nvrtc")
+h.expect("doctor has what", ["doctor", "--has", "cuda"], 2, r"known tools: nvrtc")
 done = h.run()
 h.check(done.returncode == 2 and "usage: kernelwright COMMAND" in done.stderr, "no words at all show the usage", done)
 

@@ -48,7 +48,7 @@ for name, words in (("synthesize", ["resume", at("synthesize"), "--candidates", 
                     ("evolve", ["evolve", "--resume", at("evolve"), "--generations", "3"])):
     before = {one["id"] for one in document("inspect", at(name))["candidates"]}
     report = document(*words)
-    h.check(report.get("passed") is True and any("is gone" in note for note in report["notes"]), "%s goes on: %s" % (name, report))
+    h.check(report.get("passed") is True and any("was deleted" in note for note in report["notes"]), "%s goes on: %s" % (name, report))
     view = document("inspect", at(name))
     h.check(before <= {one["id"] for one in view["candidates"]} and view["damage"] == [], name + " keeps its candidates")
 models = document("inspect", at("models"))["report"]["models"]

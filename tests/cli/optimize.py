@@ -196,7 +196,7 @@ def bad_input():
         (["setup", "--baseline", broken, *TASK], 1, "does not pass .rejected"),
         (["setup", "--baseline", other, *TASK], 2, "text.cu"),
         (["setup", "--baseline", "nowhere.cu", *TASK], 2, "nowhere.cu"),
-        (["setup", *TASK], 2, "which kernel"),
+        (["setup", *TASK], 2, "missing kernel"),
         (["setup", KERNEL, "--baseline", KERNEL, *TASK], 2, "given twice"),
         (["setup", KERNEL], 2, "needs --reference"),
         (["setup", KERNEL, "--ref", "nowhere.py"], 2, "no reference nowhere.py"),

@@ -72,7 +72,7 @@ h.check(view["report"]["passed"] is True and view["run"]["judged"] >= 1, "its re
 best = view["candidates"][0]
 h.expect("one candidate", ["inspect", "latest", "--candidate", best["id"]], 0, r"passed.*__global__")
 h.expect("events", ["inspect", "latest", "--events"], 0, r"opened.*added.*judged.*finished.*closed")
-h.expect("ambiguous", ["inspect", first["id"][:2]], 2, r"could be 2 runs")
+h.expect("ambiguous", ["inspect", first["id"][:2]], 2, r"matches 2 runs")
 h.expect("diff", ["diff", first["id"], second["id"]], 0, r"config\.target.*sm_80")
 h.expect("the same", ["diff", first["id"], first["id"]], 0, r"the same")
 

@@ -199,9 +199,9 @@ TEST(FindRun, ByPathIdBeginningAndLatest) {
     EXPECT_EQ(*find_run(root.path(), name), first) << name;
   }
   EXPECT_EQ(*find_run(root.path(), "latest"), second);
-  const std::pair<std::string, std::string> wrong[] = {{"20", "could be 2 runs"},
+  const std::pair<std::string, std::string> wrong[] = {{"20", "matches 2 runs"},
                                                        {"zzz", "has an id that begins with 'zzz'"},
-                                                       {"", "which run?"},
+                                                       {"", "missing run"},
                                                        {"/no/where", "there is no run folder"},
                                                        {root.path() + "/", "is not a run folder"}};
   for (const auto& [name, want] : wrong) {
