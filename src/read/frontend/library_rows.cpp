@@ -10,7 +10,7 @@
 namespace kw::frontend {
 namespace {
 
-constexpr LibraryRow kRows[] = {
+constexpr LibraryRow kLibraryRows[] = {
     {"torch.nn.RNN", "nn.py", "RNN"},
     {"torch.nn.LSTM", "nn.py", "LSTM"},
     {"torch.nn.GRU", "nn.py", "GRU"},
@@ -55,14 +55,14 @@ const char* text_of_file(const std::string& file) {
 }  // namespace
 
 const LibraryRow* find_library_row(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kRows), std::end(kRows),
+  const auto* found = std::find_if(std::begin(kLibraryRows), std::end(kLibraryRows),
                                    [&](const LibraryRow& row) { return row.name == name; });
-  return found == std::end(kRows) ? nullptr : found;
+  return found == std::end(kLibraryRows) ? nullptr : found;
 }
 
 std::vector<std::string> written_names() {
   std::vector<std::string> names;
-  for (const LibraryRow& row : kRows) names.emplace_back(row.name);
+  for (const LibraryRow& row : kLibraryRows) names.emplace_back(row.name);
   return names;
 }
 
