@@ -104,12 +104,7 @@ std::string correctness_text(const workflows::RunView& view) {
 }
 
 std::string candidates_table(const workflows::RunView& view, size_t most, const Style& style) {
-  Table table({{"candidate"},
-               {"verdict"},
-               {"us", Table::Align::Right},
-               {"estimate us", Table::Align::Right},
-               {"what it is"},
-               {"tunables"}});
+  Table table({"candidate", "verdict", ">us", ">estimate us", "what it is", "tunables"});
   for (size_t i = 0; i < std::min(most, view.candidates.size()); ++i) {
     const store::CandidateRow& row = view.candidates[i];
     const std::string verdict = row.verdict.empty() ? "not judged" : printable(row.verdict);
@@ -142,7 +137,7 @@ std::string next_text(const workflows::RunView& view) {
 std::string differences_text(const char* title, const std::vector<workflows::Difference>& list,
                              const Style& style) {
   if (list.empty()) return "";
-  Table table({{title}, {"before"}, {"after"}});
+  Table table({title, "before", "after"});
   for (const workflows::Difference& one : list) {
     table.add({printable(one.what), first_line(one.before.empty() ? "-" : one.before, 60),
                first_line(one.after.empty() ? "-" : one.after, 60)});
@@ -190,15 +185,8 @@ std::string models_lines(const workflows::RunView& view) {
 }  // namespace
 
 std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style) {
-  Table table({{"run"},
-               {"task"},
-               {"status"},
-               {"best", Table::Align::Right},
-               {"speedup", Table::Align::Right},
-               {"passed", Table::Align::Right},
-               {"tried", Table::Align::Right},
-               {"seconds", Table::Align::Right},
-               {"size", Table::Align::Right}});
+  Table table({"run", "task", "status", ">best", ">speedup", ">passed", ">tried", ">seconds",
+               ">size"});
   for (const store::RunRow& run : runs) {
     table.add({printable(run.id), printable(run.name),
                status_text(run.status, style), speed_text(run), optional_text(run.speedup),
@@ -253,8 +241,7 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
 
 std::string diff_text(const workflows::RunDiff& diff, const Style& style) {
   if (diff.same()) return "the two runs asked for the same and came to the same\n";
-  Table table(
-      {{"run"}, {"task"}, {"status"}, {"best", Table::Align::Right}, {"passed"}, {"tried"}});
+  Table table({"run", "task", "status", ">best", "passed", "tried"});
   for (const store::RunRow* run : {&diff.before, &diff.after}) {
     table.add({printable(run->id), printable(run->name),
                status_text(run->status, style), speed_text(*run), std::to_string(run->passed),

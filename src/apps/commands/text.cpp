@@ -54,14 +54,7 @@ std::string log_tail(const std::string& log) {
 
 std::string outputs_text(const single_run::RunReport& report, const Style& style) {
   if (report.outputs.empty()) return "";
-  Table table({{"output"},
-               {"dtype"},
-               {"shape"},
-               {"min", Table::Align::Right},
-               {"max", Table::Align::Right},
-               {"mean", Table::Align::Right},
-               {"nan", Table::Align::Right},
-               {"inf", Table::Align::Right}});
+  Table table({"output", "dtype", "shape", ">min", ">max", ">mean", ">nan", ">inf"});
   for (const binding::TensorSummary& o : report.outputs) {
     const auto number = [&](double value) {
       return o.finite > 0 ? report::short_number(value) : "-";
@@ -234,16 +227,8 @@ std::string check_text(const single_run::CheckReport& report, const kernel::Modu
   std::string out = report::paint(style, Paint::Strong, module.file_name) + "  task " +
                     module.task + "  dims " + join(report.dims, " ") + "\n" + groups_text(report);
   std::string problems;
-  Table table({{"group", Table::Align::Right},
-               {"kernel"},
-               {"grid", Table::Align::Right},
-               {"block", Table::Align::Right},
-               {"regs", Table::Align::Right},
-               {"shared", Table::Align::Right},
-               {"dynamic", Table::Align::Right},
-               {"spill st/ld", Table::Align::Right},
-               {"stack", Table::Align::Right},
-               {"occupancy", Table::Align::Right}});
+  Table table({">group", "kernel", ">grid", ">block", ">regs", ">shared", ">dynamic",
+               ">spill st/ld", ">stack", ">occupancy"});
   for (const single_run::VariantCheck& variant : report.variants) {
     add_launches(variant, &table);
     problems += problems_text(variant, module, style);
