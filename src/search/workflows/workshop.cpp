@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "evidence/evidence.h"
 #include "evidence/evidence_build.h"
 #include "judge/judge.h"
@@ -185,28 +186,20 @@ const ports::Device& EngineWorkshop::device() const {
 }
 
 Json EngineWorkshop::environment() const {
-  Json json = Json::object();
-  json.set("kernelwright", request_.version);
-  json.set("device", machine::to_json(device().info()));
-  if (!no_gpu().empty()) json.set("no_gpu", no_gpu());
-  json.set("compiler", tools_.verify.compiler->name());
-  json.set("target", facts.target);
-  json.set("dims", task::dims_text(dims()));
-  Json tools = Json::object();
+  JsonWriter v, tools;
   for (const char* name : kTools) {
     const std::optional<machine::Tool> tool = machine::examine_one(name);
     if (!tool) continue;
-    Json one = Json::object();
-    one.set("found", tool->state != machine::ToolState::Missing).set("version", tool->version);
-    one.set("path", tool->path).set("note", tool->note);
-    tools.set(name, std::move(one));
+    tools.group(name, [&tool](auto& g) {
+      g("found", tool->state != machine::ToolState::Missing)("version", tool->version);
+      g("path", tool->path)("note", tool->note);
+    });
   }
-  json.set("tools", std::move(tools));
-  json.set("calibrated", calibrated_).set("rates", record::to_json(calibration_));
-  json.set("floor", to_json(judge_->floor()));
-  Json notes = Json::array();
-  for (const std::string& note : notes_) notes.push(note);
-  return json.set("notes", std::move(notes));
+  v("kernelwright", request_.version)("device", machine::to_json(device().info()));
+  v("no_gpu", no_gpu(), Zero::Omit)("compiler", tools_.verify.compiler->name());
+  v("target", facts.target)("dims", task::dims_text(dims()))("tools", tools.take());
+  v("calibrated", calibrated_)("rates", calibration_)("floor", judge_->floor());
+  return v("notes", notes_).take();
 }
 
 Result<std::string> EngineWorkshop::code_of(const std::string& kernel) {

@@ -32,6 +32,14 @@ struct WorkshopRequest {
   bool quick = false;   // one process and few samples per race
   std::string version;  // of this program, for the record
 };
+/// What a run stores of it.
+template <class V>
+void fields(V& v, WorkshopRequest& r) {
+  v("function", r.function)("inputs", r.inputs)("dims", r.dims)("device", r.device);
+  v("target", r.target)("compiler", r.compiler)("precision", r.precision)("seed", r.seed);
+  v("cross_check", r.cross_check)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
+  v("quick", r.quick);
+}
 
 /// The real workshop, for one task at one shape. Inputs and truths are made once.
 class TaskWorkshop : public optimize::Workshop {
