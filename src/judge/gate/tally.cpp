@@ -19,33 +19,21 @@ namespace kw::gate {
 namespace {
 
 const char* why_text(Why why) {
-  switch (why) {
-    case Why::Nothing:
-      return "";
-    case Why::NanForNumber:
-      return "NaN where the truth is a number";
-    case Why::NumberForNan:
-      return "a number where the truth is NaN";
-    case Why::InfinityForNumber:
-      return "infinity where the truth is finite";
-    case Why::NumberForInfinity:
-      return "finite where the truth is infinite";
-    case Why::OtherInfinity:
-      return "infinity of the wrong sign";
-    case Why::NotEqual:
-      return "not equal where only exact operations are asked for";
-    case Why::OuterBound:
-      return "beyond the task's own atol/rtol";
-    case Why::IndexOutOfRange:
-      return "index out of range";
-    case Why::IndexTwice:
-      return "the same index twice";
-    case Why::IndexOfWorse:
-      return "points at a worse value than this place deserves";
-    case Why::NotFirstOfTies:
-      return "not the first of equal values";
-  }
-  return "";
+  constexpr const char* kTexts[] = {
+      "",
+      "NaN where the truth is a number",
+      "a number where the truth is NaN",
+      "infinity where the truth is finite",
+      "finite where the truth is infinite",
+      "infinity of the wrong sign",
+      "not equal where only exact operations are asked for",
+      "beyond the task's own atol/rtol",
+      "index out of range",
+      "the same index twice",
+      "points at a worse value than this place deserves",
+      "not the first of equal values",
+  };
+  return kTexts[static_cast<size_t>(why)];
 }
 
 std::vector<int64_t> unravel(int64_t element, const std::vector<int64_t>& shape) {

@@ -13,19 +13,8 @@ namespace kw::report {
 namespace {
 
 const char* code_of(Paint paint) {
-  switch (paint) {
-    case Paint::Error:
-      return "\033[1;31m";
-    case Paint::Warning:
-      return "\033[1;33m";
-    case Paint::Good:
-      return "\033[32m";
-    case Paint::Dim:
-      return "\033[2m";
-    case Paint::Strong:
-      return "\033[1m";
-  }
-  return "";
+  constexpr const char* kCodes[] = {"\033[1;31m", "\033[1;33m", "\033[32m", "\033[2m", "\033[1m"};
+  return kCodes[static_cast<size_t>(paint)];
 }
 
 // The display width: UTF-8 continuation bytes take no column.
