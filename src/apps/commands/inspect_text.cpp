@@ -40,12 +40,6 @@ std::string optional_text(const std::optional<double>& value) {
   return value ? report::short_number(*value) : "-";
 }
 
-std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : tunes) words.push_back(fmt::format("{}={}", name, value));
-  return join(words, " ");
-}
-
 std::string line(const char* title, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<11}{}\n", title, printable(text));
 }
@@ -111,7 +105,7 @@ std::string candidates_table(const workflows::RunView& view, size_t most, const 
     const std::string what =
         row.verdict == "passed" || row.reason.empty() ? row.origin : row.reason;
     table.add({row.id, verdict, optional_text(row.microseconds), optional_text(row.estimate_us),
-               first_line(what, 60), printable(tunes_text(row.tunes))});
+               first_line(what, 60), printable(task::dims_text(row.tunes))});
   }
   std::string text = table.empty() ? "" : "\n" + table.text(style);
   if (view.candidates.size() > most) {
@@ -227,7 +221,7 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
                   report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning,
                                 printable(verdict)));
   text += line("from", one.proposer) + line("what", one.origin);
-  text += line("tunables", tunes_text(one.tunes)) + line("parents", join(one.parents, " "));
+  text += line("tunables", task::dims_text(one.tunes)) + line("parents", join(one.parents, " "));
   text += line("added", fmt::format("after {:.3f} s", one.when));
   text += line("stopped at", view.verdict["stage"].as_string());
   text += line("because", view.verdict["reason"].as_string());

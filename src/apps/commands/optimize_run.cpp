@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "commands/candidate_file.h"
+#include "commands/job.h"
 #include "commands/values.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
@@ -121,18 +122,8 @@ Result<workflows::WorkshopRequest> workshop_request(const Args& args) {
   workflows::WorkshopRequest request;
   request.function = args.one("--function");
   request.reference = KW_TRY(reference_path(args, request.function));
-  request.inputs = args.all("--input");
-  request.dims = KW_TRY(binding_options(args)).dims;
-  request.device = args.one("--device");
-  request.target = args.one("--target");
-  request.compiler = args.one("--compiler");
-  request.precision = args.one("--precision");
+  KW_TRY(task_request_options(args, request));
   if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
-  request.cross_check = args.one("--cross-check");
-  request.timeout_seconds = args.number("--timeout");
-  request.threads = static_cast<int>(args.integer("--threads"));
-  request.quick = args.has("--quick");
-  request.version = version();
   return request;
 }
 

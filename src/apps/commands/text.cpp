@@ -140,7 +140,7 @@ std::string groups_text(const single_run::CheckReport& report) {
     out += fmt::format("  group {}  line {}  when {}", i + 1, group.line,
                        group.guard.empty() ? "true" : group.guard);
     out += group.example
-               ? "   e.g. " + assignment_text(*group.example)
+               ? "   e.g. " + task::dims_text(*group.example)
                : std::string("   not reached by any shape tried; fix dims with --dim to reach it");
     out += "\n";
   }
@@ -152,7 +152,7 @@ std::string problems_text(const single_run::VariantCheck& variant, const kernel:
   std::string out;
   const std::string where =
       fmt::format("group {}{}{}", variant.group + 1, variant.tunes.empty() ? "" : ", ",
-                  assignment_text(variant.tunes));
+                  task::dims_text(variant.tunes));
   if (variant.failed) {
     out += report::paint(style, Paint::Error, "does not compile") + " (" + where + ")\n" +
            compile_failure_text(*variant.failed, module, style);
@@ -172,12 +172,6 @@ std::string problems_text(const single_run::VariantCheck& variant, const kernel:
 
 }  // namespace
 
-std::string assignment_text(const std::map<std::string, int64_t>& values) {
-  std::vector<std::string> pieces;
-  for (const auto& [name, value] : values) pieces.push_back(fmt::format("{}={}", name, value));
-  return join(pieces, " ");
-}
-
 std::string compile_failure_text(const ports::CompileFailed& failed, const kernel::Module& module,
                                  const Style& style) {
   std::string out;
@@ -196,11 +190,11 @@ std::string compile_failure_text(const ports::CompileFailed& failed, const kerne
 std::string run_text(const single_run::RunReport& report, const kernel::Module& module,
                      const Style& style) {
   std::string out = report::paint(style, Paint::Strong, module.file_name) + "  " +
-                    assignment_text(report.bindings.dims);
+                    task::dims_text(report.bindings.dims);
   out += fmt::format("  when {}", guard_text(module, report.selection.group));
   const std::map<std::string, int64_t> tunes(report.selection.defines.begin(),
                                              report.selection.defines.end());
-  out += (tunes.empty() ? "" : "  with " + assignment_text(tunes)) + "\n";
+  out += (tunes.empty() ? "" : "  with " + task::dims_text(tunes)) + "\n";
   if (report.compile_failed) {
     return out + report::paint(style, Paint::Error, "does not compile") + " with " +
            report.compile_failed->compiler + "\n" +

@@ -136,10 +136,7 @@ Status EngineWorkshop::read_task() {
 }
 
 Status EngineWorkshop::open_machine() {
-  timing::BenchOpenRequest open;
-  open.device = request_.device;
-  open.target = request_.target == "auto" ? "" : request_.target;
-  open.compiler = request_.compiler;
+  timing::BenchOpenRequest open = machine_request(request_);
   open.patience_seconds = request_.patience_seconds;
   open.notice = progress_;
   std::string note;
@@ -166,12 +163,7 @@ Status EngineWorkshop::open_judge() {
   KW_TRY(keeping_.open(request_, *task_));
   judge::JudgeRequest ask;
   ask.task = &*task_;
-  ask.verify.reference_path = request_.reference;
-  ask.verify.task_options = verification::task_options(request_.inputs, request_.function);
-  ask.verify.seed = request_.seed;
-  ask.verify.target = request_.target == "auto" ? "" : request_.target;
-  ask.verify.timeout_seconds = request_.timeout_seconds;
-  ask.verify.threads = request_.threads;
+  ask.verify = verify_request(request_);
   ask.calibration = &calibration_;
   judge_ = KW_TRY(judge::LocalJudge::make(ask, *lanes_, *keeping_.run, progress_));
   facts.target = ask.verify.target.empty() ? device().info().target : ask.verify.target;

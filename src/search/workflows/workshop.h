@@ -16,21 +16,9 @@
 
 namespace kw::workflows {
 
-struct WorkshopRequest {
-  std::string reference;                // file or task folder
-  std::string function;                 // of the file; "": the only one
-  std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
-  std::map<std::string, int64_t> dims;  // timed shape, instead of the reference's own
-  std::string device = "auto", target, compiler;
-  std::string precision;         // "tf32", "flush", "deterministic", separated by commas
-  std::optional<uint64_t> seed;  // repeats the inputs
-  std::string cross_check = "auto";
+struct WorkshopRequest : TaskRequest {
   std::string folder;             // stores all results; reopened if it exists; "": a temporary one
-  double timeout_seconds = 60;    // for each compile and each run
   double patience_seconds = 600;  // time to wait for a GPU that another process uses
-  int threads = 0;
-  bool quick = false;   // one process and few samples per race
-  std::string version;  // of this program, for the record
 };
 /// What a run stores of it.
 template <class V>
