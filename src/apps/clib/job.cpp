@@ -72,12 +72,7 @@ void Job::run() {
 void Job::execute(commands::Listener& listener) {
   try {
     commands::Io io(command_.name, listener);
-    const Result<options::Args> args = options::parse_args(command_, words_);
-    if (args) {
-      commands::perform(command_, *args, io);
-    } else {
-      io.fail(args.error());
-    }
+    commands::perform(command_, words_, io);
   } catch (const std::bad_alloc&) {
     listener.document = failed(commands::kEnvironment, "environment", "out of memory");
   } catch (const std::exception& bug) {

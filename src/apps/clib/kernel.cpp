@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "binding/load.h"
 #include "clib/shared_context.h"
+#include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/instantiate.h"
@@ -36,20 +37,8 @@ Json default_json(const kernel::ScalarDecl& scalar) {
   return {};
 }
 
-std::map<std::string, int64_t> integers(const Json& object) {
-  std::map<std::string, int64_t> values;
-  for (const auto& [name, value] : object.members()) values[name] = value.as_int();
-  return values;
-}
-
-std::map<std::string, std::vector<int64_t>> lists(const Json& object) {
-  std::map<std::string, std::vector<int64_t>> values;
-  for (const auto& [name, list] : object.members()) {
-    std::vector<int64_t>& to = values[name];
-    for (const Json& item : list.items()) to.push_back(item.as_int());
-  }
-  return values;
-}
+/// A list of integers per tensor.
+using Lists = std::map<std::string, std::vector<int64_t>>;
 
 std::string log_of(const ports::CompileFailed& failed) {
   for (const ports::CompileMessage& message : failed.messages) {
@@ -74,7 +63,7 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const Json& options) {
   kernel::Module module =
       KW_TRY(binding::parse_module(options["text"].as_string(), name.empty() ? "kernel.cu" : name));
   std::unique_ptr<Kernel> made(new Kernel(std::move(module)));
-  made->tunes_ = integers(options["tunes"]);
+  made->tunes_ = value_of<std::map<std::string, int64_t>>(options["tunes"]);
   made->compiler_ = options["compiler"].as_string();
   made->timeout_seconds_ = options["timeout_seconds"].as_double(60);
   made->describe();
@@ -82,31 +71,26 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const Json& options) {
 }
 
 void Kernel::describe() {
-  Json tensors = Json::array();
-  for (const kernel::TensorDecl& decl : module_.tensors) {
-    if (decl.role == kernel::Role::Scratch) continue;
-    Json one = Json::object();
-    one.set("name", decl.name).set("role", kernel::role_name(decl.role));
-    one.set("dtype", tensor::dtype_name(decl.dtype)).set("shape", shape_json(decl.shape));
-    one.set("strides", shape_json(decl.strides));
-    tensors.push(one.set("optional", decl.optional).set("align", decl.align));
-  }
-  Json scalars = Json::array();
-  for (const kernel::ScalarDecl& decl : module_.scalars) {
-    Json one = Json::object();
-    one.set("name", decl.name).set("dtype", tensor::dtype_name(decl.dtype));
-    scalars.push(one.set("default", default_json(decl)));
-  }
-  Json json = Json::object();
-  json.set("task", module_.task).set("tensors", std::move(tensors));
-  json.set("scalars", std::move(scalars)).set("dims", json_of(module_.dims()));
-  description_ = json.dump();
+  std::vector<kernel::TensorDecl> tensors = module_.tensors;
+  std::erase_if(tensors, [](const auto& decl) { return decl.role == kernel::Role::Scratch; });
+  JsonWriter v;
+  v("task", module_.task);
+  v("tensors", json_list(tensors, [](auto& row, const kernel::TensorDecl& decl) {
+      row("name", decl.name)("role", kernel::role_name(decl.role));
+      row("dtype", tensor::dtype_name(decl.dtype))("shape", shape_json(decl.shape));
+      row("strides", shape_json(decl.strides))("optional", decl.optional)("align", decl.align);
+    }));
+  v("scalars", json_list(module_.scalars, [](auto& row, const kernel::ScalarDecl& decl) {
+      row("name", decl.name)("dtype", tensor::dtype_name(decl.dtype));
+      row("default", default_json(decl));
+    }));
+  description_ = v("dims", module_.dims()).take().dump();
 }
 
 /// A dim that only strides name gets its value from the tensors' strides.
 Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names) const {
   const std::vector<std::string> dims = module_.dims(names.absent);
-  for (const auto& [name, strides] : lists(request["strides"])) {
+  for (const auto& [name, strides] : value_of<Lists>(request["strides"])) {
     const kernel::TensorDecl* decl = module_.find_tensor(name);
     if (decl == nullptr || decl->strides.size() != strides.size()) continue;
     for (size_t i = 0; i < strides.size(); ++i) {
@@ -127,11 +111,11 @@ Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names
 Result<binding::BindingRequest> Kernel::names(const Json& request) const {
   binding::BindingRequest names;
   names.tunes = tunes_;
-  names.dims = integers(request["dims"]);
+  names.dims = value_of<std::map<std::string, int64_t>>(request["dims"]);
   for (const Json& name : request["absent"].items()) names.absent.insert(name.as_string());
   for (const auto& [name, value] : request["scalars"].members())
     names.scalars[name] = value.is_string() ? value.as_string() : value.dump();
-  const auto inferred = KW_TRY(kernel::infer_dims(module_, lists(request["shapes"])));
+  const auto inferred = KW_TRY(kernel::infer_dims(module_, value_of<Lists>(request["shapes"])));
   for (const auto& [name, value] : inferred) {
     const auto [said, fresh] = names.dims.emplace(name, value);
     if (!fresh && said->second != value)

@@ -28,24 +28,16 @@ using kernel::Buffer;
 using kernel::Role;
 
 const char* fill_name(kernel::Fill fill) {
-  switch (fill) {
-    case kernel::Fill::Poison:
-      return "none";
-    case kernel::Fill::Zero:
-      return "zero";
-    case kernel::Fill::ZeroKept:
-      break;
-  }
-  return "kept";
+  constexpr const char* kNames[] = {"none", "zero", "kept"};
+  return kNames[static_cast<size_t>(fill)];
 }
 
 Json describe(const Buffer& buffer) {
-  Json json = Json::object();
-  json.set("name", buffer.name).set("role", kernel::role_name(buffer.role));
-  json.set("dtype", tensor::dtype_name(buffer.dtype)).set("shape", json_of(buffer.shape));
-  json.set("strides", json_of(buffer.strides)).set("bytes", buffer.bytes);
-  json.set("align", buffer.align).set("fill", fill_name(buffer.fill));
-  return json.set("present", buffer.present);
+  JsonWriter v;
+  v("name", buffer.name)("role", kernel::role_name(buffer.role));
+  v("dtype", tensor::dtype_name(buffer.dtype))("shape", buffer.shape)("strides", buffer.strides);
+  v("bytes", buffer.bytes)("align", buffer.align)("fill", fill_name(buffer.fill));
+  return v("present", buffer.present).take();
 }
 
 bool is_empty(const Buffer& buffer) {

@@ -104,10 +104,9 @@ int bench_code(const timing::BenchReport& report) {
   return report.candidate.problem.empty() ? kOk : kEnvironment;
 }
 
-int finish(const Result<timing::BenchReport>& report, Io& io) {
-  if (!report) return io.fail(report.error());
-  io.print(bench_text(*report, io.style()));
-  return io.finish(bench_code(*report), to_json(*report));
+int finish(const timing::BenchReport& report, Io& io) {
+  io.print(bench_text(report, io.style()));
+  return io.finish(bench_code(report), to_json(report));
 }
 
 Result<timing::CompareReport> compare(const Args& args, Io& io) {
@@ -132,42 +131,37 @@ Result<timing::CompareReport> compare(const Args& args, Io& io) {
 
 }  // namespace
 
-int bench_command(const Args& args, Io& io) {
-  const Result<timing::BenchRequest> request = bench_request(args, args.positionals.front());
-  if (!request) return io.fail(request.error());
-  if (request->verify.reference_path.empty())
-    return io.fail(input_error("bench needs --reference REF: a Python file or a task folder"));
-  return finish(bench(args, io, *request), io);
+Result<int> bench_command(const Args& args, Io& io) {
+  const timing::BenchRequest request = KW_TRY(bench_request(args, args.positionals.front()));
+  if (request.verify.reference_path.empty())
+    return input_error("bench needs --reference REF: a Python file or a task folder");
+  return finish(KW_TRY(bench(args, io, request)), io);
 }
 
-int compare_command(const Args& args, Io& io) {
+Result<int> compare_command(const Args& args, Io& io) {
   if (args.positionals.size() != 2)
-    return io.fail(input_error("compare needs two modules: compare A.cu B.cu"));
+    return input_error("compare needs two modules: compare A.cu B.cu");
   if (!args.one("--reference").empty()) {
-    Result<timing::BenchRequest> request = bench_request(args, args.positionals[0]);
-    if (!request) return io.fail(request.error());
-    request->modules.push_back(args.positionals[1]);
-    return finish(bench(args, io, std::move(request).value()), io);
+    timing::BenchRequest request = KW_TRY(bench_request(args, args.positionals[0]));
+    request.modules.push_back(args.positionals[1]);
+    return finish(KW_TRY(bench(args, io, std::move(request))), io);
   }
-  const Result<timing::CompareReport> report = compare(args, io);
-  if (!report) return io.fail(report.error());
-  io.print(compare_text(*report, io.style()));
-  return io.finish(report->ok() ? kOk : kCandidateFailed, to_json(*report));
+  const timing::CompareReport report = KW_TRY(compare(args, io));
+  io.print(compare_text(report, io.style()));
+  return io.finish(report.ok() ? kOk : kCandidateFailed, to_json(report));
 }
 
-int calibrate_command(const Args& args, Io& io) {
-  const auto machine = open_bench_machine(args, io);
-  if (!machine) return io.fail(machine.error());
-  if (!(*machine)->no_gpu().empty())
-    return io.fail(environment_error("calibrate needs a GPU: " + (*machine)->no_gpu()));
+Result<int> calibrate_command(const Args& args, Io& io) {
+  const auto machine = KW_TRY(open_bench_machine(args, io));
+  if (!machine->no_gpu().empty())
+    return environment_error("calibrate needs a GPU: " + machine->no_gpu());
   io.progress("measuring bandwidths and peaks");
-  const timing::BenchTools& tools = (*machine)->tools();
-  const auto report =
-      timing::calibration_of(tools.verify.gpu->info(), tools.calibrate, timing::Freshness::New);
-  if (!report) return io.fail(report.error());
-  io.print(calibration_text(*report));
-  Json json = record::to_json(report->calibration);
-  json.set("path", report->path);
+  const timing::BenchTools& tools = machine->tools();
+  const auto report = KW_TRY(timing::calibration_of(tools.verify.gpu->info(), tools.calibrate,
+                                                    timing::Freshness::New));
+  io.print(calibration_text(report));
+  Json json = record::to_json(report.calibration);
+  json.set("path", report.path);
   return io.finish(kOk, json);
 }
 

@@ -130,15 +130,14 @@ Result<std::vector<const Method*>> named(const std::string& word) {
 
 }  // namespace
 
-int catalog_command(const Args& args, Io& io) {
+Result<int> catalog_command(const Args& args, Io& io) {
   const std::string word = args.positionals.empty() ? "" : args.positionals.front();
-  const Result<std::vector<const Method*>> methods = named(word);
-  if (!methods) return io.fail(methods.error());
-  const bool one = methods->size() == 1;
-  io.print(one ? method_text(*methods->front(), io.style()) : list_text(*methods, io.style()));
-  if (one) return io.finish(kOk, Json().set("method", catalog::to_json(*methods->front())));
+  const std::vector<const Method*> methods = KW_TRY(named(word));
+  const bool one = methods.size() == 1;
+  io.print(one ? method_text(*methods.front(), io.style()) : list_text(methods, io.style()));
+  if (one) return io.finish(kOk, Json().set("method", catalog::to_json(*methods.front())));
   Json list = Json::array(), metrics = Json::array();
-  for (const Method* method : *methods) list.push(catalog::to_json(*method));
+  for (const Method* method : methods) list.push(catalog::to_json(*method));
   for (const catalog::Metric& metric : catalog::metrics()) metrics.push(catalog::to_json(metric));
   return io.finish(kOk, Json().set("methods", std::move(list)).set("metrics", std::move(metrics)));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "commands/io.h"
 #include "core/result.h"
@@ -12,10 +13,13 @@ namespace kw::commands {
 using options::Args;
 using options::Command;
 
-/// Runs a command; tells the user about files that it executes.
+/// Runs a command; tells the user about files that it executes. Returns the exit code.
 int perform(const Command& command, const Args& args, Io& io);
+/// The same for the words of a command line.
+int perform(const Command& command, const std::vector<std::string>& words, Io& io);
 
-/// Every command that is not hidden, and its function. main.cpp makes its table from this list.
+/// Every command that is not hidden, and its function, which returns the exit code. An Error is
+/// shown by the caller. main.cpp makes its table from this list.
 #define KW_COMMANDS(EACH)                        \
   EACH("synthesize", synthesize_command)         \
   EACH("evolve", evolve_command)                 \
@@ -48,13 +52,13 @@ int perform(const Command& command, const Args& args, Io& io);
   EACH("completions", completions_command)       \
   EACH("version", version_command)               \
   EACH("help", help_command)
-#define KW_DECLARE(name, function) int function(const Args& args, Io& io);
+#define KW_DECLARE(name, function) Result<int> function(const Args& args, Io& io);
 KW_COMMANDS(KW_DECLARE)
 #undef KW_DECLARE
 
 /// The hidden process behind one call of an MCP tool.
-int job_worker(const Args& args, Io& io);
+Result<int> job_worker(const Args& args, Io& io);
 /// Answers a shell that completes a command line.
-int complete_command(const Args& args, Io& io);
+Result<int> complete_command(const Args& args, Io& io);
 
 }  // namespace kw::commands

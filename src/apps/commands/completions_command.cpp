@@ -4,18 +4,18 @@
 
 namespace kw::commands {
 
-int completions_command(const Args& args, Io& io) {
+Result<int> completions_command(const Args& args, Io& io) {
   const std::string& shell = args.positionals.front();
   const std::string script = options::completion_script(shell);
   if (script.empty()) {
-    return io.fail(input_error("there are no completions for '" + shell +
-                               "'; shells: " + join(options::completion_shells(), ", ")));
+    return input_error("there are no completions for '" + shell +
+                       "'; shells: " + join(options::completion_shells(), ", "));
   }
   io.print(script);
   return io.finish(kOk, Json::object().set("shell", shell).set("text", script));
 }
 
-int complete_command(const Args& args, Io& io) {
+Result<int> complete_command(const Args& args, Io& io) {
   using From = options::Completion::From;
   const options::Completion made = options::complete_words(args.positionals);
   std::string text = made.from == From::Files     ? "files\n"

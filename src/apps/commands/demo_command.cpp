@@ -69,29 +69,27 @@ std::string heading(Io& io, const char* text) {
 
 }  // namespace
 
-int demo_command(const Args& args, Io& io) {
+Result<int> demo_command(const Args& args, Io& io) {
   io.print(heading(
       io, "1. A PyTorch function becomes a verified CUDA kernel, with no GPU and no model"));
   io.print(std::string(kReferenceText) + "\n");
-  const Result<workflows::SynthesisReport> made = synthesize(args, io);
-  if (!made) return io.fail(made.error());
-  io.print(synthesis_text(*made, io.style()));
-  if (made->error_blame) {
-    io.print_error(made->failure_reason);
-    return io.finish(exit_code(static_cast<Blame>(*made->error_blame)), made->document);
+  const workflows::SynthesisReport made = KW_TRY(synthesize(args, io));
+  io.print(synthesis_text(made, io.style()));
+  if (made.error_blame) {
+    io.print_error(made.failure_reason);
+    return io.finish(exit_code(static_cast<Blame>(*made.error_blame)), made.document);
   }
   io.print("\n" + heading(io, "2. A kernel with a bug in it, on the virtual GPU with all checks"));
-  const Result<Bug> bug = run_bug(args, io);
-  if (!bug) return io.fail(bug.error());
-  for (const std::string& note : bug->report.notes) io.note(note);
-  io.print(run_text(bug->report, bug->module, io.style()));
-  const bool ok = made->passed && bug->caught();
+  const Bug bug = KW_TRY(run_bug(args, io));
+  for (const std::string& note : bug.report.notes) io.note(note);
+  io.print(run_text(bug.report, bug.module, io.style()));
+  const bool ok = made.passed && bug.caught();
   io.print(
       ok ? "\nNo GPU was used. Try it on your own: kernelwright synthesize --reference FILE.py\n"
          : "\nThe demonstration failed.\n");
   Json json = Json::object();
-  json.set("synthesis", made->document).set("kernel", made->kernel_path);
-  json.set("bad", to_json(bug->report, bug->module));
+  json.set("synthesis", made.document).set("kernel", made.kernel_path);
+  json.set("bad", to_json(bug.report, bug.module));
   return io.finish(ok ? kOk : kCandidateFailed, json);
 }
 

@@ -47,14 +47,12 @@ std::string description_text(const verification::Description& made, const report
 
 }  // namespace
 
-int describe_command(const Args& args, Io& io) {
-  const Result<binding::BindingRequest> bindings = binding_options(args);
-  if (!bindings) return io.fail(bindings.error());
-  const Result<verification::Description> made = verification::describe_task(
-      {args.positionals.front(), args.one("--function"), args.all("--input"), bindings->dims});
-  if (!made) return io.fail(made.error());
-  io.print(description_text(*made, io.style()));
-  return io.finish(kOk, to_json(*made));
+Result<int> describe_command(const Args& args, Io& io) {
+  const binding::BindingRequest bindings = KW_TRY(binding_options(args));
+  const verification::Description made = KW_TRY(verification::describe_task(
+      {args.positionals.front(), args.one("--function"), args.all("--input"), bindings.dims}));
+  io.print(description_text(made, io.style()));
+  return io.finish(kOk, to_json(made));
 }
 
 }  // namespace kw::commands

@@ -69,29 +69,22 @@ DoctorReport examine() {
 }
 
 Json to_json(const DoctorReport& report) {
-  Json tools = Json::object();
+  JsonWriter v, tools;
+  v.group("host", [&](auto& g) {
+    g("system", report.kernel)("cores", report.cores)("available_bytes", report.memory_bytes);
+    g("cache_folder", report.cache_folder);
+  });
   for (const machine::Tool& tool : report.tools) {
-    Json json = Json::object();
-    json.set("title", tool.title)
-        .set("state", machine::tool_state_name(tool.state))
-        .set("version", tool.version);
-    json.set("path", tool.path).set("note", tool.note);
-    if (tool.state != machine::ToolState::Found)
-      json.set("cost", tool.cost).set("remedy", tool.remedy);
-    tools.set(tool.name, json);
+    tools.group(tool.name, [&](auto& g) {
+      const When missing{tool.state != machine::ToolState::Found};
+      g("title", tool.title)("state", machine::tool_state_name(tool.state));
+      g("version", tool.version)("path", tool.path)("note", tool.note);
+      g("cost", tool.cost, missing)("remedy", tool.remedy, missing);
+    });
   }
-  Json host = Json::object();
-  host.set("system", report.kernel)
-      .set("cores", report.cores)
-      .set("available_bytes", report.memory_bytes);
-  host.set("cache_folder", report.cache_folder);
-  Json json = Json::object();
-  json.set("host", host).set("compiler", report.compiler.empty() ? Json() : Json(report.compiler));
-  json.set("gpu", report.gpu ? machine::to_json(*report.gpu) : Json())
-      .set("tools", tools)
-      .set("models", models_json(report))
-      .set("looked_at", json_of(report.looked_at));
-  return json;
+  v("compiler", report.compiler, Zero::Null);
+  v("gpu", report.gpu ? machine::to_json(*report.gpu) : Json())("tools", tools.take());
+  return v("models", models_json(report))("looked_at", report.looked_at).take();
 }
 
 }  // namespace kw::commands

@@ -82,12 +82,12 @@ std::string report_text(const DoctorReport& report, bool looked, const report::S
   return out;
 }
 
-int has_tool(const std::string& name, Io& io) {
+Result<int> has_tool(const std::string& name, Io& io) {
   const auto tool = machine::examine_one(name);
   if (!tool) {
-    return io.fail(input_error(fmt::format("--has: unknown tool '{}'{}; known tools: {}", name,
-                                           did_you_mean(name, machine::tool_names()),
-                                           join(machine::tool_names(), ", "))));
+    return input_error(fmt::format("--has: unknown tool '{}'{}; known tools: {}", name,
+                                   did_you_mean(name, machine::tool_names()),
+                                   join(machine::tool_names(), ", ")));
   }
   const bool there = tool->state != ToolState::Missing;
   io.print(fmt::format("{}: {}\n", name, there ? tool->version + " " + tool->path : "missing"));
@@ -99,7 +99,7 @@ int has_tool(const std::string& name, Io& io) {
 
 }  // namespace
 
-int doctor_command(const Args& args, Io& io) {
+Result<int> doctor_command(const Args& args, Io& io) {
   if (!args.all("--has").empty()) return has_tool(args.one("--has"), io);
   io.progress("looking");
   const DoctorReport report = examine();

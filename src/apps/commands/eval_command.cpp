@@ -160,26 +160,23 @@ Status agree_to_cost(const workflows::EvalRequest& request, const Args& args, Io
 
 }  // namespace
 
-int eval_command(const Args& args, Io& io) {
-  const Result<workflows::EvalRequest> request = eval_request(args, io);
-  if (!request) return io.fail(request.error());
-  if (const Status agreed = agree_to_cost(*request, args, io); !agreed)
-    return io.fail(agreed.error());
-  const std::string& folder = request->runner.out;
-  InterruptWatch::set_final_note("to continue: " + request->runner.command + "\n");
+Result<int> eval_command(const Args& args, Io& io) {
+  const workflows::EvalRequest request = KW_TRY(eval_request(args, io));
+  KW_TRY(agree_to_cost(request, args, io));
+  const std::string& folder = request.runner.out;
+  InterruptWatch::set_final_note("to continue: " + request.runner.command + "\n");
   const auto watch = [&io](const RunnerEvent& event) { show(event, io); };
-  const Result<suites::Evaluation> evaluation =
-      workflows::eval_suite(*request, workflows::eval_tools(request->each), watch);
-  if (!evaluation) return io.fail(evaluation.error());
-  io.print("\n" + suites::summary_text(*evaluation));
+  const suites::Evaluation evaluation =
+      KW_TRY(workflows::eval_suite(request, workflows::eval_tools(request.each), watch));
+  io.print("\n" + suites::summary_text(evaluation));
   io.print(fmt::format("results     {}/results.csv\nsummary     {}/summary.md\n", folder, folder));
-  if (!evaluation->complete()) {
-    io.print(fmt::format("{} of {} tasks have a row; to continue:\n  {}\n", evaluation->rows.size(),
-                         evaluation->selected, request->runner.command));
+  if (!evaluation.complete()) {
+    io.print(fmt::format("{} of {} tasks have a row; to continue:\n  {}\n", evaluation.rows.size(),
+                         evaluation.selected, request.runner.command));
   }
-  Json document = suites::to_json(*evaluation);
+  Json document = suites::to_json(evaluation);
   document.set("folder", folder);
-  return io.finish(evaluation->interrupted ? kInterrupted : verdict(*evaluation),
+  return io.finish(evaluation.interrupted ? kInterrupted : verdict(evaluation),
                    std::move(document));
 }
 

@@ -13,6 +13,7 @@
 #include "commands/model_options.h"
 #include "commands/synthesize_text.h"
 #include "commands/values.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "evolve/ensemble.h"
 #include "os/files.h"
@@ -75,50 +76,44 @@ Result<workflows::SynthesizeRequest> evolve_request(const Args& args, Io& io) {
   return request;
 }
 
-std::string evolution_words(const Result<workflows::SynthesisReport>& report) {
-  if (!report || report->document["evolution"].is_null()) return "";
-  return "\n" + workflows::evolution_text(report->document["evolution"], false);
+std::string evolution_words(const workflows::SynthesisReport& report) {
+  if (report.document["evolution"].is_null()) return "";
+  return "\n" + workflows::evolution_text(report.document["evolution"], false);
 }
 
-int resume_evolution(const Args& args, Io& io) {
+Result<int> resume_evolution(const Args& args, Io& io) {
+  KW_TRY(check_given_again(args));
+  if (!args.positionals.empty())
+    return input_error("evolve --resume RUN takes no TASK: the run has its own");
   workflows::ContinueRequest request;
-  const auto fill = [&]() -> Status {
-    KW_TRY(check_given_again(args));
-    if (!args.positionals.empty())
-      return input_error("evolve --resume RUN takes no TASK: the run has its own");
-    request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.one("--resume")));
-    workflows::EvolveResumeOptions again;
-    again.ensemble = KW_TRY(ensemble_option(args));
-    if (args.given("--generations")) again.generations = args.integer("--generations");
-    if (again.generations && *again.generations < 1)
-      return input_error(fmt::format("--generations: '{}' is not a whole number from 1 to 1000000",
-                                     args.one("--generations")));
-    request.evolve = again;
-    KW_TRY(continue_options(args, request));
-    return Done{};
-  };
-  const Status filled = fill();
-  if (!filled) return io.fail(filled.error());
-  const auto report = resume_run(request, io);
+  request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.one("--resume")));
+  workflows::EvolveResumeOptions again;
+  again.ensemble = KW_TRY(ensemble_option(args));
+  if (args.given("--generations")) again.generations = args.integer("--generations");
+  if (again.generations && *again.generations < 1)
+    return input_error(fmt::format("--generations: '{}' is not a whole number from 1 to 1000000",
+                                   args.one("--generations")));
+  request.evolve = again;
+  KW_TRY(continue_options(args, request));
+  const auto report = KW_TRY(resume_run(request, io));
   return finish_job(report, io, evolution_words(report));
 }
 
-int show_comparison(const Result<workflows::EvolveComparison>& comparison, int code, Json runs,
+int show_comparison(const workflows::EvolveComparison& comparison, int code, const Json& runs,
                     Io& io) {
-  if (!comparison) return io.fail(comparison.error());
-  io.print(comparison->text + (comparison->page_path.empty()
-                                   ? "\nno page: " + comparison->page_problem + "\n"
-                                   : "\nas a page: " + comparison->page_path + "\n"));
-  Json document = Json::object();
-  document.set("comparison", comparison->document).set("markdown", comparison->markdown);
-  document.set("page", comparison->page_path.empty() ? Json() : Json(comparison->page_path));
-  if (!runs.is_null()) document.set("runs", std::move(runs));
-  return io.finish(code, std::move(document));
+  io.print(comparison.text + (comparison.page_path.empty()
+                                  ? "\nno page: " + comparison.page_problem + "\n"
+                                  : "\nas a page: " + comparison.page_path + "\n"));
+  JsonWriter v;
+  v("comparison", comparison.document)("markdown", comparison.markdown);
+  v("page", comparison.page_path, Zero::Null)("runs", runs, When{!runs.is_null()});
+  return io.finish(code, v.take());
 }
 
-int compare_runs(const Args& args, Io& io) {
+Result<int> compare_runs(const Args& args, Io& io) {
   const std::vector<std::string> names(args.positionals.begin() + 1, args.positionals.end());
-  return show_comparison(workflows::compare_evolutions(args.one("--out"), names), kOk, Json(), io);
+  const auto comparison = KW_TRY(workflows::compare_evolutions(args.one("--out"), names));
+  return show_comparison(comparison, kOk, Json(), io);
 }
 
 /// The features that are on in each run of a comparison.
@@ -132,7 +127,7 @@ constexpr std::array kArmsRows = {ArmsRow{"base", false, false, false},
                                   ArmsRow{"verifiers+shapes+profile", true, true, true}};
 
 /// Runs the same evolution with more and more features on.
-int compare_arms(workflows::SynthesizeRequest request, Io& io) {
+Result<int> compare_arms(workflows::SynthesizeRequest request, Io& io) {
   std::vector<workflows::NamedReport> reports;
   Json runs = Json::array();
   int code = kOk;
@@ -143,34 +138,30 @@ int compare_arms(workflows::SynthesizeRequest request, Io& io) {
     request.evolve->reviewers = row.verifiers ? reviewers : review::SoftVerifyOptions{};
     request.evolve->shape_info = row.shape_info;
     request.evolve->profile_feedback = row.profile_feedback;
-    const auto report = make_kernel(request, io);
-    if (!report) return io.fail(report.error());
-    reports.push_back({row.name, report->folder, report->document});
-    runs.push(Json::object()
-                  .set("name", row.name)
-                  .set("run", report->run_id)
-                  .set("folder", report->folder)
-                  .set("passed", report->passed));
-    if (report_code(*report) != kOk) code = report_code(*report);
-    if (report->interrupted) break;
+    const auto report = KW_TRY(make_kernel(request, io));
+    reports.push_back({row.name, report.folder, report.document});
+    JsonWriter v;
+    v("name", row.name)("run", report.run_id)("folder", report.folder)("passed", report.passed);
+    runs.push(v.take());
+    if (report_code(report) != kOk) code = report_code(report);
+    if (report.interrupted) break;
     // All runs use one seed, so that a difference comes from the features and not from chance.
     if (!request.evolve->seed)
       request.evolve->seed =
-          static_cast<uint64_t>(report->document["search"]["order_seed"].as_int());
+          static_cast<uint64_t>(report.document["search"]["order_seed"].as_int());
   }
-  return show_comparison(workflows::compare_reports(reports), code, std::move(runs), io);
+  return show_comparison(KW_TRY(workflows::compare_reports(reports)), code, runs, io);
 }
 
 }  // namespace
 
-int evolve_command(const Args& args, Io& io) {
+Result<int> evolve_command(const Args& args, Io& io) {
   if (!args.all("--resume").empty()) return resume_evolution(args, io);
   if (!args.positionals.empty() && args.positionals.front() == "compare")
     return compare_runs(args, io);
-  const auto request = evolve_request(args, io);
-  if (!request) return io.fail(request.error());
-  if (args.has("--compare")) return compare_arms(*request, io);
-  const auto report = make_kernel(*request, io);
+  const auto request = KW_TRY(evolve_request(args, io));
+  if (args.has("--compare")) return compare_arms(request, io);
+  const auto report = KW_TRY(make_kernel(request, io));
   return finish_job(report, io, evolution_words(report));
 }
 

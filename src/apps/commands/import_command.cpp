@@ -33,24 +33,22 @@ std::string next_step(const reference::ImportReport& report, const std::string& 
 
 }  // namespace
 
-int import_command(const Args& args, Io& io) {
-  const Result<reference::ImportReport> report = import_file(args);
-  if (!report) return io.fail(report.error());
-  Json document = to_json(*report);
-  if (!report->result.problems.empty()) {
-    io.print_error(reference::problems_text(*report));
+Result<int> import_command(const Args& args, Io& io) {
+  const reference::ImportReport report = KW_TRY(import_file(args));
+  Json document = to_json(report);
+  if (!report.result.problems.empty()) {
+    io.print_error(reference::problems_text(report));
     return io.finish(kBadInput, std::move(document));
   }
-  for (const std::string& note : report->result.notes) io.note(note);
+  for (const std::string& note : report.result.notes) io.note(note);
   const std::string out = args.one("--out");
   if (out.empty()) {
-    io.print(report->result.module);
+    io.print(report.result.module);
     return io.finish(kOk, std::move(document));
   }
-  const Status written = os::write_file(out, report->result.module);
-  if (!written) return io.fail(written.error());
+  KW_TRY(os::write_file(out, report.result.module));
   io.print(fmt::format("{} contains the launches of '{}'; verify it with\n  {}\n", out,
-                       report->result.launcher, next_step(*report, out, args.one("--reference"))));
+                       report.result.launcher, next_step(report, out, args.one("--reference"))));
   return io.finish(kOk, std::move(document.set("out", out)));
 }
 

@@ -40,12 +40,6 @@ std::string optional_text(const std::optional<double>& value) {
   return value ? report::short_number(*value) : "-";
 }
 
-std::string tunes_text(const std::map<std::string, int64_t>& tunes) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : tunes) words.push_back(fmt::format("{}={}", name, value));
-  return join(words, " ");
-}
-
 std::string line(const char* title, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<11}{}\n", title, printable(text));
 }
@@ -104,19 +98,14 @@ std::string correctness_text(const workflows::RunView& view) {
 }
 
 std::string candidates_table(const workflows::RunView& view, size_t most, const Style& style) {
-  Table table({{"candidate"},
-               {"verdict"},
-               {"us", Table::Align::Right},
-               {"estimate us", Table::Align::Right},
-               {"what it is"},
-               {"tunables"}});
+  Table table({"candidate", "verdict", ">us", ">estimate us", "what it is", "tunables"});
   for (size_t i = 0; i < std::min(most, view.candidates.size()); ++i) {
     const store::CandidateRow& row = view.candidates[i];
     const std::string verdict = row.verdict.empty() ? "not judged" : printable(row.verdict);
     const std::string what =
         row.verdict == "passed" || row.reason.empty() ? row.origin : row.reason;
     table.add({row.id, verdict, optional_text(row.microseconds), optional_text(row.estimate_us),
-               first_line(what, 60), printable(tunes_text(row.tunes))});
+               first_line(what, 60), printable(task::dims_text(row.tunes))});
   }
   std::string text = table.empty() ? "" : "\n" + table.text(style);
   if (view.candidates.size() > most) {
@@ -142,7 +131,7 @@ std::string next_text(const workflows::RunView& view) {
 std::string differences_text(const char* title, const std::vector<workflows::Difference>& list,
                              const Style& style) {
   if (list.empty()) return "";
-  Table table({{title}, {"before"}, {"after"}});
+  Table table({title, "before", "after"});
   for (const workflows::Difference& one : list) {
     table.add({printable(one.what), first_line(one.before.empty() ? "-" : one.before, 60),
                first_line(one.after.empty() ? "-" : one.after, 60)});
@@ -190,15 +179,8 @@ std::string models_lines(const workflows::RunView& view) {
 }  // namespace
 
 std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style) {
-  Table table({{"run"},
-               {"task"},
-               {"status"},
-               {"best", Table::Align::Right},
-               {"speedup", Table::Align::Right},
-               {"passed", Table::Align::Right},
-               {"tried", Table::Align::Right},
-               {"seconds", Table::Align::Right},
-               {"size", Table::Align::Right}});
+  Table table({"run", "task", "status", ">best", ">speedup", ">passed", ">tried", ">seconds",
+               ">size"});
   for (const store::RunRow& run : runs) {
     table.add({printable(run.id), printable(run.name),
                status_text(run.status, style), speed_text(run), optional_text(run.speedup),
@@ -239,7 +221,7 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
                   report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning,
                                 printable(verdict)));
   text += line("from", one.proposer) + line("what", one.origin);
-  text += line("tunables", tunes_text(one.tunes)) + line("parents", join(one.parents, " "));
+  text += line("tunables", task::dims_text(one.tunes)) + line("parents", join(one.parents, " "));
   text += line("added", fmt::format("after {:.3f} s", one.when));
   text += line("stopped at", view.verdict["stage"].as_string());
   text += line("because", view.verdict["reason"].as_string());
@@ -253,8 +235,7 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
 
 std::string diff_text(const workflows::RunDiff& diff, const Style& style) {
   if (diff.same()) return "the two runs have the same request and the same result\n";
-  Table table(
-      {{"run"}, {"task"}, {"status"}, {"best", Table::Align::Right}, {"passed"}, {"tried"}});
+  Table table({"run", "task", "status", ">best", "passed", "tried"});
   for (const store::RunRow* run : {&diff.before, &diff.after}) {
     table.add({printable(run->id), printable(run->name),
                status_text(run->status, style), speed_text(*run), std::to_string(run->passed),

@@ -64,26 +64,31 @@ Status name_reference(const std::string& named, const std::string& function,
   return Done{};
 }
 
-Status read_synthesis_options(const Args& args, Io& io, workflows::SynthesizeRequest& request) {
+Status task_request_options(const Args& args, workflows::TaskRequest& request) {
   request.inputs = args.all("--input");
   request.dims = KW_TRY(binding_options(args)).dims;
-  request.elements = args.integer("--elements");
-  request.target = args.one("--target");
   request.device = args.one("--device");
+  request.target = args.one("--target");
   request.compiler = args.one("--compiler");
+  request.precision = args.one("--precision");
+  request.cross_check = args.one("--cross-check");
+  request.quick = args.has("--quick");
+  request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads"));
+  request.version = version();
+  return Done{};
+}
+
+Status read_synthesis_options(const Args& args, Io& io, workflows::SynthesizeRequest& request) {
+  KW_TRY(task_request_options(args, request));
+  request.elements = args.integer("--elements");
   request.proposer = args.one("--proposer", "auto");
   request.models = KW_TRY(model_options(args, io));
   request.seconds = args.number("--time");
   request.candidates = static_cast<size_t>(args.integer("--candidates"));
   request.goal = args.number("--goal");
   request.perf_target = args.number("--perf-target", request.perf_target);
-  request.precision = args.one("--precision");
-  request.quick = args.has("--quick");
-  request.cross_check = args.one("--cross-check");
   if (args.given("--versus")) request.baselines = baseline_names(args.one("--versus"));
-  request.timeout_seconds = args.number("--timeout");
-  request.threads = static_cast<int>(args.integer("--threads"));
-  request.version = version();
   return Done{};
 }
 
@@ -133,11 +138,10 @@ Json report_document(const workflows::SynthesisReport& report) {
   return document;
 }
 
-int finish_job(const Result<workflows::SynthesisReport>& report, Io& io, const std::string& more) {
-  if (!report) return io.fail(report.error());
-  io.print(synthesis_text(*report, io.style()) + more);
-  if (report->error_blame && !report->interrupted) io.print_error(report->failure_reason);
-  return io.finish(report_code(*report), report_document(*report));
+int finish_job(const workflows::SynthesisReport& report, Io& io, const std::string& more) {
+  io.print(synthesis_text(report, io.style()) + more);
+  if (report.error_blame && !report.interrupted) io.print_error(report.failure_reason);
+  return io.finish(report_code(report), report_document(report));
 }
 
 }  // namespace kw::commands

@@ -17,6 +17,8 @@ namespace kw::commands {
 Status name_reference(const std::string& named, const std::string& function,
                       workflows::SynthesizeRequest& request);
 
+/// The options about a task and its machine, except reference and seed.
+Status task_request_options(const Args& args, workflows::TaskRequest& request);
 /// The options that synthesize, evolve and eval read in the same way.
 Status read_synthesis_options(const Args& args, Io& io, workflows::SynthesizeRequest& request);
 
@@ -30,7 +32,6 @@ int report_code(const workflows::SynthesisReport& report);
 /// report.json, with the Error that ended the job if there was one.
 Json report_document(const workflows::SynthesisReport& report);
 /// Prints the result and then `more`. Returns the exit code.
-int finish_job(const Result<workflows::SynthesisReport>& report, Io& io,
-               const std::string& more = "");
+int finish_job(const workflows::SynthesisReport& report, Io& io, const std::string& more = "");
 
 }  // namespace kw::commands

@@ -52,28 +52,21 @@ Json run_words(std::vector<std::string> words, Channel& channel) {
   Io io(name, listener);
   const Command* command = options::find_command(name);
   words.erase(words.begin());
-  if (command == nullptr || command->hidden) {
+  if (command == nullptr || command->hidden)
     io.fail(input_error("there is no command '" + name + "'"));
-    return std::move(listener.document);
-  }
-  const Result<Args> args = options::parse_args(*command, words);
-  if (args) {
-    perform(*command, *args, io);
-  } else {
-    io.fail(args.error());
-  }
+  else
+    perform(*command, words, io);
   return std::move(listener.document);
 }
 
 }  // namespace
 
-int job_worker(const Args&, Io& io) {
-  Result<std::vector<std::string>> words = told_words();
-  if (!words) return io.fail(words.error());
+Result<int> job_worker(const Args&, Io&) {
+  std::vector<std::string> words = KW_TRY(told_words());
   const InterruptWatch watch;
   std::thread(wait_for_stop).detach();
   Channel channel;
-  channel.say("document", run_words(std::move(*words), channel));
+  channel.say("document", run_words(std::move(words), channel));
   return kOk;
 }
 

@@ -90,22 +90,19 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
 
 }  // namespace
 
-int lint_command(const Args& args, Io& io) {
-  const Result<std::vector<lint::Report>> reports = lint_reports(args, io);
-  if (!reports) return io.fail(reports.error());
+Result<int> lint_command(const Args& args, Io& io) {
+  const std::vector<lint::Report> reports = KW_TRY(lint_reports(args, io));
   Json list = Json::array();
   bool usable = true;
-  const bool folder = reports->size() > args.positionals.size();
-  for (const lint::Report& report : *reports) {
+  const bool folder = reports.size() > args.positionals.size();
+  for (const lint::Report& report : reports) {
     io.print(folder ? row_text(report, io.style()) : lint_text(report, io.style()));
     list.push(lint::to_json(report));
     usable = usable && report.usable();
   }
-  if (folder) io.print(counts_text(*reports));
+  if (folder) io.print(counts_text(reports));
   if (const std::string path = args.one("--sarif"); !path.empty()) {
-    const Status written =
-        os::write_file(path, lint::to_sarif(*reports, KW_VERSION).dump(true) + "\n");
-    if (!written) return io.fail(written.error());
+    KW_TRY(os::write_file(path, lint::to_sarif(reports, KW_VERSION).dump(true) + "\n"));
   }
   return io.finish(usable ? kOk : kCandidateFailed, Json().set("tasks", std::move(list)));
 }

@@ -47,28 +47,28 @@ void tell_relative_variables(Io& io) {
   }
 }
 
-int compile_worker(const Args&, Io&) { return compile::compile_worker_main(); }
-int gpu_worker(const Args&, Io&) { return gpu::gpu_worker_main(); }
-int captive_worker(const Args&, Io&) { return host_recording::captive_worker_main(); }
+Result<int> compile_worker(const Args&, Io&) { return compile::compile_worker_main(); }
+Result<int> gpu_worker(const Args&, Io&) { return gpu::gpu_worker_main(); }
+Result<int> captive_worker(const Args&, Io&) { return host_recording::captive_worker_main(); }
 /// Runs the GPU's canary kernel once: a small real kernel for a profiler.
-int gpu_canary(const Args&, Io& io) {
-  const auto device = gpu::GpuDevice::open(0);
-  const Status healthy = device ? (*device)->health() : Status(device.error());
-  return healthy ? kOk : io.fail(healthy.error());
+Result<int> gpu_canary(const Args&, Io&) {
+  const auto device = KW_TRY(gpu::GpuDevice::open(0));
+  KW_TRY(device->health());
+  return kOk;
 }
 /// Runs one call of a program that gpu::ProfiledCall wrote, marked for a profiler. Output of its
 /// kernels is discarded.
-int gpu_profiled_call(const Args& args, Io& io) {
+Result<int> gpu_profiled_call(const Args& args, Io&) {
   const auto& files = args.positionals;
-  if (files.size() != 2) return io.fail(input_error("a call is named by two files"));
+  if (files.size() != 2) return input_error("a call is named by two files");
   gpu::OutputCapture capture;
-  const Status called = gpu::profiled_call(files[0], files[1]);
-  return called ? kOk : io.fail(called.error());
+  KW_TRY(gpu::profiled_call(files[0], files[1]));
+  return kOk;
 }
 
 struct Action {
   const char* name;
-  int (*run)(const Args& args, Io& io);
+  Result<int> (*run)(const Args& args, Io& io);
 };
 #define KW_ACTION(name, function) {name, function},
 constexpr Action kActions[] = {
@@ -81,7 +81,8 @@ constexpr Action kActions[] = {
 int run(const Command& command, const Args& args, Io& io) {
   const auto* row = std::ranges::find(kActions, command.name, &Action::name);
   KW_CHECK(row != std::end(kActions), "a command does nothing");
-  return row->run(args, io);
+  const Result<int> code = row->run(args, io);
+  return code ? *code : io.fail(code.error());
 }
 
 /// Whether an option is among the words; after "--" there are none.
@@ -143,6 +144,11 @@ int report_bug(const char* what) {
 int perform(const Command& command, const Args& args, Io& io) {
   const torch_worker::ExecutionListener listener([&io](const std::string& what) { io.note(what); });
   return run(command, args, io);
+}
+
+int perform(const Command& command, const std::vector<std::string>& words, Io& io) {
+  const Result<Args> args = options::parse_args(command, words);
+  return args ? perform(command, *args, io) : io.fail(args.error());
 }
 
 int main(int argc, char** argv) {

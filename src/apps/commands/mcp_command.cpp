@@ -31,28 +31,25 @@ Result<mcp::ServerSettings> server_settings(const Args& args) {
   return settings;
 }
 
-int serve_http(const Args& args, Io& io, mcp::Server& server) {
+Result<int> serve_http(const Args& args, mcp::Server& server) {
   const std::string file = args.one("--token-file");
-  const Result<std::string> token = file.empty() ? mcp::new_token() : mcp::token_of_file(file);
-  if (!token) return io.fail(token.error());
+  const std::string token = KW_TRY(file.empty() ? mcp::new_token() : mcp::token_of_file(file));
   const auto ready = [&](uint16_t at) {
     std::fprintf(stderr, "kernelwright: serving http://127.0.0.1:%d%s\n", at, mcp::kHttpPath);
-    if (file.empty()) std::fprintf(stderr, "kernelwright: token %s\n", token->c_str());
+    if (file.empty()) std::fprintf(stderr, "kernelwright: token %s\n", token.c_str());
   };
-  const Status served =
-      mcp::serve_http(server, {static_cast<uint16_t>(args.integer("--http")), *token, ready});
-  return served ? kOk : io.fail(served.error());
+  KW_TRY(mcp::serve_http(server, {static_cast<uint16_t>(args.integer("--http")), token, ready}));
+  return kOk;
 }
 
 }  // namespace
 
-int mcp_command(const Args& args, Io& io) {
-  Result<mcp::ServerSettings> settings = server_settings(args);
-  if (!settings) return io.fail(settings.error());
+Result<int> mcp_command(const Args& args, Io& io) {
+  mcp::ServerSettings settings = KW_TRY(server_settings(args));
   mcp::Scratch::sweep();
-  mcp::Server server(std::move(*settings));
-  if (!args.all("--http").empty()) return serve_http(args, io, server);
-  if (!args.one("--token-file").empty()) return io.fail(input_error("--token-file is for --http"));
+  mcp::Server server(std::move(settings));
+  if (!args.all("--http").empty()) return serve_http(args, server);
+  if (!args.one("--token-file").empty()) return input_error("--token-file is for --http");
   if (::isatty(STDIN_FILENO) != 0)
     io.note(
         "waiting for an MCP client on standard input, one message per line (docs/mcp.md); Ctrl-D "

@@ -25,9 +25,9 @@ using optimize::Folder;
 using optimize::Outcome;
 using optimize::Step;
 
-int finish_outcome(const Result<Outcome>& outcome, Io& io) {
+Result<int> finish_outcome(const Result<Outcome>& outcome, Io& io) {
   io.progress("");
-  if (!outcome) return io.fail(outcome.error());
+  if (!outcome) return outcome.error();
   io.print(outcome->text);
   return io.finish(outcome->ok ? kOk : kCandidateFailed, outcome->document);
 }
@@ -248,23 +248,22 @@ std::vector<std::string> step_names() {
 
 }  // namespace
 
-int optimize_command(const Args& args, Io& io) {
+Result<int> optimize_command(const Args& args, Io& io) {
   const std::string word = args.positionals.empty() ? "" : args.positionals.front();
   const auto* row =
       std::ranges::find_if(kSteps, [&](const StepRow& one) { return word == one.name; });
   const bool takes_kernel = row != std::end(kSteps) && (word == "setup" || word == "preflight");
   const size_t most = takes_kernel ? 2 : 1;
   if (args.positionals.size() > most)
-    return io.fail(input_error(
+    return input_error(
         fmt::format("'{}' was not expected{}", args.positionals[most],
-                    row == std::end(kSteps) ? did_you_mean(word, step_names()) : std::string())));
+                    row == std::end(kSteps) ? did_you_mean(word, step_names()) : std::string()));
   if (row != std::end(kSteps)) return finish_outcome(row->run(args, io), io);
   if (word.empty() && !args.one("--run-dir").empty() && args.one("--baseline").empty())
     return finish_outcome(go_on_alone(args, io), io);
   if (!args.one("--run-dir").empty())
-    return io.fail(
-        input_error(fmt::format("there is no step '{}'{}; see 'kernelwright help optimize'", word,
-                                did_you_mean(word, step_names()))));
+    return input_error(fmt::format("there is no step '{}'{}; see 'kernelwright help optimize'",
+                                   word, did_you_mean(word, step_names())));
   return finish_outcome(whole_run(args, io), io);
 }
 

@@ -11,7 +11,10 @@
 #include <filesystem>
 
 #include "commands/candidate_file.h"
+#include "commands/job.h"
 #include "commands/values.h"
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "machine/devices.h"
 #include "os/files.h"
@@ -45,25 +48,6 @@ Result<std::string> reference_path(const Args& args, std::string& function) {
   }
   if (!os::exists(path)) return input_error("there is no reference " + path);
   return absolute_path(path);
-}
-
-Json machine_json(const workflows::TaskToolsRequest& request) {
-  Json inputs = Json::array(), dims = Json::object();
-  for (const std::string& input : request.inputs) inputs.push(input);
-  for (const auto& [name, value] : request.dims) dims.set(name, value);
-  return Json::object()
-      .set("function", request.function)
-      .set("inputs", std::move(inputs))
-      .set("dims", std::move(dims))
-      .set("device", request.device)
-      .set("target", request.target)
-      .set("compiler", request.compiler)
-      .set("precision", request.precision)
-      .set("seed", request.seed ? Json(static_cast<int64_t>(*request.seed)) : Json())
-      .set("cross_check", request.cross_check)
-      .set("timeout_seconds", request.timeout_seconds)
-      .set("threads", request.threads)
-      .set("quick", request.quick);
 }
 
 /// --noise auto|PCT, or --noise-threshold-pct PCT.
@@ -138,40 +122,20 @@ Result<workflows::TaskToolsRequest> task_tools_request(const Args& args) {
   workflows::TaskToolsRequest request;
   request.function = args.one("--function");
   request.reference = KW_TRY(reference_path(args, request.function));
-  request.inputs = args.all("--input");
-  request.dims = KW_TRY(binding_options(args)).dims;
-  request.device = args.one("--device");
-  request.target = args.one("--target");
-  request.compiler = args.one("--compiler");
-  request.precision = args.one("--precision");
+  KW_TRY(task_request_options(args, request));
   if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
-  request.cross_check = args.one("--cross-check");
-  request.timeout_seconds = args.number("--timeout");
-  request.threads = static_cast<int>(args.integer("--threads"));
-  request.quick = args.has("--quick");
-  request.version = version();
   return request;
 }
 
 Result<workflows::TaskToolsRequest> task_tools_request(const optimize::Settings& settings,
-                                                       const Args& args) {
-  const Json& kept = settings.machine;
-  workflows::TaskToolsRequest request;
+                                                    const Args& args) {
+  auto request = read_record<workflows::TaskToolsRequest>(settings.machine);
   KW_TRY(os::check_named(settings.reference));
   request.reference = settings.reference;
-  request.function = kept["function"].as_string();
-  request.inputs = optimize::strings_of(kept["inputs"]);
-  for (const auto& [name, value] : kept["dims"].members()) request.dims[name] = value.as_int();
-  request.device = args.one("--device", kept["device"].as_string());
-  request.target = kept["target"].as_string();
-  request.compiler = args.one("--compiler", kept["compiler"].as_string());
-  request.precision = kept["precision"].as_string();
-  if (kept["seed"].is_int()) request.seed = static_cast<uint64_t>(kept["seed"].as_int());
-  request.cross_check = kept["cross_check"].as_string();
-  request.timeout_seconds =
-      args.given("--timeout") ? args.number("--timeout") : kept["timeout_seconds"].as_double(60);
-  request.threads = static_cast<int>(args.integer("--threads", kept["threads"].as_int()));
-  request.quick = kept["quick"].as_bool();
+  request.device = args.one("--device", request.device);
+  request.compiler = args.one("--compiler", request.compiler);
+  if (args.given("--timeout")) request.timeout_seconds = args.number("--timeout");
+  request.threads = static_cast<int>(args.integer("--threads", request.threads));
   request.version = version();
   return request;
 }
@@ -199,7 +163,7 @@ Result<optimize::SetupRequest> setup_request(const Args& args, const std::string
   settings.ncu_num = static_cast<int>(args.integer("--ncu-num"));
   settings.minimum_pct = KW_TRY(minimum_option(args));
   settings.proposer = proposer;
-  settings.machine = machine_json(machine);
+  settings.machine = record_json(machine);
   request.folder = KW_TRY(run_folder(args, kernel));
   return request;
 }

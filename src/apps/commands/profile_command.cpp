@@ -87,21 +87,20 @@ std::string evidence_text(const evidence::ProfileReport& report) {
   return text;
 }
 
-int finish(const Args& args, Io& io, bool plan) {
-  const Result<evidence::ProfileReport> report = profile(args, io, plan);
-  if (!report) return io.fail(report.error());
-  if (!report->ok()) {
+Result<int> finish(const Args& args, Io& io, bool plan) {
+  const evidence::ProfileReport report = KW_TRY(profile(args, io, plan));
+  if (!report.ok()) {
     io.print_error("it did not pass, so it was not profiled: " +
-                   judge::verdict_reason(*report->verdict));
-    return io.finish(kCandidateFailed, to_json(*report));
+                judge::verdict_reason(*report.verdict));
+    return io.finish(kCandidateFailed, to_json(report));
   }
-  io.print(evidence_text(*report));
-  return io.finish(kOk, to_json(*report));
+  io.print(evidence_text(report));
+  return io.finish(kOk, to_json(report));
 }
 
 }  // namespace
 
-int profile_command(const Args& args, Io& io) { return finish(args, io, true); }
-int roofline_command(const Args& args, Io& io) { return finish(args, io, false); }
+Result<int> profile_command(const Args& args, Io& io) { return finish(args, io, true); }
+Result<int> roofline_command(const Args& args, Io& io) { return finish(args, io, false); }
 
 }  // namespace kw::commands

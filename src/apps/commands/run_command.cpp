@@ -4,6 +4,7 @@
 #include "commands/command.h"
 #include "commands/text.h"
 #include "commands/values.h"
+#include "core/json_writer.h"
 #include "machine/devices.h"
 #include "os/files.h"
 #include "single_run/json.h"
@@ -27,27 +28,6 @@ Result<single_run::RunRequest> run_request(const Args& args) {
   return request;
 }
 
-struct RunResult {
-  kernel::Module module;
-  single_run::RunReport report;
-};
-
-// All options are checked before slow work begins.
-Result<RunResult> run(const Args& args, Io& io) {
-  const single_run::RunRequest request = KW_TRY(run_request(args));
-  kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
-  if (const std::string folder = args.one("--output"); !folder.empty())
-    KW_TRY(os::make_directories(folder));
-  const auto progress = [&io](const std::string& what) { io.progress(what); };
-  const auto device =
-      KW_TRY(machine::open_device({args.one("--device"), request.target, request.timeout_seconds,
-                                   [&io](const std::string& what) { io.note(what); }}));
-  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
-  single_run::RunReport report =
-      KW_TRY(single_run::run_module(module, request, *compiler, *device, progress));
-  return RunResult{std::move(module), std::move(report)};
-}
-
 int outcome_code(const single_run::RunReport& report) {
   if (report.passed()) return kOk;
   if (!report.outcome) return kCandidateFailed;
@@ -66,25 +46,29 @@ int outcome_code(const single_run::RunReport& report) {
 
 }  // namespace
 
-int run_command(const Args& args, Io& io) {
-  const Result<RunResult> ran = run(args, io);
-  if (!ran) return io.fail(ran.error());
-  for (const std::string& note : ran->report.notes) io.note(note);
-  io.print(run_text(ran->report, ran->module, io.style()));
-  Json json = to_json(ran->report, ran->module);
-  if (const std::string folder = args.one("--output"); !folder.empty()) {
-    const auto written = single_run::write_outputs(ran->report, folder);
-    if (!written) return io.fail(written.error());
-    Json files = Json::array();
-    for (const std::string& path : *written) {
-      io.print("wrote " + path + "\n");
-      files.push(path);
-    }
-    if (written->empty())
-      io.print("nothing was written to " + folder + ": the run returned no outputs\n");
-    json.set("files", files);
+// All options are checked before slow work begins.
+Result<int> run_command(const Args& args, Io& io) {
+  const single_run::RunRequest request = KW_TRY(run_request(args));
+  const kernel::Module module = KW_TRY(binding::load_module(args.positionals.front()));
+  const std::string folder = args.one("--output");
+  if (!folder.empty()) KW_TRY(os::make_directories(folder));
+  const auto device =
+      KW_TRY(machine::open_device({args.one("--device"), request.target, request.timeout_seconds,
+                                   [&io](const std::string& what) { io.note(what); }}));
+  const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
+  const single_run::RunReport report =
+      KW_TRY(single_run::run_module(module, request, *compiler, *device,
+                                    [&io](const std::string& what) { io.progress(what); }));
+  for (const std::string& note : report.notes) io.note(note);
+  io.print(run_text(report, module, io.style()));
+  Json json = to_json(report, module);
+  if (!folder.empty()) {
+    const std::vector<std::string> written = KW_TRY(single_run::write_outputs(report, folder));
+    for (const std::string& path : written) io.print("wrote " + path + "\n");
+    if (written.empty()) io.print("nothing was written to " + folder + ": the run returned no outputs\n");
+    json.set("files", json_of(written));
   }
-  return io.finish(outcome_code(ran->report), json);
+  return io.finish(outcome_code(report), json);
 }
 
 }  // namespace kw::commands

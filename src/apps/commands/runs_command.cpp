@@ -92,50 +92,44 @@ Result<std::vector<store::RunRow>> chosen_runs(const Args& args) {
 
 }  // namespace
 
-int runs_command(const Args& args, Io& io) {
-  const Result<std::vector<store::RunRow>> runs = chosen_runs(args);
-  if (!runs) return io.fail(runs.error());
+Result<int> runs_command(const Args& args, Io& io) {
+  const std::vector<store::RunRow> runs = KW_TRY(chosen_runs(args));
   const std::string root = root_option(args);
-  io.print(runs->empty() ? fmt::format("no runs in {}\n", root) : runs_text(*runs, io.style()));
+  io.print(runs.empty() ? fmt::format("no runs in {}\n", root) : runs_text(runs, io.style()));
   Json list = Json::array();
-  for (const store::RunRow& run : *runs) list.push(workflows::to_json(run));
+  for (const store::RunRow& run : runs) list.push(workflows::to_json(run));
   return io.finish(kOk, Json::object().set("root", root).set("runs", std::move(list)));
 }
 
-int inspect_command(const Args& args, Io& io) {
+Result<int> inspect_command(const Args& args, Io& io) {
   const std::string name = args.positionals.empty() ? "latest" : args.positionals.front();
   if (const std::string id = args.one("--candidate"); !id.empty()) {
-    const auto view = workflows::inspect_candidate(root_option(args), name, id);
-    if (!view) return io.fail(view.error());
-    io.print(candidate_text(*view, io.style()));
-    return io.finish(kOk, to_json(*view));
+    const auto view = KW_TRY(workflows::inspect_candidate(root_option(args), name, id));
+    io.print(candidate_text(view, io.style()));
+    return io.finish(kOk, to_json(view));
   }
   const int64_t most = args.integer("--limit");
-  const Result<workflows::RunView> view = workflows::inspect_run(root_option(args), name);
-  if (!view) return io.fail(view.error());
-  io.print(inspect_text(*view, static_cast<size_t>(most), args.has("--events"), io.style()));
-  return io.finish(kOk, to_json(*view));
+  const workflows::RunView view = KW_TRY(workflows::inspect_run(root_option(args), name));
+  io.print(inspect_text(view, static_cast<size_t>(most), args.has("--events"), io.style()));
+  return io.finish(kOk, to_json(view));
 }
 
-int diff_command(const Args& args, Io& io) {
+Result<int> diff_command(const Args& args, Io& io) {
   if (args.positionals.size() != 2) {
-    return io.fail(input_error("diff needs two runs: diff RUN_A RUN_B"));
+    return input_error("diff needs two runs: diff RUN_A RUN_B");
   }
-  const Result<workflows::RunDiff> diff =
-      workflows::diff_runs(root_option(args), args.positionals[0], args.positionals[1]);
-  if (!diff) return io.fail(diff.error());
-  io.print(diff_text(*diff, io.style()));
-  return io.finish(kOk, to_json(*diff));
+  const workflows::RunDiff diff =
+      KW_TRY(workflows::diff_runs(root_option(args), args.positionals[0], args.positionals[1]));
+  io.print(diff_text(diff, io.style()));
+  return io.finish(kOk, to_json(diff));
 }
 
-int gc_command(const Args& args, Io& io) {
-  const Result<store::GcRequest> request = gc_request(args);
-  if (!request) return io.fail(request.error());
-  const Result<store::GcReport> report = store::collect_garbage(*request);
-  if (!report) return io.fail(report.error());
-  io.print(gc_text(*report, request->remove, io.style()));
-  const bool all = report->removable() == static_cast<int64_t>(report->items.size());
-  return io.finish(all ? kOk : kEnvironment, gc_json(*report, request->remove));
+Result<int> gc_command(const Args& args, Io& io) {
+  const store::GcRequest request = KW_TRY(gc_request(args));
+  const store::GcReport report = KW_TRY(store::collect_garbage(request));
+  io.print(gc_text(report, request.remove, io.style()));
+  const bool all = report.removable() == static_cast<int64_t>(report.items.size());
+  return io.finish(all ? kOk : kEnvironment, gc_json(report, request.remove));
 }
 
 }  // namespace kw::commands

@@ -59,12 +59,11 @@ std::string sass_text(const evidence::SassReport& report, bool raw, const report
 
 }  // namespace
 
-int sass_command(const Args& args, Io& io) {
-  const Result<evidence::SassReport> report = sass(args, io);
-  if (!report) return io.fail(report.error());
+Result<int> sass_command(const Args& args, Io& io) {
+  const evidence::SassReport report = KW_TRY(sass(args, io));
   const bool raw = args.has("--raw");
-  io.print(sass_text(*report, raw, io.style()));
-  return io.finish(kOk, to_json(*report, raw));
+  io.print(sass_text(report, raw, io.style()));
+  return io.finish(kOk, to_json(report, raw));
 }
 
 }  // namespace kw::commands

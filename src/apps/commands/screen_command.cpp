@@ -39,16 +39,15 @@ std::string group_text(const std::vector<Screened>& all, ScreenScope scope,
 
 }  // namespace
 
-int screen_command(const Args& args, Io& io) {
+Result<int> screen_command(const Args& args, Io& io) {
   const auto progress = [&io](const std::string& what) { io.progress(what); };
-  const Result<std::vector<Screened>> all =
-      verification::screen(args.positionals.front(), progress, reference::open_torch());
-  if (!all) return io.fail(all.error());
+  const std::vector<Screened> all =
+      KW_TRY(verification::screen(args.positionals.front(), progress, reference::open_torch()));
   Json files = Json::array(), counts = Json::object();
-  for (const Screened& one : *all) files.push(to_json(one));
+  for (const Screened& one : all) files.push(to_json(one));
   for (const ScreenScope scope : kOrder) {
-    io.print(group_text(*all, scope, io.style()));
-    counts.set(verification::scope_name(scope), count(*all, scope));
+    io.print(group_text(all, scope, io.style()));
+    counts.set(verification::scope_name(scope), count(all, scope));
   }
   return io.finish(kOk,
                    Json::object().set("counts", std::move(counts)).set("files", std::move(files)));

@@ -33,32 +33,26 @@ Result<workflows::SynthesizeRequest> synthesize_request(const Args& args, Io& io
   return request;
 }
 
-int continue_run(const Args& args, Io& io, bool only_measure) {
+Result<int> continue_run(const Args& args, Io& io, bool only_measure) {
   workflows::ContinueRequest request;
-  const auto fill = [&]() -> Status {
-    request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.positionals.front()));
-    request.reference = args.one("--reference");
-    KW_TRY(continue_options(args, request));
-    if (args.given("--candidates"))
-      request.candidates = static_cast<size_t>(args.integer("--candidates"));
-    if (only_measure) request.device = args.one("--device");
-    request.only_measure = only_measure;
-    return Done{};
-  };
-  const Status filled = fill();
-  if (!filled) return io.fail(filled.error());
-  return finish_job(resume_run(request, io), io);
+  request.folder = KW_TRY(workflows::named_run(args.one("--out"), args.positionals.front()));
+  request.reference = args.one("--reference");
+  KW_TRY(continue_options(args, request));
+  if (args.given("--candidates"))
+    request.candidates = static_cast<size_t>(args.integer("--candidates"));
+  if (only_measure) request.device = args.one("--device");
+  request.only_measure = only_measure;
+  return finish_job(KW_TRY(resume_run(request, io)), io);
 }
 
 }  // namespace
 
-int synthesize_command(const Args& args, Io& io) {
-  const auto request = synthesize_request(args, io);
-  if (!request) return io.fail(request.error());
-  return finish_job(make_kernel(*request, io), io);
+Result<int> synthesize_command(const Args& args, Io& io) {
+  const auto request = KW_TRY(synthesize_request(args, io));
+  return finish_job(KW_TRY(make_kernel(request, io)), io);
 }
 
-int resume_command(const Args& args, Io& io) { return continue_run(args, io, false); }
-int tune_command(const Args& args, Io& io) { return continue_run(args, io, true); }
+Result<int> resume_command(const Args& args, Io& io) { return continue_run(args, io, false); }
+Result<int> tune_command(const Args& args, Io& io) { return continue_run(args, io, true); }
 
 }  // namespace kw::commands

@@ -54,14 +54,7 @@ std::string log_tail(const std::string& log) {
 
 std::string outputs_text(const single_run::RunReport& report, const Style& style) {
   if (report.outputs.empty()) return "";
-  Table table({{"output"},
-               {"dtype"},
-               {"shape"},
-               {"min", Table::Align::Right},
-               {"max", Table::Align::Right},
-               {"mean", Table::Align::Right},
-               {"nan", Table::Align::Right},
-               {"inf", Table::Align::Right}});
+  Table table({"output", "dtype", "shape", ">min", ">max", ">mean", ">nan", ">inf"});
   for (const binding::TensorSummary& o : report.outputs) {
     const auto number = [&](double value) {
       return o.finite > 0 ? report::short_number(value) : "-";
@@ -147,7 +140,7 @@ std::string groups_text(const single_run::CheckReport& report) {
     out += fmt::format("  group {}  line {}  when {}", i + 1, group.line,
                        group.guard.empty() ? "true" : group.guard);
     out += group.example
-               ? "   e.g. " + assignment_text(*group.example)
+               ? "   e.g. " + task::dims_text(*group.example)
                : std::string("   not reached by any shape tried; fix dims with --dim to reach it");
     out += "\n";
   }
@@ -159,7 +152,7 @@ std::string problems_text(const single_run::VariantCheck& variant, const kernel:
   std::string out;
   const std::string where =
       fmt::format("group {}{}{}", variant.group + 1, variant.tunes.empty() ? "" : ", ",
-                  assignment_text(variant.tunes));
+                  task::dims_text(variant.tunes));
   if (variant.failed) {
     out += report::paint(style, Paint::Error, "does not compile") + " (" + where + ")\n" +
            compile_failure_text(*variant.failed, module, style);
@@ -179,12 +172,6 @@ std::string problems_text(const single_run::VariantCheck& variant, const kernel:
 
 }  // namespace
 
-std::string assignment_text(const std::map<std::string, int64_t>& values) {
-  std::vector<std::string> pieces;
-  for (const auto& [name, value] : values) pieces.push_back(fmt::format("{}={}", name, value));
-  return join(pieces, " ");
-}
-
 std::string compile_failure_text(const ports::CompileFailed& failed, const kernel::Module& module,
                                  const Style& style) {
   std::string out;
@@ -203,11 +190,11 @@ std::string compile_failure_text(const ports::CompileFailed& failed, const kerne
 std::string run_text(const single_run::RunReport& report, const kernel::Module& module,
                      const Style& style) {
   std::string out = report::paint(style, Paint::Strong, module.file_name) + "  " +
-                    assignment_text(report.bindings.dims);
+                    task::dims_text(report.bindings.dims);
   out += fmt::format("  when {}", guard_text(module, report.selection.group));
   const std::map<std::string, int64_t> tunes(report.selection.defines.begin(),
                                              report.selection.defines.end());
-  out += (tunes.empty() ? "" : "  with " + assignment_text(tunes)) + "\n";
+  out += (tunes.empty() ? "" : "  with " + task::dims_text(tunes)) + "\n";
   if (report.compile_failed) {
     return out + report::paint(style, Paint::Error, "does not compile") + " with " +
            report.compile_failed->compiler + "\n" +
@@ -234,16 +221,8 @@ std::string check_text(const single_run::CheckReport& report, const kernel::Modu
   std::string out = report::paint(style, Paint::Strong, module.file_name) + "  task " +
                     module.task + "  dims " + join(report.dims, " ") + "\n" + groups_text(report);
   std::string problems;
-  Table table({{"group", Table::Align::Right},
-               {"kernel"},
-               {"grid", Table::Align::Right},
-               {"block", Table::Align::Right},
-               {"regs", Table::Align::Right},
-               {"shared", Table::Align::Right},
-               {"dynamic", Table::Align::Right},
-               {"spill st/ld", Table::Align::Right},
-               {"stack", Table::Align::Right},
-               {"occupancy", Table::Align::Right}});
+  Table table({">group", "kernel", ">grid", ">block", ">regs", ">shared", ">dynamic",
+               ">spill st/ld", ">stack", ">occupancy"});
   for (const single_run::VariantCheck& variant : report.variants) {
     add_launches(variant, &table);
     problems += problems_text(variant, module, style);

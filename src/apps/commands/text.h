@@ -2,7 +2,6 @@
 // resources. Pure functions.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "report/style.h"
@@ -11,8 +10,6 @@
 
 namespace kw::commands {
 
-/// "B=4096 D=1024".
-std::string assignment_text(const std::map<std::string, int64_t>& values);
 /// Why a candidate does not compile: each message with its line of source.
 std::string compile_failure_text(const ports::CompileFailed& failed, const kernel::Module& module,
                                  const report::Style& style);

@@ -50,15 +50,14 @@ int tuning_code(const review::TuneVerifiersReport& report) {
 
 }  // namespace
 
-int tune_verifiers_command(const Args& args, Io& io) {
-  auto request = tune_request(args, io);
-  if (!request) return io.fail(request.error());
+Result<int> tune_verifiers_command(const Args& args, Io& io) {
+  auto request = KW_TRY(tune_request(args, io));
   const auto watch = [&io](const std::string& what, bool notice) {
     notice ? io.note(what) : io.progress(what);
   };
-  const auto report = review::tune_verifiers(std::move(request).value(), watch);
+  const auto report = review::tune_verifiers(std::move(request), watch);
   io.progress("");
-  if (!report) return io.fail(report.error());
+  if (!report) return report.error();
   io.print(review::tune_text(*report));
   if (const review::Tuned* open = report->unfinished()) {
     io.print_error(fmt::format("not finished: {}", open->stopped));

@@ -125,13 +125,12 @@ int verdict_code(const std::vector<verification::VerifyReport>& reports) {
 
 }  // namespace
 
-int verify_command(const Args& args, Io& io) {
-  const Result<std::vector<verification::VerifyReport>> reports = verify(args, io);
-  if (!reports) return io.fail(reports.error());
-  if (reports->size() == 1) return io.finish(verdict_code(*reports), to_json(reports->front()));
+Result<int> verify_command(const Args& args, Io& io) {
+  const std::vector<verification::VerifyReport> reports = KW_TRY(verify(args, io));
+  if (reports.size() == 1) return io.finish(verdict_code(reports), to_json(reports.front()));
   Json list = Json::array();
-  for (const verification::VerifyReport& report : *reports) list.push(to_json(report));
-  return io.finish(verdict_code(*reports), Json().set("candidates", std::move(list)));
+  for (const verification::VerifyReport& report : reports) list.push(to_json(report));
+  return io.finish(verdict_code(reports), Json().set("candidates", std::move(list)));
 }
 
 }  // namespace kw::commands

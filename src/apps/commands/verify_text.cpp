@@ -45,15 +45,8 @@ std::string stages_text(const verification::VerifyReport& report, const Style& s
 
 std::string cells_text(const verification::VerifyReport& report, const Style& style) {
   if (report.gate.cells.empty()) return "";
-  Table table({{"shape"},
-               {"family"},
-               {"why this shape"},
-               {"max z", Table::Align::Right},
-               {"rms z", Table::Align::Right},
-               {"ulps", Table::Align::Right},
-               {"elements", Table::Align::Right},
-               {"ms", Table::Align::Right},
-               {""}});
+  Table table({"shape", "family", "why this shape", ">max z", ">rms z", ">ulps", ">elements", ">ms",
+               ""});
   for (const gate::CellReport& cell : report.gate.cells) {
     const std::string seed =
         report.gate.replay_seeded ? fmt::format(" (seed {})", cell.cell.seed) : "";
@@ -67,7 +60,7 @@ std::string cells_text(const verification::VerifyReport& report, const Style& st
 }
 
 std::string imposters_text(const gate::KillReport& report, const Style& style) {
-  Table table({{"imposter"}, {"stopped in", Table::Align::Right}, {"first at, or why not"}});
+  Table table({"imposter", ">stopped in", "first at, or why not"});
   for (const gate::ImposterRow& row : report.rows) {
     const bool applies = row.inapplicable.empty();
     table.add({row.name, applies ? fmt::format("{} of {}", row.killed, row.tried) : "-",

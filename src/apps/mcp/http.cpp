@@ -12,6 +12,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <utility>
 
 #include "core/text.h"
 
@@ -37,12 +38,6 @@ bool is_field_text(std::string_view text) {
                      [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7f); });
 }
 
-std::string small(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 std::vector<std::string_view> head_lines(std::string_view head) {
   std::vector<std::string_view> lines;
   for (;;) {
@@ -54,44 +49,29 @@ std::vector<std::string_view> head_lines(std::string_view head) {
 }
 
 const char* reason_phrase(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 406:
-      return "Not Acceptable";
-    case 408:
-      return "Request Timeout";
-    case 411:
-      return "Length Required";
-    case 413:
-      return "Content Too Large";
-    case 415:
-      return "Unsupported Media Type";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Error";
+  constexpr std::pair<int, const char*> kPhrases[] = {
+      {200, "OK"},
+      {202, "Accepted"},
+      {204, "No Content"},
+      {400, "Bad Request"},
+      {401, "Unauthorized"},
+      {403, "Forbidden"},
+      {404, "Not Found"},
+      {405, "Method Not Allowed"},
+      {406, "Not Acceptable"},
+      {408, "Request Timeout"},
+      {411, "Length Required"},
+      {413, "Content Too Large"},
+      {415, "Unsupported Media Type"},
+      {431, "Request Header Fields Too Large"},
+      {501, "Not Implemented"},
+      {503, "Service Unavailable"},
+      {505, "HTTP Version Not Supported"},
+  };
+  for (const auto& [number, phrase] : kPhrases) {
+    if (number == status) return phrase;
   }
+  return "Error";
 }
 
 int sextet(char c) {
@@ -143,7 +123,7 @@ std::variant<HttpRequest, HttpRefusal> read_head(std::string_view head) {
     if (colon == std::string_view::npos || !is_token(lines[i].substr(0, colon)) ||
         !is_field_text(lines[i].substr(colon)))
       return HttpRefusal{400, "not a header"};
-    const std::string name = small(lines[i].substr(0, colon));
+    const std::string name = lower_case(lines[i].substr(0, colon));
     const bool once = std::find(kOnce.begin(), kOnce.end(), name) != kOnce.end();
     if (once && request.header(name) != nullptr) return HttpRefusal{400, name + " is given twice"};
     request.headers.emplace_back(name, trim(lines[i].substr(colon + 1)));
@@ -178,7 +158,7 @@ bool is_local_host(std::string_view host) {
     if (!port || *port < 0 || *port > 65535) return false;
     name = host.substr(0, colon);
   }
-  const std::string plain = small(name);
+  const std::string plain = lower_case(name);
   return plain == "127.0.0.1" || plain == "localhost" || plain == "[::1]";
 }
 
@@ -193,7 +173,7 @@ bool accepts(const HttpRequest& request, std::string_view type) {
   const std::string_view major = type.substr(0, type.find('/'));
   for (const auto& [name, value] : request.headers) {
     if (name != "accept") continue;
-    for (const std::string& one : split(small(value), ',')) {
+    for (const std::string& one : split(lower_case(value), ',')) {
       const std::string_view range = trim(std::string_view(one).substr(0, one.find(';')));
       if (range == "*/*" || range == type || range == std::string(major) + "/*") return true;
     }
@@ -204,7 +184,7 @@ bool accepts(const HttpRequest& request, std::string_view type) {
 bool is_authorized(const HttpRequest& request, std::string_view token) {
   const std::string* given = request.header("authorization");
   constexpr std::string_view kBearer = "bearer ";
-  if (given == nullptr || small(std::string_view(*given).substr(0, kBearer.size())) != kBearer)
+  if (given == nullptr || lower_case(std::string_view(*given).substr(0, kBearer.size())) != kBearer)
     return false;
   const std::string_view sent = trim(std::string_view(*given).substr(kBearer.size()));
   unsigned differ = sent.size() == token.size() ? 0 : 1;

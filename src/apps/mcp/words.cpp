@@ -43,13 +43,7 @@ class Wording {
     if (value.is_null() && *argument.fallback != '\0')
       options_.push_back(argument.option + ("=" + std::string(argument.fallback)));
     if (value.is_null()) return Done{};
-    for (const std::string& word : KW_TRY(values(argument, value))) {
-      if (*argument.option == '\0') {
-        positionals_.push_back(word);
-      } else {
-        options_.push_back(argument.kind == Kind::Flag ? word : argument.option + ("=" + word));
-      }
-    }
+    for (const std::string& word : KW_TRY(values(argument, value))) put(argument, word);
     return Done{};
   }
 
@@ -162,12 +156,15 @@ class Wording {
     const std::string word = text.is_null() ? KW_TRY(module ? module_file(path.as_string())
                                                             : reference_path(path.as_string()))
                                             : KW_TRY(inline_file(text.as_string(), module));
-    if (*argument.option == '\0') {
-      positionals_.push_back(word);
-    } else {
-      options_.push_back(argument.option + ("=" + word));
-    }
+    put(argument, word);
     return Done{};
+  }
+
+  void put(const ToolArgument& argument, const std::string& word) {
+    if (*argument.option == '\0')
+      positionals_.push_back(word);
+    else
+      options_.push_back(argument.kind == Kind::Flag ? word : argument.option + ("=" + word));
   }
 
   Result<std::string> inline_file(const std::string& text, bool module) {

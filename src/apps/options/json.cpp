@@ -1,5 +1,6 @@
 #include <iterator>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "options/command.h"
 
@@ -13,30 +14,23 @@ constexpr const char* kKindNames[] = {
 static_assert(std::size(kKindNames) == static_cast<size_t>(Kind::Waiting));
 constexpr const char* kResourceNames[] = {"quick", "cpu", "gpu"};
 
-Json list_of(const std::vector<std::string>& names) {
-  Json list = Json::array();
-  for (const std::string& name : names)
-    if (!name.empty()) list.push(name);
-  return list;
+std::vector<std::string> not_empty(std::vector<std::string> names) {
+  std::erase(names, "");
+  return names;
 }
 
 Json option_json(const Use& use) {
   const Option& row = *use.row;
   const bool bounded = row.type.kind == Kind::Whole || row.type.kind == Kind::Number;
   const bool for_agents = *row.agent.about != '\0';
-  return Json::object()
-      .set("name", row.name)
-      .set("value", row.value)
-      .set("type", kKindNames[static_cast<size_t>(row.type.kind)])
-      .set("repeats", row.repeats())
-      .set("low", bounded ? Json(row.type.low) : Json())
-      .set("high", bounded ? Json(row.type.high) : Json())
-      .set("choices", list_of(choices_of(row)))
-      .set("default", *row.fallback == '\0' ? Json() : Json(row.fallback))
-      .set("about", use.about)
-      .set("agent", for_agents ? Json(agent_name(row)) : Json())
-      .set("kept", list_of(split(row.replay.keys, ' ')))
-      .set("anew", row.replay.anew);
+  JsonWriter v;
+  v("name", row.name)("value", row.value)("type", row.type.kind, kKindNames);
+  v("repeats", row.repeats())("low", bounded ? Json(row.type.low) : Json());
+  v("high", bounded ? Json(row.type.high) : Json())("choices", not_empty(choices_of(row)));
+  v("default", std::string(row.fallback), Zero::Null)("about", use.about);
+  v("agent", for_agents ? Json(agent_name(row)) : Json());
+  v("kept", not_empty(split(row.replay.keys, ' ')))("anew", row.replay.anew);
+  return v.take();
 }
 
 }  // namespace
@@ -44,13 +38,11 @@ Json option_json(const Use& use) {
 Json to_json(const Command& command) {
   Json options = Json::array();
   for (const Use& use : command.options) options.push(option_json(use));
-  return Json::object()
-      .set("name", command.name)
-      .set("summary", command.summary)
-      .set("positional", command.positional)
-      .set("positional_required", command.positional_required)
-      .set("resource", kResourceNames[static_cast<size_t>(command.resource)])
-      .set("options", std::move(options));
+  JsonWriter v;
+  v("name", command.name)("summary", command.summary)("positional", command.positional);
+  v("positional_required", command.positional_required);
+  v("resource", command.resource, kResourceNames)("options", options);
+  return v.take();
 }
 
 }  // namespace kw::options

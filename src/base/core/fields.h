@@ -24,6 +24,10 @@ namespace kw {
 /// What is written for a member that is zero, empty, false or not set.
 enum class Zero { Null, Omit };
 
+/// A negative number stands for an unknown one and is written as null.
+struct NegativeIsNull {};
+inline constexpr NegativeIsNull negative_is_null;
+
 /// The member is written only if this holds. It is read in any case.
 struct When {
   bool holds = true;

@@ -18,6 +18,10 @@ namespace kw {
 /// Writes each member. Keys are in the order of the list.
 class JsonWriter {
  public:
+  JsonWriter() = default;
+  /// Adds members to an object.
+  explicit JsonWriter(Json object) : json_(std::move(object)) {}
+
   template <class T, class... Options>
   JsonWriter& operator()(std::string_view key, const T& member, const Options&... options) {
     const bool omitted = (omits(member, options) || ...), null = (nulls(member, options) || ...);
@@ -28,9 +32,10 @@ class JsonWriter {
   void group(std::string_view key, Body body) {
     JsonWriter inner;
     body(inner);
-    json_.set(key, std::move(inner).take());
+    json_.set(key, inner.take());
   }
-  Json take() && { return std::move(json_); }
+  /// The object. The writer is empty afterwards.
+  Json take() { return std::exchange(json_, Json::object()); }
 
   /// A type's own to_json() comes first: it is declared beside the type, so every source sees it.
   template <class T>
@@ -49,7 +54,7 @@ class JsonWriter {
   static Json record(const T& record) {
     JsonWriter writer;
     list_fields(writer, record);
-    return std::move(writer).take();
+    return writer.take();
   }
   template <class T>
   static Json value(const std::optional<T>& one) {
@@ -95,6 +100,7 @@ class JsonWriter {
   template <class T, class Option>
   static bool nulls(const T& member, const Option& option) {
     if constexpr (std::is_same_v<Option, Zero>) return option == Zero::Null && is_zero(member);
+    if constexpr (std::is_same_v<Option, NegativeIsNull>) return member < 0;
     return false;
   }
   template <class T>
@@ -132,6 +138,18 @@ class JsonWriter {
 template <class T>
 Json record_json(const T& record) {
   return JsonWriter::record(record);
+}
+
+/// An array with one object per item; list(writer, item) lists its members.
+template <class Items, class List>
+Json json_list(const Items& items, List list) {
+  Json array = Json::array();
+  for (const auto& item : items) {
+    JsonWriter row;
+    list(row, item);
+    array.push(row.take());
+  }
+  return array;
 }
 
 /// Any value as JSON: an array, an object, null for what is not set.

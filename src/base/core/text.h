@@ -15,6 +15,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// Lines without their '\n' (and without a '\r' before it). A final newline starts no new line.
 std::vector<std::string_view> split_lines(std::string_view text);
 std::string join(const std::vector<std::string>& pieces, std::string_view separator);
+/// Only the letters of ASCII change.
+std::string lower_case(std::string_view text);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 
 /// The whole text as a decimal number; not set otherwise. Blanks and a leading '+' are refused.

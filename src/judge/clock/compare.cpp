@@ -169,17 +169,8 @@ void judge(const Tree& tree, double center, double low, double high, const Compa
 }  // namespace
 
 const char* relation_name(Relation relation) {
-  switch (relation) {
-    case Relation::Faster:
-      return "FASTER";
-    case Relation::Same:
-      return "SAME";
-    case Relation::Slower:
-      return "SLOWER";
-    case Relation::Ambiguous:
-      return "AMBIGUOUS";
-  }
-  return "AMBIGUOUS";
+  constexpr const char* kNames[] = {"FASTER", "SAME", "SLOWER", "AMBIGUOUS"};
+  return kNames[static_cast<size_t>(relation)];
 }
 
 Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options) {

@@ -149,7 +149,7 @@ Json to_json(const Measurement& m) {
   v("judged_calls", m.judged)("rejected", m.rejected, Zero::Omit)("sm_clock_mhz", s.sm_clock_mhz);
   v("temperature_c", s.temperature_c)("power_w", s.power_w)("batches", m.batches);
   v("samples_us", s.microseconds);
-  return std::move(v).take();
+  return v.take();
 }
 
 }  // namespace kw::clock

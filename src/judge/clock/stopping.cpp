@@ -3,17 +3,8 @@
 namespace kw::clock {
 
 const char* stop_reason_name(StopReason reason) {
-  switch (reason) {
-    case StopReason::Samples:
-      return "samples";
-    case StopReason::Seconds:
-      return "seconds";
-    case StopReason::Noise:
-      return "noise";
-    case StopReason::Plateau:
-      return "plateau";
-  }
-  return "samples";
+  constexpr const char* kNames[] = {"samples", "seconds", "noise", "plateau"};
+  return kNames[static_cast<size_t>(reason)];
 }
 
 void StoppingCriterion::add(std::span<const double> batch) {

@@ -244,12 +244,12 @@ class Gathering {
 
   profile::Ceilings ceilings() const {
     const clock::Work& work = out_.work;
-    profile::Ceilings ceilings;
-    ceilings.tera_flops = rates_.peak(work.tensor_flops > 0 ? work.product : work.other);
-    ceilings.fp32_tera = rates_.peak("fp32", "fma");
-    ceilings.gigabytes = out_.floor.bandwidth;
-    ceilings.launch_us = rates_.launch_us;
-    return ceilings;
+    return profile::Ceilings{
+        .tera_flops = rates_.peak(work.tensor_flops > 0 ? work.product : work.other),
+        .fp32_tera = rates_.peak("fp32", "fma"),
+        .gigabytes = out_.floor.bandwidth,
+        .launch_us = rates_.launch_us,
+    };
   }
 
   const EvidenceRequest& request_;

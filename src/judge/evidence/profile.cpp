@@ -68,19 +68,6 @@ Json metrics_json(const profile::MetricSet& metrics) {
   return all["metrics"];
 }
 
-Json launches_json(const Evidence& evidence) {
-  Json list = Json::array();
-  for (const LaunchEvidence& launch : evidence.launches) {
-    list.push(Json::object()
-                  .set("kernel", launch.kernel)
-                  .set("us", launch.us)
-                  .set("measured", launch.measured)
-                  .set("metrics", metrics_json(launch.metrics))
-                  .set("counted", metrics_json(launch.counted)));
-  }
-  return list;
-}
-
 }  // namespace
 
 Result<ProfileReport> profile_module(const task::Task& task, const ProfileRequest& request,
@@ -108,34 +95,29 @@ Result<ProfileReport> profile_module(const task::Task& task, const ProfileReques
 
 Json to_json(const Evidence& evidence) {
   const profile::Examined& examined = evidence.examined;
-  Json json = Json::object();
-  json.set("dims", json_of(evidence.dims)).set("target", evidence.target.name);
-  json.set("compiler", evidence.compiler).set("methods", json_of(evidence.claimed));
-  json.set("work", clock::to_json(evidence.work)).set("floor", clock::to_json(evidence.floor));
-  json.set("rates_of", evidence.rates_of);
-  json.set("counted_at", evidence.counted_at).set("scale", evidence.scale);
-  json.set("counters", examined.counters).set("no_counters", examined.no_counters);
-  json.set("report", examined.ncu_report);
-  json.set("kernel", examined.metrics.kernel).set("metrics", metrics_json(examined.metrics));
-  json.set("notes", json_of(examined.metrics.notes));
-  json.set("launches", launches_json(evidence));
-  json.set("roofline", profile::to_json(examined.roofline));
-  if (!examined.sass.empty())
-    json.set("sass", profile::to_json(profile::total_facts(examined.sass)));
-  json.set("no_sass", examined.no_sass);
-  return json;
+  JsonWriter v;
+  v("dims", evidence.dims)("target", evidence.target.name)("compiler", evidence.compiler);
+  v("methods", evidence.claimed)("work", evidence.work)("floor", evidence.floor);
+  v("rates_of", evidence.rates_of)("counted_at", evidence.counted_at)("scale", evidence.scale);
+  v("counters", examined.counters)("no_counters", examined.no_counters);
+  v("report", examined.ncu_report)("kernel", examined.metrics.kernel);
+  v("metrics", metrics_json(examined.metrics))("notes", examined.metrics.notes);
+  v("launches", json_list(evidence.launches, [](auto& row, const LaunchEvidence& launch) {
+      row("kernel", launch.kernel)("us", launch.us)("measured", launch.measured);
+      row("metrics", metrics_json(launch.metrics))("counted", metrics_json(launch.counted));
+    }));
+  v("roofline", examined.roofline);
+  if (!examined.sass.empty()) v("sass", profile::total_facts(examined.sass));
+  return v("no_sass", examined.no_sass).take();
 }
 
 Json to_json(const ProfileReport& report) {
-  Json json = Json::object();
-  json.set("module", report.module);
-  json.set("task", Json::object().set("name", report.task_name).set("hash", report.task_hash));
-  json.set("verdict", json_of(report.verdict));
-  json.set("us", json_of(report.us));
-  json.set("measured", report.us.has_value());
-  if (report.evidence) json.set("evidence", to_json(*report.evidence));
-  if (report.plan) json.set("plan", profile::to_json(*report.plan));
-  return json;
+  JsonWriter v;
+  v("module", report.module);
+  v.group("task", [&](auto& g) { g("name", report.task_name)("hash", report.task_hash); });
+  v("verdict", report.verdict)("us", report.us)("measured", report.us.has_value());
+  v("evidence", report.evidence, Zero::Omit)("plan", report.plan, Zero::Omit);
+  return v.take();
 }
 
 }  // namespace kw::evidence

@@ -199,41 +199,28 @@ Result<SassReport> show_sass(const kernel::Module& module, const SassRequest& re
 namespace {
 
 Json kernels_json(const std::vector<SassKernel>& kernels, bool raw) {
-  Json list = Json::array();
-  for (const SassKernel& kernel : kernels) {
-    Json one = Json::object();
-    one.set("name", kernel.name).set("symbol", kernel.code.name);
-    one.set("facts", profile::to_json(profile::sass_facts(kernel.code)));
-    if (raw) {
-      Json code = Json::array();
-      for (const profile::SassInstruction& instruction : kernel.code.code)
-        code.push(instruction.text());
-      one.set("code", std::move(code));
-    }
-    list.push(std::move(one));
-  }
-  return list;
+  return json_list(kernels, [raw](auto& v, const SassKernel& kernel) {
+    v("name", kernel.name)("symbol", kernel.code.name)("facts", profile::sass_facts(kernel.code));
+    std::vector<std::string> code;
+    for (const profile::SassInstruction& one : kernel.code.code) code.push_back(one.text());
+    v("code", code, When{raw});
+  });
 }
 
 }  // namespace
 
 Json to_json(const SassReport& report, bool raw) {
-  Json json = Json::object();
-  json.set("module", report.module).set("target", report.target).set("compiler", report.compiler);
-  json.set("kernels", kernels_json(report.kernels, raw));
-  json.set("notes", json_of(report.notes));
+  JsonWriter v;
+  v("module", report.module)("target", report.target)("compiler", report.compiler);
+  v("kernels", kernels_json(report.kernels, raw))("notes", report.notes);
   if (!report.other.empty()) {
-    Json changes = Json::array();
-    for (const std::string& change : profile::fact_changes(report.other_facts(), report.facts()))
-      changes.push(change);
-    json.set("other", Json::object()
-                          .set("name", report.other)
-                          .set("kernels", kernels_json(report.other_kernels, raw)));
-    json.set("changes", std::move(changes));
+    v.group("other", [&](auto& g) {
+      g("name", report.other)("kernels", kernels_json(report.other_kernels, raw));
+    });
+    v("changes", profile::fact_changes(report.other_facts(), report.facts()));
   }
-  if (report.verdict)
-    json.set("method", report.method).set("verdict", profile::to_json(*report.verdict));
-  return json;
+  if (report.verdict) v("method", report.method)("verdict", report.verdict);
+  return v.take();
 }
 
 }  // namespace kw::evidence

@@ -41,13 +41,13 @@ struct Format {
 };
 
 Format format_of(DType type) {
-  Format format;
-  format.type = type;
-  format.unit = ports::unit_roundoff(type);
-  format.subnormal = ports::smallest_step(type, false);
-  format.overflow = ports::largest_finite(type);
-  format.saturates = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2;
-  return format;
+  return Format{
+      .type = type,
+      .unit = ports::unit_roundoff(type),
+      .subnormal = ports::smallest_step(type, false),
+      .overflow = ports::largest_finite(type),
+      .saturates = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2,
+  };
 }
 
 double ulps_between(double got, double want, const Format& format) {

@@ -157,12 +157,10 @@ Status Pool::renew(size_t cell, const Entropy& entropy) {
 }
 
 record::Cell cell_record(const Pool& pool, const PoolCell& cell) {
-  record::Cell record;
-  record.shape = task::dims_text(pool.shape(cell).dims);
-  record.family = cell.family;
-  record.certified = !pool.replayable();
-  record.seed = pool.replayable() ? cell.seed : 0;
-  return record;
+  return record::Cell{.shape = task::dims_text(pool.shape(cell).dims),
+                      .family = cell.family,
+                      .seed = pool.replayable() ? cell.seed : 0,
+                      .certified = !pool.replayable()};
 }
 
 }  // namespace kw::gate

@@ -19,33 +19,21 @@ namespace kw::gate {
 namespace {
 
 const char* why_text(ElementFault why) {
-  switch (why) {
-    case ElementFault::Nothing:
-      return "";
-    case ElementFault::NanForNumber:
-      return "NaN where the truth is a number";
-    case ElementFault::NumberForNan:
-      return "a number where the truth is NaN";
-    case ElementFault::InfinityForNumber:
-      return "infinity where the truth is finite";
-    case ElementFault::NumberForInfinity:
-      return "finite where the truth is infinite";
-    case ElementFault::OtherInfinity:
-      return "infinity of the wrong sign";
-    case ElementFault::NotEqual:
-      return "not equal where only exact operations are asked for";
-    case ElementFault::OuterBound:
-      return "beyond the task's own atol/rtol";
-    case ElementFault::IndexOutOfRange:
-      return "index out of range";
-    case ElementFault::IndexTwice:
-      return "the same index twice";
-    case ElementFault::IndexOfWorse:
-      return "points at a worse value than the right one";
-    case ElementFault::NotFirstOfTies:
-      return "not the first of equal values";
-  }
-  return "";
+  constexpr const char* kTexts[] = {
+      "",
+      "NaN where the truth is a number",
+      "a number where the truth is NaN",
+      "infinity where the truth is finite",
+      "finite where the truth is infinite",
+      "infinity of the wrong sign",
+      "not equal where only exact operations are asked for",
+      "beyond the task's own atol/rtol",
+      "index out of range",
+      "the same index twice",
+      "points at a worse value than the right one",
+      "not the first of equal values",
+  };
+  return kTexts[static_cast<size_t>(why)];
 }
 
 std::vector<int64_t> unravel(int64_t element, const std::vector<int64_t>& shape) {

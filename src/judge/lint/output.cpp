@@ -2,33 +2,16 @@
 #include <fmt/core.h>
 
 #include "core/json_writer.h"
-
 #include "lint/lint.h"
 
 namespace kw::lint {
 
 namespace {
 
-Json finding_json(const Finding& finding) {
-  Json json;
-  json.set("rule", finding.rule);
-  json.set("severity", severity_name(finding.severity));
-  json.set("subject", finding.subject);
-  json.set("message", finding.message);
-  json.set("shape", finding.shape);
-  json.set("line", finding.line);
-  return json;
-}
-
 Json sarif_rules() {
-  Json list = Json::array();
-  for (const RuleInfo& rule : rules()) {
-    Json entry;
-    entry.set("id", rule.name);
-    entry.set("shortDescription", Json().set("text", rule.what));
-    list.push(std::move(entry));
-  }
-  return list;
+  return json_list(rules(), [](auto& v, const RuleInfo& rule) {
+    v("id", rule.name)("shortDescription", Json().set("text", rule.what));
+  });
 }
 
 Json sarif_result(const Report& report, const Finding& finding) {
@@ -48,18 +31,16 @@ Json sarif_result(const Report& report, const Finding& finding) {
 }  // namespace
 
 Json to_json(const Report& report) {
-  Json json;
-  json.set("task", report.task);
-  json.set("path", report.path);
-  json.set("usable", report.usable());
-  json.set("verdict", report.verdict());
-  Json findings = Json::array();
-  for (const Finding& finding : report.findings) findings.push(finding_json(finding));
-  json.set("shapes", json_of(report.shapes)).set("left_out", json_of(report.left_out));
-  if (report.kill_rate) json.set("kill_rate", *report.kill_rate);
-  json.set("equivalent", json_of(report.equivalent));
-  json.set("findings", std::move(findings));
-  return json;
+  JsonWriter v;
+  v("task", report.task)("path", report.path)("usable", report.usable());
+  v("verdict", report.verdict())("shapes", report.shapes)("left_out", report.left_out);
+  v("kill_rate", report.kill_rate, Zero::Omit)("equivalent", report.equivalent);
+  v("findings", json_list(report.findings, [](auto& row, const Finding& finding) {
+      row("rule", finding.rule)("severity", severity_name(finding.severity));
+      row("subject", finding.subject)("message", finding.message)("shape", finding.shape);
+      row("line", finding.line);
+    }));
+  return v.take();
 }
 
 Json to_sarif(std::span<const Report> reports, const std::string& version) {

@@ -262,33 +262,26 @@ Plan plan_methods(std::span<const Method> methods, const PlanInput& input) {
 }
 
 Json to_json(const Plan& plan) {
-  Json methods = Json::array();
-  for (const Judged* chosen : plan.chosen) {
-    Json skipped = Json::array();
-    for (const Judged* higher : plan.skipped_higher(*chosen)) {
-      skipped.push(Json::object()
-                       .set("id", higher->method->id)
-                       .set("priority", higher->method->priority)
-                       .set("reason", method_status_name(higher->status))
-                       .set("why", higher->why));
-    }
-    methods.push(Json::object()
-                     .set("id", chosen->method->id)
-                     .set("name", chosen->method->title)
-                     .set("axis", chosen->method->axis)
-                     .set("priority", chosen->method->priority)
-                     .set("trigger_strength", json_of(chosen->strength))
-                     .set("score", chosen->score)
-                     .set("evidence", json_of(chosen->evidence))
-                     .set("skipped_higher", std::move(skipped)));
-  }
-  Json unknown = Json::array();
+  std::vector<const Judged*> unknown;
   for (const Judged& judged : plan.methods) {
-    if (judged.status != MethodStatus::InsufficientEvidence) continue;
-    unknown.push(
-        Json::object().set("id", judged.method->id).set("missing", json_of(judged.missing)));
+    if (judged.status == MethodStatus::InsufficientEvidence) unknown.push_back(&judged);
   }
-  return Json::object().set("methods", std::move(methods)).set("unknown", std::move(unknown));
+  JsonWriter v;
+  v("methods", json_list(plan.chosen, [&plan](auto& row, const Judged* chosen) {
+      const Method& method = *chosen->method;
+      row("id", method.id)("name", method.title)("axis", method.axis);
+      row("priority", method.priority)("trigger_strength", chosen->strength);
+      row("score", chosen->score)("evidence", chosen->evidence);
+      row("skipped_higher",
+          json_list(plan.skipped_higher(*chosen), [](auto& skipped, const Judged* higher) {
+            skipped("id", higher->method->id)("priority", higher->method->priority);
+            skipped("reason", method_status_name(higher->status))("why", higher->why);
+          }));
+    }));
+  v("unknown", json_list(unknown, [](auto& row, const Judged* one) {
+      row("id", one->method->id)("missing", one->missing);
+    }));
+  return v.take();
 }
 
 }  // namespace kw::profile

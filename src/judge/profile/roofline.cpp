@@ -308,7 +308,7 @@ Json history_row(int iteration, const Roofline& r) {
   row("iter", iteration)("delta_compute", r.gaps.compute)("delta_memory", r.gaps.memory);
   row("delta_latency", r.gaps.latency)("bound", r.bottleneck, kBottlenecks);
   row("near_peak", r.near_peak)("axis_budget", r.budget);
-  return std::move(row).take();
+  return row.take();
 }
 
 }  // namespace kw::profile

@@ -23,8 +23,6 @@ std::string ratio(uint64_t part, uint64_t whole, const char* unit) {
 // One row: the counter, its value and its meaning. Rows with a count of zero are left out.
 class Totals {
  public:
-  Totals()
-      : table_({{"", Table::Align::Left}, {"", Table::Align::Right}, {"", Table::Align::Left}}) {}
   void add(const char* name, uint64_t value, const std::string& note = "") {
     if (value > 0) table_.add({name, with_commas(value), note});
   }
@@ -34,7 +32,7 @@ class Totals {
   std::string text(const Style& style) const { return table_.text(style); }
 
  private:
-  Table table_;
+  Table table_{{"", ">", ""}};
 };
 
 std::string totals_text(const CounterValues& v, const Style& style) {
@@ -88,12 +86,7 @@ std::string hot_text(const LaunchCounters& launch, const std::string& file_name,
   std::stable_sort(hot.begin(), hot.end(), [](const LineCounters* a, const LineCounters* b) {
     return a->values.warp_total > b->values.warp_total;
   });
-  Table table({{"share", Table::Align::Right},
-               {"warp inst", Table::Align::Right},
-               {"sectors/req", Table::Align::Right},
-               {"conflicts", Table::Align::Right},
-               {"line", Table::Align::Right},
-               {"source"}});
+  Table table({">share", ">warp inst", ">sectors/req", ">conflicts", ">line", "source"});
   for (size_t i = 0; i < std::min(limit, hot.size()); ++i) {
     const CounterValues& v = hot[i]->values;
     const uint64_t requests = v.global_load_requests + v.global_store_requests;

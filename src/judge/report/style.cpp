@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "core/check.h"
 #include "core/utf8.h"
@@ -14,19 +13,8 @@ namespace kw::report {
 namespace {
 
 const char* code_of(Paint paint) {
-  switch (paint) {
-    case Paint::Error:
-      return "\033[1;31m";
-    case Paint::Warning:
-      return "\033[1;33m";
-    case Paint::Good:
-      return "\033[32m";
-    case Paint::Dim:
-      return "\033[2m";
-    case Paint::Strong:
-      return "\033[1m";
-  }
-  return "";
+  constexpr const char* kCodes[] = {"\033[1;31m", "\033[1;33m", "\033[32m", "\033[2m", "\033[1m"};
+  return kCodes[static_cast<size_t>(paint)];
 }
 
 // The display width: UTF-8 continuation bytes take no column.
@@ -36,9 +24,9 @@ size_t columns_of(std::string_view text) {
   }));
 }
 
-std::string padded(const std::string& cell, size_t width, Table::Align align) {
+std::string padded(const std::string& cell, size_t width, bool right) {
   const std::string blanks(width - std::min(width, columns_of(cell)), ' ');
-  return align == Table::Align::Right ? blanks + cell : cell + blanks;
+  return right ? blanks + cell : cell + blanks;
 }
 
 void trim_end(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
@@ -70,25 +58,28 @@ std::string percent(double part, double whole) {
 }
 
 std::string Table::text(const Style& style, int indent) const {
+  std::vector<std::string> titles;
   std::vector<size_t> widths;
-  for (const Column& column : columns_) widths.push_back(columns_of(column.title));
+  for (const std::string& title : titles_) {
+    titles.push_back(title.substr(title.starts_with('>') ? 1 : 0));
+    widths.push_back(columns_of(titles.back()));
+  }
   for (const auto& row : rows_) {
-    KW_CHECK(row.size() == columns_.size(), "one cell per column");
+    KW_CHECK(row.size() == titles.size(), "one cell per column");
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
   }
   std::string out;
-  const auto put = [&](const std::function<const std::string&(size_t)>& cell, bool title) {
+  const auto put = [&](const std::vector<std::string>& cells, bool title) {
     std::string line;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      line += (i > 0 ? "  " : "") + padded(cell(i), widths[i], columns_[i].align);
-    }
+    for (size_t i = 0; i < cells.size(); ++i)
+      line += (i > 0 ? "  " : "") + padded(cells[i], widths[i], titles_[i].starts_with('>'));
     trim_end(line);
     if (line.empty()) return;
     out += std::string(static_cast<size_t>(indent), ' ') +
            (title ? paint(style, Paint::Dim, line) : line) + "\n";
   };
-  put([&](size_t i) -> const std::string& { return columns_[i].title; }, true);
-  for (const auto& row : rows_) put([&](size_t i) -> const std::string& { return row[i]; }, false);
+  put(titles, true);
+  for (const auto& row : rows_) put(row, false);
   return out;
 }
 

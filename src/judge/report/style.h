@@ -27,15 +27,10 @@ std::string short_number(double value);
 /// 1.0 of 3.0 -> "33.3 %"; "-" when the whole is 0.
 std::string percent(double part, double whole);
 
-/// Columns are as wide as their widest cell. Numbers align right, text left.
+/// Columns are as wide as their widest cell. A column whose title begins with '>' aligns right.
 class Table {
  public:
-  enum class Align : uint8_t { Left, Right };
-  struct Column {
-    std::string title;
-    Align align = Align::Left;
-  };
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  explicit Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
   /// One cell per column.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
@@ -43,7 +38,7 @@ class Table {
   std::string text(const Style& style, int indent = 2) const;
 
  private:
-  std::vector<Column> columns_;
+  std::vector<std::string> titles_;
   std::vector<std::vector<std::string>> rows_;
 };
 

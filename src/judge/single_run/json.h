@@ -1,16 +1,12 @@
 // Reports as JSON, the same for every interface. The schema is in docs/cli.md; keys are only added.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/json.h"
 #include "single_run/check.h"
 #include "single_run/run.h"
 
 namespace kw::single_run {
 
-Json texts(const std::vector<std::string>& list);
 Json to_json(const RunReport& report, const kernel::Module& module);
 Json to_json(const CheckReport& report, const kernel::Module& module);
 

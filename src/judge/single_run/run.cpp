@@ -41,11 +41,9 @@ Status check_fits(const RunReport& report) {
 }
 
 ports::RunOptions run_options(const RunRequest& request) {
-  ports::RunOptions options;
-  options.check_order = request.check_order;
-  options.threads = request.threads;
-  options.timeout_seconds = request.timeout_seconds;
-  return options;
+  return ports::RunOptions{.check_order = request.check_order,
+                           .threads = request.threads,
+                           .timeout_seconds = request.timeout_seconds};
 }
 
 void collect_outputs(RunReport* report) {

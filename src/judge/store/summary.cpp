@@ -19,19 +19,17 @@ std::optional<double> number(const Json& json) {
 
 CandidateRow candidate_row(const Run& run, const record::Candidate& candidate, int64_t place) {
   const Json verdict = run.judgement(candidate.id);
-  CandidateRow row;
-  row.id = candidate.id;
-  row.number = place;
-  row.proposer = candidate.proposer;
-  row.origin = candidate.origin;
-  row.tunes = candidate.tunes;
-  row.when = candidate.when;
-  row.verdict = verdict["verdict"].as_string();
-  row.stage = verdict["stage"].as_string();
-  row.reason = verdict["reason"].as_string();
-  row.microseconds = measured_us(run.timing(candidate.id));
-  row.estimate_us = number(run.profile(candidate.id)["estimate"]["us"]);
-  return row;
+  return CandidateRow{.id = candidate.id,
+                      .number = place,
+                      .proposer = candidate.proposer,
+                      .origin = candidate.origin,
+                      .tunes = candidate.tunes,
+                      .verdict = verdict["verdict"].as_string(),
+                      .stage = verdict["stage"].as_string(),
+                      .reason = verdict["reason"].as_string(),
+                      .microseconds = measured_us(run.timing(candidate.id)),
+                      .estimate_us = number(run.profile(candidate.id)["estimate"]["us"]),
+                      .when = candidate.when};
 }
 
 void keep_less(const std::optional<double>& value, std::optional<double>* least) {

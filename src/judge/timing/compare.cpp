@@ -178,16 +178,6 @@ Status time_both(const CompareRequest& request, ports::Device& device,
   return Done{};
 }
 
-Json module_json(const ComparedModule& module) {
-  Json json = Json::object();
-  json.set("name", module.name);
-  if (!module.problem.empty()) json.set("problem", module.problem);
-  if (module.compile_failed) json.set("compile_log", module.compile_failed->log);
-  json.set("findings", json_of(module.findings));
-  if (module.measurement) json.set("timing", to_json(*module.measurement));
-  return json;
-}
-
 }  // namespace
 
 Result<CompareReport> compare_modules(const kernel::Module& first, const kernel::Module& second,
@@ -217,17 +207,17 @@ Result<CompareReport> compare_modules(const kernel::Module& first, const kernel:
 }
 
 Json to_json(const CompareReport& report) {
-  Json json = Json::object();
-  Json modules = Json::array();
-  for (const ComparedModule& module : report.modules) modules.push(module_json(module));
-  json.set("modules", std::move(modules));
-  json.set("verified", false);
-  if (!report.outputs.empty()) json.set("outputs", report.outputs);
-  if (report.comparison) json.set("comparison", to_json(*report.comparison));
-  json.set("environment", machine::to_json(report.device)
-                              .set("compiler", report.compiler)
-                              .set("workers", report.workers));
-  return json;
+  JsonWriter v;
+  v("modules", json_list(report.modules, [](auto& row, const ComparedModule& module) {
+      row("name", module.name)("problem", module.problem, Zero::Omit);
+      if (module.compile_failed) row("compile_log", module.compile_failed->log);
+      row("findings", module.findings)("timing", module.measurement, Zero::Omit);
+    }));
+  v("verified", false)("outputs", report.outputs, Zero::Omit);
+  v("comparison", report.comparison, Zero::Omit);
+  JsonWriter environment(machine::to_json(report.device));
+  environment("compiler", report.compiler)("workers", report.workers);
+  return v("environment", environment.take()).take();
 }
 
 }  // namespace kw::timing

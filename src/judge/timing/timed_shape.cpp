@@ -205,14 +205,12 @@ Status verify_set(const TimedShape& shape, ports::Device& device, const PrepareO
 
 clock::Work work_at(const task::Task& task, const graph::Graph& graph) {
   const graph::Cost cost = graph::cost_of(graph);
-  clock::Work work;
-  work.read_bytes = cost.read_bytes;
-  work.write_bytes = cost.write_bytes;
-  work.gathered_bytes = cost.gathered_bytes;
-  work.flops = cost.flops;
-  work.tensor_flops = cost.tensor_flops;
-  work.product = product_precision(task, graph);
-  return work;
+  return clock::Work{.read_bytes = cost.read_bytes,
+                     .write_bytes = cost.write_bytes,
+                     .gathered_bytes = cost.gathered_bytes,
+                     .flops = cost.flops,
+                     .tensor_flops = cost.tensor_flops,
+                     .product = product_precision(task, graph)};
 }
 
 Result<TimedShape> timed_shape(gate::Pool& pool, const task::Task& task, const task::Dims& dims,

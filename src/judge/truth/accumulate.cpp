@@ -15,9 +15,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 bool chooses(const Folding& f) { return f.op == Op::Max || f.op == Op::Min; }

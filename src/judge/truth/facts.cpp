@@ -14,12 +14,6 @@
 
 namespace kw::truth {
 
-using graph::Graph;
-using graph::Node;
-using graph::Op;
-using graph::OpKind;
-using tensor::DType;
-
 bool holds(DType to, DType from) {
   if (to == from || to == DType::Fp64) return true;
   if (is_integer(from)) return tensor::dtype_size(from) == 1 && to != DType::E8m0 && !is_half(to);

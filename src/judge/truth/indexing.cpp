@@ -17,10 +17,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 // Records the first index that is out of range.

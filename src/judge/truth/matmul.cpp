@@ -19,11 +19,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kRows = kGemmRows;

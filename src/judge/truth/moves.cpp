@@ -8,9 +8,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-
 void pad(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
   const Node& n = s.graph[node];
   const double fill = n.attrs.number;

@@ -17,13 +17,8 @@
 
 namespace kw::truth {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
 using ports::Scores;
 using ports::Truth;
-using tensor::DType;
 using tensor::HostTensor;
 
 namespace {

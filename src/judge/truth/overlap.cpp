@@ -14,10 +14,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 constexpr int64_t kBlock = 4096;  // elements of the result that are summed together

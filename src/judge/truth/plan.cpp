@@ -14,12 +14,6 @@
 
 namespace kw::truth {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
-
 namespace {
 
 enum class Kind { Leaf, View, Point, Heavy };

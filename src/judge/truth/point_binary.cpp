@@ -9,8 +9,6 @@
 
 namespace kw::truth::KW_SIMD_LEVEL {
 
-using graph::Op;
-
 namespace {
 
 void sums(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, double sign,

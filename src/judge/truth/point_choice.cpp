@@ -6,9 +6,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 void compare_floats(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
                     VectorLanes& out) {
   for (int k = 0; k < count; ++k) out.i[k] = compare(spec.op, x.lanes->t[k], z.lanes->t[k]) ? 1 : 0;

@@ -12,9 +12,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 double value_of(const ChunkOperand& x, DType type, int k) {

@@ -13,9 +13,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 double reach_of(const ChunkOperand& x, int k) { return reach(a_of(x)[k], h_of(x)[k]); }
 
 void open_jumps(int count, VectorLanes& out) {

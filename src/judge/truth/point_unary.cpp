@@ -6,7 +6,6 @@
 
 namespace kw::truth::KW_SIMD_LEVEL {
 
-using graph::Op;
 using ops::Between;
 
 namespace {

@@ -11,9 +11,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 alignas(64) constexpr double kZeros[kChunk] = {};

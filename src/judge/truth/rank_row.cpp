@@ -15,9 +15,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 // Returns whether x comes strictly before z in ascending order.

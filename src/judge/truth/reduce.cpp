@@ -18,11 +18,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kPiece = int64_t{1} << 17;  // target number of elements per unit of work

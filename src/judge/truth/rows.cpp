@@ -13,10 +13,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 void Row::resize(size_t length) {
   (tracks.integer ? static_cast<void>(i.resize(length)) : static_cast<void>(t.resize(length)));
   if (tracks.a) a.resize(length);

@@ -19,12 +19,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kWorthThreads = 1 << 15;  // the least number of elements for several threads

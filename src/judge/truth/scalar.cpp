@@ -13,9 +13,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 double apply(Op op, double x) {
   using namespace ops;  // VALUE calls it
   switch (op) {

@@ -6,9 +6,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 // Two's complement without undefined overflow.

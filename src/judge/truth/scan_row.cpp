@@ -13,9 +13,6 @@
 
 namespace kw::truth {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 // For log1p(exp(gap)), which is at most log 2: the rounding of both functions and their argument,

@@ -16,11 +16,7 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
 using graph::ScatterMode;
-using tensor::DType;
 
 namespace {
 

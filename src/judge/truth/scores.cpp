@@ -14,9 +14,6 @@
 
 namespace kw::truth {
 
-using graph::Graph;
-using graph::Node;
-using graph::Op;
 using ports::Scores;
 
 namespace {

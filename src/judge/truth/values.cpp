@@ -17,7 +17,6 @@
 
 namespace kw::truth {
 
-using tensor::DType;
 using tensor::HostTensor;
 
 void Tensor::make_jumps() {

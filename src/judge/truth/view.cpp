@@ -11,9 +11,6 @@
 
 namespace kw::truth {
 
-using graph::Node;
-using graph::Op;
-
 int64_t count_of(const Extents& shape) {
   int64_t count = 1;
   for (const int64_t extent : shape) count *= extent;

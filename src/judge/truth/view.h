@@ -10,6 +10,12 @@
 
 namespace kw::truth {
 
+using graph::Graph;
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using graph::OpKind;
+using tensor::DType;
 using Extents = std::vector<int64_t>;
 
 int64_t count_of(const Extents& shape);

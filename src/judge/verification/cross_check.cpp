@@ -247,15 +247,8 @@ Result<CrossCheckReport> Checker::run() {
 }
 
 const char* state_name(CrossCheckState state) {
-  switch (state) {
-    case CrossCheckState::Agrees:
-      return "agrees";
-    case CrossCheckState::Remembered:
-      return "remembered";
-    case CrossCheckState::NotChecked:
-      break;
-  }
-  return "not checked";
+  constexpr const char* kNames[] = {"agrees", "remembered", "not checked"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 }  // namespace

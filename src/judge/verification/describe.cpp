@@ -18,28 +18,6 @@ DescribedTensor tensor_of(const graph::Graph& graph, const graph::NamedNode& nam
   return tensor;
 }
 
-Json tensors_json(const std::vector<DescribedTensor>& tensors) {
-  Json list = Json::array();
-  for (const DescribedTensor& tensor : tensors) {
-    list.push(Json::object()
-                  .set("name", tensor.name)
-                  .set("dtype", tensor.dtype)
-                  .set("shape", json_of(tensor.shape))
-                  .set("extents", json_of(tensor.extents)));
-  }
-  return list;
-}
-
-Json cost_json(const graph::Cost& cost) {
-  return Json::object()
-      .set("flops", cost.flops)
-      .set("tensor_flops", cost.tensor_flops)
-      .set("read_bytes", cost.read_bytes)
-      .set("write_bytes", cost.write_bytes)
-      .set("gathered_bytes", cost.gathered_bytes)
-      .set("intensity", cost.intensity());
-}
-
 }  // namespace
 
 Result<Description> describe_task(const reference::ReferenceRequest& request) {
@@ -59,15 +37,23 @@ Result<Description> describe_task(const reference::ReferenceRequest& request) {
   return made;
 }
 
+template <class V>
+void fields(V& v, DescribedTensor& t) {
+  v("name", t.name)("dtype", t.dtype)("shape", t.shape)("extents", t.extents);
+}
+
 Json to_json(const Description& description) {
-  return Json::object()
-      .set("task", task::to_json(description.task).set("hash", description.hash))
-      .set("dims", json_of(description.dims))
-      .set("inputs", tensors_json(description.inputs))
-      .set("outputs", tensors_json(description.outputs))
-      .set("ops", json_of(description.ops))
-      .set("guards", json_of(description.guards))
-      .set("cost", cost_json(description.cost));
+  const graph::Cost& cost = description.cost;
+  JsonWriter v;
+  v("task", task::to_json(description.task).set("hash", description.hash));
+  v("dims", description.dims)("inputs", description.inputs)("outputs", description.outputs);
+  v("ops", description.ops)("guards", description.guards);
+  v.group("cost", [&](auto& g) {
+    g("flops", cost.flops)("tensor_flops", cost.tensor_flops)("read_bytes", cost.read_bytes);
+    g("write_bytes", cost.write_bytes)("gathered_bytes", cost.gathered_bytes);
+    g("intensity", cost.intensity());
+  });
+  return v.take();
 }
 
 }  // namespace kw::verification

@@ -277,14 +277,7 @@ class Recorder {
   }
 
   Result<CandidateText> compile_failed(const ports::CompileFailed& failed) {
-    const auto error = std::ranges::find_if(failed.messages, [](const ports::CompileMessage& one) {
-      return one.severity == ports::CompileMessage::Severity::Error;
-    });
-    std::string why = failed.timed_out ? "the compiler did not finish in time"
-                                       : "it does not compile with its host code";
-    if (!failed.timed_out && error != failed.messages.end())
-      why = error->line > 0 ? fmt::format("line {}: {}", error->line, error->text) : error->text;
-    refuse(std::move(why), record::Stage::Compile);
+    refuse(ports::first_error(failed), record::Stage::Compile);
     out_.compile_failed = failed;
     return std::move(out_);
   }

@@ -56,23 +56,9 @@ std::string JudgeDecorator::explain(const record::Candidate& candidate) {
 }
 
 const char* run_status_name(RunStatus status) {
-  switch (status) {
-    case RunStatus::Completed:
-      return "completed";
-    case RunStatus::Stopped:
-      return "stopped";
-    case RunStatus::Faulted:
-      return "faulted";
-    case RunStatus::Hung:
-      return "hung";
-    case RunStatus::OutOfMemory:
-      return "out-of-memory";
-    case RunStatus::WorkerLost:
-      return "worker-lost";
-    case RunStatus::Refused:
-      return "refused";
-  }
-  return "refused";
+  constexpr const char* kNames[] = {"completed", "stopped", "faulted", "hung", "out-of-memory",
+                                    "worker-lost", "refused"};
+  return kNames[static_cast<size_t>(status)];
 }
 
 }  // namespace kw::ports

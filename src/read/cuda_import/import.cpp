@@ -33,11 +33,6 @@ void add_problem(std::vector<Diagnostic>& out, Diagnostic one) {
   out.push_back(std::move(one));
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 bool launches_directly(const HostSource& source, const Item& item) {
   for (size_t i = item.body_first; i < item.body_last; ++i) {
     const cuda_source::Token& token = source.tokens[i];
@@ -177,7 +172,7 @@ class Importer {
     if (request_.dims.count(name)) return name;
     std::vector<std::string> near;
     for (const std::string& one : request_.dims) {
-      if (lower(one) == lower(name)) near.push_back(one);
+      if (lower_case(one) == lower_case(name)) near.push_back(one);
     }
     return near.size() == 1 ? near.front() : "";
   }

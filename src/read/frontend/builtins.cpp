@@ -76,9 +76,7 @@ Result<Value> to_int(graph::Builder& graph, const Value& value) {
 Result<Value> to_float(const Value& value) {
   if (const auto number = as_number(value)) return Value(*number);
   if (const auto* text = value.get<std::string>()) {
-    std::string lower(trim(*text));
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    const std::string lower = lower_case(trim(*text));
     const bool minus = lower.starts_with("-");
     const std::string body =
         lower.starts_with("-") || lower.starts_with("+") ? lower.substr(1) : lower;

@@ -19,11 +19,6 @@
 namespace kw::host_recording {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 Result<std::vector<uint8_t>> encode(const cuda_import::CType& type, double real, int64_t integer) {
   const auto types = KW_TRY(kernel::parse_signature(fmt::format("void f({})", type.base)));
   if (type.dtype && tensor::is_float(*type.dtype)) {
@@ -81,7 +76,7 @@ class Matcher {
     for (const bool exact : {true, false}) {
       for (size_t i = 0; i < abi_.tensors.size(); ++i) {
         const std::string &own = parameters_[parameter].name, &its = abi_.tensors[i].name;
-        if (!taken_[i] && (exact ? own == its : lower(own) == lower(its)))
+        if (!taken_[i] && (exact ? own == its : lower_case(own) == lower_case(its)))
           return take(parameter, i);
       }
     }
@@ -120,7 +115,7 @@ class Matcher {
       if (dim == name) return &dim;
     }
     for (const auto& [dim, value] : dims) {
-      if (lower(dim) == lower(name)) return &dim;
+      if (lower_case(dim) == lower_case(name)) return &dim;
     }
     return nullptr;
   }
@@ -154,7 +149,7 @@ class Matcher {
       return Done{};
     }
     for (const task::ScalarSpec& scalar : task_.scalars) {
-      if (lower(scalar.name) != lower(text.empty() ? one.name : text)) continue;
+      if (lower_case(scalar.name) != lower_case(text.empty() ? one.name : text)) continue;
       const bool is_real = tensor::is_float(scalar.dtype);
       const double value = is_real ? scalar.number : static_cast<double>(scalar.integer);
       slot.bytes = KW_TRY(
@@ -192,7 +187,7 @@ class Matcher {
     static constexpr const char* kNames[] = {
         "n",        "size",       "numel",       "total",        "count", "num",
         "elements", "n_elements", "numelements", "num_elements", "length"};
-    return std::ranges::any_of(kNames, [&](const char* one) { return lower(name) == one; });
+    return std::ranges::any_of(kNames, [&](const char* one) { return lower_case(name) == one; });
   }
 
   /// Whether all tensors have the same shape, made of dims and numbers.

@@ -184,7 +184,7 @@ Json to_json(const ImportReport& report) {
   v("file", report.file)("launcher", report.result.launcher);
   v("module", report.result.module, Zero::Null)("problems", problems);
   v("notes", report.result.notes)("task_options", report.task_words);
-  return std::move(v).take();
+  return v.take();
 }
 
 Result<std::string> read_kernel_text(const std::string& path, const ImportOptions& options,

@@ -125,10 +125,7 @@ std::vector<Word> words_of(const std::string& text) {
   const auto flush = [&] {
     while (!current.empty() && (current.back() == '.' || current.back() == '-')) current.pop_back();
     if (current.empty()) return;
-    Word word{current, current};
-    std::ranges::transform(word.lower, word.lower.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    words.push_back(std::move(word));
+    words.push_back({lower_case(current), current});
     current.clear();
   };
   for (const char c : text) {

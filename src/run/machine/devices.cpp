@@ -36,7 +36,7 @@ Json to_json(const ports::DeviceInfo& i) {
   v("l2_bytes", i.l2_bytes)("shared_per_block_optin", i.shared_per_block_optin);
   v("memory_bytes", i.memory_bytes)("sm_clock_mhz", i.sm_clock_mhz);
   v("memory_clock_mhz", i.memory_clock_mhz)("uuid", i.uuid)("driver", i.driver);
-  return std::move(v).take();
+  return v.take();
 }
 
 }  // namespace kw::machine

@@ -11,19 +11,13 @@
 #include <algorithm>
 #include <map>
 
-#include "core/text.h"
+#include "core/json_writer.h"
 
 namespace kw::evolve {
 namespace {
 
 constexpr size_t kColumns = 8;  // of the curve, at most
 constexpr size_t kBar = 40;     // characters
-
-Json point_json(const Point& point) {
-  Json json = Json::object();
-  json.set("proposals", point.proposals).set("id", point.id).set("us", point.us);
-  return json.set("measured", point.measured).set("usd", point.usd);
-}
 
 Json counts_json(const Population& archive) {
   int64_t refused = 0, judged = 0, refused_there = 0, doubted = 0, repeated = 0;
@@ -34,11 +28,10 @@ Json counts_json(const Population& archive) {
     doubted += entry.doubted;
     repeated += !entry.same_as.empty();
   }
-  Json json = Json::object();
-  json.set("candidates", static_cast<int64_t>(archive.entries().size())).set("refused", refused);
-  json.set("judged", judged).set("refused_by_the_judge", refused_there);
-  json.set("refused_by_readers", doubted);
-  return json.set("same_code", repeated);
+  JsonWriter v;
+  v("candidates", archive.entries().size())("refused", refused)("judged", judged);
+  v("refused_by_the_judge", refused_there)("refused_by_readers", doubted);
+  return v("same_code", repeated).take();
 }
 
 Json niches_json(const Population& archive) {
@@ -46,15 +39,12 @@ Json niches_json(const Population& archive) {
   for (const Entry& entry : archive.entries()) {
     if (entry.ranked()) ++counts[entry.niche];
   }
-  Json list = Json::array();
-  for (const Entry* entry : archive.elites()) {
-    Json row = Json::object();
-    row.set("bound", entry->niche.bound).set("schedule", entry->niche.schedule);
-    row.set("resources", entry->niche.resources).set("candidates", counts[entry->niche]);
-    row.set("best", entry->candidate.id).set("us", entry->outcome.us);
-    list.push(row.set("measured", entry->outcome.measured));
-  }
-  return list;
+  return json_list(archive.elites(), [&counts](auto& v, const Entry* entry) {
+    const Niche& niche = entry->niche;
+    v("bound", niche.bound)("schedule", niche.schedule)("resources", niche.resources);
+    v("candidates", counts[niche])("best", entry->candidate.id)("us", entry->outcome.us);
+    v("measured", entry->outcome.measured);
+  });
 }
 
 double first_us(const Json& one) {
@@ -149,30 +139,25 @@ Rows curve_rows(const std::vector<ComparedRun>& list) {
 
 }  // namespace
 
+template <class V>
+void fields(V& v, Point& p) {
+  v("proposals", p.proposals)("id", p.id)("us", p.us)("measured", p.measured)("usd", p.usd);
+}
+
 Json summary(const Settings& settings, const State& state, const std::string& stopped) {
-  Json json = Json::object();
-  json.set("proposer", authors_name(settings.authors)).set("mode", mode_name(settings.mode));
-  json.set("generations", settings.generations).set("proposals", settings.proposals);
-  json.set("hardware", settings.hardware).set("islands", settings.islands);
-  json.set("seed", settings.seed).set("verifier", settings.verifier);
-  json.set("generations_done", state.generation()).set("proposals_made", state.retired());
-  json.set("stopped", stopped).set("sessions", state.sessions());
-  json.set("measured", settings.has_clock)
-      .set("usd", state.usd())
-      .set("unpriced", state.unpriced());
-  json.set("first", state.first().empty() ? Json() : Json(state.first()));
-  json.set("counts", counts_json(state.archive())).set("niches", niches_json(state.archive()));
-  Json arms = Json::array(), operators = Json::array(), curve = Json::array();
-  for (const ArmRecord& arm : state.models().arms()) arms.push(to_json(arm));
-  for (const ArmRecord& one : state.operators().arms()) {
-    Json row = Json::object();
-    row.set("operator", one.name).set("asked", one.pulls).set("right", one.right);
-    operators.push(row.set("better", one.better));
-  }
-  for (const Point& point : state.curve()) curve.push(point_json(point));
-  return json.set("arms", std::move(arms))
-      .set("operators", std::move(operators))
-      .set("curve", std::move(curve));
+  JsonWriter v;
+  v("proposer", authors_name(settings.authors))("mode", mode_name(settings.mode));
+  v("generations", settings.generations)("proposals", settings.proposals);
+  v("hardware", settings.hardware)("islands", settings.islands)("seed", settings.seed);
+  v("verifier", settings.verifier)("generations_done", state.generation());
+  v("proposals_made", state.retired())("stopped", stopped)("sessions", state.sessions());
+  v("measured", settings.has_clock)("usd", state.usd())("unpriced", state.unpriced());
+  v("first", state.first(), Zero::Null)("counts", counts_json(state.archive()));
+  v("niches", niches_json(state.archive()))("arms", state.models().arms());
+  v("operators", json_list(state.operators().arms(), [](auto& row, const ArmRecord& one) {
+      row("operator", one.name)("asked", one.pulls)("right", one.right)("better", one.better);
+    }));
+  return v("curve", state.curve()).take();
 }
 
 double best_after(const Json& one, int64_t proposals) {
@@ -185,27 +170,25 @@ double best_after(const Json& one, int64_t proposals) {
 
 Json comparison_json(const std::vector<ComparedRun>& list) {
   const std::vector<int64_t> columns = columns_of(list);
-  Json rows = Json::array(), at = Json::array();
-  for (const int64_t column : columns) at.push(column);
-  for (const ComparedRun& one : list) {
-    const Json& s = one.summary;
-    Json row = Json::object(), best = Json::array();
-    row.set("run", one.name);
-    for (const char* name : {"proposer", "verifiers", "shape_info", "profile_feedback",
-                             "proposals_made", "measured", "usd", "unpriced", "counts"})
-      row.set(name, s[name]);
-    const double first = first_us(s), last = last_us(s);
-    row.set("first_us", first > 0 ? Json(first) : Json());
-    row.set("best_us", last > 0 ? Json(last) : Json());
-    row.set("gain", last > 0 ? Json(first / last) : Json());
-    row.set("proposals_to_best", last > 0 ? Json(proposals_to_best(s)) : Json());
-    for (const int64_t column : columns) {
-      const double us = best_after(s, column);
-      best.push(us > 0 ? Json(us) : Json());
-    }
-    rows.push(row.set("best_us_after", std::move(best)));
-  }
-  return Json::object().set("runs", std::move(rows)).set("after_proposals", std::move(at));
+  JsonWriter v;
+  v("runs", json_list(list, [&columns](auto& row, const ComparedRun& one) {
+      const Json& s = one.summary;
+      row("run", one.name);
+      for (const char* name : {"proposer", "verifiers", "shape_info", "profile_feedback",
+                               "proposals_made", "measured", "usd", "unpriced", "counts"})
+        row(name, s[name]);
+      const double first = first_us(s), last = last_us(s);
+      row("first_us", first, Zero::Null)("best_us", last, Zero::Null);
+      row("gain", last > 0 ? Json(first / last) : Json());
+      row("proposals_to_best", last > 0 ? Json(proposals_to_best(s)) : Json());
+      Json best = Json::array();
+      for (const int64_t column : columns) {
+        const double us = best_after(s, column);
+        best.push(us > 0 ? Json(us) : Json());
+      }
+      row("best_us_after", best);
+    }));
+  return v("after_proposals", columns).take();
 }
 
 std::vector<Rows> comparison_rows(const std::vector<ComparedRun>& list) {

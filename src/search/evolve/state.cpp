@@ -66,13 +66,12 @@ const char* mode_name(Mode mode) { return kModes[static_cast<size_t>(mode)]; }
 State::State() { operators_.set_arms(builtin_operators()); }
 
 Json State::begin_event(const Settings& settings) {
-  Json json = named("begin");
-  json.set("generations", settings.generations).set("proposals", settings.proposals);
-  json.set("hardware", settings.hardware).set("islands", settings.islands);
-  json.set("in_flight", settings.in_flight).set("proposer", authors_name(settings.authors));
-  json.set("mode", mode_name(settings.mode)).set("seed", settings.seed);
-  json.set("arms", json_of(settings.arms)).set("measures", settings.has_clock);
-  return json.set("verifier", settings.verifier);
+  JsonWriter v(named("begin"));
+  v("generations", settings.generations)("proposals", settings.proposals);
+  v("hardware", settings.hardware)("islands", settings.islands)("in_flight", settings.in_flight);
+  v("proposer", settings.authors, kAuthors)("mode", settings.mode, kModes)("seed", settings.seed);
+  v("arms", settings.arms)("measures", settings.has_clock)("verifier", settings.verifier);
+  return v.take();
 }
 
 Json State::order_event(const ProposalRequest& order) {
@@ -83,25 +82,24 @@ Json State::order_event(const ProposalRequest& order) {
 }
 
 Json State::offer_event(const ProposalRequest& order, const Proposal& offer) {
-  Json json = named("offer");
-  json.set("order", order.number).set("arm", order.arm);
-  json.set("id", offer.candidate ? Json(offer.candidate->id) : Json());
-  json.set("made_by", offer.candidate ? Json(offer.candidate->stage) : Json());
-  json.set("problem", offer.problem).set("trouble", static_cast<int64_t>(offer.failure));
-  return json.set("usd", json_of(offer.usd)).set("exhausted", offer.exhausted);
+  JsonWriter v(named("offer"));
+  v("order", order.number)("arm", order.arm);
+  v("id", offer.candidate ? Json(offer.candidate->id) : Json());
+  v("made_by", offer.candidate ? Json(offer.candidate->stage) : Json());
+  v("problem", offer.problem)("trouble", static_cast<int64_t>(offer.failure))("usd", offer.usd);
+  return v("exhausted", offer.exhausted).take();
 }
 
 Json State::seen_event(const std::string& id, const Vote& vote) {
-  Json json = named("seen");
-  json.set("id", id).set("score", vote.score).set("usd", json_of(vote.usd));
-  if (vote.reading) json.set("reading", true);
-  return json.set("seen", seen_json(vote.seen));
+  JsonWriter v(named("seen"));
+  v("id", id)("score", vote.score)("usd", vote.usd)("reading", true, When{vote.reading});
+  return v("seen", seen_json(vote.seen)).take();
 }
 
 Json State::read_event(const Review& reading) {
-  Json json = named("read");
-  json.set("id", reading.id).set("score", reading.score).set("refused", reading.refused);
-  return json.set("detail", shortened(reading.detail)).set("usd", json_of(reading.usd));
+  JsonWriter v(named("read"));
+  v("id", reading.id)("score", reading.score)("refused", reading.refused);
+  return v("detail", shortened(reading.detail))("usd", reading.usd).take();
 }
 
 Json State::chosen_event(const std::vector<std::string>& ids) {

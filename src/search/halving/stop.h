@@ -1,9 +1,8 @@
-// When to stop searching. Each rule is an object; the first rule that gives a reason ends the
-// search.
+// When to stop searching. The first rule that gives a reason ends the search.
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,20 +21,16 @@ struct SearchProgress {
   double floor_us = 0;      // 0: unknown
 };
 
-class StopRule {
- public:
-  virtual ~StopRule();
-  /// Why to stop now, as text; not set: continue.
-  virtual std::optional<std::string> reason(const SearchProgress& progress) const = 0;
-};
-using StopRules = std::vector<std::unique_ptr<StopRule>>;
+/// Why to stop now, as text; not set: continue.
+using StopRule = std::function<std::optional<std::string>(const SearchProgress& progress)>;
+using StopRules = std::vector<StopRule>;
 
 /// Stops when floor / best time reaches this share.
-std::unique_ptr<StopRule> stop_at_goal(double share);
-std::unique_ptr<StopRule> stop_after_seconds(double seconds);
-std::unique_ptr<StopRule> stop_after_candidates(size_t count);
+StopRule stop_at_goal(double share);
+StopRule stop_after_seconds(double seconds);
+StopRule stop_after_candidates(size_t count);
 /// Stops after this many results without a better candidate.
-std::unique_ptr<StopRule> stop_at_plateau(size_t looks);
+StopRule stop_at_plateau(size_t looks);
 
 std::optional<std::string> first_reason(const StopRules& rules, const SearchProgress& progress);
 

@@ -53,16 +53,13 @@ class Spending {
   int64_t tokens_ = 0, tokens_held_ = 0, calls_ = 0;
 };
 
-class Budgeted : public LlmProvider {
+class Budgeted : public ProviderDecorator {
  public:
   Budgeted(LlmProvider& inner, Spending& spending, const Config& config)
-      : inner_(inner), spending_(spending), config_(config) {}
-  std::string name() const override { return inner_.name(); }
-  Capabilities capabilities() const override { return inner_.capabilities(); }
+      : ProviderDecorator(inner), spending_(spending), config_(config) {}
   Outcome complete(const Request& request, const Watch& watch) override;
 
  private:
-  LlmProvider& inner_;
   Spending& spending_;
   const Config& config_;
 };

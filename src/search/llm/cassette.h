@@ -27,15 +27,13 @@ class CassetteWriter {
 
 /// Records each exchange of `inner`. If an exchange cannot be written, it fails as Unavailable, so
 /// that no recording is silently incomplete.
-class Recording : public LlmProvider {
+class Recording : public ProviderDecorator {
  public:
-  Recording(LlmProvider& inner, CassetteWriter& writer) : inner_(inner), writer_(writer) {}
-  std::string name() const override { return inner_.name(); }
-  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Recording(LlmProvider& inner, CassetteWriter& writer)
+      : ProviderDecorator(inner), writer_(writer) {}
   Outcome complete(const Request& request, const Watch& watch) override;
 
  private:
-  LlmProvider& inner_;
   CassetteWriter& writer_;
 };
 

@@ -26,12 +26,10 @@ constexpr uint64_t kMostOutput = 10'000'000;
 constexpr size_t kErrorTail = 600;
 
 Failure failed(FailureKind kind, std::string message, double seconds) {
-  Failure failure;
-  failure.kind = kind;
-  failure.message = std::move(message);
-  failure.sent = true;
-  failure.latency_seconds = seconds;
-  return failure;
+  return Failure{.kind = kind,
+                 .message = std::move(message),
+                 .sent = true,
+                 .latency_seconds = seconds};
 }
 
 std::string tail(const std::string& text) {
@@ -42,13 +40,11 @@ std::string tail(const std::string& text) {
 }
 
 Usage usage_of(const Json& usage) {
-  Usage out;
-  out.known = usage["input_tokens"].is_int() && usage["output_tokens"].is_int();
-  out.input = usage["input_tokens"].as_int();
-  out.output = usage["output_tokens"].as_int();
-  out.cache_read = usage["cache_read_input_tokens"].as_int();
-  out.cache_write = usage["cache_creation_input_tokens"].as_int();
-  return out;
+  return Usage{.known = usage["input_tokens"].is_int() && usage["output_tokens"].is_int(),
+               .input = usage["input_tokens"].as_int(),
+               .output = usage["output_tokens"].as_int(),
+               .cache_read = usage["cache_read_input_tokens"].as_int(),
+               .cache_write = usage["cache_creation_input_tokens"].as_int()};
 }
 
 Reply reply_of(const std::string& out) {

@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/check.h"
+#include "core/fields.h"
 #include "core/text.h"
 #include "core/toml.h"
 #include "kPricesText.inc"
@@ -21,6 +21,152 @@
 namespace kw::llm {
 namespace {
 
+constexpr int64_t kLeastContext = 4096;  // less does not even hold the rules of a kernel module
+constexpr const char* kKeyWords[] = {"required", "optional", "none"};
+constexpr const char* kCachingWords[] = {"none", "automatic", "marks"};
+constexpr const char* kThinkingWords[] = {"none", "budget", "adaptive", "effort", "level"};
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+bool is_key_header(const std::string& header) {
+  const std::string name = lower_case(header);
+  return name == "cookie" || name.find("auth") != std::string::npos ||
+         name.find("key") != std::string::npos || name.find("token") != std::string::npos;
+}
+
+Error error_at(const std::string& file, const toml::node& node, const std::string& message) {
+  const auto begin = node.source().begin;
+  return input_error(fmt::format("{}:{}:{}: {}", file, begin.line, begin.column, message));
+}
+
+}  // namespace
+
+template <class V>
+void fields(V& v, ProviderRow& r) {
+  v("wire", r.wire)("base_url", r.base_url)("key_env", r.key_env)("key_file", r.key_file);
+  v("ca_file", r.ca_file)("key", r.key, kKeyWords)("tools", r.tools)("stream", r.stream);
+  v("free", r.free)("caching", r.caching, kCachingWords);
+  v("max_tokens_field", r.max_tokens_field)("prices", r.prices)("headers", r.headers);
+  v("requests_per_minute", r.requests_per_minute)("tokens_per_minute", r.tokens_per_minute);
+  v("max_parallel", r.max_parallel)("timeout_seconds", r.timeout_seconds);
+  v("context_tokens", r.context_tokens, kLeastContext);
+}
+
+template <class V>
+void fields(V& v, ModelRow& r) {
+  v("wire", r.wire)("prefix", r.prefix)("thinking", r.thinking, kThinkingWords);
+  v("temperature", r.temperature)("context_tokens", r.context_tokens, kLeastContext);
+}
+
+/// A rate that is missing is that of the input, and above the limit that below it.
+template <class V>
+void fields(V& v, Price& p) {
+  Rates& below = p.rates;
+  v("model", p.model)("input", below.input)("output", below.output);
+  below.cache_read = below.cache_write = below.input;
+  v("cache_read", below.cache_read)("cache_write", below.cache_write)("above", p.above);
+  Rates& above = p.rates_above = below;
+  v("input_above", above.input)("output_above", above.output);
+  above.cache_read = above.cache_write = above.input;
+  v("cache_read_above", above.cache_read)("cache_write_above", above.cache_write);
+  v("as_of", p.as_of)("source", p.source);
+}
+
+namespace {
+
+/// Reads the keys of one table into members (core/fields.h). What is missing keeps its value.
+class RowReader {
+ public:
+  RowReader(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
+
+  template <class T, class... Options>
+  RowReader& operator()(const char* key, T& member, const Options&... options) {
+    know(key);
+    const toml::node* node = table_.get(key);
+    if (node != nullptr && problem_) problem_ = read(key, *node, member, options...);
+    return *this;
+  }
+  /// A key that the caller reads.
+  void know(const char* key) { known_.emplace_back(key); }
+  /// Call it last: an unknown key, or the first value that could not be read.
+  Status finish() const {
+    for (const auto& [key, node] : table_) {
+      const std::string name(key.str());
+      if (std::ranges::find(known_, name) != known_.end()) continue;
+      return error_at(file_, node,
+                      fmt::format("unknown key '{}'{}; known are: {}", name,
+                                  did_you_mean(name, known_), join(known_, ", ")));
+    }
+    return problem_;
+  }
+
+ private:
+  Error wrong(const std::string& key, const toml::node& node, const std::string& want) const {
+    return error_at(file_, node, fmt::format("'{}' must be {}", key, want));
+  }
+  Status read(const std::string& key, const toml::node& node, std::string& out) const {
+    const auto value = node.value_exact<std::string>();
+    if (!value || value->find_first_of("\r\n") != std::string::npos ||
+        value->find('\0') != std::string::npos)
+      return wrong(key, node, "a text of one line");
+    out = *value;
+    return Done{};
+  }
+  Status read(const std::string& key, const toml::node& node, bool& out) const {
+    const auto value = node.value_exact<bool>();
+    if (!value) return wrong(key, node, "true or false");
+    out = *value;
+    return Done{};
+  }
+  Status read(const std::string& key, const toml::node& node, int64_t& out,
+              int64_t least = 0) const {
+    const auto value = node.value_exact<int64_t>();
+    if (!value || *value < 0) return wrong(key, node, "a whole number");
+    if (*value < least) return wrong(key, node, fmt::format("{} or more", least));
+    out = *value;
+    return Done{};
+  }
+  Status read(const std::string& key, const toml::node& node, double& out) const {
+    const auto value = node.value<double>();
+    if (!node.is_number() || !value || !(*value >= 0 && *value < 1e9))
+      return wrong(key, node, "a number, 0 or more");
+    out = *value;
+    return Done{};
+  }
+  template <class E>
+  Status read(const std::string& key, const toml::node& node, E& out, Words words) const {
+    std::string found;
+    KW_TRY(read(key, node, found));
+    const std::vector<std::string> known(words.begin(), words.end());
+    const auto at = std::ranges::find(known, found);
+    if (at != known.end()) out = static_cast<E>(at - known.begin());
+    if (at != known.end() || found.empty()) return Done{};
+    return wrong(key, node, "one of " + join(known, ", "));
+  }
+  Status read(const std::string& key, const toml::node& node, Headers& out) const {
+    const toml::table* headers = node.as_table();
+    if (headers == nullptr) return wrong(key, node, "a table of texts");
+    out.clear();
+    for (const auto& [header, value] : *headers) {
+      const std::string name(header.str());
+      if (name.empty() ||
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789-_") != std::string::npos)
+        return error_at(file_, value, fmt::format("'{}' is not a name of a header", name));
+      if (is_key_header(name))
+        return error_at(file_, value,
+                        "a key belongs into a key_env or a key_file, where it is kept secret");
+      KW_TRY(read(name, value, out.emplace_back(name, "").second));
+    }
+    return Done{};
+  }
+
+  const std::string& file_;
+  const toml::table& table_;
+  std::vector<std::string> known_;
+  Status problem_ = Done{};
+};
+
 class Reader {
  public:
   Reader(std::string file, Config& config) : file_(std::move(file)), config_(config) {}
@@ -28,21 +174,15 @@ class Reader {
 
  private:
   Error at(const toml::node& node, const std::string& message) const {
-    const auto begin = node.source().begin;
-    return input_error(fmt::format("{}:{}:{}: {}", file_, begin.line, begin.column, message));
+    return error_at(file_, node, message);
   }
-  Status check_keys(const toml::table& table, const std::vector<std::string>& known) const;
-  Status text(const toml::table& table, const char* key, std::string& out) const;
-  Status flag(const toml::table& table, const char* key, bool& out) const;
-  Status count(const toml::table& table, const char* key, int64_t& out) const;
-  Status context(const toml::table& table, int64_t& out) const;
-  Status amount(const toml::table& table, const char* key, double& out) const;
-  template <typename E, size_t N>
-  Status word(const toml::table& table, const char* key,
-              const std::pair<const char*, E> (&words)[N], E& out) const;
-
+  template <class T>
+  Status read_row(const toml::table& table, T& row) const {
+    RowReader reader(file_, table);
+    fields(reader, row);
+    return reader.finish();
+  }
   Status read_provider(const std::string& name, const toml::table& table);
-  Status read_headers(const toml::table& table, ProviderRow& row) const;
   Status check_provider(const toml::table& table, const ProviderRow& row) const;
   Status read_model(const toml::table& table);
   Status read_price(const toml::table& table);
@@ -52,118 +192,6 @@ class Reader {
   std::string file_;
   Config& config_;
 };
-
-constexpr int64_t kLeastContext = 4096;  // less does not even hold the rules of a kernel module
-
-constexpr std::pair<const char*, KeyNeed> kKeyWords[] = {
-    {"required", KeyNeed::Required}, {"optional", KeyNeed::Optional}, {"none", KeyNeed::None}};
-constexpr std::pair<const char*, Caching> kCachingWords[] = {
-    {"none", Caching::None}, {"automatic", Caching::Automatic}, {"marks", Caching::Marks}};
-constexpr std::pair<const char*, Thinking> kThinkingWords[] = {{"none", Thinking::None},
-                                                               {"budget", Thinking::Budget},
-                                                               {"adaptive", Thinking::Adaptive},
-                                                               {"effort", Thinking::Effort},
-                                                               {"level", Thinking::Level}};
-
-bool is_key_header(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name == "cookie" || name.find("auth") != std::string::npos ||
-         name.find("key") != std::string::npos || name.find("token") != std::string::npos;
-}
-
-Status Reader::check_keys(const toml::table& table, const std::vector<std::string>& known) const {
-  for (const auto& [key, node] : table) {
-    const std::string name(key.str());
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return at(node, fmt::format("unknown key '{}'{}; known are: {}", name,
-                                did_you_mean(name, known), join(known, ", ")));
-  }
-  return Done{};
-}
-
-Status Reader::text(const toml::table& table, const char* key, std::string& out) const {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return Done{};
-  const auto value = node->value_exact<std::string>();
-  if (!value || value->find_first_of("\r\n") != std::string::npos ||
-      value->find('\0') != std::string::npos)
-    return at(*node, fmt::format("'{}' must be a text of one line", key));
-  out = *value;
-  return Done{};
-}
-
-Status Reader::flag(const toml::table& table, const char* key, bool& out) const {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return Done{};
-  const auto value = node->value_exact<bool>();
-  if (!value) return at(*node, fmt::format("'{}' must be true or false", key));
-  out = *value;
-  return Done{};
-}
-
-Status Reader::count(const toml::table& table, const char* key, int64_t& out) const {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return Done{};
-  const auto value = node->value_exact<int64_t>();
-  if (!value || *value < 0) return at(*node, fmt::format("'{}' must be a whole number", key));
-  out = *value;
-  return Done{};
-}
-
-Status Reader::context(const toml::table& table, int64_t& out) const {
-  KW_TRY(count(table, "context_tokens", out));
-  const toml::node* node = table.get("context_tokens");
-  if (node == nullptr || out >= kLeastContext) return Done{};
-  return at(*node, fmt::format("'context_tokens' must be {} or more", kLeastContext));
-}
-
-Status Reader::amount(const toml::table& table, const char* key, double& out) const {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return Done{};
-  const auto value = node->value<double>();
-  if (!node->is_number() || !value || !(*value >= 0 && *value < 1e9))
-    return at(*node, fmt::format("'{}' must be a number, 0 or more", key));
-  out = *value;
-  return Done{};
-}
-
-template <typename E, size_t N>
-Status Reader::word(const toml::table& table, const char* key,
-                    const std::pair<const char*, E> (&words)[N], E& out) const {
-  std::string found;
-  KW_TRY(text(table, key, found));
-  if (found.empty()) return Done{};
-  std::vector<std::string> known;
-  for (const auto& [name, value] : words) {
-    known.emplace_back(name);
-    if (found != name) continue;
-    out = value;
-    return Done{};
-  }
-  return at(*table.get(key), fmt::format("'{}' must be one of {}", key, join(known, ", ")));
-}
-
-Status Reader::read_headers(const toml::table& table, ProviderRow& row) const {
-  const toml::node* node = table.get("headers");
-  if (node == nullptr) return Done{};
-  const toml::table* headers = node->as_table();
-  if (headers == nullptr) return at(*node, "'headers' must be a table of texts");
-  row.headers.clear();
-  for (const auto& [key, value] : *headers) {
-    const std::string name(key.str());
-    if (name.empty() ||
-        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                               "0123456789-_") != std::string::npos)
-      return at(value, fmt::format("'{}' is not a name of a header", name));
-    if (is_key_header(name))
-      return at(value, "a key belongs into a key_env or a key_file, where it is kept secret");
-    std::string content;
-    KW_TRY(text(*headers, name.c_str(), content));
-    row.headers.emplace_back(name, content);
-  }
-  return Done{};
-}
 
 Status Reader::check_provider(const toml::table& table, const ProviderRow& row) const {
   if (find_wire(row.wire) == nullptr) {
@@ -183,33 +211,12 @@ Status Reader::check_provider(const toml::table& table, const ProviderRow& row) 
 }
 
 Status Reader::read_provider(const std::string& name, const toml::table& table) {
-  KW_TRY(check_keys(
-      table, {"wire", "base_url", "key_env", "key_file", "ca_file", "key", "tools", "stream",
-              "free", "caching", "max_tokens_field", "prices", "headers", "requests_per_minute",
-              "tokens_per_minute", "max_parallel", "timeout_seconds", "context_tokens"}));
   if (name.empty() || name == "command" || name.find_first_of(": ") != std::string::npos)
     return at(table, fmt::format("'{}' cannot name a provider", name));
   const ProviderRow* old = config_.provider(name);
   ProviderRow row = old != nullptr ? *old : ProviderRow{};
   row.name = name;
-  KW_TRY(text(table, "wire", row.wire));
-  KW_TRY(text(table, "base_url", row.base_url));
-  KW_TRY(text(table, "key_env", row.key_env));
-  KW_TRY(text(table, "key_file", row.key_file));
-  KW_TRY(text(table, "ca_file", row.ca_file));
-  KW_TRY(text(table, "max_tokens_field", row.max_tokens_field));
-  KW_TRY(text(table, "prices", row.prices));
-  KW_TRY(word(table, "key", kKeyWords, row.key));
-  KW_TRY(word(table, "caching", kCachingWords, row.caching));
-  KW_TRY(flag(table, "tools", row.tools));
-  KW_TRY(flag(table, "stream", row.stream));
-  KW_TRY(flag(table, "free", row.free));
-  KW_TRY(count(table, "requests_per_minute", row.requests_per_minute));
-  KW_TRY(count(table, "tokens_per_minute", row.tokens_per_minute));
-  KW_TRY(count(table, "max_parallel", row.max_parallel));
-  KW_TRY(context(table, row.context_tokens));
-  KW_TRY(amount(table, "timeout_seconds", row.timeout_seconds));
-  KW_TRY(read_headers(table, row));
+  KW_TRY(read_row(table, row));
   while (!row.base_url.empty() && row.base_url.back() == '/') row.base_url.pop_back();
   KW_TRY(check_provider(table, row));
   if (old == nullptr) {
@@ -221,13 +228,8 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
 }
 
 Status Reader::read_model(const toml::table& table) {
-  KW_TRY(check_keys(table, {"wire", "prefix", "thinking", "temperature", "context_tokens"}));
   ModelRow row;
-  KW_TRY(text(table, "wire", row.wire));
-  KW_TRY(text(table, "prefix", row.prefix));
-  KW_TRY(word(table, "thinking", kThinkingWords, row.thinking));
-  KW_TRY(flag(table, "temperature", row.temperature));
-  KW_TRY(context(table, row.context_tokens));
+  KW_TRY(read_row(table, row));
   if (find_wire(row.wire) == nullptr)
     return at(table, fmt::format("[[model]]: wire must be one of {}", join(wire_names(), ", ")));
   config_.models.push_back(std::move(row));
@@ -235,27 +237,11 @@ Status Reader::read_model(const toml::table& table) {
 }
 
 Status Reader::read_price(const toml::table& table) {
-  KW_TRY(check_keys(
-      table, {"model", "input", "output", "cache_read", "cache_write", "above", "input_above",
-              "output_above", "cache_read_above", "cache_write_above", "as_of", "source"}));
   Price price;
-  KW_TRY(text(table, "model", price.model));
-  KW_TRY(text(table, "as_of", price.as_of));
-  KW_TRY(text(table, "source", price.source));
+  KW_TRY(read_row(table, price));
   if (price.model.find(':') == std::string::npos || !table.contains("input") ||
       !table.contains("output"))
     return at(table, "[[price]] needs model = \"provider:model\", input and output");
-  const auto rates = [&](const std::string& suffix, const Rates& fallback, Rates& out) -> Status {
-    out = fallback;
-    KW_TRY(amount(table, ("input" + suffix).c_str(), out.input));
-    KW_TRY(amount(table, ("output" + suffix).c_str(), out.output));
-    out.cache_read = out.cache_write = out.input;
-    KW_TRY(amount(table, ("cache_read" + suffix).c_str(), out.cache_read));
-    return amount(table, ("cache_write" + suffix).c_str(), out.cache_write);
-  };
-  KW_TRY(rates("", {}, price.rates));
-  KW_TRY(count(table, "above", price.above));
-  KW_TRY(rates("_above", price.rates, price.rates_above));
   config_.prices.add(std::move(price));
   return Done{};
 }
@@ -274,7 +260,9 @@ Status Reader::each(const toml::table& root, const char* key,
 }
 
 Status Reader::read(const toml::table& root) {
-  KW_TRY(check_keys(root, {"provider", "model", "price"}));
+  RowReader keys(file_, root);
+  for (const char* key : {"provider", "model", "price"}) keys.know(key);
+  KW_TRY(keys.finish());
   if (const toml::node* node = root.get("provider")) {
     const toml::table* providers = node->as_table();
     if (providers == nullptr) return at(*node, "'provider' is written [provider.NAME]");

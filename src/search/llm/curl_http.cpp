@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <exception>
 #include <mutex>
@@ -27,13 +26,6 @@ namespace {
 
 constexpr size_t kMostHeaders = 200;
 constexpr size_t kErrorBytes = 256;  // required by libcurl
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 /// The state of one exchange that libcurl's callbacks use.
 struct Exchange {
@@ -54,7 +46,7 @@ struct Exchange {
     }
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos || reply.headers.size() >= kMostHeaders) return;
-    reply.headers.emplace_back(lower(trim(line.substr(0, colon))),
+    reply.headers.emplace_back(lower_case(trim(line.substr(0, colon))),
                                std::string(trim(line.substr(colon + 1))));
   }
 

@@ -6,16 +6,12 @@
 
 namespace kw::llm {
 
-class Degrading : public LlmProvider {
+class Degrading : public ProviderDecorator {
  public:
-  explicit Degrading(LlmProvider& inner) : inner_(inner) {}
-  std::string name() const override { return inner_.name(); }
+  explicit Degrading(LlmProvider& inner) : ProviderDecorator(inner) {}
   /// Tools are always true: fenced text replaces them when needed.
   Capabilities capabilities() const override;
   Outcome complete(const Request& request, const Watch& watch) override;
-
- private:
-  LlmProvider& inner_;
 };
 
 }  // namespace kw::llm

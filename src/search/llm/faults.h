@@ -17,16 +17,13 @@ struct Fault {
   FaultTime time = FaultTime::Before;
 };
 
-class Faulty : public LlmProvider {
+class Faulty : public ProviderDecorator {
  public:
   Faulty(LlmProvider& inner, std::vector<Fault> faults)
-      : inner_(inner), faults_(std::move(faults)) {}
-  std::string name() const override { return inner_.name(); }
-  Capabilities capabilities() const override { return inner_.capabilities(); }
+      : ProviderDecorator(inner), faults_(std::move(faults)) {}
   Outcome complete(const Request& request, const Watch& watch) override;
 
  private:
-  LlmProvider& inner_;
   const std::vector<Fault> faults_;
   std::mutex mutex_;
   int64_t calls_ = 0;

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 
 #include "core/text.h"
@@ -18,12 +17,6 @@ namespace kw::llm {
 namespace {
 
 constexpr size_t kMostMessage = 1000;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// These words decide over a status below 500; the first row that occurs wins.
 struct WordRow {
@@ -75,7 +68,7 @@ constexpr StatusRow kStatuses[] = {
 };
 
 std::optional<FailureKind> kind_of_words(const ErrorWords& words, std::span<const WordRow> rows) {
-  const std::string text = lower(words.code + " " + words.message);
+  const std::string text = lower_case(words.code + " " + words.message);
   for (const WordRow& row : rows) {
     if (text.find(row.word) != std::string::npos) return row.kind;
   }
@@ -155,7 +148,7 @@ std::string describe_body(const std::string& body) {
   const std::string_view text = trim(body);
   if (text.empty()) return "nothing";
   if (text.front() != '<') return fmt::format("text ('{}')", tidy(std::string(text.substr(0, 80))));
-  const size_t open = lower(std::string(text)).find("<title>");
+  const size_t open = lower_case(std::string(text)).find("<title>");
   if (open == std::string::npos) return "HTML";
   const std::string_view title = text.substr(open + 7);
   return fmt::format("HTML ('{}')",

@@ -106,17 +106,17 @@ LedgerTotals Ledger::totals() const {
 }
 
 Json Ledger::json() const {
-  Json rows = Json::array();
-  for (const LedgerEntry& entry : entries()) rows.push(to_json(entry));
   const LedgerTotals sum = totals();
-  Json total = Json::object();
-  total.set("calls", sum.calls).set("failed", sum.failed).set("usage", to_json(sum.usage));
-  total.set("usd", Json());
-  if (sum.unpriced == 0) total.set("usd", sum.usd);
-  total.set("usd_known", sum.usd).set("calls_of_unknown_cost", sum.unknown);
-  total.set("usd_at_most_unknown", sum.usd_at_most).set("calls_without_price", sum.unpriced);
-  total.set("latency_seconds", sum.latency_seconds).set("text", cost_text(sum));
-  return Json(Json::Object{{"calls", std::move(rows)}, {"total", std::move(total)}});
+  JsonWriter v;
+  v("calls", entries());
+  v.group("total", [&sum](auto& g) {
+    g("calls", sum.calls)("failed", sum.failed)("usage", sum.usage);
+    g("usd", sum.unpriced == 0 ? Json(sum.usd) : Json())("usd_known", sum.usd);
+    g("calls_of_unknown_cost", sum.unknown)("usd_at_most_unknown", sum.usd_at_most);
+    g("calls_without_price", sum.unpriced)("latency_seconds", sum.latency_seconds);
+    g("text", cost_text(sum));
+  });
+  return v.take();
 }
 
 std::string cost_text(const LedgerTotals& totals) {

@@ -62,16 +62,13 @@ class Ledger {
 std::string cost_text(const LedgerTotals& totals);
 
 /// Writes every call of `inner` into a ledger.
-class Accounting : public LlmProvider {
+class Accounting : public ProviderDecorator {
  public:
   Accounting(LlmProvider& inner, Ledger& ledger, const Config& config)
-      : inner_(inner), ledger_(ledger), config_(config) {}
-  std::string name() const override { return inner_.name(); }
-  Capabilities capabilities() const override { return inner_.capabilities(); }
+      : ProviderDecorator(inner), ledger_(ledger), config_(config) {}
   Outcome complete(const Request& request, const Watch& watch) override;
 
  private:
-  LlmProvider& inner_;
   Ledger& ledger_;
   const Config& config_;
 };

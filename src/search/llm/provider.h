@@ -42,4 +42,15 @@ class LlmProvider {
   Outcome ask(const Request& request) { return complete(request, Watch{}); }
 };
 
+/// A provider that changes exchanges with another one, which it borrows.
+class ProviderDecorator : public LlmProvider {
+ public:
+  explicit ProviderDecorator(LlmProvider& inner) : inner_(inner) {}
+  std::string name() const override { return inner_.name(); }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+
+ protected:
+  LlmProvider& inner_;
+};
+
 }  // namespace kw::llm

@@ -14,12 +14,10 @@ struct RateLimits {
   int64_t requests_per_minute = 0, tokens_per_minute = 0, max_parallel = 0;
 };
 
-class RateLimiting : public LlmProvider {
+class RateLimiting : public ProviderDecorator {
  public:
   RateLimiting(LlmProvider& inner, RateLimits pace, Clock& clock)
-      : inner_(inner), pace_(pace), clock_(clock) {}
-  std::string name() const override { return inner_.name(); }
-  Capabilities capabilities() const override { return inner_.capabilities(); }
+      : ProviderDecorator(inner), pace_(pace), clock_(clock) {}
   /// Waits until the limits allow the call, then makes it.
   Outcome complete(const Request& request, const Watch& watch) override;
 
@@ -33,7 +31,6 @@ class RateLimiting : public LlmProvider {
   double admit(int64_t tokens, uint64_t* number);
   void finish(uint64_t number, const Outcome& outcome);
 
-  LlmProvider& inner_;
   const RateLimits pace_;
   Clock& clock_;
   std::mutex mutex_;

@@ -116,17 +116,8 @@ Message results_message(std::vector<ToolResult> results) {
 }
 
 const char* effort_name(Effort effort) {
-  switch (effort) {
-    case Effort::Default:
-      return "default";
-    case Effort::Low:
-      return "low";
-    case Effort::Medium:
-      return "medium";
-    case Effort::High:
-      return "high";
-  }
-  return "";
+  constexpr const char* kNames[] = {"default", "low", "medium", "high"};
+  return kNames[static_cast<size_t>(effort)];
 }
 
 bool has_cache_marks(const Request& request) {

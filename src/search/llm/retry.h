@@ -22,24 +22,21 @@ struct RetryPolicy {
 /// Called before each wait.
 using OnRetry = std::function<void(const Failure& failure, int attempt, double wait_seconds)>;
 
-class Retrying : public LlmProvider {
+class Retrying : public ProviderDecorator {
  public:
   /// `seed` makes processes that fail together wait for different times.
   Retrying(LlmProvider& inner, RetryPolicy policy, Clock& clock, uint64_t seed,
            OnRetry on_retry = {})
-      : inner_(inner),
+      : ProviderDecorator(inner),
         policy_(policy),
         clock_(clock),
         seed_(seed),
         on_retry_(std::move(on_retry)) {}
-  std::string name() const override { return inner_.name(); }
-  Capabilities capabilities() const override { return inner_.capabilities(); }
   Outcome complete(const Request& request, const Watch& watch) override;
 
  private:
   int attempts_for(FailureKind kind) const;
 
-  LlmProvider& inner_;
   const RetryPolicy policy_;
   Clock& clock_;
   const uint64_t seed_;

@@ -50,11 +50,7 @@ void tidy_calls(const Request& request, Reply& reply) {
 }
 
 Failure invalid_reply(std::string message) {
-  Failure failure;
-  failure.kind = FailureKind::InvalidReply;
-  failure.message = std::move(message);
-  failure.sent = true;
-  return failure;
+  return Failure{.kind = FailureKind::InvalidReply, .message = std::move(message), .sent = true};
 }
 
 std::optional<Failure> empty_reply(const Reply& reply) {

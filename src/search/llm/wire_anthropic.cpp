@@ -165,13 +165,11 @@ StopReason stop_of(const std::string& word) {
 }
 
 Usage usage_of(const Json& usage) {
-  Usage out;
-  out.known = usage["output_tokens"].is_int() || usage["input_tokens"].is_int();
-  out.input = usage["input_tokens"].as_int();
-  out.output = usage["output_tokens"].as_int();
-  out.cache_read = usage["cache_read_input_tokens"].as_int();
-  out.cache_write = usage["cache_creation_input_tokens"].as_int();
-  return out;
+  return Usage{.known = usage["output_tokens"].is_int() || usage["input_tokens"].is_int(),
+               .input = usage["input_tokens"].as_int(),
+               .output = usage["output_tokens"].as_int(),
+               .cache_read = usage["cache_read_input_tokens"].as_int(),
+               .cache_write = usage["cache_creation_input_tokens"].as_int()};
 }
 
 /// "input_text" is our own member: the arguments as the stream sent them.

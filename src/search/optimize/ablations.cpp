@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
@@ -113,34 +114,23 @@ std::vector<std::string> unclaimed_methods(const State& state, const std::string
 
 Json attribution_document(const State& state, const std::vector<Ablation>& ablations) {
   const std::optional<double> us = state.champion ? state.champion->us : std::nullopt;
-  Json list = Json::array();
-  for (const Ablation& one : ablations) {
-    const Attribution& a = one.attribution;
-    const bool known = a.kind == Kind::Measured || a.kind == Kind::Estimated;
-    list.push(Json::object()
-                  .set("method_id", one.method)
-                  .set("claimed", one.claimed)
-                  .set("ablated_kernel", one.file)
-                  .set("source", one.source)
-                  .set("kind", attribution_name(a.kind))
-                  .set("ablated_ms", optional_ms(a.ablated_us))
-                  .set("champion_ms", optional_ms(us))
-                  .set("attribution_ms", known ? Json(a.pct / 100 * us.value_or(0) / 1000) : Json())
-                  .set("attribution_pct", known ? Json(a.pct) : Json())
-                  .set("interval_pct",
-                       a.kind == Kind::Measured ? Json::array().push(a.low).push(a.high) : Json())
-                  .set("contributed", a.kind == Kind::Measured ? Json(a.low > state.threshold_pct())
-                                      : a.kind == Kind::Essential ? Json(true)
-                                                                  : Json())
-                  .set("note", one.note)
-                  .set("problem", a.note));
-  }
-  return Json::object()
-      .set("iter", state.iter)
-      .set("champion_ms", optional_ms(us))
-      .set("measured", state.champion && state.champion->measured)
-      .set("noise_threshold_pct", state.threshold_pct())
-      .set("attributions", std::move(list));
+  JsonWriter v;
+  v("iter", state.iter)("champion_ms", ms_of(us));
+  v("measured", state.champion && state.champion->measured);
+  v("noise_threshold_pct", state.threshold_pct());
+  v("attributions", json_list(ablations, [&](auto& row, const Ablation& one) {
+      const Attribution& a = one.attribution;
+      row("method_id", one.method)("claimed", one.claimed)("ablated_kernel", one.file);
+      row("source", one.source)("kind", attribution_name(a.kind));
+      row("ablated_ms", ms_of(a.ablated_us))("champion_ms", ms_of(us));
+      row("attribution_ms", a.known_ms(us))("attribution_pct", a.known_pct());
+      row("interval_pct", a.interval_pct());
+      row("contributed", a.kind == Kind::Measured    ? Json(a.low > state.threshold_pct())
+                         : a.kind == Kind::Essential ? Json(true)
+                                                     : Json());
+      row("note", one.note)("problem", a.note);
+    }));
+  return v.take();
 }
 
 std::vector<Ablation> ablations_of(const Json& document) {

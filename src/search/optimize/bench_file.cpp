@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::optimize {
@@ -45,21 +46,17 @@ Json with_own_path(const Json& details, const std::string& path) {
 }  // namespace
 
 Json bench_document(const State& state, const std::string& file, const ports::Outcome& raced) {
-  Json dims = Json::object();
-  for (const auto& [name, value] : state.settings.dims) dims.set(name, value);
-  Json json = Json::object();
-  json.set("solution_file", file).set("backend", "cuda");
-  json.set("ref_file", state.settings.reference).set("has_reference", true);
-  json.set("dims", std::move(dims)).set("arch", state.target);
-  json.set("correctness", Json::object()
-                              .set("checked", raced.verdict != "unknown")
-                              .set("passed", passed(raced))
-                              .set("verdict", raced.verdict));
-  json.set("measured", raced.measured).set("kernel", times_document(raced));
-  if (raced.ratio) json.set("speedup", to_json(*raced.ratio));
+  JsonWriter v;
+  v("solution_file", file)("backend", "cuda")("ref_file", state.settings.reference);
+  v("has_reference", true)("dims", state.settings.dims)("arch", state.target);
+  v.group("correctness", [&](auto& g) {
+    g("checked", raced.verdict != "unknown")("passed", passed(raced))("verdict", raced.verdict);
+  });
+  v("measured", raced.measured)("kernel", times_document(raced));
+  v("speedup", raced.ratio, Zero::Omit);
   if (const std::string& problem = problem_of(raced); !problem.empty())
-    json.set("error", Json::object().set("code", raced.verdict).set("message", problem));
-  return json.set("details", with_own_path(raced.documents, state.run_dir + "/" + file));
+    v.group("error", [&](auto& g) { g("code", raced.verdict)("message", problem); });
+  return v("details", with_own_path(raced.documents, state.run_dir + "/" + file)).take();
 }
 
 std::string time_text(const std::optional<double>& us, bool measured) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "core/json_writer.h"
 #include "optimize/ablations.h"
 #include "optimize/branches.h"
 #include "optimize/evidence.h"
@@ -115,12 +116,10 @@ Result<Outcome> check_sass(Folder& folder, OptimizeTools& tools, const CloseOpti
     outcome.text += fmt::format("  {:<44} {} ({})\n", seen.method,
                                 profile::sass_state_name(seen.state), seen.why);
   }
-  outcome.document.set("iter", state.iter)
-      .set("kernel", kept.file)
-      .set("target", state.target)
-      .set("available", !examined.sass.empty())
-      .set("note", examined.no_sass)
-      .set("checks", std::move(checks));
+  JsonWriter v;
+  v("iter", state.iter)("kernel", kept.file)("target", state.target);
+  v("available", !examined.sass.empty())("note", examined.no_sass)("checks", checks);
+  outcome.document = v.take();
   KW_TRY(folder.write_stamped(name("sass_check.json"), outcome.document.dump(true) + "\n"));
   state.phase = Phase::Checked;
   KW_TRY(folder.commit("sass"));

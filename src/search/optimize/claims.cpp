@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::optimize {
@@ -336,11 +337,9 @@ void check_claims(Claims& claims, const profile::Plan& plan, const State& state,
 }
 
 Json to_json(const Claims& claims) {
-  return Json::object()
-      .set("methods", strings_json(claims.ids))
-      .set("errors", strings_json(claims.errors))
-      .set("refusals", strings_json(claims.refusals))
-      .set("warnings", strings_json(claims.warnings));
+  JsonWriter v;
+  v("methods", claims.ids)("errors", claims.errors)("refusals", claims.refusals);
+  return v("warnings", claims.warnings).take();
 }
 
 std::string claims_text(const Claims& claims) {

@@ -36,6 +36,20 @@ std::string change_text(double pct) {
   return fmt::format("{:.2f} % {}", std::abs(pct), pct < 0 ? "shorter" : "longer");
 }
 
+std::optional<double> Attribution::known_pct() const {
+  if (kind != Kind::Measured && kind != Kind::Estimated) return std::nullopt;
+  return pct;
+}
+
+std::optional<double> Attribution::known_ms(const std::optional<double>& champion_us) const {
+  if (!known_pct()) return std::nullopt;
+  return pct / 100 * champion_us.value_or(0) / 1000;
+}
+
+Json Attribution::interval_pct() const {
+  return kind == Kind::Measured ? Json::array().push(low).push(high) : Json();
+}
+
 const char* attribution_name(Kind kind) {
   constexpr const char* kNames[] = {"measured", "estimated", "essential", "broken", "missing"};
   return kNames[static_cast<size_t>(kind)];

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/json.h"
 #include "optimize/tools.h"
 #include "profile/sass_verdict.h"
 
@@ -24,6 +25,13 @@ struct Attribution {
   double pct = 0, low = 0, high = 0;  // how much longer than the champion
   std::optional<double> ablated_us;
   std::string note;
+
+  /// Set when it was measured or estimated.
+  std::optional<double> known_pct() const;
+  /// The same as a part of the champion's time.
+  std::optional<double> known_ms(const std::optional<double>& champion_us) const;
+  /// [low, high] when it was measured, otherwise null.
+  Json interval_pct() const;
 };
 const char* attribution_name(Attribution::Kind kind);
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
 #include "optimize/ablations.h"
@@ -136,38 +137,21 @@ class Closing {
       if (one.claimed) names.push(catalog::find(one.id)->title);
     }
     const BestKernel& champion = *state_.champion;
-    state_.history.push(
-        Json::object()
-            .set("iter", state_.iter)
-            .set("kernel_file", champion_.file)
-            .set("branch", champion.branch)
-            .set("parent_file", state_.best.file)
-            .set("methods", strings_json(claims_.ids))
-            .set("method_names", std::move(names))
-            .set("classes", std::move(classes))
-            .set("ms", optional_ms(champion.us))
-            .set("parent_ms", optional_ms(parent_us_))
-            .set("measured", champion.measured)
-            .set("speedup_vs_best_before", champion.ratio ? to_json(*champion.ratio) : Json())
-            .set("validation_passed", true)
-            .set("status", status_of(champion, improved_))
-            .set("adopted", improved_)
-            .set("retries", state_.retries)
-            .set("overridden", strings_json(state_.overridden)));
+    JsonWriter v;
+    v("iter", state_.iter)("kernel_file", champion_.file)("branch", champion.branch);
+    v("parent_file", state_.best.file)("methods", claims_.ids)("method_names", names);
+    v("classes", classes)("ms", ms_of(champion.us))("parent_ms", ms_of(parent_us_));
+    v("measured", champion.measured)("speedup_vs_best_before", champion.ratio);
+    v("validation_passed", true)("status", status_of(champion, improved_))("adopted", improved_);
+    v("retries", state_.retries)("overridden", state_.overridden);
+    state_.history.push(v.take());
   }
 
   void say(const BestKernel& champion, const profile::Roofline& roofline) {
-    Json methods = Json::array();
     outcome_.text += "methods\n";
-    for (const MethodResult& one : results_) {
+    for (const MethodResult& one : results_)
       outcome_.text += fmt::format("  {:<44} {}: {}\n", one.id, class_name(one.classified.what),
                                    one.classified.why);
-      methods.push(Json::object()
-                       .set("id", one.id)
-                       .set("claimed", one.claimed)
-                       .set("class", class_name(one.classified.what))
-                       .set("why", one.classified.why));
-    }
     if (results_.empty()) outcome_.text += "  none was claimed\n";
     const std::string status = status_of(champion, improved_);
     outcome_.text +=
@@ -180,20 +164,19 @@ class Closing {
     outcome_.text +=
         fmt::format("best: {} ({})\nnext: {}\n", state_.best.file,
                     time_text(state_.best.us, state_.best.measured), next_step(state_));
-    outcome_.document.set("iter", state_.iter)
-        .set("status", status)
-        .set("adopted", improved_)
-        .set("champion", Json::object()
-                             .set("branch", champion.branch)
-                             .set("ms", optional_ms(champion.us))
-                             .set("measured", champion.measured)
-                             .set("speedup", champion.ratio ? to_json(*champion.ratio) : Json()))
-        .set("methods", std::move(methods))
-        .set("best_file", state_.best.file)
-        .set("best_metric_ms", optional_ms(state_.best.us))
-        .set("roofline", profile::to_json(roofline))
-        .set("early_stop", roofline.near_peak)
-        .set("next_step", next_step(state_));
+    JsonWriter v(std::move(outcome_.document));
+    v("iter", state_.iter)("status", status)("adopted", improved_);
+    v.group("champion", [&](auto& g) {
+      g("branch", champion.branch)("ms", ms_of(champion.us))("measured", champion.measured);
+      g("speedup", champion.ratio);
+    });
+    v("methods", json_list(results_, [](auto& row, const MethodResult& one) {
+        row("id", one.id)("claimed", one.claimed);
+        row("class", class_name(one.classified.what))("why", one.classified.why);
+      }));
+    v("best_file", state_.best.file)("best_metric_ms", ms_of(state_.best.us));
+    v("roofline", roofline)("early_stop", roofline.near_peak)("next_step", next_step(state_));
+    outcome_.document = v.take();
   }
 
   Folder& folder_;

@@ -14,6 +14,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/metric.h"
+#include "core/json_writer.h"
 #include "profile/trigger.h"
 
 namespace kw::optimize {
@@ -42,21 +43,15 @@ Json top_metrics(const profile::MetricSet& metrics, const std::string& axis, int
   std::vector<std::pair<std::string, double>> order(worst.begin(), worst.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  Json list = Json::array();
-  for (const auto& [id, strength] : order) {
-    if (static_cast<int>(list.items().size()) == count) break;
+  order.resize(std::min(order.size(), static_cast<size_t>(count)));
+  return json_list(order, [&metrics](auto& v, const auto& one) {
+    const auto& [id, strength] = one;
     const catalog::Metric* metric = catalog::find_metric(id);
     const profile::Known* known = metrics.find(id);
-    list.push(Json::object()
-                  .set("name", id)
-                  .set("value", known->value)
-                  .set("unit", catalog::unit_name(metric->unit))
-                  .set("higher_is_worse", metric->better == catalog::Metric::Better::Low)
-                  .set("strength", strength)
-                  .set("source", profile::source_name(known->source))
-                  .set("from", known->from));
-  }
-  return list;
+    v("name", id)("value", known->value)("unit", catalog::unit_name(metric->unit));
+    v("higher_is_worse", metric->better == catalog::Metric::Better::Low)("strength", strength);
+    v("source", profile::source_name(known->source))("from", known->from);
+  });
 }
 
 Result<profile::MetricSource> source_of(const std::string& name) {
@@ -75,12 +70,12 @@ Evidence evidence_of(const profile::Examined& examined) {
 
 Json metrics_document(const Evidence& evidence, const std::string& kernel,
                       const std::string& report, int count) {
-  Json json = Json::object();
-  json.set("degraded", !evidence.counters).set("reason", evidence.no_counters);
-  json.set("profiled_file", kernel).set("backend", "cuda").set("ncu_rep", report);
-  json.set("metric_count_collected", static_cast<int64_t>(evidence.metrics.all().size()));
-  for (const char* axis : kAxes) json.set(axis, top_metrics(evidence.metrics, axis, count));
-  return json.set("all", profile::to_json(evidence.metrics));
+  JsonWriter v;
+  v("degraded", !evidence.counters)("reason", evidence.no_counters)("profiled_file", kernel);
+  v("backend", "cuda")("ncu_rep", report);
+  v("metric_count_collected", evidence.metrics.all().size());
+  for (const char* axis : kAxes) v(axis, top_metrics(evidence.metrics, axis, count));
+  return v("all", evidence.metrics).take();
 }
 
 Result<Evidence> read_evidence(const Json& roofline, const Json& metrics) {

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
+#include "core/json_writer.h"
 #include "optimize/bench_file.h"
+#include "optimize/records.h"
 #include "optimize/steps.h"
 #include "optimize/summary.h"
 
@@ -21,15 +23,7 @@ Status race_headline(Folder& folder, OptimizeTools& tools) {
 
 void give_up_open(State& state) {
   if (state.phase == Phase::Ready || state.phase == Phase::Closed) return;
-  state.history.push(Json::object()
-                         .set("iter", state.iter)
-                         .set("kernel_file", Json())
-                         .set("methods", Json::array())
-                         .set("ms", Json())
-                         .set("validation_passed", false)
-                         .set("status", "abandoned")
-                         .set("adopted", false)
-                         .set("retries", state.retries));
+  record_no_kernel(state, "abandoned");
   state.champion.reset();
 }
 
@@ -47,22 +41,16 @@ Result<Outcome> finalize(Folder& folder, OptimizeTools* tools, bool force, const
   KW_TRY(folder.write("summary.md", summary_text(state)));
   KW_TRY(folder.commit("finalize"));
   Outcome outcome = show_state(state);
-  outcome.document = Json::object()
-                         .set("run_dir", folder.path())
-                         .set("summary", folder.at("summary.md"))
-                         .set("best_file", folder.at(state.best.file))
-                         .set("baseline_ms", optional_ms(state.baseline.us))
-                         .set("best_metric_ms", optional_ms(state.best.us))
-                         .set("measured", state.best.measured)
-                         .set("speedup", state.headline    ? Json(state.headline->value)
-                                         : state.speedup() ? Json(*state.speedup())
-                                                           : Json())
-                         .set("headline", state.headline ? to_json(*state.headline) : Json())
-                         .set("effective_methods", state.effective)
-                         .set("ineffective_methods", state.ineffective)
-                         .set("implementation_failed_methods", state.implementation_failed)
-                         .set("unverified_methods", state.unverified)
-                         .set("history", state.history);
+  JsonWriter v;
+  v("run_dir", folder.path())("summary", folder.at("summary.md"));
+  v("best_file", folder.at(state.best.file))("baseline_ms", ms_of(state.baseline.us));
+  v("best_metric_ms", ms_of(state.best.us))("measured", state.best.measured);
+  v("speedup", state.headline ? std::optional(state.headline->value) : state.speedup());
+  v("headline", state.headline)("effective_methods", state.effective);
+  v("ineffective_methods", state.ineffective);
+  v("implementation_failed_methods", state.implementation_failed);
+  v("unverified_methods", state.unverified)("history", state.history);
+  outcome.document = v.take();
   outcome.text += fmt::format("summary   {}\n", folder.at("summary.md"));
   return outcome;
 }

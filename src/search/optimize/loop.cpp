@@ -193,15 +193,7 @@ class Loop {
       KW_TRY(record_failure(folder_, read_claims(methods, state_.iter).ids));
       return folder_.commit("branches-failed");
     }
-    state_.history.push(Json::object()
-                            .set("iter", state_.iter)
-                            .set("kernel_file", Json())
-                            .set("methods", Json::array())
-                            .set("ms", Json())
-                            .set("validation_passed", false)
-                            .set("status", "nothing_to_try")
-                            .set("adopted", false)
-                            .set("retries", 0));
+    record_no_kernel(state_, "nothing_to_try");
     state_.phase = Phase::Closed;
     return folder_.commit("nothing-to-try");
   }

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "optimize/analysis.h"
 #include "optimize/bench_file.h"
@@ -80,16 +81,13 @@ Result<Outcome> open_iter(Folder& folder, int iteration, bool force) {
   KW_TRY(folder.commit("open-iter"));
   Outcome outcome;
   outcome.text = opened_text(state, evidence, plan);
-  outcome.document.set("run_dir", folder.path())
-      .set("iter", iteration)
-      .set("iteration_dir", folder.at(fmt::format("iterv{}", iteration)))
-      .set("input", state.best.file)
-      .set("branches", state.settings.branches)
-      .set("inherited_methods", strings_json(state.best.methods))
-      .set("roofline", profile::to_json(evidence.roofline))
-      .set("plan", document)
-      .set("early_stop", evidence.roofline.near_peak)
-      .set("next_step", next_step(state));
+  JsonWriter v;
+  v("run_dir", folder.path())("iter", iteration);
+  v("iteration_dir", folder.at(fmt::format("iterv{}", iteration)))("input", state.best.file);
+  v("branches", state.settings.branches)("inherited_methods", state.best.methods);
+  v("roofline", evidence.roofline)("plan", document);
+  v("early_stop", evidence.roofline.near_peak)("next_step", next_step(state));
+  outcome.document = v.take();
   return outcome;
 }
 
@@ -124,11 +122,10 @@ Result<Outcome> show_roofline(const Folder& folder, int iteration) {
   Outcome outcome;
   outcome.text =
       profile::roofline_text(evidence.roofline) + "\n" + profile::metrics_text(evidence.metrics);
-  outcome.document.set("iter", iteration)
-      .set("roofline", profile::to_json(evidence.roofline))
-      .set("metrics", profile::to_json(evidence.metrics))
-      .set("counters", evidence.counters)
-      .set("no_counters", evidence.no_counters);
+  JsonWriter v;
+  v("iter", iteration)("roofline", evidence.roofline)("metrics", evidence.metrics);
+  v("counters", evidence.counters)("no_counters", evidence.no_counters);
+  outcome.document = v.take();
   return outcome;
 }
 

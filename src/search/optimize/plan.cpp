@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "arch/arch.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 
 namespace kw::optimize {
@@ -90,11 +91,9 @@ Json skipped_document(const Plan& plan, const State& state, const Method& method
       reason = known.empty() ? "cannot_apply" : known;
       why = known.empty() ? "the author offered no kernel that has it" : judged->why;
     }
-    skipped.push(Json::object()
-                     .set("id", higher.id)
-                     .set("priority", higher.priority)
-                     .set("reason", reason)
-                     .set("why", why));
+    JsonWriter v;
+    v("id", higher.id)("priority", higher.priority)("reason", reason)("why", why);
+    skipped.push(v.take());
   }
   return skipped;
 }
@@ -149,39 +148,28 @@ Json methods_document(const Plan& plan, const State& state, int iteration,
     const Judged* judged = judged_of(plan, id);
     if (judged == nullptr) continue;
     const Method& method = *judged->method;
-    methods.push(
-        Json::object()
-            .set("id", method.id)
-            .set("name", method.title)
-            .set("axis", method.axis)
-            .set("priority", method.priority)
-            .set("description", judged->why)
-            .set("trigger_strength", judged->strength ? Json(*judged->strength) : Json())
-            .set("evidence", strings_json(judged->evidence))
-            .set("skipped_higher", skipped_document(plan, state, method, claimed, excluded)));
+    JsonWriter v;
+    v("id", method.id)("name", method.title)("axis", method.axis)("priority", method.priority);
+    v("description", judged->why)("trigger_strength", judged->strength);
+    v("evidence", judged->evidence);
+    v("skipped_higher", skipped_document(plan, state, method, claimed, excluded));
+    methods.push(v.take());
   }
-  return Json::object()
-      .set("iter", iteration)
-      .set("inherited_methods", strings_json(state.best.methods))
-      .set("methods", std::move(methods));
+  JsonWriter v;
+  v("iter", iteration)("inherited_methods", state.best.methods)("methods", methods);
+  return v.take();
 }
 
 Json plan_document(const Plan& plan, const State& state, int iteration) {
   std::vector<std::string> chosen;
   for (const Judged* one : plan.chosen) chosen.push_back(one->method->id);
-  Json json = methods_document(plan, state, iteration, chosen, {});
-  Json standings = Json::array();
-  for (const Judged& one : plan.methods) {
-    standings.push(Json::object()
-                       .set("id", one.method->id)
-                       .set("axis", one.method->axis)
-                       .set("priority", one.method->priority)
-                       .set("reason", profile::method_status_name(one.status))
-                       .set("why", one.why)
-                       .set("score", one.score)
-                       .set("missing", strings_json(one.missing)));
-  }
-  return json.set("standings", std::move(standings));
+  JsonWriter v(methods_document(plan, state, iteration, chosen, {}));
+  v("standings", json_list(plan.methods, [](auto& row, const Judged& one) {
+      row("id", one.method->id)("axis", one.method->axis)("priority", one.method->priority);
+      row("reason", profile::method_status_name(one.status))("why", one.why)("score", one.score);
+      row("missing", one.missing);
+    }));
+  return v.take();
 }
 
 }  // namespace kw::optimize

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "optimize/bench_file.h"
 #include "optimize/branches.h"
@@ -95,16 +96,11 @@ class BranchRace {
 
   Json branch_row(size_t i) const {
     const ports::Outcome& raced = all_[i + 1];
-    return Json::object()
-        .set("branch_index", branches_[i].index)
-        .set("branch", branches_[i].name)
-        .set("kernel", branches_[i].file)
-        .set("passed", passed(raced))
-        .set("verdict", raced.verdict)
-        .set("ms", optional_ms(us_of(raced)))
-        .set("measured", raced.measured)
-        .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json())
-        .set("error", problem_of(raced));
+    JsonWriter v;
+    v("branch_index", branches_[i].index)("branch", branches_[i].name)("kernel", branches_[i].file);
+    v("passed", passed(raced))("verdict", raced.verdict)("ms", ms_of(us_of(raced)));
+    v("measured", raced.measured)("speedup", raced.ratio)("error", problem_of(raced));
+    return v.take();
   }
 
   /// The branches that passed and are not the champion, with the difference from it.
@@ -115,47 +111,38 @@ class BranchRace {
       const ports::Outcome& raced = all_[i + 1];
       if (i == champion || !passed(raced)) continue;
       std::string why = "it was not timed: " + problem_of(raced);
-      Json delta;
+      std::optional<double> delta;
       if (raced.us > 0 && best.us > 0) {
         const double pct = 100 * (raced.us / best.us - 1);
         why = branches_[i].text == branches_[champion].text
                   ? fmt::format("the same text as {}", branches_[champion].name)
                   : fmt::format("{:.1f} % slower than {}{}", pct, branches_[champion].name,
                                 raced.measured ? "" : " (estimated)");
-        delta = Json((raced.us - best.us) / 1000);
+        delta = (raced.us - best.us) / 1000;
       }
-      list.push(Json::object()
-                    .set("iter", state_.iter)
-                    .set("branch_index", branches_[i].index)
-                    .set("kernel", branches_[i].file)
-                    .set("ms", optional_ms(us_of(raced)))
-                    .set("measured", raced.measured)
-                    .set("delta_from_champion", delta)
-                    .set("methods", strings_json(claimed_))
-                    .set("why", why));
+      JsonWriter v;
+      v("iter", state_.iter)("branch_index", branches_[i].index)("kernel", branches_[i].file);
+      v("ms", ms_of(us_of(raced)))("measured", raced.measured)("delta_from_champion", delta);
+      list.push(v("methods", claimed_)("why", why).take());
     }
     return list;
   }
 
-  Json results(const char* status, Json champion, Json rest) const {
+  Json results(const char* status, const Json& champion, const Json& rest) const {
     Json rows = Json::array();
     int64_t valid = 0;
     for (size_t i = 0; i < branches_.size(); ++i) {
       rows.push(branch_row(i));
       valid += passed(all_[i + 1]) ? 1 : 0;
     }
-    return Json::object()
-        .set("iter", state_.iter)
-        .set("status", status)
-        .set("parent", Json::object()
-                           .set("kernel", state_.best.file)
-                           .set("ms", optional_ms(us_of(all_.front())))
-                           .set("measured", all_.front().measured))
-        .set("champion", std::move(champion))
-        .set("branches", std::move(rows))
-        .set("frontier", std::move(rest))
-        .set("total_branches", static_cast<int64_t>(branches_.size()))
-        .set("valid_branches", valid);
+    JsonWriter v;
+    v("iter", state_.iter)("status", status);
+    v.group("parent", [this](auto& parent) {
+      const ports::Outcome& raced = all_.front();
+      parent("kernel", state_.best.file)("ms", ms_of(us_of(raced)))("measured", raced.measured);
+    });
+    v("champion", champion)("branches", rows)("frontier", rest);
+    return v("total_branches", branches_.size())("valid_branches", valid).take();
   }
 
   std::string table() const {
@@ -181,14 +168,10 @@ class BranchRace {
     const std::string methods = KW_TRY(folder_.read(name("methods.json")));
     state_.stamps[name("methods.json")] = hash_hex(methods);
     for (const BranchFile& one : branches_) state_.stamps[one.file] = hash_hex(one.text);
-    const Json document = results("champion_selected",
-                                  Json::object()
-                                      .set("branch_index", branch.index)
-                                      .set("kernel", name("kernel.cu"))
-                                      .set("ms", optional_ms(us_of(raced)))
-                                      .set("measured", raced.measured)
-                                      .set("speedup", raced.ratio ? to_json(*raced.ratio) : Json()),
-                                  frontier(champion));
+    JsonWriter chosen;
+    chosen("branch_index", branch.index)("kernel", name("kernel.cu"))("ms", ms_of(us_of(raced)));
+    chosen("measured", raced.measured)("speedup", raced.ratio);
+    const Json document = results("champion_selected", chosen.take(), frontier(champion));
     KW_TRY(folder_.write_stamped(name("branch_results.json"), document.dump(true) + "\n"));
     state_.champion = BestKernel{branch.name, us_of(raced), raced.measured, raced.ratio};
     state_.phase = Phase::Raced;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/json_writer.h"
 #include "optimize/evidence.h"
 #include "optimize/plan.h"
 
@@ -33,6 +34,15 @@ Json claim_entry(const State& state, const Claims& claims, const std::string& id
 
 }  // namespace
 
+void record_no_kernel(State& state, const char* status, const std::vector<std::string>& claimed) {
+  const bool failed = status == std::string_view("failed_validation");
+  JsonWriter v;
+  v("iter", state.iter)("kernel_file", Json())("methods", claimed)("ms", Json());
+  v("speedup_vs_best_before", Json(), When{failed})("validation_passed", false)("status", status);
+  v("adopted", false)("retries", failed ? state.retries - 1 : state.retries);
+  state.history.push(v.take());
+}
+
 void forget_inputs(State& state) {
   const std::string iteration = fmt::format("iterv{}/", state.iter);
   std::erase_if(state.stamps, [&](const auto& stamp) {
@@ -47,20 +57,15 @@ void record_method(State& state, const Claims& claims, const MethodResult& resul
   entry.set("claimed", result.claimed);
   if (result.claimed) state.selected.push(entry);
   const Attribution& a = result.attribution;
-  entry.set("class", class_name(result.classified.what)).set("note", result.classified.why);
-  entry.set("attribution", attribution_name(a.kind));
-  const bool known =
-      a.kind == Attribution::Kind::Measured || a.kind == Attribution::Kind::Estimated;
-  const double champion_us = state.champion && state.champion->us ? *state.champion->us : 0;
-  entry.set("attribution_pct", known ? Json(a.pct) : Json());
-  entry.set("attribution_ms", known ? Json(a.pct / 100 * champion_us / 1000) : Json());
-  entry.set("attribution_interval_pct", a.kind == Attribution::Kind::Measured
-                                            ? Json::array().push(a.low).push(a.high)
-                                            : Json());
-  entry.set("sass", profile::sass_state_name(result.seen)).set("sass_why", result.seen_why);
-  if (state.champion && state.champion->ratio)
-    entry.set("speedup_vs_best_before", state.champion->ratio->value);
-  list_of(state, result.classified.what).push(entry);
+  const std::optional<BestKernel>& champion = state.champion;
+  JsonWriter v(std::move(entry));
+  v("class", class_name(result.classified.what))("note", result.classified.why);
+  v("attribution", attribution_name(a.kind))("attribution_pct", a.known_pct());
+  v("attribution_ms", a.known_ms(champion ? champion->us : std::nullopt));
+  v("attribution_interval_pct", a.interval_pct());
+  v("sass", profile::sass_state_name(result.seen))("sass_why", result.seen_why);
+  if (champion && champion->ratio) v("speedup_vs_best_before", champion->ratio->value);
+  list_of(state, result.classified.what).push(v.take());
   const bool failed = result.classified.what == Class::Ineffective ||
                       result.classified.what == Class::ImplementationFailed;
   if (failed) state.bans.push_back({result.id, context, result.classified.why, state.iter});
@@ -80,16 +85,7 @@ Status record_failure(Folder& folder, const std::vector<std::string>& claimed) {
                          fmt::format("every branch failed, {} times", state.retries)};
     record_method(state, claims, result, context);
   }
-  state.history.push(Json::object()
-                         .set("iter", state.iter)
-                         .set("kernel_file", Json())
-                         .set("methods", strings_json(claimed))
-                         .set("ms", Json())
-                         .set("speedup_vs_best_before", Json())
-                         .set("validation_passed", false)
-                         .set("status", "failed_validation")
-                         .set("adopted", false)
-                         .set("retries", state.retries - 1));
+  record_no_kernel(state, "failed_validation", claimed);
   state.phase = Phase::Closed;
   return Done{};
 }

@@ -27,6 +27,10 @@ struct MethodResult {
 void record_method(State& state, const Claims& claims, const MethodResult& result,
                    const std::string& context);
 
+/// Adds the row of an iteration that gave no kernel to the history.
+void record_no_kernel(State& state, const char* status,
+                      const std::vector<std::string>& claimed = {});
+
 /// After the last retry: adds history, methods and bans, and closes the iteration. The caller
 /// commits.
 Status record_failure(Folder& folder, const std::vector<std::string>& claimed);

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse.h"
@@ -30,17 +31,6 @@ std::string module_problems(const SetupRequest& request) {
   const kernel::ParseOutcome parsed = kernel::parse(request.text, request.name);
   if (parsed.module) return "";
   return cuda_source::render_diagnostics(parsed.diagnostics, request.text, request.name);
-}
-
-Json preflight_document(const SetupRequest& request, bool ok,
-                        const std::vector<std::string>& errors,
-                        const std::vector<std::string>& warnings) {
-  return Json::object()
-      .set("ok", ok)
-      .set("baseline", request.settings.baseline)
-      .set("ref", request.settings.reference)
-      .set("errors", strings_json(errors))
-      .set("warnings", strings_json(warnings));
 }
 
 std::vector<std::string> machine_warnings(const OptimizeTools& tools) {
@@ -69,7 +59,9 @@ Result<Judgement> judge_baseline(const SetupRequest& request, OptimizeTools& too
   }
   const bool ok = errors.empty();
   judgement.outcome.ok = ok;
-  judgement.outcome.document = preflight_document(request, ok, errors, warnings);
+  JsonWriter v;
+  v("ok", ok)("baseline", request.settings.baseline)("ref", request.settings.reference);
+  judgement.outcome.document = v("errors", errors)("warnings", warnings).take();
   for (const std::string& error : errors) judgement.outcome.text += error + "\n";
   for (const std::string& warning : warnings) judgement.outcome.text += "note: " + warning + "\n";
   if (ok)
@@ -173,15 +165,13 @@ Result<Outcome> setup(const SetupRequest& request, OptimizeTools& tools,
   const Evidence evidence = KW_TRY(evidence_about(folder, folder.state.best));
   Outcome outcome;
   outcome.text = setup_text(folder.state, evidence.roofline);
-  outcome.document.set("run_dir", folder.path())
-      .set("state", folder.at("state.json"))
-      .set("env", folder.at("env.json"))
-      .set("baseline_ms", optional_ms(folder.state.baseline.us))
-      .set("measured", folder.state.baseline.measured)
-      .set("noise_threshold_pct", folder.state.threshold_pct())
-      .set("roofline", profile::to_json(evidence.roofline))
-      .set("early_stop", evidence.roofline.near_peak)
-      .set("next_step", next_step(folder.state));
+  const State& begun = folder.state;
+  JsonWriter v;
+  v("run_dir", folder.path())("state", folder.at("state.json"))("env", folder.at("env.json"));
+  v("baseline_ms", ms_of(begun.baseline.us))("measured", begun.baseline.measured);
+  v("noise_threshold_pct", begun.threshold_pct())("roofline", evidence.roofline);
+  v("early_stop", evidence.roofline.near_peak)("next_step", next_step(begun));
+  outcome.document = v.take();
   made = std::move(folder);
   return outcome;
 }

@@ -70,33 +70,24 @@ MethodHistory seen_by_counters(const catalog::Method& method, const profile::Met
 }
 
 Json to_json(const MethodHistory& seen) {
-  Json checked = Json::array(), found = Json::array(), missing = Json::array();
-  Json rows = Json::array();
+  std::vector<std::string> checked, found, missing;
   for (const profile::SassCheckResult& row : seen.rows) {
-    checked.push(row.check.opcodes);
-    if (row.state == SassState::Verified) found.push(row.check.opcodes);
-    if (row.state == SassState::Absent) missing.push(row.check.opcodes);
-    rows.push(Json::object()
-                  .set("check", catalog::sass_check_name(row.check.kind))
-                  .set("opcodes", row.check.opcodes)
-                  .set("status", profile::sass_state_name(row.state))
-                  .set("here", json_of(row.here))
-                  .set("without", json_of(row.without))
-                  .set("why", row.why));
+    checked.push_back(row.check.opcodes);
+    if (row.state == SassState::Verified) found.push_back(row.check.opcodes);
+    if (row.state == SassState::Absent) missing.push_back(row.check.opcodes);
   }
-  const Json verified =
-      seen.state == SassState::Unknown ? Json() : Json(seen.state == SassState::Verified);
-  return Json::object()
-      .set("method_id", seen.method)
-      .set("status", profile::sass_state_name(seen.state))
-      .set("verified", verified)
-      .set("by", seen.by)
-      .set("compared_with", seen.compared_with)
-      .set("patterns_checked", std::move(checked))
-      .set("patterns_found", std::move(found))
-      .set("patterns_missing", std::move(missing))
-      .set("rows", std::move(rows))
-      .set("note", seen.why);
+  std::optional<bool> verified;
+  if (seen.state != SassState::Unknown) verified = seen.state == SassState::Verified;
+  JsonWriter v;
+  v("method_id", seen.method)("status", profile::sass_state_name(seen.state));
+  v("verified", verified)("by", seen.by)("compared_with", seen.compared_with);
+  v("patterns_checked", checked)("patterns_found", found)("patterns_missing", missing);
+  v("rows", json_list(seen.rows, [](auto& row, const profile::SassCheckResult& one) {
+      row("check", catalog::sass_check_name(one.check.kind))("opcodes", one.check.opcodes);
+      row("status", profile::sass_state_name(one.state))("here", one.here)("without", one.without);
+      row("why", one.why);
+    }));
+  return v("note", seen.why).take();
 }
 
 MethodHistory method_history_of(const Json& json) {

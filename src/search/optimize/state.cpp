@@ -14,15 +14,6 @@
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 
-namespace kw::ports {
-
-template <class V>
-void fields(V& v, Ratio& r) {
-  v("value", r.value)("low", r.low)("high", r.high)("relation", r.relation);
-}
-
-}  // namespace kw::ports
-
 namespace kw::optimize {
 namespace {
 
@@ -92,7 +83,7 @@ void fields(V& v, State& s) {
   v("created_at", s.created_at)("baseline_file", computed(s.baseline.file));
   v("baseline_file_original", s.settings.baseline)("ref_file", s.settings.reference);
   v("dims", s.settings.dims)("best_file", computed(s.best.file));
-  v("best_metric_ms", computed(optional_ms(s.best.us)));
+  v("best_metric_ms", computed(ms_of(s.best.us)));
   v("best_metric_is_measured", computed(s.best.measured));
   v("best_ncu_rep", computed(s.best.ncu_report))("speedup", computed(s.speedup()));
   v("headline", s.headline)("iterations_total", s.settings.iterations);
@@ -111,15 +102,12 @@ void fields(V& v, State& s) {
   v("env", s.env)("revision", s.revision);
 }
 
-Json to_json(const Ratio& ratio) { return record_json(ratio); }
-std::optional<Ratio> ratio_from_json(const Json& json) {
-  return value_of<std::optional<Ratio>>(json);
-}
-Json strings_json(const std::vector<std::string>& texts) { return json_of(texts); }
 std::vector<std::string> strings_of(const Json& json) {
   return value_of<std::vector<std::string>>(json);
 }
-Json optional_ms(const std::optional<double>& us) { return us ? Json(*us / 1000) : Json(); }
+std::optional<double> ms_of(const std::optional<double>& us) {
+  return us ? std::optional(*us / 1000) : std::nullopt;
+}
 
 Json to_json(const State& state) { return record_json(state); }
 

@@ -15,6 +15,15 @@
 #include "core/result.h"
 #include "optimize/tools.h"
 
+namespace kw::ports {
+
+template <class V>
+void fields(V& v, Ratio& r) {
+  v("value", r.value)("low", r.low)("high", r.high)("relation", r.relation);
+}
+
+}  // namespace kw::ports
+
 namespace kw::optimize {
 
 inline constexpr int kStateVersion = 1;
@@ -98,11 +107,8 @@ Json to_json(const State& state);
 /// Input Error: another version, or not a state; it says what to do.
 Result<State> state_from_json(const Json& json);
 
-/// JSON of the parts, also used by the documents of steps.
-Json to_json(const Ratio& ratio);
-std::optional<Ratio> ratio_from_json(const Json& json);
-Json strings_json(const std::vector<std::string>& texts);
 std::vector<std::string> strings_of(const Json& json);
-Json optional_ms(const std::optional<double>& us);
+/// Milliseconds, as the documents of steps have them.
+std::optional<double> ms_of(const std::optional<double>& us);
 
 }  // namespace kw::optimize

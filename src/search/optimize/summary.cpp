@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "core/json_reader.h"
 #include "core/text.h"
 #include "optimize/bench_file.h"
 
@@ -78,7 +79,7 @@ std::string timeline(const State& state) {
     for (const auto& [id, what] : row["classes"].members())
       methods.push_back(fmt::format("{} ({})", id, what.as_string()));
     if (methods.empty()) methods = strings_of(row["methods"]);
-    const auto ratio = ratio_from_json(row["speedup_vs_best_before"]);
+    const auto ratio = value_of<std::optional<Ratio>>(row["speedup_vs_best_before"]);
     text += fmt::format(
         "| {} | {} | {} | {} | {}{}{} | {} |\n", row["iter"].as_int(), row["branch"].as_string(),
         ms_text(row["ms"], row["measured"].as_bool()), ratio ? ratio_text(*ratio) : "",

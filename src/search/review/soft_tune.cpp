@@ -14,6 +14,7 @@
 #include <map>
 
 #include "core/hash.h"
+#include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "os/disk.h"
@@ -40,16 +41,12 @@ Result<std::vector<Field>> fields_named(const std::string& word) {
 }
 
 /// The settings that a new folder is created with.
-Json settings_json(const TuneVerifiersRequest& request) {
-  Json json = Json::object();
-  json.set("kernelwright", "tuning of verifiers 1").set("verifier", request.verifier);
-  json.set("corpus", request.corpus).set("model", request.models.model_id);
-  json.set("second_model", request.second_model).set("prompts", request.prompts);
-  json.set("generations", request.generations).set("population", request.population);
-  json.set("sample", request.sample).set("seed", request.seed);
-  json.set("reflect", request.reflect).set("install", request.install);
-  const std::optional<double>& budget = request.models.budget_usd;
-  return json.set("budget_usd", json_of(budget));
+template <class V>
+void list_settings(V& v, TuneVerifiersRequest& r) {
+  v("verifier", r.verifier)("corpus", r.corpus)("model", r.models.model_id);
+  v("second_model", r.second_model)("prompts", r.prompts)("generations", r.generations);
+  v("population", r.population)("sample", r.sample)("seed", r.seed)("reflect", r.reflect);
+  v("install", r.install)("budget_usd", r.models.budget_usd);
 }
 
 /// A hash of what votes depend on besides the settings: files may change between sessions.
@@ -75,20 +72,14 @@ Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& req
     return input_error(
         fmt::format("this tuning was begun with {}; votes of {} cannot be mixed with its votes",
                     model.empty() ? "the default model" : model, request.models.model_id));
-  request.models.programs = request.models.programs || os::is_served();
-  request.models.model_id = model;
-  request.verifier = json["verifier"].as_string();
-  request.corpus = json["corpus"].as_string();
-  request.prompts = json["prompts"].as_string();
-  if (request.second_model.empty()) request.second_model = json["second_model"].as_string();
-  request.generations = std::max(request.generations, json["generations"].as_int());
-  request.population = json["population"].as_int(3);
-  request.sample = json["sample"].as_int(32);
-  request.seed = static_cast<uint64_t>(json["seed"].as_int());
-  request.reflect = json["reflect"].as_bool();
-  request.install = request.install && json["install"].as_bool(true);
-  if (!request.models.budget_usd && json["budget_usd"].is_number())
-    request.models.budget_usd = json["budget_usd"].as_double();
+  const TuneVerifiersRequest now = request;
+  JsonReader reader(json);
+  list_settings(reader, request);
+  request.models.programs = now.models.programs || os::is_served();
+  if (!now.second_model.empty()) request.second_model = now.second_model;
+  request.generations = std::max(now.generations, json["generations"].as_int());
+  request.install = now.install && json["install"].as_bool(true);
+  if (now.models.budget_usd) request.models.budget_usd = now.models.budget_usd;
   return json["begun_with"].as_string();
 }
 
@@ -179,8 +170,11 @@ class Tuning {
     KW_TRY(os::make_directories(report_.folder));
     if (request_.corpus == "store")
       KW_TRY(os::write_file(report_.folder + "/corpus.jsonl", corpus_text(corpus_)));
+    JsonWriter v;
+    v("kernelwright", "tuning of verifiers 1");
+    list_settings(v, request_);
     return os::write_file(report_.folder + kSettingsFile,
-                          settings_json(request_).set("begun_with", now).dump(true) + "\n");
+                          v("begun_with", now).take().dump(true) + "\n");
   }
 
   std::string terms() const {
@@ -289,19 +283,13 @@ class Tuning {
   Status write_report() {
     report_.cost = llm::cost_text(session_->client().ledger().totals());
     for (const std::string& warning : session_->warnings()) report_.warnings.push_back(warning);
-    Json document = Json::object();
-    document.set("folder", report_.folder).set("finished", report_.finished());
-    document.set("model", model_.text()).set("cost", report_.cost);
-    document.set("second_model", second_ ? Json(second_->text()) : Json());
     const llm::LedgerTotals totals = session_->client().ledger().totals();
-    document.set("calls", totals.calls).set("usd", totals.usd);
-    document.set("verifiers", json_of(report_.tuned));
-    for (const auto& [name, list] :
-         {std::pair("notes", &report_.notes), std::pair("warnings", &report_.warnings),
-          std::pair("installed", &report_.installed)}) {
-      document.set(name, json_of(*list));
-    }
-    report_.document = std::move(document);
+    JsonWriter v;
+    v("folder", report_.folder)("finished", report_.finished())("model", model_.text());
+    v("cost", report_.cost)("second_model", second_ ? Json(second_->text()) : Json());
+    v("calls", totals.calls)("usd", totals.usd)("verifiers", report_.tuned);
+    v("notes", report_.notes)("warnings", report_.warnings)("installed", report_.installed);
+    report_.document = v.take();
     KW_TRY(os::write_file(report_.folder + "/scores.json", report_.document.dump(true) + "\n"));
     return os::write_file(report_.folder + "/report.md", "```\n" + tune_text(report_) + "```\n");
   }

@@ -250,14 +250,13 @@ class Tuner {
       tuned_.stopped = os::interrupted() ? "interrupted" : outcome.failure().error().message;
       return std::optional<Json>();
     }
-    Json event = Json::object();
-    event.set("event", "rewriting").set("generation", generation).set("number", number);
-    event.set("parent", pool_[parent].prompt.id());
-    const std::optional<double> usd =
-        ports_.price ? ports_.price(settings_.model, request, outcome) : std::nullopt;
-    event.set("usd", usd ? Json(*usd) : Json());
     const Result<std::string> text = read_instructions(outcome->text, corpus_);
-    text ? event.set("text", *text) : event.set("problem", text.error().message);
+    JsonWriter v;
+    v("event", "rewriting")("generation", generation)("number", number);
+    v("parent", pool_[parent].prompt.id());
+    v("usd", ports_.price ? ports_.price(settings_.model, request, outcome) : std::nullopt);
+    text ? v("text", *text) : v("problem", text.error().message);
+    Json event = v.take();
     KW_TRY(ports_.write(event));
     return std::optional(std::move(event));
   }

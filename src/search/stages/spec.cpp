@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "core/hash.h"
 #include "core/json_reader.h"
@@ -19,13 +18,8 @@ constexpr std::array kDtypes = {"fp64",   "fp32",  "fp16",  "bf16",      "fp8e4m
                                 "uint16", "uint8", "bool",  "fp4e2m1x2", "e8m0"};
 constexpr std::array kPriorities = {"latency", "throughput", "balanced"};
 
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return replace_all(std::move(text), "-", "_");
-}
-
 Result<std::string> layout(const std::string& word) {
-  const std::string name = lower_case(word);
+  const std::string name = replace_all(lower_case(word), "-", "_");
   for (const char* row : {"row_major", "contiguous", "c_contiguous", "strided_contiguous"}) {
     if (name == row) return std::string("row_major");
   }
@@ -56,7 +50,7 @@ Status check_args(const Json& json, std::vector<TensorArg>& args) {
 }  // namespace
 
 std::optional<std::string> priority_word(const std::string& word) {
-  const std::string name = lower_case(word);
+  const std::string name = replace_all(lower_case(word), "-", "_");
   const auto* const at = std::ranges::find(kPriorities, name);
   return at == kPriorities.end() ? std::nullopt : std::optional(name);
 }

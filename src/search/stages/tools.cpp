@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "catalog/catalog.h"
 #include "core/text.h"
@@ -60,11 +59,6 @@ Json tool_schema(const ToolRow& row) {
   return schema.set("required", std::move(required)).set("additionalProperties", false);
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 ToolAnswer tool_answer(const llm::ToolCall& call, std::string text, bool failed) {
   return {{call.id, call.name, shortened(text, kMostResult), failed}, ""};
 }
@@ -99,13 +93,13 @@ std::vector<llm::Tool> tools() {
 std::string catalog_text(const std::string& query) {
   std::string out;
   std::vector<std::string> words;
-  for (const std::string& word : split(replace_all(lower(query), ",", " "), ' ')) {
+  for (const std::string& word : split(replace_all(lower_case(query), ",", " "), ' ')) {
     if (!trim(word).empty()) words.emplace_back(trim(word));
   }
   for (const catalog::Method& method : catalog::methods()) {
     const std::string line = fmt::format("{} ({}): {}", method.id, method.axis, method.title);
     const bool fits = words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
-                        return lower(line).find(word) != std::string::npos;
+                        return lower_case(line).find(word) != std::string::npos;
                       });
     if (fits) out += line + "\n";
   }

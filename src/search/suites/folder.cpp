@@ -16,9 +16,9 @@ constexpr const char* kFormat = "kernelwright evaluation";
 constexpr int kVersion = 1;
 
 Json to_json(const Manifest& manifest) {
-  Json json = Json::object();
-  json.set("format", kFormat).set("version", kVersion).set("suite", manifest.suite);
-  return json.set("started", manifest.started).set("settings", json_of(manifest.settings));
+  JsonWriter v;
+  v("format", kFormat)("version", kVersion)("suite", manifest.suite)("started", manifest.started);
+  return v("settings", manifest.settings).take();
 }
 
 /// The first difference from the earlier request, or "".

@@ -186,7 +186,7 @@ Json to_json(const Totals& t) {
   v("below_target", t.below_target)("baseline_failed", t.baseline_failed)("failures", t.failures);
   v("seconds", t.seconds)("median_seconds", t.median_seconds)("cost_usd", t.cost_usd);
   v("cost_per_passed", t.cost_per_passed)("tokens_in", t.tokens_in)("tokens_out", t.tokens_out);
-  return std::move(v).take();
+  return v.take();
 }
 
 }  // namespace kw::suites

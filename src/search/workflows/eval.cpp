@@ -91,12 +91,10 @@ void add_document(const Json& document, TaskRow* row) {
 /// the prompt.
 llm::Usage usual_usage(int attempts) {
   const double calls = attempts == 0 ? 0 : 0.5 * attempts + 0.5;
-  llm::Usage usage;
-  usage.known = true;
-  usage.input = static_cast<int64_t>(4000 * calls);
-  usage.cache_read = static_cast<int64_t>(6000 * calls);
-  usage.output = static_cast<int64_t>(3000 * calls);
-  return usage;
+  return llm::Usage{.known = true,
+                    .input = static_cast<int64_t>(4000 * calls),
+                    .output = static_cast<int64_t>(3000 * calls),
+                    .cache_read = static_cast<int64_t>(6000 * calls)};
 }
 
 const char* failure_kind(std::optional<int> blame) {
@@ -121,8 +119,7 @@ std::string models_text(const stages::ModelOptions& models) {
 
 /// The settings that two evaluations must share to be compared.
 std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeRequest& each) {
-  std::vector<std::string> dims;
-  for (const auto& [name, value] : each.dims) dims.push_back(fmt::format("{}={}", name, value));
+  const std::string dims = task::dims_text(each.dims);
   return {{"proposer", each.proposer},
           {"device", each.device},
           {"target", each.target},
@@ -133,7 +130,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const SynthesizeReq
           {"precision", each.precision},
           {"timing", each.quick ? "quick" : "full"},
           {"seed", each.seed ? fmt::format("{}", *each.seed) : "fresh"},
-          {"shape", (dims.empty() ? "each task's own" : join(dims, " ")) +
+          {"shape", (dims.empty() ? "each task's own" : dims) +
                         (each.function.empty() ? "" : ", " + each.function)},
           {"baselines", join(each.baselines, ", ")},
           {"models", each.proposer == "builtin" ? "none" : models_text(each.models)}};
@@ -313,10 +310,7 @@ std::string cost_text(const EvalCost& cost) {
 }
 
 EvalTools eval_tools(const SynthesizeRequest& each) {
-  timing::BenchOpenRequest open;
-  open.device = each.device;
-  open.target = each.target == "auto" ? "" : each.target;
-  open.compiler = each.compiler;
+  timing::BenchOpenRequest open = machine_request(each);
   open.torch = !each.baselines.empty();
   // The job that needs a machine reports why there is none.
   const auto open_machine = [open]() -> std::shared_ptr<timing::BenchMachine> {

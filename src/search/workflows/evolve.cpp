@@ -76,11 +76,6 @@ Status check_evolve(const EvolveRequest& request) {
   return Done{};
 }
 
-Json to_json(const EvolveRequest& request) { return record_json(request); }
-EvolveRequest evolve_request_from_json(const Json& json) {
-  return read_record<EvolveRequest>(json);
-}
-
 template <class V>
 void fields(V& v, UnseenShape& s) {
   v("dims", s.dims)("us", s.us, Zero::Null)("baseline_us", s.baseline_us, Zero::Null);

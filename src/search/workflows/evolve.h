@@ -37,8 +37,6 @@ void fields(V& v, EvolveRequest& r) {
   v("shape_info", r.shape_info)("profile_feedback", r.profile_feedback)("mode", r.mode);
   v("ensemble", r.ensemble)("readers", r.reviewers)("seed", r.seed);
 }
-Json to_json(const EvolveRequest& request);
-EvolveRequest evolve_request_from_json(const Json& json);
 
 /// The winner at a shape it was not tuned for, beside the first generated kernel.
 struct UnseenShape {

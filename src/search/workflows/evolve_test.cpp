@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/json_reader.h"
+#include "core/json_writer.h"
 #include "graph/builder.h"
 #include "workflows/steps.h"
 
@@ -61,9 +63,10 @@ TEST(EvolveRequestJson, ComesBack) {
   request.ensemble = {"a:b:0.5", "c:d:high"};
   request.seed = 17;
   request.mode = "optimize";
-  const Json json = to_json(request);
-  EXPECT_EQ(to_json(evolve_request_from_json(json)).dump(), json.dump());
-  EXPECT_EQ(to_json(evolve_request_from_json(Json())).dump(), to_json(EvolveRequest{}).dump());
+  const Json json = record_json(request);
+  EXPECT_EQ(record_json(read_record<EvolveRequest>(json)).dump(), json.dump());
+  EXPECT_EQ(record_json(read_record<EvolveRequest>(Json())).dump(),
+            record_json(EvolveRequest{}).dump());
 }
 
 /// Accepts every shape with an even B; for a square, both dims are equal.

@@ -27,7 +27,7 @@ Json candidate_json(const store::CandidateRow& r) {
   v("id", r.id)("number", r.number)("proposer", r.proposer)("origin", r.origin)("tunes", r.tunes);
   v("verdict", r.verdict, Zero::Null)("stage", r.stage)("reason", r.reason)("when", r.when);
   v("microseconds", r.microseconds)("estimate_us", r.estimate_us);
-  return std::move(v).take();
+  return v.take();
 }
 
 int64_t sessions_in(const std::vector<record::Event>& events) {
@@ -89,7 +89,7 @@ Json to_json(const store::RunRow& r) {
   v("proposer", r.proposer)("target", r.target)("reason", r.reason)("candidates", r.candidates);
   v("judged", r.judged)("passed", r.passed)("seconds", r.seconds)("best_us", r.best_us);
   v("estimate_us", r.estimate_us)("speedup", r.speedup)("bytes", r.bytes);
-  return std::move(v).take();
+  return v.take();
 }
 
 Json to_json(const RunView& view) {
@@ -99,7 +99,7 @@ Json to_json(const RunView& view) {
   v("run", to_json(view.run))("prompt", view.prompt)("sessions", view.sessions);
   v("crashes", view.crashes)("damage", view.damage)("kernel", view.kernel_path, Zero::Null);
   v("candidates", candidates)("report", view.report)("events", view.events);
-  return std::move(v).take();
+  return v.take();
 }
 
 Json to_json(const CandidateView& view) {

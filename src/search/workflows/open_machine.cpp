@@ -8,10 +8,7 @@ namespace kw::workflows {
 Status open_machine(Session& session) {
   const SynthesizeRequest& request = session.request;
   SynthesisReport& report = session.report;
-  timing::BenchOpenRequest open;
-  open.device = request.device;
-  open.target = request.target == "auto" ? "" : request.target;
-  open.compiler = request.compiler;
+  timing::BenchOpenRequest open = machine_request(request);
   open.torch = !request.baselines.empty();
   open.notice = [&session](const std::string& what) { report_progress(session, "machine", what); };
   std::string not_timed;

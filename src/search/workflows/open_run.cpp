@@ -1,6 +1,7 @@
 // The step that creates the run folder. In the folder of a resumed run it records the resumption.
 #include <thread>
 
+#include "core/json_writer.h"
 #include "machine/devices.h"
 #include "workflows/steps.h"
 
@@ -8,16 +9,14 @@ namespace kw::workflows {
 namespace {
 
 Json env_json(const Session& session) {
-  Json json = Json::object();
-  json.set("kernelwright", session.request.version);
-  json.set("cores", static_cast<int64_t>(std::thread::hardware_concurrency()));
-  if (session.machine == nullptr) return json;
-  json.set("device", machine::to_json(device_of(session).info()));
-  if (session.tools.verify.gpu == nullptr) json.set("no_gpu", session.machine->no_gpu());
-  json.set("compiler", session.tools.verify.compiler->name());
-  const size_t lanes = session.lanes != nullptr ? session.lanes->all().size() : 0;
-  json.set("lanes", static_cast<int64_t>(lanes));
-  return json.set("rates", record::to_json(session.calibration));
+  JsonWriter v;
+  v("kernelwright", session.request.version)("cores", std::thread::hardware_concurrency());
+  if (session.machine == nullptr) return v.take();
+  v("device", machine::to_json(device_of(session).info()));
+  if (session.tools.verify.gpu == nullptr) v("no_gpu", session.machine->no_gpu());
+  v("compiler", session.tools.verify.compiler->name());
+  v("lanes", session.lanes != nullptr ? session.lanes->all().size() : 0);
+  return v("rates", session.calibration).take();
 }
 
 Status resume_run(Session& session) {

@@ -8,25 +8,13 @@
 
 #include <algorithm>
 
+#include "core/json_writer.h"
 #include "core/text.h"
 #include "evolve/compare.h"
-#include "single_run/json.h"
 #include "workflows/steps.h"
 
 namespace kw::workflows {
 namespace {
-
-Json or_null(double value) { return value > 0 ? Json(value) : Json(); }
-
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
-Json tunes_json(const std::map<std::string, int64_t>& tunes) {
-  Json json = Json::object();
-  for (const auto& [name, value] : tunes) json.set(name, value);
-  return json;
-}
 
 const record::ErrorSummary* summary_of(const record::Verdict& verdict) {
   if (const auto* passed = std::get_if<record::Passed>(&verdict)) return &passed->summary;
@@ -54,14 +42,11 @@ Json shape_results(const gate::GateReport& gate) {
     row.worst.max_rel = std::max(row.worst.max_rel, cell.summary.max_rel);
     row.worst.max_z = std::max(row.worst.max_z, cell.summary.max_z);
   }
-  Json list = Json::array();
-  for (const auto& [shape, row] : rows) {
-    Json json = Json::object();
-    json.set("shape", shape).set("passed", row.passed).set("cells", row.cells);
-    json.set("max_abs_err", row.worst.max_abs).set("max_rel_err", row.worst.max_rel);
-    list.push(json.set("max_z", row.worst.max_z).set("why", row.why));
-  }
-  return list;
+  return json_list(rows, [](auto& v, const auto& one) {
+    const auto& [shape, row] = one;
+    v("shape", shape)("passed", row.passed)("cells", row.cells)("max_abs_err", row.worst.max_abs);
+    v("max_rel_err", row.worst.max_rel)("max_z", row.worst.max_z)("why", row.why);
+  });
 }
 
 Json failing_inputs(const record::Verdict& verdict) {
@@ -100,62 +85,53 @@ Json correctness_json(const Session& session) {
   const gate::GateReport& gate = verified->gate;
   const record::ErrorSummary* summary = summary_of(gate.verdict);
   Json shapes = Json::array();
-  Json results = shape_results(gate);
+  const Json results = shape_results(gate);
   for (const Json& row : results.items()) shapes.push(row["shape"]);
-  Json json = Json::object();
-  json.set("passed", record::passed(gate.verdict));
-  json.set("max_abs_err", summary != nullptr ? Json(summary->max_abs) : Json());
-  json.set("max_rel_err", summary != nullptr ? Json(summary->max_rel) : Json());
-  json.set("shapes_tested", std::move(shapes)).set("shape_results", std::move(results));
-  json.set("failing_inputs", failing_inputs(gate.verdict));
-  json.set("max_z", summary != nullptr ? Json(summary->max_z) : Json());
-  json.set("rms_z", summary != nullptr ? Json(summary->rms_z) : Json());
-  json.set("verdict", record::verdict_name(gate.verdict)).set("device", gate.device);
-  json.set("certified", session.report.certified).set("replay_seeded", gate.replay_seeded);
-  json.set("skipped", single_run::texts(gate.skipped)).set("lint", single_run::texts(gate.lint));
-  json.set("cross_check", verified->cross_check ? to_json(*verified->cross_check) : Json());
-  return json;
+  const auto number = [summary](double record::ErrorSummary::*member) {
+    return summary != nullptr ? Json(summary->*member) : Json();
+  };
+  JsonWriter v;
+  v("passed", record::passed(gate.verdict))("max_abs_err", number(&record::ErrorSummary::max_abs));
+  v("max_rel_err", number(&record::ErrorSummary::max_rel))("shapes_tested", shapes);
+  v("shape_results", results)("failing_inputs", failing_inputs(gate.verdict));
+  v("max_z", number(&record::ErrorSummary::max_z))("rms_z", number(&record::ErrorSummary::rms_z));
+  v("verdict", record::verdict_name(gate.verdict))("device", gate.device);
+  v("certified", session.report.certified)("replay_seeded", gate.replay_seeded);
+  v("skipped", gate.skipped)("lint", gate.lint)("cross_check", verified->cross_check);
+  return v.take();
 }
 
 // The ranked time of the winner at each shape.
 Json ranking_json(const Session& session, const std::string& id) {
-  Json shapes = Json::array();
-  for (const judge::ShapeTime& one : session.judge->shape_times(id)) {
-    Json row = Json::object();
-    row.set("dims", one.dims).set("time_us", one.measured ? Json(one.us) : Json());
-    row.set("estimate_us", one.measured ? Json() : or_null(one.us));
-    row.set("floor_us", or_null(one.floor_us));
-    shapes.push(row.set("problem", text_or_null(one.problem)));
-  }
-  const std::string said = priority(session);
-  Json json = Json::object();
-  json.set("priority", text_or_null(said)).set("by", session.judge->ranked_by());
-  return json.set("floor_us", or_null(session.judge->rank_floor_us()))
-      .set("shapes", std::move(shapes));
+  JsonWriter v;
+  v("priority", priority(session), Zero::Null)("by", session.judge->ranked_by());
+  v("floor_us", session.judge->rank_floor_us(), Zero::Null);
+  v("shapes", json_list(session.judge->shape_times(id), [](auto& row, const judge::ShapeTime& s) {
+      row("dims", s.dims)("time_us", s.measured ? Json(s.us) : Json());
+      row("estimate_us", s.measured ? 0 : s.us, Zero::Null)("floor_us", s.floor_us, Zero::Null);
+      row("problem", s.problem, Zero::Null);
+    }));
+  return v.take();
 }
 
-void add_resources(const judge::Certificate& certificate, Json& json) {
-  Json occupancy, registers, spills;
-  if (certificate.occupancy) occupancy = *certificate.occupancy;
+void add_resources(const judge::Certificate& certificate, JsonWriter& v) {
+  std::optional<int64_t> registers, spills;
   for (const ports::KernelResources& kernel : certificate.resources) {
-    if (kernel.registers >= 0) registers = std::max<int64_t>(registers.as_int(), kernel.registers);
+    if (kernel.registers >= 0)
+      registers = std::max<int64_t>(registers.value_or(0), kernel.registers);
     if (kernel.spill_store_bytes >= 0)
-      spills = spills.as_int() + kernel.spill_store_bytes +
+      spills = spills.value_or(0) + kernel.spill_store_bytes +
                std::max<int64_t>(kernel.spill_load_bytes, 0);
   }
-  json.set("occupancy", occupancy).set("regs_per_thread", registers).set("spill_bytes", spills);
+  v("occupancy", certificate.occupancy)("regs_per_thread", registers)("spill_bytes", spills);
 }
 
 Json baselines_json(const std::vector<BaselineLine>& lines) {
-  Json baselines = Json::array();
-  for (const BaselineLine& line : lines) {
-    Json row = Json::object();
-    row.set("name", line.name).set("us", or_null(line.us)).set("speedup", or_null(line.speedup));
-    row.set("speedup_low", or_null(line.low)).set("speedup_high", or_null(line.high));
-    row.set("relation", text_or_null(line.relation));
-    baselines.push(row.set("problem", text_or_null(line.problem)));
-  }
-  return baselines;
+  return json_list(lines, [](auto& v, const BaselineLine& line) {
+    v("name", line.name)("us", line.us, Zero::Null)("speedup", line.speedup, Zero::Null);
+    v("speedup_low", line.low, Zero::Null)("speedup_high", line.high, Zero::Null);
+    v("relation", line.relation, Zero::Null)("problem", line.problem, Zero::Null);
+  });
 }
 
 Json performance_json(const Session& session) {
@@ -163,59 +139,48 @@ Json performance_json(const Session& session) {
   if (!report.passed) return Json();
   const judge::Certificate& certificate = *session.judge->certificate();
   const clock::Work& work = session.judge->work();
-  Json json = Json::object();
-  json.set("speedup_vs_reference", number_or_null(against_best(report.baselines, false)));
-  json.set("speedup_vs_torch_compile", number_or_null(against_best(report.baselines, true)));
   const bool timed = report.measured && report.us > 0;
-  json.set("achieved_tflops", timed ? Json(work.flops / report.us * 1e-6) : Json());
-  json.set("achieved_gbps", timed ? Json(work.bytes() / report.us * 1e-3) : Json());
-  add_resources(certificate, json);
-  json.set("below_target", report.below_target ? Json(*report.below_target) : Json());
-  json.set("notes", single_run::texts(report.notes))
-      .set("warnings", single_run::texts(report.warnings));
-  json.set("time_us", timed ? Json(report.us) : Json());
-  json.set("estimate_us", timed ? Json() : or_null(report.us));
-  json.set("floor_us", or_null(report.floor_us)).set("of_floor", or_null(report.of_floor));
-  json.set("floor", to_json(session.judge->floor())).set("floor_of", session.calibration.gpu);
-  json.set("dims", report.dims).set("perf_target", session.request.perf_target);
-  json.set("ranking", ranking_json(session, certificate.id));
-  json.set("speedup_vs_best", number_or_null(report.speedup));
-  json.set("relation_to_best", text_or_null(report.relation));
-  json.set("baselines", baselines_json(report.baselines));
-  json.set("cost_model", certificate.cost ? to_json(*certificate.cost) : Json());
-  json.set("bench", certificate.bench.candidate.measurement ? to_json(certificate.bench) : Json());
-  return json;
+  const auto if_timed = [timed](double value) { return timed ? Json(value) : Json(); };
+  JsonWriter v;
+  v("speedup_vs_reference", against_best(report.baselines, false));
+  v("speedup_vs_torch_compile", against_best(report.baselines, true));
+  v("achieved_tflops", if_timed(work.flops / report.us * 1e-6));
+  v("achieved_gbps", if_timed(work.bytes() / report.us * 1e-3));
+  add_resources(certificate, v);
+  v("below_target", report.below_target)("notes", report.notes)("warnings", report.warnings);
+  v("time_us", if_timed(report.us))("estimate_us", timed ? 0 : report.us, Zero::Null);
+  v("floor_us", report.floor_us, Zero::Null)("of_floor", report.of_floor, Zero::Null);
+  v("floor", session.judge->floor())("floor_of", session.calibration.gpu)("dims", report.dims);
+  v("perf_target", session.request.perf_target);
+  v("ranking", ranking_json(session, certificate.id))("speedup_vs_best", report.speedup);
+  v("relation_to_best", report.relation, Zero::Null);
+  v("baselines", baselines_json(report.baselines))("cost_model", certificate.cost);
+  v("bench", certificate.bench.candidate.measurement ? to_json(certificate.bench) : Json());
+  return v.take();
 }
 
 Json prompt_json(const Session& session) {
-  Json phrases = Json::array();
-  for (const reference::Phrase& phrase : session.prompt.phrases) {
-    Json row = Json::object();
-    row.set("kind", reference::phrase_kind_name(phrase.kind)).set("text", phrase.text);
-    phrases.push(row.set("value", phrase.value).set("effect", phrase.effect));
-  }
-  Json json = Json::object();
-  return json.set("understood", std::move(phrases))
-      .set("unused", single_run::texts(session.prompt.unused));
+  JsonWriter v;
+  v("understood", json_list(session.prompt.phrases, [](auto& row, const reference::Phrase& p) {
+      row("kind", reference::phrase_kind_name(p.kind))("text", p.text)("value", p.value);
+      row("effect", p.effect);
+    }));
+  return v("unused", session.prompt.unused).take();
 }
 
 Json candidates_json(const Session& session) {
-  Json list = Json::array();
-  const auto push = [&](const halving::Entry& entry) {
-    Json row = Json::object();
-    row.set("id", entry.candidate.id).set("design", entry.candidate.origin);
-    if (!entry.candidate.model.empty()) row.set("model", entry.candidate.model);
-    row.set("tunes", tunes_json(entry.candidate.tunes))
-        .set("estimate_us", or_null(entry.estimate_us));
-    row.set("estimate_is_lower_limit", entry.is_lower_bound);
-    row.set("measured_us", or_null(entry.measured_us())).set("certified", entry.certified);
-    list.push(row.set("refused", entry.alive() ? Json() : Json(entry.outcome.refused)));
-  };
-  for (const halving::Entry* entry : session.archive.ranked()) push(*entry);
+  std::vector<const halving::Entry*> entries = session.archive.ranked();
   for (const halving::Entry& entry : session.archive.entries()) {
-    if (!entry.alive()) push(entry);
+    if (!entry.alive()) entries.push_back(&entry);
   }
-  return list;
+  return json_list(entries, [](auto& v, const halving::Entry* entry) {
+    const record::Candidate& candidate = entry->candidate;
+    v("id", candidate.id)("design", candidate.origin)("model", candidate.model, Zero::Omit);
+    v("tunes", candidate.tunes)("estimate_us", entry->estimate_us, Zero::Null);
+    v("estimate_is_lower_limit", entry->is_lower_bound);
+    v("measured_us", entry->measured_us(), Zero::Null)("certified", entry->certified);
+    v("refused", entry->alive() ? Json() : Json(entry->outcome.refused));
+  });
 }
 
 /// The sum of one stage's calls. A row's label starts with the stage's name.
@@ -253,45 +218,40 @@ Json trace_json(const Session& session, const StageTrace& trace) {
         std::ranges::count(session.models->attempts, trace.name, &stages::Attempt::stage);
     attempts = std::max({attempts, static_cast<size_t>(tried), size_t{1}});
   }
-  Json row = Json::object();
-  row.set("stage_name", trace.name).set("attempts", static_cast<int64_t>(attempts));
-  row.set("succeeded", trace.succeeded);
-  row.set("model_used", use.models.empty() ? "none" : join(use.models, ","));
-  row.set("tokens_in", use.usage.input).set("tokens_out", use.usage.output);
-  row.set("cache_read_tokens", use.usage.cache_read);
-  row.set("latency_seconds", use.seconds > 0 ? use.seconds : trace.seconds);
-  if (!session.models) return row;
-  row.set("provider", text_or_null(join(use.providers, ",")));
-  return row.set("degraded", single_run::texts(use.degraded)).set("wall_seconds", trace.seconds);
+  JsonWriter v;
+  v("stage_name", trace.name)("attempts", attempts)("succeeded", trace.succeeded);
+  v("model_used", use.models.empty() ? "none" : join(use.models, ","));
+  v("tokens_in", use.usage.input)("tokens_out", use.usage.output);
+  v("cache_read_tokens", use.usage.cache_read);
+  v("latency_seconds", use.seconds > 0 ? use.seconds : trace.seconds);
+  if (!session.models) return v.take();
+  v("provider", join(use.providers, ","), Zero::Null)("degraded", use.degraded);
+  return v("wall_seconds", trace.seconds).take();
 }
 
 Json models_json(const Session& session) {
   if (!session.models) return session.past_models;
   const ModelWork& work = *session.models;
-  Json json = Json::object(), by_stage = Json::object(), budgets = Json::object();
   const stages::ModelPlan& plan = work.session->plan();
+  JsonWriter v, models, budgets;
   for (const stages::Stage stage : stages::kAllStages) {
-    by_stage.set(stages::stage_name(stage), plan.model(stage).text());
-    budgets.set(stages::stage_name(stage), plan.budget(stage));
+    models(stages::stage_name(stage), plan.model(stage).text());
+    budgets(stages::stage_name(stage), plan.budget(stage));
   }
-  json.set("stage_models", std::move(by_stage)).set("retry_budgets", std::move(budgets));
-  json.set("escalate", plan.escalate).set("escalation_model", plan.escalation.text());
-  json.set("escalation_budgets", Json::object()
-                                     .set("codegen", plan.escalated_codegen)
-                                     .set("performance", plan.escalated_performance));
-  json.set("budget_usd", session.request.models.budget_usd.value_or(stages::kDefaultBudget));
-  json.set("transcripts", session.request.models.transcripts);
-  Json attempts = Json::array();
-  for (const stages::Attempt& attempt : work.attempts) attempts.push(stages::to_json(attempt));
-  json.set("attempts", std::move(attempts));
-  json.set("not_asked", text_or_null(work.why_no_talk));
-  json.set("provider_failure", work.provider ? Json(work.provider->error().message) : Json());
-  Json polish = Json::object();
-  polish.set("accepted", work.polished);
-  polish.set("reason", text_or_null(work.why_not_polished));
-  json.set("polish", std::move(polish));
-  if (work.reviewed_judge) json.set("readers", review::scoreboard_of(*session.run).json());
-  return json.set("ledger", work.session->client().ledger().json());
+  v("stage_models", models.take())("retry_budgets", budgets.take());
+  v("escalate", plan.escalate)("escalation_model", plan.escalation.text());
+  v.group("escalation_budgets", [&](auto& g) {
+    g("codegen", plan.escalated_codegen)("performance", plan.escalated_performance);
+  });
+  v("budget_usd", session.request.models.budget_usd.value_or(stages::kDefaultBudget));
+  v("transcripts", session.request.models.transcripts)("attempts", work.attempts);
+  v("not_asked", work.why_no_talk, Zero::Null);
+  v("provider_failure", work.provider ? Json(work.provider->error().message) : Json());
+  v.group("polish", [&](auto& g) {
+    g("accepted", work.polished)("reason", work.why_not_polished, Zero::Null);
+  });
+  if (work.reviewed_judge) v("readers", review::scoreboard_of(*session.run).json());
+  return v("ledger", work.session->client().ledger().json()).take();
 }
 
 /// The traces with the numbers of attempts, which are known only at the end.
@@ -321,35 +281,32 @@ Json summary_json(const Session& session, const Json& models) {
     stages.push(trace.name);
     traces.push(trace_json(session, trace));
   }
-  Json json = Json::object();
-  json.set("run_id", session.report.run_id).set("spec_name", session.report.task_name);
-  json.set("stages_executed", std::move(stages)).set("stage_traces", std::move(traces));
   const Json& total = models["ledger"]["total"];
-  json.set("total_llm_tokens_in", tokens_in(total["usage"]));
-  json.set("total_llm_tokens_out", total["usage"]["output"].as_int());
-  json.set("total_cost_usd", models.is_null() ? Json(0.0) : total["usd"]);
-  json.set("wall_time_seconds", session.report.wall_seconds);
-  return json.set("warnings", single_run::texts(session.report.warnings));
+  JsonWriter v;
+  v("run_id", session.report.run_id)("spec_name", session.report.task_name);
+  v("stages_executed", stages)("stage_traces", traces);
+  v("total_llm_tokens_in", tokens_in(total["usage"]));
+  v("total_llm_tokens_out", total["usage"]["output"].as_int());
+  v("total_cost_usd", models.is_null() ? Json(0.0) : total["usd"]);
+  v("wall_time_seconds", session.report.wall_seconds)("warnings", session.report.warnings);
+  return v.take();
 }
 
 Json search_json(const Session& session) {
   const SynthesisReport& report = session.report;
   const bool named = !session.models && session.proposer;
-  Json json = Json::object();
-  json.set("proposer", named ? session.proposer->name() : session.request.proposer);
-  json.set("tried", static_cast<int64_t>(report.tried));
-  json.set("rejected", static_cast<int64_t>(report.rejected));
-  json.set("kept", static_cast<int64_t>(report.kept)).set("order_seed", session.order_seed);
-  json.set("goal", session.request.goal).set("time_budget_seconds", session.request.seconds);
+  JsonWriter v;
+  v("proposer", named ? session.proposer->name() : session.request.proposer);
+  v("tried", report.tried)("rejected", report.rejected)("kept", report.kept);
+  v("order_seed", session.order_seed)("goal", session.request.goal);
+  v("time_budget_seconds", session.request.seconds);
   if (session.outcome) {
     const double seconds = session.outcome->seconds;
-    const size_t judged = session.outcome->measured;
-    json.set("seconds", seconds).set("judged", static_cast<int64_t>(judged));
-    const bool rate = judged > 0 && seconds > 0;
-    json.set("judged_per_hour",
-             rate ? Json(3600.0 * static_cast<double>(judged) / seconds) : Json());
+    const auto judged = static_cast<double>(session.outcome->measured);
+    v("seconds", seconds)("judged", session.outcome->measured);
+    v("judged_per_hour", judged > 0 && seconds > 0 ? Json(3600.0 * judged / seconds) : Json());
   }
-  return json.set("candidates", candidates_json(session));
+  return v("candidates", candidates_json(session)).take();
 }
 
 }  // namespace
@@ -358,38 +315,30 @@ Json evolution_json(const Session& session) {
   if (!session.evolution) return Json();
   const EvolveWork& work = *session.evolution;
   const EvolveRequest& asked = *session.request.evolve;
-  Json json = evolve::summary(work.settings, work.state, work.stopped);
-  json.set("verifiers", asked.verifiers).set("shape_info", asked.shape_info);
-  json.set("profile_feedback", asked.profile_feedback);
-  if (!asked.reviewers.model.empty())
-    json.set("readers", review::scoreboard_of(*session.run).json());
-  json.set("unseen_baseline", "the first generated kernel");
-  Json unseen = Json::array();
-  for (const UnseenShape& shape : work.unseen) unseen.push(to_json(shape));
-  json.set("unseen_shapes", std::move(unseen));
-  return json.set("changes", single_run::texts(work.state.changes()));
+  JsonWriter v(evolve::summary(work.settings, work.state, work.stopped));
+  v("verifiers", asked.verifiers)("shape_info", asked.shape_info);
+  v("profile_feedback", asked.profile_feedback);
+  if (!asked.reviewers.model.empty()) v("readers", review::scoreboard_of(*session.run).json());
+  v("unseen_baseline", "the first generated kernel")("unseen_shapes", work.unseen);
+  return v("changes", work.state.changes()).take();
 }
 
 Json report_document(const Session& session) {
   const SynthesisReport& report = session.report;
-  const Json models = models_json(session);
-  Json json = Json::object();
-  json.set("passed", report.passed).set("run_id", report.run_id);
-  json.set("artifacts_dir", report.folder);
+  const Json models = models_json(session), evolution = evolution_json(session);
   const bool failed = has_failed(session);
-  json.set("failed_stage", failed ? Json(report.failed_stage) : Json());
-  json.set("failure_reason", failed ? Json(report.failure_reason) : Json());
-  json.set("report", summary_json(session, models)).set("correctness", correctness_json(session));
-  json.set("performance", performance_json(session)).set("interrupted", report.interrupted);
-  json.set("kernel", text_or_null(report.kernel_path)).set("design", text_or_null(report.design));
-  json.set("tunes", tunes_json(report.tunes)).set("device", report.device);
-  json.set("measured", report.measured).set("stopped", report.stopped);
-  json.set("search", search_json(session)).set("prompt", prompt_json(session));
-  json.set("notes", single_run::texts(report.notes));
-  if (!models.is_null()) json.set("models", models);
-  if (const Json evolution = evolution_json(session); !evolution.is_null())
-    json.set("evolution", evolution);
-  return json.set("kernelwright", session.request.version);
+  JsonWriter v;
+  v("passed", report.passed)("run_id", report.run_id)("artifacts_dir", report.folder);
+  v("failed_stage", failed ? Json(report.failed_stage) : Json());
+  v("failure_reason", failed ? Json(report.failure_reason) : Json());
+  v("report", summary_json(session, models))("correctness", correctness_json(session));
+  v("performance", performance_json(session))("interrupted", report.interrupted);
+  v("kernel", report.kernel_path, Zero::Null)("design", report.design, Zero::Null);
+  v("tunes", report.tunes)("device", report.device)("measured", report.measured);
+  v("stopped", report.stopped)("search", search_json(session))("prompt", prompt_json(session));
+  v("notes", report.notes)("models", models, When{!models.is_null()});
+  v("evolution", evolution, When{!evolution.is_null()});
+  return v("kernelwright", session.request.version).take();
 }
 
 }  // namespace kw::workflows

@@ -1,6 +1,7 @@
 #include <map>
 
 #include "core/diff.h"
+#include "core/json_writer.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "store/find.h"
@@ -63,15 +64,6 @@ std::string kernel_of(const std::string& folder) {
   return text ? std::move(text).value() : "";
 }
 
-Json differences_json(const std::vector<Difference>& list) {
-  Json json = Json::array();
-  for (const Difference& one : list) {
-    Json row = Json::object();
-    json.push(row.set("what", one.what).set("before", one.before).set("after", one.after));
-  }
-  return json;
-}
-
 }  // namespace
 
 bool RunDiff::same() const {
@@ -101,13 +93,16 @@ Result<RunDiff> diff_runs(const std::string& root, const std::string& before,
   return diff;
 }
 
+template <class V>
+void fields(V& v, Difference& d) {
+  v("what", d.what)("before", d.before)("after", d.after);
+}
+
 Json to_json(const RunDiff& diff) {
-  Json json = Json::object();
-  json.set("before", to_json(diff.before)).set("after", to_json(diff.after));
-  json.set("same", diff.same()).set("asked", differences_json(diff.asked));
-  json.set("came_out", differences_json(diff.came_out));
-  json.set("prompt_diff", diff.prompt).set("reference_diff", diff.reference);
-  return json.set("kernel_diff", diff.kernel);
+  JsonWriter v;
+  v("before", to_json(diff.before))("after", to_json(diff.after))("same", diff.same());
+  v("asked", diff.asked)("came_out", diff.came_out)("prompt_diff", diff.prompt);
+  return v("reference_diff", diff.reference)("kernel_diff", diff.kernel).take();
 }
 
 }  // namespace kw::workflows

@@ -50,12 +50,7 @@ judge::JudgeRequest judge_request(const Session& session) {
   const SynthesizeRequest& request = session.request;
   judge::JudgeRequest ask;
   ask.task = &*session.task;
-  ask.verify.reference_path = request.reference;
-  ask.verify.task_options = verification::task_options(request.inputs, request.function);
-  ask.verify.seed = request.seed;
-  ask.verify.target = request.target == "auto" ? "" : request.target;
-  ask.verify.timeout_seconds = request.timeout_seconds;
-  ask.verify.threads = request.threads;
+  ask.verify = verify_request(request);
   ask.torch_modes = request.baselines;
   ask.quick = request.quick;
   ask.host_time = priority(session) == "latency";

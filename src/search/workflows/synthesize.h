@@ -15,6 +15,7 @@
 #include "core/result.h"
 #include "stages/model_options.h"
 #include "workflows/evolve.h"
+#include "workflows/task_request.h"
 
 namespace kw::timing {
 class BenchMachine;
@@ -22,29 +23,17 @@ class BenchMachine;
 
 namespace kw::workflows {
 
-struct SynthesizeRequest {
-  std::string reference;                // file or task folder
-  std::string function;                 // of the file; "": the only one
-  std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
-  std::map<std::string, int64_t> dims;  // timed shape, instead of the reference's own
-  int64_t elements = 0;                 // the shape as a number of elements; 0: not given
-  std::string prompt;                   // plain English; docs/synthesize.md lists the phrases
-  std::string target = "auto", device = "auto", compiler;
+struct SynthesizeRequest : TaskRequest {
+  int64_t elements = 0;  // the shape as a number of elements; 0: not given
+  std::string prompt;    // plain English; docs/synthesize.md lists the phrases
   std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid if there is a key
   stages::ModelOptions models;       // for the last three
   double seconds = 60;               // of searching; certifying comes in addition
   size_t candidates = 0;             // most candidates tried; 0: as the device allows
   double goal = 0.95;                // share of the floor that is good enough to stop
   double perf_target = 1;            // share of the best baseline's speed
-  std::string precision;             // "tf32", "flush", "deterministic", separated by commas
-  std::optional<uint64_t> seed;      // repeats order and inputs; never certified
   std::string out;                   // parent of the run's folder; "": the user's default
-  bool quick = false;  // times the winner in one process, few samples; never certified
-  std::string cross_check = "auto";
   std::vector<std::string> baselines = {"eager", "compile", "max-autotune-no-cudagraphs"};
-  double timeout_seconds = 60;  // for each compile and each run
-  int threads = 0;
-  std::string version;                            // of this program, for the record
   std::shared_ptr<timing::BenchMachine> machine;  // shared by many tasks; null: opened here
   std::optional<EvolveRequest> evolve;            // candidates in generations; 0 seconds: no limit
   // Checks before the hardware runs a kernel; an evolution has its own.

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "core/hash.h"
+#include "core/json_writer.h"
 #include "evidence/evidence.h"
 #include "evidence/evidence_build.h"
 #include "judge/judge.h"
@@ -135,10 +136,7 @@ Status EngineTaskTools::read_task() {
 }
 
 Status EngineTaskTools::open_machine() {
-  timing::BenchOpenRequest open;
-  open.device = request_.device;
-  open.target = request_.target == "auto" ? "" : request_.target;
-  open.compiler = request_.compiler;
+  timing::BenchOpenRequest open = machine_request(request_);
   open.patience_seconds = request_.patience_seconds;
   open.notice = progress_;
   std::string note;
@@ -165,12 +163,7 @@ Status EngineTaskTools::open_judge() {
   KW_TRY(keeping_.open(request_, *task_));
   judge::JudgeRequest ask;
   ask.task = &*task_;
-  ask.verify.reference_path = request_.reference;
-  ask.verify.task_options = verification::task_options(request_.inputs, request_.function);
-  ask.verify.seed = request_.seed;
-  ask.verify.target = request_.target == "auto" ? "" : request_.target;
-  ask.verify.timeout_seconds = request_.timeout_seconds;
-  ask.verify.threads = request_.threads;
+  ask.verify = verify_request(request_);
   ask.calibration = &calibration_;
   judge_ = KW_TRY(judge::LocalJudge::make(ask, *lanes_, *keeping_.run, progress_));
   facts.target = ask.verify.target.empty() ? device().info().target : ask.verify.target;
@@ -185,28 +178,20 @@ const ports::Device& EngineTaskTools::device() const {
 }
 
 Json EngineTaskTools::environment() const {
-  Json json = Json::object();
-  json.set("kernelwright", request_.version);
-  json.set("device", machine::to_json(device().info()));
-  if (!no_gpu().empty()) json.set("no_gpu", no_gpu());
-  json.set("compiler", tools_.verify.compiler->name());
-  json.set("target", facts.target);
-  json.set("dims", task::dims_text(dims()));
-  Json tools = Json::object();
+  JsonWriter v, tools;
   for (const char* name : kTools) {
     const std::optional<machine::Tool> tool = machine::examine_one(name);
     if (!tool) continue;
-    Json one = Json::object();
-    one.set("found", tool->state != machine::ToolState::Missing).set("version", tool->version);
-    one.set("path", tool->path).set("note", tool->note);
-    tools.set(name, std::move(one));
+    tools.group(name, [&tool](auto& g) {
+      g("found", tool->state != machine::ToolState::Missing)("version", tool->version);
+      g("path", tool->path)("note", tool->note);
+    });
   }
-  json.set("tools", std::move(tools));
-  json.set("calibrated", calibrated_).set("rates", record::to_json(calibration_));
-  json.set("floor", to_json(judge_->floor()));
-  Json notes = Json::array();
-  for (const std::string& note : notes_) notes.push(note);
-  return json.set("notes", std::move(notes));
+  v("kernelwright", request_.version)("device", machine::to_json(device().info()));
+  v("no_gpu", no_gpu(), Zero::Omit)("compiler", tools_.verify.compiler->name());
+  v("target", facts.target)("dims", task::dims_text(dims()))("tools", tools.take());
+  v("calibrated", calibrated_)("rates", calibration_)("floor", judge_->floor());
+  return v("notes", notes_).take();
 }
 
 Result<std::string> EngineTaskTools::code_of(const std::string& kernel) {

@@ -16,22 +16,18 @@
 
 namespace kw::workflows {
 
-struct TaskToolsRequest {
-  std::string reference;                // file or task folder
-  std::string function;                 // of the file; "": the only one
-  std::vector<std::string> inputs;      // "x:fp16[B,D]", "eps=1e-5"
-  std::map<std::string, int64_t> dims;  // timed shape, instead of the reference's own
-  std::string device = "auto", target, compiler;
-  std::string precision;         // "tf32", "flush", "deterministic", separated by commas
-  std::optional<uint64_t> seed;  // repeats the inputs
-  std::string cross_check = "auto";
+struct TaskToolsRequest : TaskRequest {
   std::string folder;             // stores all results; reopened if it exists; "": a temporary one
-  double timeout_seconds = 60;    // for each compile and each run
   double patience_seconds = 600;  // time to wait for a GPU that another process uses
-  int threads = 0;
-  bool quick = false;   // one process and few samples per race
-  std::string version;  // of this program, for the record
 };
+/// What a run stores of it.
+template <class V>
+void fields(V& v, TaskToolsRequest& r) {
+  v("function", r.function)("inputs", r.inputs)("dims", r.dims)("device", r.device);
+  v("target", r.target)("compiler", r.compiler)("precision", r.precision)("seed", r.seed);
+  v("cross_check", r.cross_check)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
+  v("quick", r.quick);
+}
 
 /// The real tools, for one task at one shape. Inputs and truths are made once.
 class TaskTools : public optimize::OptimizeTools {
