@@ -16,8 +16,6 @@ namespace kw::graph {
 
 namespace {
 
-using tensor::DType;
-
 bool is_packed(DType type) { return type == DType::Fp4e2m1x2; }
 bool is_integer(DType type) { return tensor::is_signed_int(type) || tensor::is_unsigned_int(type); }
 struct Scope {
@@ -27,13 +25,13 @@ struct Scope {
   const Node& in(size_t i) const { return nodes[static_cast<size_t>(node.inputs[i])]; }
   int rank() const { return static_cast<int>(in(0).shape.size()); }
   Error refuse(const std::string& why) const {
-    return input_error(fmt::format("{}: {}", op_info(node.op).name, why));
+    return input_error("{}: {}", op_info(node.op).name, why);
   }
 };
 
 Status check_dims(const Scope& s, int rank) {
   std::vector<int> sorted = s.node.attrs.dims;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return s.refuse("a dim appears twice");
   }
@@ -440,7 +438,7 @@ Result<Signature> infer(std::span<const Node> nodes, const Node& node) {
   return result;
 }
 
-std::string signature_text(tensor::DType dtype, const Shape& shape) {
+std::string signature_text(DType dtype, const Shape& shape) {
   return tensor::dtype_name(dtype) + shape_text(shape);
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <array>
+
 #include "ports/compiler.h"
 #include "ports/device.h"
 #include "ports/journal.h"
@@ -56,23 +58,10 @@ std::string JudgeDecorator::explain(const record::Candidate& candidate) {
 }
 
 const char* run_status_name(RunStatus status) {
-  switch (status) {
-    case RunStatus::Completed:
-      return "completed";
-    case RunStatus::Stopped:
-      return "stopped";
-    case RunStatus::Faulted:
-      return "faulted";
-    case RunStatus::Hung:
-      return "hung";
-    case RunStatus::OutOfMemory:
-      return "out-of-memory";
-    case RunStatus::WorkerLost:
-      return "worker-lost";
-    case RunStatus::Refused:
-      return "refused";
-  }
-  return "refused";
+  constexpr std::array kNames = {"completed",     "stopped",     "faulted", "hung",
+                                 "out-of-memory", "worker-lost", "refused"};
+  static_assert(kNames.size() == static_cast<size_t>(RunStatus::Refused) + 1);
+  return kNames[static_cast<size_t>(status)];
 }
 
 }  // namespace kw::ports

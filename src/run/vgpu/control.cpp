@@ -24,9 +24,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::Certainty;
-using record::FindingKind;
-
 void put_group(Warp& w, uint32_t pc, uint32_t mask) {
   if (mask != 0) w.groups[w.group_count++] = {pc, mask, w.turn, GroupState::Runnable};
 }

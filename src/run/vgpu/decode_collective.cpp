@@ -8,10 +8,6 @@
 namespace kw::vgpu {
 namespace {
 
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
-
 // shfl[.sync].mode.b32 d[|p], a, b, c[, membermask]
 bool decode_shuffle(Decoder& d, const Instruction& in) {
   const bool sync = in.has("sync");

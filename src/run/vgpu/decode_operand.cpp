@@ -4,7 +4,6 @@
 // instructions, would need a second version of every instruction function. The cost is 32 copies of
 // each constant in the register file.
 #include <bit>
-#include <cstring>
 
 #include "vgpu/address.h"
 #include "vgpu/decoder.h"
@@ -12,9 +11,6 @@
 
 namespace kw::vgpu {
 namespace {
-
-using ptx::Operand;
-using ptx::Type;
 
 // An immediate in the operand's type. Decimal floats are parsed as doubles, 0f… as the bits of a
 // float.

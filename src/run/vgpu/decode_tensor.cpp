@@ -7,14 +7,9 @@
 #include <cstdio>
 
 #include "vgpu/decoder.h"
-#include "vgpu/registers.h"
 
 namespace kw::vgpu {
 namespace {
-
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
 
 struct Shape3 {
   int m = 0, n = 0, k = 0;

@@ -17,6 +17,10 @@
 
 namespace kw::vgpu {
 
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Type;
+
 /// The places of one function's registers, parameters and variables.
 struct FunctionLayout {
   std::vector<uint32_t> registers;  // offsets
