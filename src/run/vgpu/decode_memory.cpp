@@ -70,12 +70,7 @@ bool memory_shape(const Instruction& in, MemOp& mem, bool allow_vector) {
 }
 
 bool data_slots(Decoder& d, const Operand& operand, MemOp& mem) {
-  std::vector<const Operand*> list;
-  if (operand.kind == Operand::Kind::Vector) {
-    for (const Operand& element : operand.elements) list.push_back(&element);
-  } else {
-    list.push_back(&operand);
-  }
+  const std::vector<const Operand*> list = elements_of(operand);
   if (list.size() != mem.count) return false;
   // Registers may be wider than the data. Immediates and discards take the width of a register in
   // the list.

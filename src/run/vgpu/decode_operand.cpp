@@ -82,6 +82,13 @@ std::optional<uint64_t> symbol_value(const Decoder& d, const Operand& operand) {
 
 }  // namespace
 
+std::vector<const Operand*> elements_of(const Operand& operand) {
+  if (operand.kind != Operand::Kind::Vector) return {&operand};
+  std::vector<const Operand*> elements;
+  for (const Operand& element : operand.elements) elements.push_back(&element);
+  return elements;
+}
+
 const ptx::Variable* Decoder::variable_of(const Operand& operand) const {
   const ptx::Function& f = function();
   if (operand.param >= 0) return &f.params[operand.param];

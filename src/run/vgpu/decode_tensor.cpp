@@ -69,9 +69,7 @@ bool fragment(Decoder& d, const Operand& operand, Type type, int rows, int colum
   out.type = type;
   out.rows = rows;
   out.columns = columns;
-  std::vector<const Operand*> list;
-  if (operand.kind != Operand::Kind::Vector) list.push_back(&operand);
-  for (const Operand& element : operand.elements) list.push_back(&element);
+  const std::vector<const Operand*> list = elements_of(operand);
   if (list.empty() || list.size() > 8) return false;
   const int width = type == Type::F64 ? 8 : 4;
   for (const Operand* one : list) {
