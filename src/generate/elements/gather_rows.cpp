@@ -14,17 +14,12 @@ namespace kw::generate {
 
 namespace {
 
-class GatherRows : ScheduleFrame {
+class GatherRows : RowFrame {
  public:
   GatherRows(const Region& region, const TargetContext& context)
-      : ScheduleFrame(region, context),
-        loop_(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
-              nodes_of(region), {}),
-        e_(region, 1),
-        packs_(e_, "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
-  }
+      : RowFrame(region, context,
+                 RowLoop(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
+                         nodes_of(region), {})) {}
 
   /// Whether all stores and at least one load can use packs.
   bool packs() {
@@ -52,26 +47,23 @@ class GatherRows : ScheduleFrame {
   }
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_ = e_.text(loop_.length());
-    rows_ = e_.text(loop_.rows());
+    open_row();
     e_.on_load = [this](const Buffer& buffer, const Dim& address) { return load(buffer, address); };
-    const int pack_scope = e_.open({"column"}, 1, 3);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    open_pack(3);
     for (const Store& store : region_.stores)
-      packs_.store(store, loop_.index(), loop_.rename(variable("column")), lane_scope_);
+      packs_.store(store, loop_.index(), in_memory_, lane_scope_);
     lane_text_ = e_.close();
     pack_text_ = e_.close();
     row_text_ = e_.close();
   }
 
   std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const Dim renamed = substitute(address, loop_.rename(variable("column")));
+    const Dim renamed = substitute(address, in_memory_);
     // An index that is read for every element is known too late for packs.
     for (const std::string& word : identifiers(renamed.text())) {
       if (word != "column" && e_.level_of(variable(word)) == lane_scope_) return std::nullopt;
     }
-    return packs_.value(buffer, address, loop_.rename(variable("column")), lane_scope_);
+    return packs_.value(buffer, address, in_memory_, lane_scope_);
   }
 
   std::string write_body() {
@@ -122,12 +114,6 @@ class GatherRows : ScheduleFrame {
                            return {function.launch(instance.types(), grid, name("THREADS"))};
                          });
   }
-
-  RowLoop loop_;
-  Emitter e_;
-  Packs packs_;
-  int lane_scope_ = 0;
-  std::string length_, rows_, lane_text_, pack_text_, row_text_;
 };
 
 bool gather_rows_applies(const Region& region, const TargetContext& context) {

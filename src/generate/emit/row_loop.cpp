@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "emit/row_frame.h"
+
 namespace kw::generate {
 
 namespace {
@@ -181,6 +183,20 @@ void ReducedLoop::write_row(Emitter& e, CudaWriter& w) const {
 
 void ReducedLoop::write_column(Emitter& e, CudaWriter& w) const {
   write_parts(reduced_.axes, "column", e, w);
+}
+
+void RowFrame::open_row() {
+  e_.open(loop_.row_variables(), 0, 0);
+  length_ = e_.text(loop_.length());
+  rows_ = e_.text(loop_.rows());
+  e_.on_load = [this](const Buffer& buffer, const Dim& address) {
+    return packs_.value(buffer, address, in_memory_, lane_scope_);
+  };
+}
+
+void RowFrame::open_pack(int deeper, const std::vector<std::string>& variables) {
+  const int pack_scope = e_.open(variables, 1, deeper);
+  lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
 }
 
 bool same_shape(const Shape& a, const Shape& b) {

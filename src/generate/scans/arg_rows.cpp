@@ -40,22 +40,20 @@ std::optional<Args> args_of(const Region& region) {
   return Args{*found, is_largest(found->first->op)};
 }
 
+RowLoop rows_of(const Region& region, const Args& args) {
+  return RowLoop(region, region.node(args.input).shape, args.axis(), {args.input}, args.nodes);
+}
+
 enum class Searchers : uint8_t { Warp, Block, Split };
 
-class RowArg : ScheduleFrame {
+class RowArg : RowFrame {
  public:
   RowArg(const Region& region, const TargetContext& context, Searchers group)
-      : ScheduleFrame(region, context),
+      : RowFrame(region, context, rows_of(region, *args_of(region))),
         group_(group),
         args_(*args_of(region)),
-        loop_(region, region.node(args_.input).shape, args_.axis(), {args_.input}, args_.nodes),
         joining_(region.name, value_type(), args_.largest ? Joining::Kind::Max : Joining::Kind::Min,
-                 Joining::Places::First),
-        e_(region, 1),
-        packs_(e_, "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
-  }
+                 Joining::Places::First) {}
 
   /// Whether every store is the result of its row, in the order of rows.
   bool serves() {
@@ -96,14 +94,8 @@ class RowArg : ScheduleFrame {
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_ = e_.text(loop_.length());
-    rows_ = e_.text(loop_.rows());
-    e_.on_load = [this](const Buffer& buffer, const Dim& address) {
-      return packs_.value(buffer, address, loop_.rename(variable("column")), lane_scope_);
-    };
-    const int pack_scope = e_.open({"column"}, 1, 3);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    open_row();
+    open_pack(3);
     const Value in = e_.value(args_.input, loop_.index());
     e_.at(lane_scope_).line("best = {};", joining_.step("best", in.expr.text, "column + lane"));
     lane_text_ = e_.close();
@@ -297,20 +289,16 @@ class RowArg : ScheduleFrame {
 
   Searchers group_;
   Args args_;
-  RowLoop loop_;
   Joining joining_;
-  Emitter e_;
-  Packs packs_;
-  int lane_scope_ = 0;
   bool in_order_ = true;
-  std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
+  std::string result_text_;
 };
 
 /// Empty if the region's rows lie across memory, or if it is not a search.
 std::optional<RowLoop> loop_of(const Region& region, const TargetContext& context) {
   const auto args = args_of(region);
   if (!args) return std::nullopt;
-  RowLoop loop(region, region.node(args->input).shape, args->axis(), {args->input}, args->nodes);
+  RowLoop loop = rows_of(region, *args);
   if (loop.rows_are_adjacent() || !RowArg(region, context, Searchers::Warp).serves())
     return std::nullopt;
   return loop;

@@ -22,20 +22,14 @@ namespace {
 
 enum class Scanners : uint8_t { Warp, Block, Split, Chain };
 
-class RowScan : ScheduleFrame {
+class RowScan : RowFrame {
  public:
   RowScan(const Region& region, const TargetContext& context, Scanners group)
-      : ScheduleFrame(region, context),
+      : RowFrame(region, context, loop_of(region, *scans_of(region)),
+                 scans_of(region)->first->attrs.reverse ? "mirror" : "column"),
         group_(group),
         scans_(*scans_of(region)),
-        loop_(loop_of(region, scans_)),
-        joining_(joining_of(region, scans_)),
-        e_(region, 1),
-        packs_(e_, scans_.first->attrs.reverse ? "mirror" : "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable(memory_column()) + variable(kLane));
-    length_ = loop_.length();
-  }
+        joining_(joining_of(region, scans_)) {}
 
   Kernel emit() {
     write_values();
@@ -87,36 +81,26 @@ class RowScan : ScheduleFrame {
 
   void write_column(CudaWriter& w, const std::string& lanes) const {
     w.line("const Index column = start + (u * {} + member) * kVec;", lanes);
-    if (reverse()) w.line("const Index mirror = {} - kVec - column;", length_text_);
+    if (reverse()) w.line("const Index mirror = {} - kVec - column;", length_);
   }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
-  void open_pack(int deeper) {
-    pack_scope_ = e_.open({"column", "mirror"}, 1, deeper);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope_);
-  }
-
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_text_ = e_.text(length_);
-    e_.note(loop_.rows());
-    const Renames in_memory = loop_.rename(variable(memory_column()));
-    e_.on_load = [this, in_memory](const Buffer& buffer, const Dim& address) {
-      return packs_.value(buffer, address, in_memory, lane_scope_);
-    };
-    open_pack(group_ == Scanners::Chain ? 2 : 3);
+    const int deeper = group_ == Scanners::Chain ? 2 : 3;
+    open_row();
+    open_pack(deeper, {"column", "mirror"});
     const Value in = e_.value(scans_.input, loop_.index());
     e_.at(lane_scope_)
         .line("run[{}] = {};", step(),
               joining_.of(converted(region_, scans_, joining_, in), position()));
     lane_in_ = e_.close();
     pack_in_ = e_.close();
-    open_pack(group_ == Scanners::Chain ? 2 : 3);
+    open_pack(deeper, {"column", "mirror"});
     e_.on_node = [this](NodeId id, const Index&) {
       return scanned(region_, scans_, joining_, id, lane_scope_);
     };
     for (const Store& store : region_.stores)
-      packs_.store(store, loop_.index(), in_memory, lane_scope_);
+      packs_.store(store, loop_.index(), in_memory_, lane_scope_);
     lane_out_ = e_.close();
     pack_out_ = e_.close();
     row_text_ = e_.close();
@@ -140,19 +124,19 @@ class RowScan : ScheduleFrame {
       w.line("__shared__ {} joined[2][32];", joining_.type());
     }
     if (group_ == Scanners::Block) w.line("const Index row = blockIdx.x, begin = 0;");
-    if (group_ == Scanners::Split) write_part(w, length_text_);
+    if (group_ == Scanners::Split) write_part(w, length_);
     if (group_ == Scanners::Chain)
-      write_ticket(w, joining_, length_text_, fmt::format("{} * {} * kVec", lanes, name("UNROLL")));
+      write_ticket(w, joining_, length_, fmt::format("{} * {} * kVec", lanes, name("UNROLL")));
     loop_.write_row(e_, w);
     w.raw(row_text_);
     write_carry(w);
     if (group_ == Scanners::Chain) {
       w.line("constexpr int turn = 0;");
-      write_tile(w, lanes, length_text_);
+      write_tile(w, lanes, length_);
       return w.text();
     }
     const std::string begin = group_ == Scanners::Warp ? "0" : "begin";
-    const std::string end = group_ == Scanners::Split ? "end" : length_text_;
+    const std::string end = group_ == Scanners::Split ? "end" : length_;
     if (group_ != Scanners::Warp) w.line("int turn = 0;");
     {
       const auto loop = w.block("for (Index start = {}; start < {}; start += {} * {} * kVec)",
@@ -305,12 +289,12 @@ class RowScan : ScheduleFrame {
     const bool warp = group_ == Scanners::Warp;
     kernel_.method(warp ? "latency.warp_shuffle_sync" : "latency.reduce_sync_count");
     kernel_.vectors(vec > 1 ? Values{vec, 1} : Values{1});
-    add_threads((length_.value() + vec - 1) / vec);
+    add_threads((loop_.length().value() + vec - 1) / vec);
     kernel_.method_of("compute.ilp_unroll_register_tile", "UNROLL");
     kernel_.method("compute.warp_shuffle");
     if (group_ == Scanners::Split) add_parts();
     if (group_ == Scanners::Chain) add_chain();
-    kernel_.each_variant(packs_.packed(), packs_, as_factor(length_),
+    kernel_.each_variant(packs_.packed(), packs_, as_factor(loop_.length()),
                          [&](const Instance& instance) { return launches(function, instance); });
   }
 
@@ -339,14 +323,14 @@ class RowScan : ScheduleFrame {
 
   void add_parts() {
     const std::string rows = as_factor(loop_.rows());
-    cut_rows(kernel_, as_factor(length_),
+    cut_rows(kernel_, as_factor(loop_.length()),
              fmt::format("{} * {} * {}", name("THREADS"), name("UNROLL"), name("VEC")), rows);
     add_totals(fmt::format("{} * {}", rows, name("PARTS")));
   }
 
   std::string chained_parts(const std::string& vec) const {
-    return fmt::format("{} * ceil_div({}, {} * {} * {})", as_factor(loop_.rows()), length_.text(),
-                       name("THREADS"), name("UNROLL"), vec);
+    return fmt::format("{} * ceil_div({}, {} * {} * {})", as_factor(loop_.rows()),
+                       loop_.length().text(), name("THREADS"), name("UNROLL"), vec);
   }
 
   void add_chain() {
@@ -373,14 +357,8 @@ class RowScan : ScheduleFrame {
 
   Scanners group_;
   Scans scans_;
-  RowLoop loop_;
   Joining joining_;
-  Emitter e_;
-  Packs packs_;
-  Dim length_{1};
-  std::string length_text_;
-  int pack_scope_ = 0, lane_scope_ = 0;
-  std::string lane_in_, pack_in_, lane_out_, pack_out_, row_text_;
+  std::string lane_in_, pack_in_, lane_out_, pack_out_;
 };
 
 /// Whether there are too few rows to fill the device with a block each.

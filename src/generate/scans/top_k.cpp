@@ -23,17 +23,11 @@ constexpr int64_t kMostWanted = 128;
 constexpr int64_t kLongestRow = 32 * 128;  // keys of a lane: registers
 constexpr int kPool = 256;                 // candidates of a warp
 
-class TopK : ScheduleFrame {
+class TopK : RowFrame {
  public:
   TopK(const Region& region, const TargetContext& context)
-      : ScheduleFrame(region, context),
-        selection_(*selection_of(region)),
-        loop_(loop_of(region, selection_)),
-        e_(region, 1),
-        packs_(e_, "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
-  }
+      : RowFrame(region, context, loop_of(region, *selection_of(region))),
+        selection_(*selection_of(region)) {}
 
   bool serves() {
     write_values();
@@ -59,14 +53,8 @@ class TopK : ScheduleFrame {
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_ = e_.text(loop_.length());
-    rows_ = e_.text(loop_.rows());
-    e_.on_load = [this](const Buffer& buffer, const Dim& address) {
-      return packs_.value(buffer, address, loop_.rename(variable("column")), lane_scope_);
-    };
-    const int pack_scope = e_.open({"column"}, 1, 2);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    open_row();
+    open_pack(2);
     const Value in = e_.value(selection_.input, loop_.index());
     e_.at(lane_scope_).line("own_keys[u][lane] = {}_key({});", region_.name, in.expr.text);
     lane_text_ = e_.close();
@@ -238,12 +226,8 @@ class TopK : ScheduleFrame {
   std::string length() const { return as_factor(loop_.length()); }
 
   Selection selection_;
-  RowLoop loop_;
-  Emitter e_;
-  Packs packs_;
-  int lane_scope_ = 0;
   bool follows_ = true;
-  std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
+  std::string result_text_;
 };
 
 bool top_k_applies(const Region& region, const TargetContext& context) {
