@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "tensor/dtype.h"
+#include "text/graph_names.h"
 #include "text/writer.h"
 
 namespace kw::generate {
