@@ -2,6 +2,8 @@
 // not an Error: it is an ordinary outcome (record/).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <string>
 #include <utility>
 #include <variant>
@@ -23,6 +25,16 @@ struct Error {
 Error input_error(std::string message);
 /// The machine lacks or refuses something: a tool, memory, a device, a permission.
 Error environment_error(std::string message);
+/// The same with a message in fmt's format: input_error("unknown dtype '{}'", name).
+template <typename First, typename... More>
+Error input_error(fmt::format_string<First, More...> message, First&& first, More&&... more) {
+  return input_error(fmt::format(message, std::forward<First>(first), std::forward<More>(more)...));
+}
+template <typename First, typename... More>
+Error environment_error(fmt::format_string<First, More...> message, First&& first, More&&... more) {
+  return environment_error(
+      fmt::format(message, std::forward<First>(first), std::forward<More>(more)...));
+}
 
 /// "input", "environment" or "bug".
 const char* blame_name(Blame blame);

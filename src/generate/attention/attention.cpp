@@ -11,14 +11,10 @@
 #include <cmath>
 
 #include "attention/causal.h"
+#include "core/contains.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
 
 namespace {
 
@@ -188,7 +184,7 @@ DType worth_keeping(const Region& region, NodeId id) {
   for (;;) {
     const Node& node = region.node(id);
     if (is_half(node.dtype)) return node.dtype;
-    const bool moves = graph::op_info(node.op).kind == graph::OpKind::Movement;
+    const bool moves = graph::op_info(node.op).kind == OpKind::Movement;
     if (region.loads.count(id) > 0 || node.inputs.size() != 1) return own;
     if (node.op != Op::Cast && (!moves || is_heavy(node.op))) return own;
     id = node.inputs[0];
@@ -203,7 +199,7 @@ std::optional<std::vector<std::string>> aligned_packs(const Emitter& e, const Di
   if (!step || !step->same_text(Dim(1))) return std::nullopt;
   std::vector<std::string> conditions;
   for (const auto& [factors, number] : address.terms()) {
-    if (std::find(factors.begin(), factors.end(), inner) != factors.end()) continue;
+    if (contains(factors, inner)) continue;
     Dim known(number);
     for (const std::string& factor : factors) {
       const bool any = factor.front() == '(' || factor.back() == ']' || e.is_variable(factor);
@@ -276,24 +272,13 @@ AttentionOperand Attention::operand_of(const char* name, NodeId node, const char
   return operand;
 }
 
-// A trial run finds the address of the element: it sees through permutes and reshapes.
 void Attention::look_at(AttentionOperand& operand, std::vector<Dim>& used) const {
   Emitter e(region_);
   e.ranges = ranges_;
   std::vector<std::string> names = {operand.outer, operand.inner};
   for (const Axis& dim : batch_.dims) names.push_back(dim.name);
   e.open(names, 0);
-  int loads = 0;
-  e.on_load = [&](NodeId, const Buffer& buffer, const Dim& address) -> std::optional<Value> {
-    ++loads;
-    operand.address = address;
-    operand.buffer = buffer.name;
-    operand.direct = buffer.dtype == operand.dtype;
-    e.note(address);
-    return Value{{"x"}, 1};
-  };
-  const Value value = e.value(operand.node, operand.index);
-  operand.direct = operand.direct && loads == 1 && value.expr.text == "x";
+  const int loads = operand.find(e, operand.node, operand.index, operand.dtype);
   used.insert(used.end(), e.used().indices.begin(), e.used().indices.end());
   if (loads == 0) return;
   const auto outer = coefficient(operand.address, operand.outer);
@@ -326,20 +311,20 @@ std::vector<std::string> Attention::batch_variables() const {
 void Attention::write_block(Emitter& e, CudaWriter& w, const TargetContext& context) const {
   const bool skips = causal_ && context.precision.nan == task::NanPolicy::Never;
   const std::string keys = this->keys().text();
-  w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM;", rows().text()));
+  w.line("const Index tiles_m = ({} + kM - 1) / kM;", rows().text());
   w.line("const Index batch = blockIdx.x / tiles_m;");
   // The longest rows come first.
   w.line(skips ? "const Index first_m = (tiles_m - 1 - blockIdx.x % tiles_m) * kM;"
                : "const Index first_m = blockIdx.x % tiles_m * kM;");
   write_parts(axes_.axes, "batch", e, w);
   if (!skips) {
-    w.line(fmt::format("const Index end = {};", keys));
+    w.line("const Index end = {};", keys);
     return;
   }
   const bool own = causal_->reach.same_text(Dim(0));
-  w.line(fmt::format("const Index reach = first_m + kM{};",
-                     own ? "" : fmt::format(" + ({})", e.text(causal_->reach))));
-  w.line(fmt::format("const Index end = reach < {0} ? reach : {0};", keys));
+  w.line("const Index reach = first_m + kM{};",
+         own ? "" : fmt::format(" + ({})", e.text(causal_->reach)));
+  w.line("const Index end = reach < {0} ? reach : {0};", keys);
 }
 
 Value Attention::score(Emitter& e, NodeId node, const std::string& product, int scope,

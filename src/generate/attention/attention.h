@@ -17,32 +17,29 @@
 namespace kw::generate {
 
 struct AttentionNodes {
-  graph::NodeId first = 0, second = 0;  // the products
-  graph::NodeId scores = 0;             // the input of the softmax
-  graph::NodeId shares = 0;             // the second product's left operand
-  graph::NodeId largest = 0, total = 0;
+  NodeId first = 0, second = 0;  // the products
+  NodeId scores = 0;             // the input of the softmax
+  NodeId shares = 0;             // the second product's left operand
+  NodeId largest = 0, total = 0;
   bool empty_is_zero = false;  // a row with only -inf gives 0, not NaN
 };
 
 /// Scores that are -inf if `test` is `when`; `test` does not depend on a product.
 struct MaskedScores {
-  graph::NodeId below = 0;  // the other scores
-  graph::NodeId test = 0;
+  NodeId below = 0;  // the other scores
+  NodeId test = 0;
   bool when = false;
 };
 
 /// Queries, keys or values: a tile of them has rows of `inner` elements.
-struct AttentionOperand {
-  graph::NodeId node = 0;
+struct AttentionOperand : DirectRead {
+  NodeId node = 0;
   const char* name = "";   // name of its tile
   const char* outer = "";  // "mi", "ni"
   const char* inner = "";  // "di", "fi"
   Index index;
-  tensor::DType dtype = tensor::DType::Fp32;  // the dtype to keep: that below casts
-  bool direct = false;                        // read from memory unchanged
+  DType dtype = DType::Fp32;                  // the dtype to keep: that below casts
   bool across = false;                        // adjacent in memory: adjacent along `outer`
-  Dim address{0};                             // address of its element, if direct
-  std::string buffer;
   /// The conditions under which packs are aligned; empty if packs cannot be loaded.
   std::optional<std::vector<std::string>> aligned;
 };
@@ -75,27 +72,27 @@ class Attention {
   /// that no row of the block may see are not read if they are known to be finite.
   void write_block(Emitter& e, CudaWriter& w, const TargetContext& context) const;
   /// A node's value at the score whose product is `product`. `known` are the texts of other nodes.
-  Value score(Emitter& e, graph::NodeId node, const std::string& product, int scope,
-              const std::map<graph::NodeId, std::string>& known = {}) const;
-  std::optional<MaskedScores> hidden(graph::NodeId node) const;
+  Value score(Emitter& e, NodeId node, const std::string& product, int scope,
+              const std::map<NodeId, std::string>& known = {}) const;
+  std::optional<MaskedScores> hidden(NodeId node) const;
   /// A node's value at a score, if it does not depend on a product.
-  Value beside(Emitter& e, graph::NodeId node) const { return e.value(node, at("mi", "ni")); }
+  Value beside(Emitter& e, NodeId node) const { return e.value(node, at("mi", "ni")); }
   /// "0.125f" if a node is the score's product times a positive number that all blocks know; "" if
   /// it is the product itself. Otherwise empty.
-  std::optional<std::string> factor(Emitter& e, graph::NodeId node) const;
+  std::optional<std::string> factor(Emitter& e, NodeId node) const;
   /// The node that multiplies the product by such a number.
-  std::optional<graph::NodeId> scaled() const;
+  std::optional<NodeId> scaled() const;
   /// Stores one result; `value` is the result of the second product.
   bool write_stores(Emitter& e, int scope, const std::string& value,
                     const KeepResult& keep = {}) const;
 
  private:
   const Shape& shape() const { return region_.node(nodes_.first).shape; }
-  graph::NodeId bare(graph::NodeId node) const;
+  NodeId bare(NodeId node) const;
   /// The input of a node that is such a number, if the other one is the product.
-  std::optional<size_t> fixed_side(graph::NodeId node) const;
-  AttentionOperand operand_of(const char* name, graph::NodeId node, const char* outer,
-                              const char* inner, bool turned) const;
+  std::optional<size_t> fixed_side(NodeId node) const;
+  AttentionOperand operand_of(const char* name, NodeId node, const char* outer, const char* inner,
+                              bool turned) const;
   void look_at(AttentionOperand& operand, std::vector<Dim>& used) const;
   Index at(const char* row, const char* column) const;
 
@@ -110,7 +107,7 @@ class Attention {
 };
 
 /// Elements in 16 bytes.
-inline int64_t pack_of(tensor::DType dtype) { return dtype == tensor::DType::Fp32 ? 4 : 8; }
+inline int64_t pack_of(DType dtype) { return dtype == DType::Fp32 ? 4 : 8; }
 
 /// The conditions under which packs along `inner` are aligned for all values of the emitter's
 /// variables; empty if they never are.

@@ -14,25 +14,19 @@
 #include "attention/attention.h"
 #include "attention/attention_steps.h"
 #include "attention/schedules.h"
-#include "core/text.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
-
-using graph::NodeId;
-using tensor::DType;
 
 namespace {
 
 constexpr int64_t kDeepest = 256;     // elements of a query or value in registers
 constexpr int64_t kHalvesInPack = 8;  // 16 bytes
 
-class FusedAttention {
+class FusedAttention : ScheduleFrame {
  public:
   FusedAttention(const Region& region, const TargetContext& context)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         attention_(*attention_of(region)),
         dtype_(attention_.query().dtype),
         e_(region, 1) {
@@ -58,7 +52,6 @@ class FusedAttention {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   std::string threads() const { return fmt::format("32 * {}", name("WARPS")); }
   struct Fetch {
     const AttentionOperand* operand;
@@ -98,11 +91,11 @@ class FusedAttention {
     const int scope = e_.open({operand.outer, operand.inner}, 1, operand.direct ? 2 : 3);
     if (operand.direct) {
       e_.touch({operand.buffer, operand.dtype, {}});
-      e_.at(scope).line(fmt::format("copy_async<{}>(slot, {} + {}, within);", vec(operand),
-                                    operand.buffer, e_.text(operand.address)));
+      e_.at(scope).line("copy_async<{}>(slot, {} + {}, within);", vec(operand), operand.buffer,
+                        e_.text(operand.address));
     } else {
       const Value value = e_.value(operand.node, operand.index);
-      e_.at(scope).line(fmt::format("*slot = {};", to_memory(dtype_, value.expr.text)));
+      e_.at(scope).line("*slot = {};", to_memory(dtype_, value.expr.text));
     }
     return e_.close();
   }
@@ -152,7 +145,7 @@ class FusedAttention {
       attention_.write_stores(
           e_, scope, "outcome",
           [&](const Store&, const Dim&, const std::string& value, const std::string&) {
-            e_.at(scope).line(fmt::format("outcomes.at[each] = {};", value));
+            e_.at(scope).line("outcomes.at[each] = {};", value);
           });
       out_address_ = e_.text(*place);
     } else {
@@ -182,18 +175,17 @@ class FusedAttention {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string half = memory_type(dtype_), &own = region_.name;
-    w.line(fmt::format("constexpr int kThreads = {}, kM = {} * 16 * kTall;", threads(),
-                       name("WARPS")));
+    w.line("constexpr int kThreads = {}, kM = {} * 16 * kTall;", threads(), name("WARPS"));
     w.line("// An odd number of 16-byte words: eight rows of a matrix lie in all banks.");
     w.line("constexpr int kPitch = kHead + 8;");
     w.line("extern __shared__ __align__(16) unsigned char tile_bytes[];");
-    w.line(fmt::format("{0}* queries_tile = reinterpret_cast<{0}*>(tile_bytes);", half));
-    w.line(fmt::format("{0}* keys_tile = queries_tile + kM * kPitch;", half));
-    w.line(fmt::format("{0}* values_tile = keys_tile + 2 * kN * kPitch;", half));
+    w.line("{0}* queries_tile = reinterpret_cast<{0}*>(tile_bytes);", half);
+    w.line("{0}* keys_tile = queries_tile + kM * kPitch;", half);
+    w.line("{0}* values_tile = keys_tile + 2 * kN * kPitch;", half);
     w.line("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
     attention_.write_block(e_, w, context_);
     w.line("const Index warp_m = first_m + warp * 16 * kTall;");
-    w.line(fmt::format("{}* rows = queries_tile + warp * 16 * kTall * kPitch;", half));
+    w.line("{}* rows = queries_tile + warp * 16 * kTall * kPitch;", half);
     w.raw(block_text_);
     for (const Fetch& fetch : fetches_) write_fetch(w, fetch);
     w.line("fetch_queries(first_m, 0);");
@@ -205,11 +197,11 @@ class FusedAttention {
     w.line("constexpr int kSteps = kTall * kHead <= 128 ? kHead / 16 : 1;");
     w.line("unsigned left[kTall][kSteps][4];");
     w.line("#pragma unroll");
-    w.line(fmt::format("for (int k = 0; k < kSteps; ++k) {}_load<kHead>(left, rows, k);", own));
+    w.line("for (int k = 0; k < kSteps; ++k) {}_load<kHead>(left, rows, k);", own);
     write_sums(w);
     w.line("int turn = 0;");
     write_loop(w);
-    w.line(fmt::format("{}_leave(totals, sums, rows);", own));
+    w.line("{}_leave(totals, sums, rows);", own);
     write_results(w);
     return w.text();
   }
@@ -217,8 +209,8 @@ class FusedAttention {
   /// The values that a warp keeps while it reads the keys.
   void write_sums(CudaWriter& w) const {
     const bool steeper = factor_ && !factor_->empty();
-    w.line(fmt::format("const float steep = {}1.44269504f;", steeper ? *factor_ + " * " : ""));
-    if (!per_dot_.empty()) w.line(fmt::format("const float per_dot = {};", per_dot_));
+    w.line("const float steep = {}1.44269504f;", steeper ? *factor_ + " * " : "");
+    if (!per_dot_.empty()) w.line("const float per_dot = {};", per_dot_);
     w.line("float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {};");
     w.line("float from[kTall][4] = {}, limits[2 * kTall];");
     w.line("#pragma unroll");
@@ -236,15 +228,14 @@ class FusedAttention {
         w.line("fetch_values(start + kN, turn ^ 1);");
       }
       w.line("float dots[kTall][kN / 8][4];");
-      w.line(fmt::format("{}_scores<kHead>(dots, {}, left, rows, keys_tile + turn * kN * kPitch);",
-                         own, factor_ ? "from" : "kNothing"));
+      w.line("{}_scores<kHead>(dots, {}, left, rows, keys_tile + turn * kN * kPitch);", own,
+             factor_ ? "from" : "kNothing");
       write_pointwise(w);
       write_causal(w);
-      w.line(fmt::format("if (start + kN > {0}) {1}_hide(dots, static_cast<int>({0} - start));",
-                         limit("ni"), own));
-      w.line(fmt::format("{}_lift(dots, from, limits, sums, totals, steep);", own));
-      w.line(
-          fmt::format("{}_mix(totals, sums, dots, values_tile + turn * kN * kPitch, steep);", own));
+      w.line("if (start + kN > {0}) {1}_hide(dots, static_cast<int>({0} - start));", limit("ni"),
+             own);
+      w.line("{}_lift(dots, from, limits, sums, totals, steep);", own);
+      w.line("{}_mix(totals, sums, dots, values_tile + turn * kN * kPitch, steep);", own);
       w.line("await_copies();");
       w.line("__syncthreads();");
     }
@@ -254,43 +245,40 @@ class FusedAttention {
     const AttentionOperand& operand = *fetch.operand;
     const char* rows = operand.outer[0] == 'm' ? "kM" : "kN";
     const auto lambda =
-        w.block(fmt::format("const auto fetch_{} = [&](Index from, int to)", operand.name), ";");
-    w.line(fmt::format("constexpr int kPacks = {} * kHead / {};", rows, vec(operand)));
-    w.line(fmt::format("#pragma unroll ({} > 1 ? 16 : 2)", vec(operand)));
+        w.definition(fmt::format("const auto fetch_{} = [&](Index from, int to)", operand.name));
+    w.line("constexpr int kPacks = {} * kHead / {};", rows, vec(operand));
+    w.line("#pragma unroll ({} > 1 ? 16 : 2)", vec(operand));
     const auto loop = w.block("for (int each = 0; each < kPacks; each += kThreads)");
     w.line("if (kPacks % kThreads != 0 && each + threadIdx.x >= kPacks) break;");
-    w.line(fmt::format("const int2 place = pack_place<{}, kThreads>(each);",
-                       operand.across ? rows : fmt::format("kHead / {}", vec(operand))));
-    w.line(fmt::format("const int at_outer = place.{}, {} = place.{} * {};",
-                       operand.across ? 'x' : 'y', operand.inner, operand.across ? 'y' : 'x',
-                       vec(operand)));
-    w.line(fmt::format("const Index {} = from + at_outer;", operand.outer));
-    w.line(fmt::format("const bool within = {} < {} && {} < {};", operand.outer,
-                       limit(operand.outer), operand.inner, limit(operand.inner)));
-    w.line(fmt::format("{}* slot = {}_tile + (to * {} + at_outer) * kPitch + {};",
-                       memory_type(dtype_), operand.name, rows, operand.inner));
+    w.line("const int2 place = pack_place<{}, kThreads>(each);",
+           operand.across ? rows : fmt::format("kHead / {}", vec(operand)));
+    w.line("const int at_outer = place.{}, {} = place.{} * {};", operand.across ? 'x' : 'y',
+           operand.inner, operand.across ? 'y' : 'x', vec(operand));
+    w.line("const Index {} = from + at_outer;", operand.outer);
+    w.line("const bool within = {} < {} && {} < {};", operand.outer, limit(operand.outer),
+           operand.inner, limit(operand.inner));
+    w.line("{}* slot = {}_tile + (to * {} + at_outer) * kPitch + {};", memory_type(dtype_),
+           operand.name, rows, operand.inner);
     if (operand.direct) {
       w.raw(fetch.text);
       return;
     }
-    w.line(fmt::format("*slot = {};", to_memory(dtype_, "0.0f")));
+    w.line("*slot = {};", to_memory(dtype_, "0.0f"));
     const auto inside = w.block("if (within)");
     w.raw(fetch.text);
   }
 
   void write_pointwise(CudaWriter& w) const {
     if (scores_.value.empty()) return;
-    w.line("#pragma unroll");
-    const auto loop = w.block("for (int i = 0; i < 2 * kTall; ++i)");
+    const auto loop = w.unrolled("for (int i = 0; i < 2 * kTall; ++i)");
     w.line("const Index own_m = warp_m + i * 8 + lane / 4;");
-    w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", limit("mi")));
+    w.line("const Index mi = own_m < {0} ? own_m : {0} - 1;", limit("mi"));
     w.raw(scores_.of_row);
-    w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < kN / 4; ++each)");
+    const auto elements = w.unrolled("for (int each = 0; each < kN / 4; ++each)");
     w.line("const Index own_n = start + each / 2 * 8 + lane % 4 * 2 + each % 2;");
     // Loads are tested, so that their addresses stay sums; keys after the last are hidden later.
     const bool loads = (scores_.of_element + scores_.value).find('[') != std::string::npos;
-    if (loads) w.line(fmt::format("if (own_n >= {}) continue;", limit("ni")));
+    if (loads) w.line("if (own_n >= {}) continue;", limit("ni"));
     w.line(loads ? "const Index ni = own_n;"
                  : fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", limit("ni")));
     w.line("float& dot = dots[i / 2][each / 2][i % 2 * 2 + each % 2];");
@@ -303,9 +291,9 @@ class FusedAttention {
   void write_causal(CudaWriter& w) const {
     if (!attention_.causal()) return;
     const Dim& reach = attention_.causal()->reach;
-    w.line(fmt::format("const Index room = warp_m - start{};",
-                       reach.same_text(Dim(0)) ? "" : fmt::format(" + ({})", reach.text())));
-    w.line(fmt::format("if (room + 1 < kN) {}_hide_later(dots, room);", region_.name));
+    w.line("const Index room = warp_m - start{};",
+           reach.same_text(Dim(0)) ? "" : fmt::format(" + ({})", reach.text()));
+    w.line("if (room + 1 < kN) {}_hide_later(dots, room);", region_.name);
   }
 
   // Rounded as in the graph, from the rows of the warp's queries.
@@ -316,23 +304,21 @@ class FusedAttention {
     w.line("const int at_outer = own / (kHead / kOVec);");
     w.line("const int at_inner = own % (kHead / kOVec) * kOVec;");
     w.line("const Index mi = warp_m + at_outer;");
-    w.line(fmt::format("if (mi >= {} || at_inner >= {}) continue;", limit("mi"), limit("fi")));
-    w.line(fmt::format(
-        "auto outcomes = *reinterpret_cast<Pack<{}, kOVec>*>(rows + at_outer * kPitch + "
-        "at_inner);",
-        half));
+    w.line("if (mi >= {} || at_inner >= {}) continue;", limit("mi"), limit("fi"));
+    w.line(
+        "auto outcomes = *reinterpret_cast<Pack<{}, kOVec>*>(rows + at_outer * kPitch + at_inner);",
+        half);
     w.raw(result_row_);
-    w.line("#pragma unroll");
     {
-      const auto elements = w.block("for (int each = 0; each < kOVec; ++each)");
+      const auto elements = w.unrolled("for (int each = 0; each < kOVec; ++each)");
       w.line("const Index fi = at_inner + each;");
-      w.line(fmt::format("const float outcome = {};", from_memory(dtype_, "outcomes.at[each]")));
+      w.line("const float outcome = {};", from_memory(dtype_, "outcomes.at[each]"));
       w.raw(result_);
     }
     if (!out_aligned_) return;
     w.line("const Index fi = at_inner;");
-    w.line(fmt::format("*reinterpret_cast<Pack<{}, kOVec>*>({} + {}) = outcomes;", half,
-                       region_.stores[0].to.name, out_address_));
+    w.line("*reinterpret_cast<Pack<{}, kOVec>*>({} + {}) = outcomes;", half,
+           region_.stores[0].to.name, out_address_);
   }
 
   void add_tunes() {
@@ -402,9 +388,6 @@ class FusedAttention {
                          fmt::format("{} <= {} && {} <= SMEM_MAX", head_size, kDeepest, bytes));
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   Attention attention_;
   DType dtype_;
   Emitter e_;
@@ -430,9 +413,7 @@ bool attention_mma_applies(const Region& region, const TargetContext& context) {
 
 Schedules mma_attention_schedules() {
   return {{"attention_mma", "a warp keeps queries' results while keys pass by, on tensor cores",
-           attention_mma_applies, [](const Region& region, const TargetContext& context) {
-             return FusedAttention(region, context).emit();
-           }}};
+           attention_mma_applies, emit_by<FusedAttention>}};
 }
 
 }  // namespace kw::generate

@@ -9,13 +9,9 @@
 #include "attention/attention.h"
 #include "attention/attention_steps.h"
 #include "attention/schedules.h"
-#include "core/text.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
-
-using graph::NodeId;
-using tensor::DType;
 
 namespace {
 
@@ -24,8 +20,7 @@ constexpr int64_t kFloatsInPack = 4;  // 16 bytes
 class PlainAttention {
  public:
   PlainAttention(const Region& region, const TargetContext& context, std::string kernel_name)
-      : region_(region),
-        context_(context),
+      : context_(context),
         kernel_name_(std::move(kernel_name)),
         attention_(*attention_of(region)),
         e_(region, 1) {
@@ -81,11 +76,11 @@ class PlainAttention {
       e_.touch({operand.buffer, operand.dtype, {}});
       e_.need("copy_async");
       e_.need("await_copies");
-      e_.at(scope).line(fmt::format("copy_async<{}>(&{}, {} + {}, within);", vec(operand), slot,
-                                    operand.buffer, e_.text(operand.address)));
+      e_.at(scope).line("copy_async<{}>(&{}, {} + {}, within);", vec(operand), slot, operand.buffer,
+                        e_.text(operand.address));
     } else {
       const Value value = e_.value(operand.node, operand.index);
-      e_.at(scope).line(fmt::format("{} = {};", slot, value.expr.text));
+      e_.at(scope).line("{} = {};", slot, value.expr.text);
     }
     return e_.close();
   }
@@ -114,7 +109,7 @@ class PlainAttention {
       const auto loop = w.block("for (Index start = 0; start < end; start += kN)");
       write_first_product(w);
       write_pointwise(w);
-      w.line(fmt::format("{}_weigh<kM, kAcross>(dots, tops, sums, totals, shares);", kernel_name_));
+      w.line("{}_weigh<kM, kAcross>(dots, tops, sums, totals, shares);", kernel_name_);
       write_second_product(w);
     }
     write_results(w);
@@ -124,10 +119,8 @@ class PlainAttention {
   /// The position of piece `which`: queries followed by keys, or values.
   static void write_piece(CudaWriter& w, bool scores, const char* which) {
     const auto line = [&](const char* tile, const char* pitch, const char* behind) {
-      w.line(
-          fmt::format("float (*{0})[{1}] = reinterpret_cast<float (*)[{1}]>(pieces + {2} * "
-                      "kPiece{3});",
-                      tile, pitch, which, behind));
+      w.line("float (*{0})[{1}] = reinterpret_cast<float (*)[{1}]>(pieces + {2} * kPiece{3});",
+             tile, pitch, which, behind);
     };
     if (!scores) return line("values_tile", "kF + 4", "");
     line("left", "kPitch", "");
@@ -137,20 +130,20 @@ class PlainAttention {
   void write_fetches(CudaWriter& w) const {
     {
       const auto lambda =
-          w.block("const auto fetch_scores = [&](Index start, Index from, int to)", ";");
+          w.definition("const auto fetch_scores = [&](Index start, Index from, int to)");
       write_piece(w, true, "to");
       write_fetch(w, attention_.query(), "first_m", "left", query_);
       write_fetch(w, attention_.key(), "start", "right", key_);
     }
     const auto lambda =
-        w.block("const auto fetch_values = [&](Index start, int from, int to)", ";");
+        w.definition("const auto fetch_values = [&](Index start, int from, int to)");
     write_piece(w, false, "to");
     w.line("#pragma unroll 4");
     const auto loop = w.block(packs_loop(attention_.value(), "kK", "kF"));
     write_place(w, attention_.value(), "kK", "kF");
     w.line("const Index ni = start + from + at_k, fi = first_f + at;");
-    w.line(fmt::format("const bool within = ni < {} && fi < {};", attention_.keys().text(),
-                       attention_.width().text()));
+    w.line("const bool within = ni < {} && fi < {};", attention_.keys().text(),
+           attention_.width().text());
     write_within(w, value_, "values_tile[at_k][at]");
   }
 
@@ -158,11 +151,11 @@ class PlainAttention {
   void write_place(CudaWriter& w, const AttentionOperand& operand, const char* outer,
                    const char* inner) const {
     const bool values = operand.inner[0] == 'f';
-    w.line(fmt::format("const int2 place = pack_place<{} / {}, kThreads>(each);",
-                       operand.across ? outer : inner, vec(operand)));
-    w.line(fmt::format("const int {} = place.{}, {} = place.{} * {};", values ? "at_k" : "at",
-                       operand.across ? 'x' : 'y', values ? "at" : "at_k",
-                       operand.across ? 'y' : 'x', vec(operand)));
+    w.line("const int2 place = pack_place<{} / {}, kThreads>(each);",
+           operand.across ? outer : inner, vec(operand));
+    w.line("const int {} = place.{}, {} = place.{} * {};", values ? "at_k" : "at",
+           operand.across ? 'x' : 'y', values ? "at" : "at_k", operand.across ? 'y' : 'x',
+           vec(operand));
   }
   std::string packs_loop(const AttentionOperand& operand, const char* outer,
                          const char* inner) const {
@@ -178,9 +171,9 @@ class PlainAttention {
     w.line("#pragma unroll 4");
     const auto loop = w.block(packs_loop(operand, size, "kK"));
     write_place(w, operand, size, "kK");
-    w.line(fmt::format("const Index {} = {} + at, di = from + at_k;", operand.outer, first));
-    w.line(fmt::format("const bool within = {} < {} && di < {};", operand.outer, limit,
-                       attention_.depth().text()));
+    w.line("const Index {} = {} + at, di = from + at_k;", operand.outer, first);
+    w.line("const bool within = {} < {} && di < {};", operand.outer, limit,
+           attention_.depth().text());
     write_within(w, text, fmt::format("{}[at][at_k]", tile));
   }
 
@@ -203,29 +196,26 @@ class PlainAttention {
   void write_first_product(CudaWriter& w) const {
     w.line("float dots[8][8] = {};");
     const std::string depth = attention_.depth().text();
-    const auto pieces = w.block(
-        fmt::format("for (Index from = 0; from == 0 || from < {}; from += kK, turn ^= 1)", depth));
+    const auto pieces =
+        w.block("for (Index from = 0; from == 0 || from < {}; from += kK, turn ^= 1)", depth);
     write_arrival(w);
-    w.line(fmt::format("if (from + kK < {}) fetch_scores(start, from + kK, turn ^ 1);", depth));
+    w.line("if (from + kK < {}) fetch_scores(start, from + kK, turn ^ 1);", depth);
     w.line("else fetch_values(start, 0, turn ^ 1);");
     write_piece(w, true, "turn");
-    w.line(fmt::format("{}_compare<kK, kM, kAcross>(left, right, dots);", kernel_name_));
+    w.line("{}_compare<kK, kM, kAcross>(left, right, dots);", kernel_name_);
   }
 
   void write_pointwise(CudaWriter& w) const {
     const std::string rows = attention_.rows().text(), keys = attention_.keys().text();
-    w.line("#pragma unroll");
-    const auto loop = w.block("for (int i = 0; i < 8; ++i)");
+    const auto loop = w.unrolled("for (int i = 0; i < 8; ++i)");
     w.line("const Index own_m = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
-    w.line(fmt::format("const Index mi = own_m < {0} ? own_m : {0} - 1;", rows));
+    w.line("const Index mi = own_m < {0} ? own_m : {0} - 1;", rows);
     w.raw(score_row_);
-    w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < 8; ++each)");
+    const auto elements = w.unrolled("for (int each = 0; each < 8; ++each)");
     w.line("const Index own_n = start + each * kAcross + column;");
-    w.line(fmt::format("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys));
+    w.line("const Index ni = own_n < {0} ? own_n : {0} - 1;", keys);
     w.raw(score_);
-    w.line(fmt::format("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys,
-                       score_value_));
+    w.line("dots[i][each] = own_n < {} ? {} : -__int_as_float(0x7f800000);", keys, score_value_);
   }
 
   void write_second_product(CudaWriter& w) const {
@@ -234,28 +224,25 @@ class PlainAttention {
     w.line("if (from + kK < kN) fetch_values(start, from + kK, turn ^ 1);");
     w.line("else if (start + kN < end) fetch_scores(start + kN, 0, turn ^ 1);");
     write_piece(w, false, "turn");
-    w.line(fmt::format("{}_multiply<kK, kM, kAcross>(shares + from, values_tile, totals);",
-                       kernel_name_));
+    w.line("{}_multiply<kK, kM, kAcross>(shares + from, values_tile, totals);", kernel_name_);
   }
 
   void write_results(CudaWriter& w) const {
-    w.line("#pragma unroll");
-    const auto loop = w.block("for (int i = 0; i < 8; ++i)");
+    const auto loop = w.unrolled("for (int i = 0; i < 8; ++i)");
     w.line("#pragma unroll");
     w.line(
         "for (int by = 1; by < kAcross; by *= 2) sums[i] += __shfl_xor_sync(0xffffffffu, sums[i], "
         "by);");
     w.line("const Index mi = first_m + i / 4 * (kM / 2) + row * 4 + i % 4;");
-    const auto within = w.block(fmt::format("if (mi < {})", attention_.rows().text()));
+    const auto within = w.block("if (mi < {})", attention_.rows().text());
     w.line(attention_.nodes().empty_is_zero
                ? "const float per_sum = sums[i] == 0.0f ? 0.0f : 1.0f / sums[i];"
                : "const float per_sum = 1.0f / sums[i];");
     w.raw(result_row_);
-    w.line("#pragma unroll");
-    const auto elements = w.block("for (int each = 0; each < 8; ++each)");
+    const auto elements = w.unrolled("for (int each = 0; each < 8; ++each)");
     w.line("const Index fi = first_f + each / 4 * (kF / 2) + column * 4 + each % 4;");
     w.line("const float outcome = totals[i][each] * per_sum;");
-    const auto inside = w.block(fmt::format("if (fi < {})", attention_.width().text()));
+    const auto inside = w.block("if (fi < {})", attention_.width().text());
     w.raw(result_);
   }
 
@@ -300,7 +287,6 @@ class PlainAttention {
     });
   }
 
-  const Region& region_;
   const TargetContext& context_;
   std::string kernel_name_;
   Attention attention_;

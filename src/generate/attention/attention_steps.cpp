@@ -249,20 +249,17 @@ __device__ __forceinline__ void @_hide_later(
 
 )";
 
-std::string pair_of_halves(tensor::DType half) {
-  return half == tensor::DType::Fp16 ? "pair_fp16" : "pair_bf16";
-}
+std::string pair_of_halves(DType half) { return half == DType::Fp16 ? "pair_fp16" : "pair_bf16"; }
 
 }  // namespace
 
-std::string attention_steps(const std::string& name, tensor::DType half, bool causal,
-                            bool empty_is_zero) {
+std::string attention_steps(const std::string& name, DType half, bool causal, bool empty_is_zero) {
   std::string text = kSteps;
   text = replace_all(text, "LATER", causal ? kHideLater : "");
   text = replace_all(text, "PRODUCT", add_product(half));
   text = replace_all(text, "PAIR", pair_of_halves(half));
   text = replace_all(text, "HALF", memory_type(half));
-  text = replace_all(text, "ONES", half == tensor::DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u");
+  text = replace_all(text, "ONES", half == DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u");
   text = replace_all(text, "INVERSE",
                      empty_is_zero ? "sum == 0.0f ? 0.0f : 1.0f / sum" : "1.0f / sum");
   return replace_all(text, "@", name);
@@ -272,7 +269,7 @@ std::string plain_attention_steps(const std::string& name) {
   return replace_all(kPlainSteps, "@", name);
 }
 
-std::vector<std::string> attention_helpers(tensor::DType half) {
+std::vector<std::string> attention_helpers(DType half) {
   return {"pack_place", "load_operands", "power_of_two", add_product(half), pair_of_halves(half)};
 }
 

@@ -15,10 +15,7 @@ namespace {
 
 using graph::Builder;
 using graph::Formula;
-using graph::NodeId;
-using graph::Op;
 using graph::Term;
-using tensor::DType;
 
 Dim named_dim(const char* name, int64_t value) { return graph::Dim::symbol(name, value); }
 
@@ -42,7 +39,7 @@ struct Heads {
 
 /// A graph and the region of its whole.
 struct Everything {
-  graph::Graph graph;
+  Graph graph;
   Region region;
 
   Everything(Builder builder, const std::vector<NodeId>& outputs) {

@@ -4,10 +4,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// Follows conditions down to a comparison of positions.
@@ -26,7 +22,7 @@ class Places {
       case Op::Cast:
         return reach(in[0], index, wanted);
       case Op::Not:
-        return tensor::DType::Bool == node.dtype ? reach(in[0], index, !wanted) : std::nullopt;
+        return DType::Bool == node.dtype ? reach(in[0], index, !wanted) : std::nullopt;
       case Op::Where: {
         const auto yes = constant_of(region_, in[1]), no = constant_of(region_, in[2]);
         if (!yes || !no || (*yes != 0) == (*no != 0)) return std::nullopt;

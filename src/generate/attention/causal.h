@@ -9,15 +9,15 @@ namespace kw::generate {
 
 /// Scores that are -inf at every key after `row + reach`.
 struct Causal {
-  graph::NodeId below = 0;  // the scores before the mask
+  NodeId below = 0;  // the scores before the mask
   Dim reach{0};
 };
 
 /// `index` is the index of the element at row "mi" and key "ni".
-std::optional<Causal> causal_of(const Region& region, graph::NodeId scores, const Index& index,
+std::optional<Causal> causal_of(const Region& region, NodeId scores, const Index& index,
                                 const Ranges& ranges);
 
 /// The number that a node has at all elements; empty if it is not constant.
-std::optional<double> constant_of(const Region& region, graph::NodeId node);
+std::optional<double> constant_of(const Region& region, NodeId node);
 
 }  // namespace kw::generate

@@ -12,29 +12,19 @@
 
 namespace kw::generate {
 
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
-class GatherRows {
+class GatherRows : RowFrame {
  public:
   GatherRows(const Region& region, const TargetContext& context)
-      : region_(region),
-        kernel_(region, context),
-        loop_(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
-              nodes_of(region), {}),
-        e_(region, 1),
-        packs_(e_, "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
-  }
+      : RowFrame(region, context,
+                 RowLoop(region, region.stores[0].to.shape, region.stores[0].to.shape.size() - 1,
+                         nodes_of(region), {})) {}
 
   /// Whether all stores and at least one load can use packs.
   bool packs() {
     write_values();
-    return vector_store_ && !packs_.loads().empty();
+    return packs_.packed();
   }
 
   Kernel emit() {
@@ -55,95 +45,60 @@ class GatherRows {
     for (const Store& store : region.stores) nodes.push_back(store.node);
     return nodes;
   }
-  std::string name(const char* text) const { return kernel_.name(text); }
-
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_ = e_.text(loop_.length());
-    rows_ = e_.text(loop_.rows());
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
-    };
-    const int pack_scope = e_.open({"column"}, 1, 3);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
-    for (const Store& store : region_.stores) {
-      const Dim whole = linear(store.to.shape, loop_.index());
-      const Dim address = substitute(whole, loop_.rename(variable("column")));
-      vector_store_ = packs_.can_store(address) && vector_store_;
-      const Value value = e_.value(store.node, loop_.index());
-      e_.touch(store.to);
-      e_.note(whole);
-      const std::string pack = e_.fresh(store.to.name + "_pack");
-      stores_.push_back({store.to, address, pack});
-      e_.at(lane_scope_)
-          .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
-    }
+    open_row();
+    e_.on_load = [this](const Buffer& buffer, const Dim& address) { return load(buffer, address); };
+    open_pack(3);
+    for (const Store& store : region_.stores)
+      packs_.store(store, loop_.index(), in_memory_, lane_scope_);
     lane_text_ = e_.close();
     pack_text_ = e_.close();
     row_text_ = e_.close();
   }
 
   std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const Dim renamed = substitute(address, loop_.rename(variable("column")));
+    const Dim renamed = substitute(address, in_memory_);
     // An index that is read for every element is known too late for packs.
     for (const std::string& word : identifiers(renamed.text())) {
       if (word != "column" && e_.level_of(variable(word)) == lane_scope_) return std::nullopt;
     }
-    const auto element = packs_.element(buffer, renamed, "[u]");
-    if (!element) return std::nullopt;
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+    return packs_.value(buffer, address, in_memory_, lane_scope_);
   }
 
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string lanes = name("LANES");
-    w.line(fmt::format("const int member = threadIdx.x % {};", lanes));
-    w.line(
-        fmt::format("const Index row = static_cast<Index>(blockIdx.x) * ({0} / {1}) + "
-                    "threadIdx.x / {1};",
-                    name("THREADS"), lanes));
-    w.line(fmt::format("if (row >= {}) return;", rows_));
+    w.line("const int member = threadIdx.x % {};", lanes);
+    w.line("const Index row = static_cast<Index>(blockIdx.x) * ({0} / {1}) + threadIdx.x / {1};",
+           name("THREADS"), lanes);
+    w.line("if (row >= {}) return;", rows_);
     loop_.write_row(e_, w);
     w.raw(row_text_);
     const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
     const std::string column =
         fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes);
     {
-      const auto loop =
-          w.block(fmt::format("for (Index start = 0; start < {}; start += {} * {} * kVec)", length_,
-                              lanes, name("UNROLL")));
+      const auto loop = w.block("for (Index start = 0; start < {}; start += {} * {} * kVec)",
+                                length_, lanes, name("UNROLL"));
       packs_.write_ahead(
           w, name("UNROLL"), [&] { w.line(column); }, fmt::format("column < {}", length_));
-      w.line("#pragma unroll");
-      const auto packs = w.block(each);
+      const auto packs = w.unrolled(each);
       w.line(column);
-      const auto inside = w.block(fmt::format("if (column < {})", length_));
-      write_stores(w);
+      const auto inside = w.block("if (column < {})", length_);
+      w.raw(pack_text_);
+      packs_.write_stores(w, [&] {
+        const auto elements = w.unrolled("for (int {0} = 0; {0} < kVec; ++{0})", kLane);
+        w.raw(lane_text_);
+      });
     }
     return w.text();
   }
 
-  void write_stores(CudaWriter& w) const {
-    w.raw(pack_text_);
-    for (const PackStore& store : stores_)
-      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
-    w.line("#pragma unroll");
-    {
-      const auto lanes = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
-      w.raw(lane_text_);
-    }
-    for (const PackStore& store : stores_)
-      w.line(
-          fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
-  }
-
   void add_plan(const DeviceFunction& function) {
     using Values = std::vector<int64_t>;
-    const int64_t narrowest = packs_.narrowest();
-    const int64_t vec = std::min<int64_t>(16 / narrowest, 8);
+    const int64_t vec = packs_.width();
     const int64_t packs = (loop_.length().value() + vec - 1) / vec;
     int64_t lanes = 4;
     while (lanes < 128 && lanes < packs) lanes *= 2;
@@ -159,16 +114,6 @@ class GatherRows {
                            return {function.launch(instance.types(), grid, name("THREADS"))};
                          });
   }
-
-  const Region& region_;
-  KernelBuilder kernel_;
-  RowLoop loop_;
-  Emitter e_;
-  Packs packs_;
-  int lane_scope_ = 0;
-  bool vector_store_ = true;
-  std::vector<PackStore> stores_;
-  std::string length_, rows_, lane_text_, pack_text_, row_text_;
 };
 
 bool gather_rows_applies(const Region& region, const TargetContext& context) {
@@ -189,9 +134,7 @@ bool gather_rows_applies(const Region& region, const TargetContext& context) {
 
 Schedules gather_schedules() {
   return {{"gather_rows", "a group of threads looks a row up and copies it", gather_rows_applies,
-           [](const Region& region, const TargetContext& context) {
-             return GatherRows(region, context).emit();
-           }}};
+           emit_by<GatherRows>}};
 }
 
 }  // namespace kw::generate

@@ -7,16 +7,12 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::OpKind;
-
 namespace {
 
-class Generic {
+class Generic : ScheduleFrame {
  public:
   Generic(const Region& region, const TargetContext& context)
-      : region_(region), e_(region, 1), kernel_(region, context) {}
+      : ScheduleFrame(region, context), e_(region, 1) {}
 
   Kernel emit() {
     const Node& root = region_.root();
@@ -54,7 +50,7 @@ class Generic {
     Value x = e_.value(root.inputs[0], domain.index);
     x = e_.bound({x.expr, 1}, input.dtype, "candidate");
     const std::string rank = serial_rank(e_, 1, root, root.inputs[0], domain.index, x.expr.text);
-    const bool values = root.op == graph::Op::SortValues || root.op == graph::Op::TopKValues;
+    const bool values = root.op == Op::SortValues || root.op == Op::TopKValues;
     Index to = domain.index;
     to[along] = variable(rank);
     if (!values) x.expr = {fmt::format("static_cast<long long>({})", e_.text(domain.index[along]))};
@@ -62,8 +58,7 @@ class Generic {
       e_.store(1, region_.stores[0], linear(root.shape, to), x);
       return;
     }
-    const auto block =
-        e_.at(1).block(fmt::format("if ({} < {})", rank, e_.text(root.shape[along])));
+    const auto block = e_.at(1).block("if ({} < {})", rank, e_.text(root.shape[along]));
     e_.store(1, region_.stores[0], linear(root.shape, to), x);
   }
 
@@ -71,13 +66,12 @@ class Generic {
     CudaWriter w(1);
     const Dim total = graph::count_of(domain.shape);
     const std::string threads = kernel_.name("THREADS");
-    w.line(
-        fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads));
-    w.line(fmt::format("if (i >= {}) return;", e_.text(total)));
+    w.line("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads);
+    w.line("if (i >= {}) return;", e_.text(total));
     const Index at = unravel(variable("i"), domain.shape, {{"i", total}});
     for (size_t d = 0, v = 0; d < domain.shape.size(); ++d) {
       if (v == domain.dims.size() || !mentions(domain.index[d], domain.dims[v].name)) continue;
-      w.line(fmt::format("const Index {} = {};", domain.dims[v++].name, e_.text(at[d])));
+      w.line("const Index {} = {};", domain.dims[v++].name, e_.text(at[d]));
     }
     w.raw(e_.at(0).text());
     w.raw(values);
@@ -93,9 +87,7 @@ class Generic {
     return kernel_.take();
   }
 
-  const Region& region_;
   Emitter e_;
-  KernelBuilder kernel_;
 };
 
 bool generic_applies(const Region& region, const TargetContext&) {
@@ -111,10 +103,7 @@ bool generic_applies(const Region& region, const TargetContext&) {
 
 Schedules generic_schedules() {
   return {{"generic", "one thread per element, loops for the rest", generic_applies,
-           [](const Region& region, const TargetContext& context) {
-             return Generic(region, context).emit();
-           },
-           nullptr, false}};
+           emit_by<Generic>, nullptr, false}};
 }
 
 }  // namespace kw::generate

@@ -6,13 +6,11 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "core/contains.h"
 #include "elements/schedules.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
-
-using graph::NodeId;
 
 namespace {
 
@@ -31,11 +29,7 @@ class Elements {
   }
   /// The address in every store: all have the domain's elements in its order.
   Dim address() const { return linear(domain_.shape, domain_.index); }
-  std::vector<std::string> variables() const {
-    std::vector<std::string> names;
-    for (const Axis& dim : domain_.dims) names.push_back(dim.name);
-    return names;
-  }
+  std::vector<std::string> variables() const { return names_of(domain_.dims); }
 
   /// Indices used when every store is computed; empty if there are too many statements.
   std::optional<std::vector<Dim>> used() const {
@@ -56,18 +50,16 @@ class Elements {
   Domain domain_;
 };
 
-class Pointwise {
+class Pointwise : ScheduleFrame {
  public:
   Pointwise(const Region& region, const TargetContext& context, bool loops)
-      : region_(region),
-        context_(context),
+      : ScheduleFrame(region, context),
         loops_(loops),
         elements_(region),
         e_(region, 1),
-        kernel_(region, context),
         axes_(axes_of(elements_)),
         inner_(axes_.axes.back().name),
-        packs_(e_, inner_, names_of(axes_)) {
+        packs_(e_, inner_, names_of(axes_.axes)) {
     e_.ranges = ranges_of(elements_.domain());
     e_.rename = axes_.rename;
   }
@@ -76,25 +68,17 @@ class Pointwise {
     write_values();
     const std::string body = write_body();
     const DeviceFunction function = kernel_.function(
-        e_, summary(), region_.name, "typename Index, int kVec", tune("THREADS"), body);
+        e_, summary(), region_.name, "typename Index, int kVec", name("THREADS"), body);
     kernel_.need({"load_pack", "store_pack"});
     add_plan(function);
     return kernel_.take();
   }
 
  private:
-  std::string tune(const char* name) const { return kernel_.name(name); }
-
   static Joined axes_of(const Elements& elements) {
     const std::vector<Dim> used = *elements.used();
     const Joined axes = joined(elements.domain(), used, {"column", "row"});
     return axes.axes.size() > 1 ? axes : joined(elements.domain(), used, {"i"});
-  }
-
-  static std::set<std::string> names_of(const Joined& axes) {
-    std::set<std::string> names;
-    for (const Axis& axis : axes.axes) names.insert(axis.name);
-    return names;
   }
 
   /// The last axis inside a pack runs over lanes.
@@ -109,18 +93,15 @@ class Pointwise {
     pack_scope_ = e_.open(outer, 0, loops_ ? 3 : 2);
     lane_scope_ = e_.open({kLane}, pack_scope_);
     if (!elements_.domain().dims.empty()) move_inner_to_lanes();
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
-    };
+    e_.on_load = [this](const Buffer& buffer, const Dim& address) { return load(buffer, address); };
     for (const Store& store : region_.stores) {
       const Dim address = substitute(elements_.address(), axes_.rename);
       vector_store_ = packs_.can_store(address) && vector_store_;
       const Value value = e_.value(elements_.node_of(store), elements_.index_of(store));
       const std::string pack = e_.fresh(store.to.name + "_pack");
       e_.touch(store.to);
-      stores_.push_back({store, address, pack});
-      e_.at(lane_scope_)
-          .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
+      stores_.push_back({store.to, address, pack});
+      e_.at(lane_scope_).line("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype));
     }
     lane_text_ = e_.close();
     pack_text_ = e_.close();
@@ -137,14 +118,9 @@ class Pointwise {
   }
 
   std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const Dim renamed = substitute(address, axes_.rename);
-    const auto element = packs_.element(buffer, renamed, "[u]");
-    if (!element) {
-      scattered_ = scattered_ || mentions(renamed, inner_);
-      return std::nullopt;
-    }
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
+    const auto value = packs_.value(buffer, address, axes_.rename, lane_scope_);
+    if (!value) scattered_ = scattered_ || mentions(substitute(address, axes_.rename), inner_);
+    return value;
   }
 
   /// The running index itself, if the address is nothing else.
@@ -170,72 +146,61 @@ class Pointwise {
 
   std::string write_body() {
     CudaWriter w(1);
-    Dim total(1);
-    for (const Axis& axis : axes_.axes) total = total * axis.extent;
     w.raw(e_.at(0).text());
-    w.line(fmt::format("const Index count = {};", e_.text(total)));
-    const std::string tile = fmt::format("({} * {} * kVec)", tune("THREADS"), tune("UNROLL"));
+    w.line("const Index count = {};", e_.text(count_of(axes_.axes)));
+    const std::string tile = fmt::format("({} * {} * kVec)", name("THREADS"), name("UNROLL"));
     const std::string start =
         fmt::format("static_cast<Index>(blockIdx.x) * {} + threadIdx.x * kVec", tile);
     if (loops_) {
-      w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", tile));
-      const auto block =
-          w.block(fmt::format("for (Index first = {}; first < count; first += step)", start));
+      w.line("const Index step = static_cast<Index>(gridDim.x) * {};", tile);
+      const auto block = w.block("for (Index first = {}; first < count; first += step)", start);
       write_tile(w);
     } else {
-      w.line(fmt::format("const Index first = {};", start));
+      w.line("const Index first = {};", start);
       write_tile(w);
     }
     return w.text();
   }
 
   void write_tile(CudaWriter& w) {
-    const std::string unroll = tune("UNROLL");
+    const std::string unroll = name("UNROLL");
     const std::string head = fmt::format("for (int u = 0; u < {}; ++u)", unroll);
-    const std::string at = fmt::format("const Index i = first + u * ({} * kVec);", tune("THREADS"));
+    const std::string at = fmt::format("const Index i = first + u * ({} * kVec);", name("THREADS"));
     if (!packs_.loads().empty()) {
-      for (const PackLoad& load : packs_.loads()) {
-        w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
-                           unroll));
-      }
-      w.line("#pragma unroll");
-      const auto loop = w.block(head);
+      for (const PackLoad& load : packs_.loads())
+        w.line("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name, unroll);
+      const auto loop = w.unrolled(head);
       w.line(at);
       const auto inside = w.block("if (i < count)");
       write_axes(w);
       for (const PackLoad& load : packs_.loads()) {
-        w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                           position(load.address)));
+        w.line("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
+               position(load.address));
       }
     }
-    w.line("#pragma unroll");
-    const auto loop = w.block(head);
+    const auto loop = w.unrolled(head);
     w.line(at);
     const auto inside = w.block("if (i < count)");
     write_axes(w);
     w.raw(pack_text_);
-    for (const auto& store : stores_) {
-      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.store.to.dtype), store.pack));
-    }
-    w.line("#pragma unroll");
+    for (const PackStore& store : stores_)
+      w.line("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack);
     {
-      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
       w.raw(lane_text_);
     }
-    for (const auto& store : stores_) {
-      w.line(fmt::format("store_pack({} + {}, {});", store.store.to.name, position(store.address),
-                         store.pack));
-    }
+    for (const PackStore& store : stores_)
+      w.line("store_pack({} + {}, {});", store.to.name, position(store.address), store.pack);
   }
 
   std::string summary() const {
     return fmt::format("{}: every thread computes {} packs of kVec elements{}", kernel_.results(),
-                       tune("UNROLL"), loops_ ? ",\nand the grid walks over all of them." : ".");
+                       name("UNROLL"), loops_ ? ",\nand the grid walks over all of them." : ".");
   }
 
   void add_plan(const DeviceFunction& function) {
     int widest = 1, narrowest = 16;
-    const auto size = [&](tensor::DType dtype) {
+    const auto size = [&](DType dtype) {
       widest = std::max(widest, tensor::dtype_size(dtype));
       narrowest = std::min(narrowest, tensor::dtype_size(dtype));
     };
@@ -243,7 +208,7 @@ class Pointwise {
     for (const Store& store : region_.stores) size(store.to.dtype);
     std::vector<int64_t> vecs;
     for (const int64_t vec : {16 / narrowest, 16 / widest, 1}) {
-      if (std::find(vecs.begin(), vecs.end(), vec) == vecs.end()) vecs.push_back(vec);
+      if (!contains(vecs, vec)) vecs.push_back(vec);
     }
     if (!vector_store_) vecs = {1};
     if (scattered_) std::rotate(vecs.begin(), vecs.end() - 1, vecs.end());
@@ -254,12 +219,11 @@ class Pointwise {
     if (!scattered_) kernel_.method("memory.coalesced_access");
     if (interior(region_).size() > 1) kernel_.method("memory.kernel_fusion");
     if (loops_) kernel_.method("latency.persistent_kernel");
-    Dim total(1);
-    for (const Axis& axis : axes_.axes) total = total * axis.extent;
+    const std::string total = count_of(axes_.axes).text();
     const auto launches = [&](const Instance& instance) -> std::vector<Launch> {
-      std::string grid = fmt::format("ceil_div({}, {} * {}{})", total.text(), tune("THREADS"),
-                                     tune("UNROLL"), instance.packed ? " * " + instance.vec : "");
-      Launch launch = function.launch(instance.types(), grid, tune("THREADS"));
+      std::string grid = fmt::format("ceil_div({}, {} * {}{})", total, name("THREADS"),
+                                     name("UNROLL"), instance.packed ? " * " + instance.vec : "");
+      Launch launch = function.launch(instance.types(), grid, name("THREADS"));
       if (loops_)
         launch.grid = fmt::format("min({}, SMS * blocks_per_sm({}))", grid, launch.kernel);
       return {launch};
@@ -267,24 +231,15 @@ class Pointwise {
     kernel_.each_variant(vecs.size() > 1, packs_, as_factor(axes_.axes.back().extent), launches);
   }
 
-  struct StoredPack {
-    Store store;
-    Dim address{0};
-    std::string pack;
-  };
-
-  const Region& region_;
-  const TargetContext& context_;
   bool loops_;
   Elements elements_;
   Emitter e_;
-  KernelBuilder kernel_;
   Joined axes_;
   std::string inner_;
   Packs packs_;
   int pack_scope_ = 0, lane_scope_ = 0;
   bool vector_store_ = true, scattered_ = false;
-  std::vector<StoredPack> stores_;
+  std::vector<PackStore> stores_;
   std::string lane_text_, pack_text_;
 };
 
@@ -297,18 +252,13 @@ bool pointwise_applies(const Region& region, const TargetContext&) {
   return Elements(region).used().has_value();
 }
 
-template <bool kLoops>
-Kernel pointwise_emit(const Region& region, const TargetContext& context) {
-  return Pointwise(region, context, kLoops).emit();
-}
-
 }  // namespace
 
 Schedules pointwise_schedules() {
   return {{"pointwise", "every thread computes a few packs of elements", pointwise_applies,
-           pointwise_emit<false>},
+           emit_by<Pointwise, false>},
           {"pointwise_loop", "one wave of blocks walks over all packs", pointwise_applies,
-           pointwise_emit<true>}};
+           emit_by<Pointwise, true>}};
 }
 
 }  // namespace kw::generate

@@ -7,17 +7,12 @@
 // equal bits, use other schedules; integer sums are the same in every order.
 #include <fmt/core.h>
 
-#include "core/text.h"
 #include "elements/schedules.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
 using graph::ScatterMode;
-using tensor::DType;
 
 namespace {
 
@@ -25,14 +20,13 @@ constexpr int kThreads = 256;
 constexpr int64_t kMostShared = 48 << 10;  // available to a block without opt-in
 constexpr int64_t kWorthIt = 16;           // sources per result
 
-class Scatter {
+class Scatter : ScheduleFrame {
  public:
   Scatter(const Region& region, NodeId id, const TargetContext& context)
-      : region_(region),
+      : ScheduleFrame(region, context),
         id_(id),
         node_(region.node(id)),
-        adds_(node_.attrs.scatter == ScatterMode::Add),
-        kernel_(region, context) {}
+        adds_(node_.attrs.scatter == ScatterMode::Add) {}
 
   Kernel emit() {
     write();
@@ -64,8 +58,6 @@ class Scatter {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
-
   void write() {
     kernel_.scratch(scratch(), scratch_dtype(), count_text(node_.shape), "= 0");
     kernel_.method("memory.coalesced_access");
@@ -97,46 +89,26 @@ class Scatter {
 
   /// The head of a kernel with a thread per element of `shape`, with variables for its dims.
   static void write_place(CudaWriter& w, Emitter& e, const Domain& domain) {
-    w.line(fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;",
-                       kThreads));
-    w.line(fmt::format("if (i >= {}) return;", e.text(graph::count_of(domain.shape))));
-    write_dims(w, e, domain);
-  }
-
-  /// Element `i` as variables of the dims.
-  static void write_dims(CudaWriter& w, Emitter& e, const Domain& domain) {
-    std::string left = "i";
-    for (size_t a = domain.dims.size(); a-- > 0;) {
-      e.note(domain.dims[a].extent);
-      const std::string by = as_factor(domain.dims[a].extent);
-      w.line(a == 0 ? fmt::format("const Index {} = {};", domain.dims[a].name, left)
-                    : fmt::format("const Index {} = {} % {};", domain.dims[a].name, left, by));
-      left = fmt::format("{} / {}", left, by);
-    }
-  }
-
-  static std::vector<std::string> names_of(const Domain& domain) {
-    std::vector<std::string> names;
-    for (const Axis& axis : domain.dims) names.push_back(axis.name);
-    return names;
+    w.line("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", kThreads);
+    w.line("if (i >= {}) return;", e.text(graph::count_of(domain.shape)));
+    write_axes(domain.dims, "i", e, w);
   }
 
   /// The update of `found` by a source element; closes its scope.
   std::string write_source(Emitter& e, const Domain& domain, int depth) const {
-    const int scope = e.open(names_of(domain), 0, depth);
+    const int scope = e.open(names_of(domain.dims), 0, depth);
     const Value to = e.value(node_.inputs[1], domain.index);
     const std::string picked = e.fresh_variable("picked", scope);
-    e.at(scope).line(fmt::format("const Index {} = static_cast<Index>({});", picked, to.expr.text));
+    e.at(scope).line("const Index {} = static_cast<Index>({});", picked, to.expr.text);
     Index at = domain.index;
     at[along()] = variable(picked);
     const std::string address = e.text(linear(node_.shape, at));
     if (adds_) {
       const Value source = e.value(node_.inputs[2], domain.index);
-      e.at(scope).line(fmt::format("atomicAdd(&found[{}], static_cast<{}>({}));", address,
-                                   register_type(scratch_dtype()), source.expr.text));
+      e.at(scope).line("atomicAdd(&found[{}], static_cast<{}>({}));", address,
+                       register_type(scratch_dtype()), source.expr.text);
     } else {
-      e.at(scope).line(
-          fmt::format("atomicMax(&found[{}], static_cast<unsigned long long>(i) + 1);", address));
+      e.at(scope).line("atomicMax(&found[{}], static_cast<unsigned long long>(i) + 1);", address);
     }
     return e.close();
   }
@@ -168,28 +140,28 @@ class Scatter {
     CudaWriter w(1);
     w.raw(e.at(0).text());
     w.line("extern __shared__ __align__(16) unsigned char pool[];");
-    w.line(fmt::format("{0}* own = reinterpret_cast<{0}*>(pool);", type));
-    w.line(fmt::format("{}* found = {} ? own : sums;", type, shared));
-    w.line(fmt::format("const Index places = {}, count = {};", e.text(graph::count_of(node_.shape)),
-                       e.text(graph::count_of(domain.shape))));
+    w.line("{0}* own = reinterpret_cast<{0}*>(pool);", type);
+    w.line("{}* found = {} ? own : sums;", type, shared);
+    w.line("const Index places = {}, count = {};", e.text(graph::count_of(node_.shape)),
+           e.text(graph::count_of(domain.shape)));
     const std::string each =
         fmt::format("for (Index at = threadIdx.x; at < places; at += {})", threads);
     {
-      const auto clear = w.block(fmt::format("if ({})", shared));
+      const auto clear = w.block("if ({})", shared);
       w.line(each + " own[at] = 0;");
       w.line("__syncthreads();");
     }
-    w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", threads));
+    w.line("const Index step = static_cast<Index>(gridDim.x) * {};", threads);
     w.line("#pragma unroll 4");
     {
-      const auto loop = w.block(fmt::format(
+      const auto loop = w.block(
           "for (Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x; i < count; i += step)",
-          threads));
-      write_dims(w, e, domain);
+          threads);
+      write_axes(domain.dims, "i", e, w);
       w.raw(body);
     }
     {
-      const auto hand_in = w.block(fmt::format("if ({})", shared));
+      const auto hand_in = w.block("if ({})", shared);
       w.line("__syncthreads();");
       const auto loop = w.block(each);
       w.line("if (own[at] != 0) atomicAdd(&sums[at], own[at]);");
@@ -203,7 +175,7 @@ class Scatter {
     const Domain domain = make_domain(region_.stores[0].to.shape, "i");
     Emitter e(region_, 1);
     e.ranges = ranges_of(domain);
-    const int scope = e.open(names_of(domain), 0, 0);
+    const int scope = e.open(names_of(domain.dims), 0, 0);
     e.on_node = [&](NodeId id, const Index& at) -> std::optional<Value> {
       if (id != id_) return std::nullopt;
       return scattered(e, at, scope);
@@ -233,7 +205,7 @@ class Scatter {
       return {{fmt::format("static_cast<{}>({} + {})", type, base.expr.operand(), found)}, scope};
     }
     const std::string winner = e.fresh_variable("winner", scope);
-    e.at(scope).line(fmt::format("const Index {} = static_cast<Index>({});", winner, entry));
+    e.at(scope).line("const Index {} = static_cast<Index>({});", winner, entry);
     const Emitter::Guarded source = e.under(winner + " > 0", scope, [&] {
       const Index from = unravel(variable(winner) - Dim(1), sources(), e.ranges);
       return e.value(node_.inputs[2], from);
@@ -241,11 +213,9 @@ class Scatter {
     return source.or_else(base);
   }
 
-  const Region& region_;
   NodeId id_;
   const Node& node_;
   bool adds_;
-  KernelBuilder kernel_;
 };
 
 std::optional<NodeId> scatter_of(const Region& region) {

@@ -12,17 +12,11 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "core/text.h"
 #include "elements/schedules.h"
 #include "emit/emit.h"
 #include "matmul/matmul.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
 
 namespace {
 
@@ -85,32 +79,31 @@ class Taps {
   bool is_wide() const { return columns_ > 1 && packs_ && stores_packs_; }
   /// Whether packs fill the columns at the first benchmark shape.
   bool fits_now() const { return column().extent.value() % columns_ == 0; }
-  size_t lines() const { return static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n')); }
+  size_t lines() const { return static_cast<size_t>(std::ranges::count(text_, '\n')); }
   bool overflowed() const { return e_.overflowed(); }
   const Emitter& emitter() const { return e_; }
   Emitter& emitter() { return e_; }
 
   std::string body(const std::string& threads) {
     CudaWriter w(1);
-    w.line(
-        fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads));
+    w.line("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", threads);
     std::string total;
     for (const Axis& axis : axes_) {
       e_.note(axis.extent);
       total += (total.empty() ? "" : " * ") + as_factor(axis.extent);
     }
-    w.line(fmt::format("if (i >= {}) return;", total));
+    w.line("if (i >= {}) return;", total);
     write_parts(axes_, "i", e_, w);
-    if (axes_.size() == 1) w.line(fmt::format("const Index {} = i;", axes_[0].name));
+    if (axes_.size() == 1) w.line("const Index {} = i;", axes_[0].name);
     if (rows_ > 1 && row_unit_ == rows_) {
       w.line("const Index upper = tile;");
     } else if (rows_ > 1) {
       const std::string extent = e_.text(divided(row().extent, row_unit_));
-      w.line(fmt::format("const Index first = tile * {};", rows_ / row_unit_));
-      w.line(fmt::format("const Index upper = first <= {0} - {1} ? first : {0} - {1};", extent,
-                         rows_ / row_unit_));
+      w.line("const Index first = tile * {};", rows_ / row_unit_);
+      w.line("const Index upper = first <= {0} - {1} ? first : {0} - {1};", extent,
+             rows_ / row_unit_);
     }
-    if (columns_ > 1) w.line(fmt::format("const Index left = quad * {};", columns_ / unit_));
+    if (columns_ > 1) w.line("const Index left = quad * {};", columns_ / unit_);
     w.raw(e_.at(0).text());
     w.raw(text_);
     return w.text();
@@ -161,7 +154,7 @@ class Taps {
     const std::string name =
         e_.named(std::max(level, e_.level_of(first)), type, access.buffer.name + "_pack",
                  condition.empty() ? load : fmt::format("{} ? {} : {}{{}}", condition, load, type));
-    if (access.buffer.dtype == tensor::DType::E8m0) e_.need("from_exponent");
+    if (access.buffer.dtype == DType::E8m0) e_.need("from_exponent");
     e_.need("load_pack");
     packs_ = true;
     return Value{{from_memory(access.buffer.dtype, fmt::format("{}.at[{}]", name, lane))},
@@ -199,8 +192,7 @@ class Taps {
   }
 
   bool is_multiple(const Dim& dim) const {
-    return std::any_of(multiples_.begin(), multiples_.end(),
-                       [&](const Dim& other) { return other.same_text(dim); });
+    return std::ranges::any_of(multiples_, [&](const Dim& other) { return other.same_text(dim); });
   }
 
   /// The number of divisions that indices over this domain need.
@@ -276,8 +268,7 @@ class Taps {
     for (const Store& store : region_.stores) {
       const Shape& shape = region_.node(store.node).shape;
       const std::string name = e_.fresh(store.to.name + "_pack");
-      e_.at(scope).line(
-          fmt::format("Pack<{}, {}> {};", memory_type(store.to.dtype), columns_, name));
+      e_.at(scope).line("Pack<{}, {}> {};", memory_type(store.to.dtype), columns_, name);
       Dim first(0);
       for (int64_t c = 0; c < columns_; ++c) {
         const Index here =
@@ -285,15 +276,13 @@ class Taps {
         const Index at = reshaped(domain_.shape, here, shape, e_.ranges);
         if (c == 0) first = linear(shape, at);
         const Value value = e_.value(store.node, at);
-        e_.at(scope).line(
-            fmt::format("{}.at[{}] = {};", name, c, e_.stored(value, store.to.dtype)));
+        e_.at(scope).line("{}.at[{}] = {};", name, c, e_.stored(value, store.to.dtype));
       }
       const auto step = coefficient(first, "left");
       stores_packs_ = stores_packs_ && step && step->same_text(Dim(unit_)) && align(first);
       e_.touch(store.to);
       e_.need("store_pack");
-      e_.at(scope).line(
-          fmt::format("{}store_pack({} + {}, {});", guard_, store.to.name, e_.text(first), name));
+      e_.at(scope).line("{}store_pack({} + {}, {});", guard_, store.to.name, e_.text(first), name);
     }
   }
 
@@ -306,8 +295,8 @@ class Taps {
       const Value value = e.value(store.node, at);
       if (!stores) continue;
       e.touch(store.to);
-      e.at(scope).line(fmt::format("{}{}[{}] = {};", guard_, store.to.name,
-                                   e.text(linear(shape, at)), e.stored(value, store.to.dtype)));
+      e.at(scope).line("{}{}[{}] = {};", guard_, store.to.name, e.text(linear(shape, at)),
+                       e.stored(value, store.to.dtype));
     }
   }
 
@@ -323,15 +312,15 @@ class Taps {
 };
 
 bool looks_through_windows(const Region& region, const Node& node) {
-  return std::any_of(node.inputs.begin(), node.inputs.end(),
-                     [&](NodeId input) { return reads_windows(region, input); });
+  return std::ranges::any_of(node.inputs,
+                             [&](NodeId input) { return reads_windows(region, input); });
 }
 
 /// Whether it has a product in a loop: further rows and columns would have their own loops and
 /// share nothing.
 bool has_loop(const Region& region) {
   const std::vector<NodeId> heavy = heavy_nodes(region);
-  return std::any_of(heavy.begin(), heavy.end(), [&](NodeId id) {
+  return std::ranges::any_of(heavy, [&](NodeId id) {
     const Node& node = region.node(id);
     return node.op == Op::MatMul && terms_of(region, node) > kStraight;
   });
@@ -394,7 +383,7 @@ std::optional<Whole> whole_windows(const Region& region, const std::vector<NodeI
              times->second * results <=
                  graph::count_of(region.node(id).shape).value() * whole.rows * whole.columns;
     };
-    if (std::all_of(heavy.begin(), heavy.end(), wanted_here)) return whole;
+    if (std::ranges::all_of(heavy, wanted_here)) return whole;
   }
   return std::nullopt;
 }
@@ -416,9 +405,8 @@ std::optional<Whole> wide_for(const Region& region) {
   if (has_loop(region)) return std::nullopt;
   const std::vector<NodeId> heavy = heavy_nodes(region);
   const Taps one(region, 1);
-  const bool once = std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {
-    return is_wanted_once(region, id, one.emitter());
-  });
+  const bool once = std::ranges::all_of(
+      heavy, [&](NodeId id) { return is_wanted_once(region, id, one.emitter()); });
   if (!once) {
     if (const auto whole = whole_windows(region, heavy)) return whole;
   }
@@ -461,7 +449,7 @@ bool taps_apply(const Region& region, const TargetContext&) {
       below.insert(other);
     }
   }
-  const bool once = std::all_of(heavy.begin(), heavy.end(), [&](NodeId id) {
+  const bool once = std::ranges::all_of(heavy, [&](NodeId id) {
     return below.count(id) > 0 || is_wanted_once(region, id, one.emitter());
   });
   return once || (below.empty() && whole_windows(region, heavy));

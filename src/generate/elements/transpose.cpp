@@ -14,10 +14,6 @@
 
 namespace kw::generate {
 
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 constexpr const char* kTurnedElement = "tile[fast + lane][place]";
@@ -33,12 +29,10 @@ struct Turned {
 std::optional<size_t> contiguous_dim(const Region& region, NodeId node, const Domain& domain) {
   Emitter e(region);
   e.ranges = ranges_of(domain);
-  std::vector<std::string> names;
-  for (const Axis& axis : domain.dims) names.push_back(axis.name);
-  e.open(names, 0);
+  e.open(names_of(domain.dims), 0);
   std::set<size_t> dims;
   bool odd = false;
-  e.on_load = [&](NodeId, const Buffer&, const Dim& address) -> std::optional<Value> {
+  e.on_load = [&](const Buffer&, const Dim& address) -> std::optional<Value> {
     for (const Axis& axis : domain.dims) {
       const auto step = coefficient(address, axis.name);
       if (step && step->same_text(Dim(1))) dims.insert(std::stoul(axis.name.substr(1)));
@@ -55,7 +49,7 @@ std::optional<size_t> contiguous_dim(const Region& region, NodeId node, const Do
 std::set<NodeId> permutes_under(const Region& region, NodeId node) {
   if (region.loads.count(node) > 0) return {};
   if (region.node(node).op == Op::Permute) return {node};
-  if (graph::op_info(region.node(node).op).kind != graph::OpKind::Pointwise) return {};
+  if (graph::op_info(region.node(node).op).kind != OpKind::Pointwise) return {};
   std::set<NodeId> found;
   for (const NodeId input : region.node(node).inputs) found.merge(permutes_under(region, input));
   return found;
@@ -76,35 +70,24 @@ std::optional<Turned> turned_of(const Region& region) {
   return Turned{at, *along};
 }
 
-/// The variables that a pack's address may have: indices read from memory are known too late.
-std::set<std::string> names_of(const Domain& domain) {
-  std::set<std::string> names;
-  for (const Axis& axis : domain.dims) names.insert(axis.name);
-  return names;
-}
-
-class Transpose {
+class Transpose : ScheduleFrame {
  public:
   Transpose(const Region& region, const TargetContext& context)
-      : region_(region),
+      : ScheduleFrame(region, context),
         switches_(context.switches),
-        kernel_(region, context),
         turned_(*turned_of(region)),
         domain_(make_domain(region.node(region.stores[0].node).shape, "i")),
         last_(domain_.dims.back().name),
         along_(fmt::format("i{}", turned_.along)),
         e_(region, 1),
-        packs_in_(e_, along_, names_of(domain_)),
-        packs_out_(e_, last_, names_of(domain_)),
+        packs_in_(e_, along_, names_of(domain_.dims)),
+        packs_out_(e_, last_, names_of(domain_.dims)),
         no_packs_(e_, last_) {
     e_.ranges = ranges_of(domain_);
     for (const Axis& axis : domain_.dims) {
       if (axis.name == last_) width_ = axis.extent;
       if (axis.name == along_) height_ = axis.extent;
-      if (axis.name != last_ && axis.name != along_) {
-        others_.push_back(axis);
-        count_ = count_ * axis.extent;
-      }
+      if (axis.name != last_ && axis.name != along_) others_.push_back(axis);
     }
   }
 
@@ -120,7 +103,6 @@ class Transpose {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   /// Half types stay halves in shared memory: half the traffic, the same values.
   DType kept_dtype() const { return region_.node(turned_.node).dtype; }
 
@@ -166,11 +148,11 @@ class Transpose {
     }
     kernel_.each_variant(most > 1, aligned, [&](const Instance& instance) -> std::vector<Launch> {
       const std::string side = instance.packed ? fmt::format("(32 * {})", instance.vec) : "32";
-      return {
-          function.launch(instance.types(),
-                          fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(count_),
-                                      height_.text(), side, width_.text(), side),
-                          "32, " + name("TALL"))};
+      return {function.launch(
+          instance.types(),
+          fmt::format("{} * ceil_div({}, {}) * ceil_div({}, {})", as_factor(count_of(others_)),
+                      height_.text(), side, width_.text(), side),
+          "32, " + name("TALL"))};
     });
   }
 
@@ -179,8 +161,7 @@ class Transpose {
     e_.rename = {{inner, variable(inner) + variable(kLane)}};
     pack_scope_ = e_.open({last_, along_}, 1, 2);
     lane_scope_ = e_.open({inner, kLane}, pack_scope_);
-    e_.on_load = [this, inner](NodeId, const Buffer& buffer,
-                               const Dim& address) -> std::optional<Value> {
+    e_.on_load = [this, inner](const Buffer& buffer, const Dim& address) -> std::optional<Value> {
       Packs& packs = inner == last_ ? packs_out_ : packs_in_;
       const auto element = packs.element(buffer, address, "[u]");
       if (!element) return std::nullopt;
@@ -194,17 +175,14 @@ class Transpose {
   }
 
   void write_values() {
-    std::vector<std::string> outer;
-    for (const Axis& axis : others_) outer.push_back(axis.name);
-    e_.open(outer, 0, 0);
+    e_.open(names_of(others_), 0, 0);
     height_text_ = e_.text(height_);
     width_text_ = e_.text(width_);
-    for (const Axis& axis : others_) e_.note(axis.extent);
     open_pack(along_);
     const Value in = e_.value(turned_.node, domain_.index);
     e_.at(lane_scope_)
-        .line(fmt::format("tile[place][fast + lane] = {};",
-                          moved_.empty() ? e_.stored(in, kept_dtype()) : moved_));
+        .line("tile[place][fast + lane] = {};",
+              moved_.empty() ? e_.stored(in, kept_dtype()) : moved_);
     in_ = write_pack("", "");
     open_pack(last_);
     e_.on_node = [this](NodeId id, const Index&) -> std::optional<Value> {
@@ -220,8 +198,8 @@ class Transpose {
     if (store.to.dtype == DType::E8m0) e_.need("to_exponent");
     const std::string pack = e_.fresh(store.to.name + "_pack");
     e_.at(lane_scope_)
-        .line(fmt::format("{}.at[lane] = {};", pack,
-                          only_moved_out() ? kTurnedElement : e_.stored(value, store.to.dtype)));
+        .line("{}.at[lane] = {};", pack,
+              only_moved_out() ? kTurnedElement : e_.stored(value, store.to.dtype));
     const std::string declared =
         fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack);
     const std::string stored =
@@ -232,8 +210,7 @@ class Transpose {
       e_.on_load = nullptr;
       e_.on_node = nullptr;
       const Value direct = e_.value(store.node, domain_.index);
-      e_.at(lane_scope_)
-          .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(direct, store.to.dtype)));
+      e_.at(lane_scope_).line("{}.at[lane] = {};", pack, e_.stored(direct, store.to.dtype));
       direct_ = write_pack(declared, stored);
     }
     outer_text_ = e_.close();
@@ -245,9 +222,8 @@ class Transpose {
     CudaWriter w(3);
     w.raw(own);
     if (!before.empty()) w.line(before);
-    w.line("#pragma unroll");
     {
-      const auto loop = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      const auto loop = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
       w.raw(lanes);
     }
     if (!behind.empty()) w.line(behind);
@@ -257,24 +233,17 @@ class Transpose {
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line(fmt::format("constexpr int kSide = 32 * kVec, kTurns = kSide / {};", name("TALL")));
-    w.line(fmt::format("__shared__ {} tile[kSide][kSide + {}];", memory_type(kept_dtype()),
-                       name("PAD")));
+    w.line("constexpr int kSide = 32 * kVec, kTurns = kSide / {};", name("TALL"));
+    w.line("__shared__ {} tile[kSide][kSide + {}];", memory_type(kept_dtype()), name("PAD"));
     w.line("const int fast = threadIdx.x * kVec;");
-    w.line(fmt::format("const Index tiles = ({} + kSide - 1) / kSide;", width_text_));
-    w.line(fmt::format("const Index stacks = ({} + kSide - 1) / kSide;", height_text_));
+    w.line("const Index tiles = ({} + kSide - 1) / kSide;", width_text_);
+    w.line("const Index stacks = ({} + kSide - 1) / kSide;", height_text_);
     w.line("const Index first_column = blockIdx.x % tiles * kSide;");
     w.line("const Index first_row = blockIdx.x / tiles % stacks * kSide;");
-    std::string left = "blockIdx.x / tiles / stacks";
-    for (size_t a = others_.size(); a-- > 0;) {
-      const std::string by = as_factor(others_[a].extent);
-      w.line(a == 0 ? fmt::format("const Index {} = {};", others_[a].name, left)
-                    : fmt::format("const Index {} = {} % {};", others_[a].name, left, by));
-      left = fmt::format("{} / {}", left, by);
-    }
+    write_axes(others_, "blockIdx.x / tiles / stacks", e_, w);
     w.raw(outer_text_);
     if (switches_) {
-      const auto inside = w.block(fmt::format("if (!{})", name("TILED")));
+      const auto inside = w.block("if (!{})", name("TILED"));
       write_pass(w, no_packs_, along_, "first_row + place", last_, "first_column + fast", direct_);
       w.line("return;");
     }
@@ -290,29 +259,26 @@ class Transpose {
                   const std::string& slow_at, const std::string& fast, const std::string& fast_at,
                   const std::string& body) {
     const auto place = [&] {
-      w.line(fmt::format("const int place = threadIdx.y + u * {};", name("TALL")));
-      w.line(fmt::format("const Index {} = {}, {} = {};", slow, slow_at, fast, fast_at));
+      w.line("const int place = threadIdx.y + u * {};", name("TALL"));
+      w.line("const Index {} = {}, {} = {};", slow, slow_at, fast, fast_at);
     };
     const std::string guard =
         fmt::format("{} < {} && {} < {}", last_, width_text_, along_, height_text_);
-    if (!packs.loads().empty()) packs.write_ahead(w, "kTurns", place, guard);
-    w.line("#pragma unroll");
-    const auto loop = w.block("for (int u = 0; u < kTurns; ++u)");
+    packs.write_ahead(w, "kTurns", place, guard);
+    const auto loop = w.unrolled("for (int u = 0; u < kTurns; ++u)");
     place();
-    const auto inside = w.block(fmt::format("if ({})", guard));
+    const auto inside = w.block("if ({})", guard);
     w.raw(body);
   }
 
-  const Region& region_;
   bool switches_;  // the tile can be switched off (TILED)
-  KernelBuilder kernel_;
   Turned turned_;
   Domain domain_;
   std::string last_, along_;
   Emitter e_;
   Packs packs_in_, packs_out_, no_packs_;
   int pack_scope_ = 0, lane_scope_ = 0;
-  Dim width_{1}, height_{1}, count_{1};
+  Dim width_{1}, height_{1};
   std::vector<Axis> others_;
   std::string height_text_, width_text_, in_, out_, direct_, outer_text_;
   std::string moved_;  // the element that is copied to the tile; empty if it is computed
@@ -325,10 +291,7 @@ bool transpose_applies(const Region& region, const TargetContext&) {
 }  // namespace
 
 Schedules transpose_schedules() {
-  return {{"transpose", "tiles turned in shared memory", transpose_applies,
-           [](const Region& region, const TargetContext& context) {
-             return Transpose(region, context).emit();
-           }}};
+  return {{"transpose", "tiles turned in shared memory", transpose_applies, emit_by<Transpose>}};
 }
 
 }  // namespace kw::generate

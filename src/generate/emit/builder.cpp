@@ -118,7 +118,7 @@ void KernelBuilder::methods(std::initializer_list<const char*> ids) {
 
 std::string KernelBuilder::let(const char* text, const std::string& value) {
   const auto same = [&](const auto& known) { return known.first == name(text); };
-  if (std::none_of(kernel_.lets.begin(), kernel_.lets.end(), same)) {
+  if (std::ranges::none_of(kernel_.lets, same)) {
     kernel_.lets.emplace_back(name(text), value);
   }
   return name(text);
@@ -134,7 +134,7 @@ std::string KernelBuilder::items(const char* text, const std::string& count) {
   return own + "_ITEMS";
 }
 
-void KernelBuilder::scratch(const std::string& name, tensor::DType dtype, const std::string& extent,
+void KernelBuilder::scratch(const std::string& name, DType dtype, const std::string& extent,
                             const std::string& fill) {
   kernel_.scratch.push_back({name, dtype, extent, fill});
 }

@@ -73,7 +73,7 @@ class KernelBuilder {
   /// Defines `text` as `count`, the number of packs per thread. Returns the name of that number
   /// rounded up to one of a few values; a kernel is compiled for each of them.
   std::string items(const char* text, const std::string& count);
-  void scratch(const std::string& name, tensor::DType dtype, const std::string& extent,
+  void scratch(const std::string& name, DType dtype, const std::string& extent,
                const std::string& fill = "");
 
   /// Adds helpers that bodies call, in addition to those that emitters noted.

@@ -11,13 +11,25 @@ namespace {
 bool always_one(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
 
 bool seen_as_one(const Axis& outer, const Axis& inner, const std::vector<Dim>& used) {
-  return std::all_of(used.begin(), used.end(), [&](const Dim& index) {
+  return std::ranges::all_of(used, [&](const Dim& index) {
     const auto a = coefficient(index, outer.name), b = coefficient(index, inner.name);
     return a && b && a->same_text(*b * inner.extent);
   });
 }
 
 }  // namespace
+
+std::vector<std::string> names_of(const std::vector<Axis>& axes) {
+  std::vector<std::string> names;
+  for (const Axis& axis : axes) names.push_back(axis.name);
+  return names;
+}
+
+Dim count_of(const std::vector<Axis>& axes) {
+  Dim count(1);
+  for (const Axis& axis : axes) count = count * axis.extent;
+  return count;
+}
 
 Domain make_domain(const Shape& shape, const std::string& prefix) {
   Domain domain{shape, {}, {}};

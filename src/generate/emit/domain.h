@@ -16,6 +16,10 @@ struct Axis {
   Dim extent{1};
 };
 
+std::vector<std::string> names_of(const std::vector<Axis>& axes);
+/// The product of all extents.
+Dim count_of(const std::vector<Axis>& axes);
+
 struct Domain {
   Shape shape;
   Index index;             // a variable per dim; 0 if the extent is always 1

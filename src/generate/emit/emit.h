@@ -9,6 +9,7 @@
 #include "emit/packs.h"
 #include "emit/region.h"
 #include "emit/reshapes.h"
+#include "emit/row_frame.h"
 #include "emit/row_loop.h"
 #include "emit/schedule.h"
 #include "emit/target_context.h"

@@ -15,12 +15,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
-using tensor::DType;
-
 namespace {
 
 constexpr size_t kLongExpression = 64;
@@ -28,8 +22,8 @@ constexpr size_t kLongExpression = 64;
 bool is_name_or_number(const std::string& text) {
   const std::string_view name =
       std::string_view(text).substr(0, text.ends_with("[lane]") ? text.size() - 6 : text.size());
-  return std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return std::ranges::all_of(
+      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 
 /// The name of a value if the reference's author gave it none.
@@ -128,12 +122,12 @@ std::string Emitter::declare(int level, const std::string& type, const std::stri
   const std::string name = fresh_variable(wish, level);
   const Scope& scope = scopes_[static_cast<size_t>(level)];
   if (scope.counter.empty()) {
-    at(level).line(fmt::format("const {} {} = {};", type, name, text));
+    at(level).line("const {} {} = {};", type, name, text);
     return name;
   }
-  at(scope.inside).line(fmt::format("{} {}[{}];", type, name, scope.count));
+  at(scope.inside).line("{} {}[{}];", type, name, scope.count);
   const std::string element = fmt::format("{}[{}]", name, scope.counter);
-  at(level).line(fmt::format("{} = {};", element, text));
+  at(level).line("{} = {};", element, text);
   return element;
 }
 
@@ -191,7 +185,7 @@ std::string Emitter::stored(const Value& value, DType dtype) {
 void Emitter::store(int level, const Store& store, const Dim& address, const Value& value) {
   touch(store.to);
   const std::string place = text(address);
-  at(level).line(fmt::format("{}[{}] = {};", store.to.name, place, stored(value, store.to.dtype)));
+  at(level).line("{}[{}] = {};", store.to.name, place, stored(value, store.to.dtype));
 }
 
 std::string Emitter::key_of(NodeId node, const Index& index) const {
@@ -247,9 +241,8 @@ std::string Emitter::named(int level, const std::string& type, const std::string
 
 Value Emitter::compute(NodeId id, const Index& index) {
   const auto loaded = region_.loads.find(id);
-  if (loaded != region_.loads.end()) {
-    return load(id, loaded->second, linear(loaded->second.shape, index));
-  }
+  if (loaded != region_.loads.end())
+    return load(loaded->second, linear(loaded->second.shape, index));
   if (on_node) {
     if (std::optional<Value> hooked = on_node(id, index)) return *hooked;
   }
@@ -270,10 +263,10 @@ Value Emitter::plain(NodeId id, const Index& index) {
   }
 }
 
-Value Emitter::load(NodeId node, const Buffer& buffer, const Dim& address) {
+Value Emitter::load(const Buffer& buffer, const Dim& address) {
   touch(buffer);
   if (on_load && conditions_.empty()) {
-    if (std::optional<Value> hooked = on_load(node, buffer, address)) return *hooked;
+    if (std::optional<Value> hooked = on_load(buffer, address)) return *hooked;
   }
   Access access{buffer, address, {}, true};
   if (!conditions_.empty()) {

@@ -45,18 +45,17 @@ struct Used {
   /// Names in indices that are not variables: dims and lets, which the kernel takes as arguments.
   std::set<std::string> parameters;
   /// The number of times each node was computed, at different indices or in different scopes.
-  std::map<graph::NodeId, int> instances;
+  std::map<NodeId, int> instances;
 };
 
 class Emitter {
  public:
-  using LoadHook =
-      std::function<std::optional<Value>(graph::NodeId, const Buffer&, const Dim& address)>;
+  using LoadHook = std::function<std::optional<Value>(const Buffer&, const Dim& address)>;
   /// `condition` is the name of the condition under which it is read; "" if it is always read. The
   /// value is 0 if the condition is false.
   using AccessHook =
       std::function<std::optional<Value>(const Access&, const std::string& condition, int level)>;
-  using NodeHook = std::function<std::optional<Value>(graph::NodeId, const Index&)>;
+  using NodeHook = std::function<std::optional<Value>(NodeId, const Index&)>;
 
   /// `indent` is the indentation of the outermost scope's statements.
   explicit Emitter(const Region& region, int indent = 1);
@@ -85,11 +84,11 @@ class Emitter {
   std::string fresh_variable(const std::string& wish, int level);
 
   /// The node's value in registers.
-  Value value(graph::NodeId node, const Index& index);
+  Value value(NodeId node, const Index& index);
   /// The same without the node's hook, for hooks that need the node computed.
-  Value plain(graph::NodeId node, const Index& index);
+  Value plain(NodeId node, const Index& index);
   /// The value with its own name.
-  Value bound(const Value& value, tensor::DType dtype, const std::string& wish);
+  Value bound(const Value& value, DType dtype, const std::string& wish);
   /// Declares a value in that scope and returns its name.
   std::string declare(int level, const std::string& type, const std::string& wish,
                       const std::string& text);
@@ -103,11 +102,11 @@ class Emitter {
   /// Writes loops with these heads around the text of `body`'s scope, in `level`.
   void nest(int level, const std::vector<std::string>& heads, const std::string& body);
   /// The text of a value to store: rounded to the dtype.
-  std::string stored(const Value& value, tensor::DType dtype);
+  std::string stored(const Value& value, DType dtype);
   /// Stores the value in that scope.
   void store(int level, const Store& store, const Dim& address, const Value& value);
   /// `x[address]` as a register value; the hooks for loads may replace it.
-  Value load(graph::NodeId node, const Buffer& buffer, const Dim& address);
+  Value load(const Buffer& buffer, const Dim& address);
   /// A value that is valid only if a named condition holds.
   struct Guarded {
     std::string condition;
@@ -150,32 +149,32 @@ class Emitter {
     bool bounded = true;
   };
 
-  std::string key_of(graph::NodeId node, const Index& index) const;
+  std::string key_of(NodeId node, const Index& index) const;
   const Value* remembered(const std::string& key) const;
-  Value compute(graph::NodeId node, const Index& index);
-  Value pointwise(graph::NodeId node, const Index& index);
-  Value hoisted(graph::NodeId node, const Index& index, const Value& value, int level);
-  std::optional<Value> shortcut(graph::NodeId node, const Index& index);
-  bool deserves_name(graph::NodeId node, const Value& value) const;
+  Value compute(NodeId node, const Index& index);
+  Value pointwise(NodeId node, const Index& index);
+  Value hoisted(NodeId node, const Index& index, const Value& value, int level);
+  std::optional<Value> shortcut(NodeId node, const Index& index);
+  bool deserves_name(NodeId node, const Value& value) const;
 
   const Region& region_;
   std::vector<Scope> scopes_;
   std::map<std::string, int> variable_level_;
   std::set<std::string> names_;
   std::map<std::string, int> numbers_;  // first number that may be free for a name
-  std::map<graph::NodeId, int> uses_;
+  std::map<NodeId, int> uses_;
   std::vector<Condition> conditions_;
   Used used_;
   size_t work_ = 0;
 };
 
 /// Movement ops, as values of their source at another index.
-Value moved_value(Emitter& e, graph::NodeId node, const Index& index);
+Value moved_value(Emitter& e, NodeId node, const Index& index);
 /// Ops that read many elements, as loops of one thread.
-Value serial_value(Emitter& e, graph::NodeId node, const Index& index);
+Value serial_value(Emitter& e, NodeId node, const Index& index);
 /// Counts, in a loop at `level`, the elements of the line that precede `candidate`, which is at
 /// `at`. Returns the name of the count.
-std::string serial_rank(Emitter& e, int level, const graph::Node& selection, graph::NodeId input,
-                        const Index& at, const std::string& candidate);
+std::string serial_rank(Emitter& e, int level, const Node& selection, NodeId input, const Index& at,
+                        const std::string& candidate);
 
 }  // namespace kw::generate

@@ -20,15 +20,15 @@ void finalize(Kernel& kernel, const TargetContext& context) {
     const size_t equals = method.off.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = method.off.substr(0, equals);
-    const auto tune = std::find_if(kernel.tunes.begin(), kernel.tunes.end(),
-                                   [&](const Tune& one) { return one.name == name; });
+    const auto tune =
+        std::ranges::find_if(kernel.tunes, [&](const Tune& one) { return one.name == name; });
     if (tune == kernel.tunes.end() || tune->values.size() > 1) continue;
     method.when = method.off = "";
   }
   // A method is not listed if its tunable now has only the value that switches it off.
   std::erase_if(kernel.methods, [&](const Method& method) {
     return method.when.empty() && method.id == "compute.ilp_unroll_register_tile" &&
-           std::any_of(kernel.tunes.begin(), kernel.tunes.end(), [](const Tune& tune) {
+           std::ranges::any_of(kernel.tunes, [](const Tune& tune) {
              return tune.name.rfind("UNROLL", 0) == 0 && tune.values == std::vector<int64_t>{1};
            });
   });

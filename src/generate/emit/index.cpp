@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/contains.h"
 
 namespace kw::generate {
 
@@ -61,8 +62,7 @@ std::optional<Dim> largest(const Dim& expr, const Ranges& ranges) {
 }  // namespace
 
 bool never_negative(const Dim& expr) {
-  return std::all_of(expr.terms().begin(), expr.terms().end(),
-                     [](const auto& term) { return term.second > 0; });
+  return std::ranges::all_of(expr.terms(), [](const auto& term) { return term.second > 0; });
 }
 
 // No extent is 0 when code runs, so every name is at least 1.
@@ -133,7 +133,7 @@ bool mentions(const Dim& expr, const std::string& name) {
       if (factor == name) return true;
       if (factor.size() <= name.size()) continue;
       const std::vector<std::string> words = identifiers(factor);
-      if (std::find(words.begin(), words.end(), name) != words.end()) return true;
+      if (contains(words, name)) return true;
     }
   }
   return false;
@@ -181,7 +181,7 @@ Dim with_value(const Dim& expr, int64_t value) {
 std::optional<Dim> coefficient(const Dim& expr, const std::string& name) {
   Dim out(0);
   for (const auto& [factors, number] : expr.terms()) {
-    const auto times = std::count(factors.begin(), factors.end(), name);
+    const auto times = std::ranges::count(factors, name);
     std::vector<std::string> others;
     for (const std::string& factor : factors) {
       if (factor == name) continue;

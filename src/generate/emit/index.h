@@ -1,4 +1,4 @@
-// Index arithmetic: the position of an element of one tensor in another. An index is a graph::Dim
+// Index arithmetic: the position of an element of one tensor in another. An index is a Dim
 // whose names are loop variables and the task's dims. A part that is not a polynomial becomes a
 // quotient or remainder in parentheses. Not for values of tensors.
 #pragma once
@@ -8,12 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "graph/dim.h"
+#include "text/graph_names.h"
 
 namespace kw::generate {
 
-using graph::Dim;
-using graph::Shape;
 using Index = std::vector<Dim>;
 
 /// The ranges of variables: 0 <= name < extent.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "text/text.h"
 
@@ -15,21 +16,20 @@ constexpr int64_t kIntRoom = 2000000000;
 
 /// The positions of window elements are never computed: windows have more elements than memory
 /// does, and only their dims are used.
-bool is_window(const Region& region, graph::NodeId id, const std::set<graph::NodeId>& windows) {
-  const graph::Node& node = region.node(id);
-  if (node.op == graph::Op::Window) return true;
-  const graph::OpKind kind = graph::op_info(node.op).kind;
-  if (is_heavy(node.op) || (kind != graph::OpKind::Pointwise && kind != graph::OpKind::Movement)) {
+bool is_window(const Region& region, NodeId id, const std::set<NodeId>& windows) {
+  const Node& node = region.node(id);
+  if (node.op == Op::Window) return true;
+  const OpKind kind = graph::op_info(node.op).kind;
+  if (is_heavy(node.op) || (kind != OpKind::Pointwise && kind != OpKind::Movement)) {
     return false;
   }
-  return std::any_of(node.inputs.begin(), node.inputs.end(),
-                     [&](graph::NodeId input) { return windows.count(input) > 0; });
+  return std::ranges::any_of(node.inputs, [&](NodeId input) { return windows.count(input) > 0; });
 }
 
 /// The dims that a reshape numbers together.
-std::vector<Shape> numbered_parts(const Region& region, graph::NodeId id) {
-  const graph::Node& node = region.node(id);
-  if (node.op != graph::Op::Reshape) return {};
+std::vector<Shape> numbered_parts(const Region& region, NodeId id) {
+  const Node& node = region.node(id);
+  if (node.op != Op::Reshape) return {};
   std::vector<Shape> parts;
   for (const Group& group : groups_of(region.node(node.inputs[0]).shape, node.shape)) {
     parts.emplace_back(node.shape.begin() + static_cast<long>(group.to_begin),
@@ -51,15 +51,15 @@ std::string fits_int(const Region& region) {
     }
   };
   for (const Store& store : region.stores) add(store.to.shape);
-  std::set<graph::NodeId> windows;
-  for (const graph::NodeId id : interior(region)) {
+  std::set<NodeId> windows;
+  for (const NodeId id : interior(region)) {
     if (is_window(region, id, windows)) {
       windows.insert(id);
       for (const Shape& part : numbered_parts(region, id)) add(part);
     } else {
       add(region.node(id).shape);
     }
-    for (const graph::NodeId input : region.node(id).inputs) {
+    for (const NodeId input : region.node(id).inputs) {
       const auto found = region.loads.find(input);
       if (found != region.loads.end()) add(found->second.shape);
     }
@@ -70,7 +70,7 @@ std::string fits_int(const Region& region) {
 std::string all_of(const std::vector<std::string>& conditions) {
   std::vector<std::string> kept;
   const auto keep = [&](const std::string& condition) {
-    if (condition.empty() || std::find(kept.begin(), kept.end(), condition) != kept.end()) return;
+    if (condition.empty() || contains(kept, condition)) return;
     kept.push_back(condition);
   };
   for (const std::string& condition : conditions) {

@@ -24,7 +24,7 @@ struct Method {
 
 struct Scratch {
   std::string name;
-  tensor::DType dtype = tensor::DType::Fp32;
+  DType dtype = DType::Fp32;
   std::string extent;  // plan expression
   std::string fill;    // "", "= 0", "= 0 kept"
 };

@@ -12,10 +12,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 Value padded_value(Emitter& e, NodeId id, const Index& index) {
@@ -95,9 +91,8 @@ Value moved_value(Emitter& e, NodeId id, const Index& index) {
     case Op::Reshape: {
       const NodeId before = before_reshapes(e.region(), id);
       const auto loaded = e.region().loads.find(before);
-      if (loaded != e.region().loads.end()) {
-        return e.load(before, loaded->second, linear(node.shape, index));
-      }
+      if (loaded != e.region().loads.end())
+        return e.load(loaded->second, linear(node.shape, index));
       return e.value(before, reshaped(node.shape, index, e.region().node(before).shape, e.ranges));
     }
     case Op::Permute:

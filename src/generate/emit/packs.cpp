@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "emit/kernel.h"
-
 namespace kw::generate {
 
 namespace {
@@ -42,16 +40,16 @@ void Packs::align(const Dim& address) {
     }
     if (inner) continue;
     const auto same = [&](const Dim& other) { return other.same_text(term); };
-    if (std::none_of(multiples_.begin(), multiples_.end(), same)) multiples_.push_back(term);
+    if (std::ranges::none_of(multiples_, same)) multiples_.push_back(term);
   }
 }
 
 std::optional<std::string> Packs::element(const Buffer& buffer, const Dim& address,
                                           const std::string& subscript) {
   if (!runs_along(address)) return std::nullopt;
-  if (buffer.dtype == tensor::DType::E8m0) e_.need("from_exponent");
+  if (buffer.dtype == DType::E8m0) e_.need("from_exponent");
   align(address);
-  auto found = std::find_if(loads_.begin(), loads_.end(), [&](const PackLoad& load) {
+  auto found = std::ranges::find_if(loads_, [&](const PackLoad& load) {
     return load.buffer.name == buffer.name && load.address.same_text(address);
   });
   if (found == loads_.end()) {
@@ -61,10 +59,37 @@ std::optional<std::string> Packs::element(const Buffer& buffer, const Dim& addre
   return fmt::format("{}{}.at[{}]", found->name, subscript, kLane);
 }
 
+std::optional<Value> Packs::value(const Buffer& buffer, const Dim& address, const Renames& by,
+                                  int level) {
+  const auto text = element(buffer, substitute(address, by), "[u]");
+  if (!text) return std::nullopt;
+  e_.note(address);
+  return Value{{from_memory(buffer.dtype, *text)}, level};
+}
+
 bool Packs::can_store(const Dim& address) {
   if (!runs_along(address)) return false;
   align(address);
   return true;
+}
+
+void Packs::store(const Store& store, const Index& index, const Renames& by, int level) {
+  const Dim whole = linear(store.to.shape, index), address = substitute(whole, by);
+  stores_align_ = can_store(address) && stores_align_;
+  const Value value = e_.value(store.node, index);
+  e_.touch(store.to);
+  e_.note(whole);
+  const std::string pack = e_.fresh(store.to.name + "_pack");
+  stores_.push_back({store.to, address, pack});
+  e_.at(level).line("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype));
+}
+
+void Packs::write_stores(CudaWriter& w, const std::function<void()>& fill) const {
+  for (const PackStore& store : stores_)
+    w.line("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack);
+  fill();
+  for (const PackStore& store : stores_)
+    w.line("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack);
 }
 
 std::vector<std::string> Packs::conditions(const std::string& vec) const {
@@ -89,21 +114,24 @@ int64_t Packs::narrowest(int64_t most) const {
   return most;
 }
 
+int64_t Packs::width(int64_t most) const {
+  return loads_.empty() ? 1 : std::min<int64_t>(16 / narrowest(most), 8);
+}
+
 void Packs::write_loads(CudaWriter& w) const {
   for (const PackLoad& load : loads_)
-    w.line(fmt::format("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name,
-                       load.address.text()));
+    w.line("{}[u] = load_pack<kVec>({} + {});", load.name, load.buffer.name, load.address.text());
 }
 
 void Packs::write_ahead(CudaWriter& w, const std::string& count, const std::function<void()>& place,
-                        const std::string& guard) const {
+                        const std::string& guard, const std::function<void()>& first) const {
   if (loads_.empty()) return;
   for (const PackLoad& load : loads_)
-    w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name, count));
-  w.line("#pragma unroll");
-  const auto loop = w.block(fmt::format("for (int u = 0; u < {}; ++u)", count));
+    w.line("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name, count);
+  const auto loop = w.unrolled("for (int u = 0; u < {}; ++u)", count);
   place();
-  const auto inside = w.block(fmt::format("if ({})", guard));
+  const auto inside = w.block("if ({})", guard);
+  first();
   write_loads(w);
 }
 

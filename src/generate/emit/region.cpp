@@ -1,13 +1,8 @@
 #include "emit/region.h"
 
-#include <algorithm>
-
 namespace kw::generate {
 
-using graph::NodeId;
-using graph::OpKind;
-
-bool is_heavy(graph::Op op) {
+bool is_heavy(Op op) {
   switch (graph::op_info(op).kind) {
     case OpKind::Reduction:
     case OpKind::Scan:
@@ -15,7 +10,7 @@ bool is_heavy(graph::Op op) {
     case OpKind::Contraction:
       return true;
     default:
-      return op == graph::Op::Scatter || op == graph::Op::Fold;
+      return op == Op::Scatter || op == Op::Fold;
   }
 }
 

@@ -8,40 +8,39 @@
 #include <vector>
 
 #include "emit/index.h"
-#include "graph/graph.h"
 
 namespace kw::generate {
 
 /// A contiguous tensor in memory: an input, an output or scratch of the module.
 struct Buffer {
   std::string name;
-  tensor::DType dtype = tensor::DType::Fp32;
+  DType dtype = DType::Fp32;
   Shape shape;
 };
 
 struct Store {
-  graph::NodeId node = 0;
+  NodeId node = 0;
   Buffer to;  // has the node's shape
 };
 
 struct Region {
-  const graph::Graph* graph = nullptr;
+  const Graph* graph = nullptr;
   std::string name;                       // name of the kernel
   std::vector<Store> stores;              // at least one
-  std::map<graph::NodeId, Buffer> loads;  // never one of `stores`
+  std::map<NodeId, Buffer> loads;         // never one of `stores`
   std::set<std::string> in_place;         // also read; each element before it is written
   std::set<std::string> taken;            // names that variables must not have
   std::string suffix;                     // suffix of tunables and lets: "" or "_2"
 
-  const graph::Node& node(graph::NodeId id) const { return (*graph)[id]; }
-  const graph::Node& root(size_t i = 0) const { return node(stores[i].node); }
+  const Node& node(NodeId id) const { return (*graph)[id]; }
+  const Node& root(size_t i = 0) const { return node(stores[i].node); }
 };
 
 /// Nodes computed in registers, in order: what the stores need, down to the loads.
-std::vector<graph::NodeId> interior(const Region& region);
+std::vector<NodeId> interior(const Region& region);
 /// The interior nodes that are not element-wise: reductions, scans, selections, products, scatters,
 /// folds.
-std::vector<graph::NodeId> heavy_nodes(const Region& region);
-bool is_heavy(graph::Op op);
+std::vector<NodeId> heavy_nodes(const Region& region);
+bool is_heavy(Op op);
 
 }  // namespace kw::generate

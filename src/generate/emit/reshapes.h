@@ -7,8 +7,8 @@
 namespace kw::generate {
 
 /// The node before any reshapes that this region computes.
-inline graph::NodeId before_reshapes(const Region& region, graph::NodeId id) {
-  while (region.loads.count(id) == 0 && region.node(id).op == graph::Op::Reshape) {
+inline NodeId before_reshapes(const Region& region, NodeId id) {
+  while (region.loads.count(id) == 0 && region.node(id).op == Op::Reshape) {
     id = region.node(id).inputs[0];
   }
   return id;

@@ -8,10 +8,9 @@
 
 #include <algorithm>
 
-namespace kw::generate {
+#include "emit/row_frame.h"
 
-using graph::NodeId;
-using graph::OpKind;
+namespace kw::generate {
 
 namespace {
 
@@ -50,8 +49,10 @@ void name_whole(Joined& joined, const std::string& whole) {
 
 void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
                  CudaWriter& w) {
-  if (axes.size() == 1) return;
-  std::string left = whole;
+  if (axes.size() > 1) write_axes(axes, whole, e, w);
+}
+
+void write_axes(const std::vector<Axis>& axes, std::string left, Emitter& e, CudaWriter& w) {
   for (size_t a = axes.size(); a-- > 0;) {
     e.note(axes[a].extent);
     const std::string by = as_factor(axes[a].extent);
@@ -95,12 +96,6 @@ std::vector<std::string> RowLoop::element_variables(const std::string& counter) 
   return own;
 }
 
-Dim RowLoop::rows() const {
-  Dim rows(1);
-  for (const Axis& axis : rows_.axes) rows = rows * axis.extent;
-  return rows;
-}
-
 std::map<std::string, Dim> RowLoop::rename(const Dim& column) const {
   std::map<std::string, Dim> by = rows_.rename;
   if (!along_.empty()) by.insert_or_assign(along_, column);
@@ -120,8 +115,7 @@ ReducedLoop::ReducedLoop(const Region& region, const Shape& shape, const std::ve
     : domain_(make_domain(shape, "i")), dims_(dims) {
   Domain kept = domain_, reduced = domain_;
   const auto is_reduced = [&](const Axis& axis) {
-    return std::any_of(dims.begin(), dims.end(),
-                       [&](int d) { return axis.name == fmt::format("i{}", d); });
+    return std::ranges::any_of(dims, [&](int d) { return axis.name == fmt::format("i{}", d); });
   };
   std::erase_if(kept.dims, is_reduced);
   std::erase_if(reduced.dims, [&](const Axis& axis) { return !is_reduced(axis); });
@@ -145,17 +139,10 @@ Shape ReducedLoop::result_shape() const {
   return shape;
 }
 
-Dim ReducedLoop::product(const Joined& joined) {
-  Dim count(1);
-  for (const Axis& axis : joined.axes) count = count * axis.extent;
-  return count;
-}
-
-std::set<std::string> ReducedLoop::axes() const {
-  std::set<std::string> names = {"row", "column"};
-  for (const Joined* joined : {&kept_, &reduced_}) {
-    for (const auto& axis : joined->axes) names.insert(axis.name);
-  }
+std::vector<std::string> ReducedLoop::axes() const {
+  std::vector<std::string> names = {"row", "column"};
+  for (const Joined* joined : {&kept_, &reduced_})
+    for (const Axis& axis : joined->axes) names.push_back(axis.name);
   return names;
 }
 
@@ -190,9 +177,26 @@ std::map<std::string, Dim> ReducedLoop::rename(const Dim& lane) const {
   return by;
 }
 
-void ReducedLoop::write_parts(const Joined& joined, const std::string& whole, Emitter& e,
-                              CudaWriter& w) {
-  generate::write_parts(joined.axes, whole, e, w);
+void ReducedLoop::write_row(Emitter& e, CudaWriter& w) const {
+  write_parts(kept_.axes, "row", e, w);
+}
+
+void ReducedLoop::write_column(Emitter& e, CudaWriter& w) const {
+  write_parts(reduced_.axes, "column", e, w);
+}
+
+void RowFrame::open_row() {
+  e_.open(loop_.row_variables(), 0, 0);
+  length_ = e_.text(loop_.length());
+  rows_ = e_.text(loop_.rows());
+  e_.on_load = [this](const Buffer& buffer, const Dim& address) {
+    return packs_.value(buffer, address, in_memory_, lane_scope_);
+  };
+}
+
+void RowFrame::open_pack(int deeper, const std::vector<std::string>& variables) {
+  const int pack_scope = e_.open(variables, 1, deeper);
+  lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
 }
 
 bool same_shape(const Shape& a, const Shape& b) {

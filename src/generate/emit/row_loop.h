@@ -9,7 +9,6 @@
 
 #include "emit/domain.h"
 #include "emit/emitter.h"
-#include "emit/kernel.h"
 
 namespace kw::generate {
 
@@ -17,8 +16,8 @@ class RowLoop {
  public:
   /// Rows of `shape` along `axis`. `values` are computed at every element. The schedule itself
   /// supplies the nodes of `hooked`, whose values already exist.
-  RowLoop(const Region& region, const Shape& shape, size_t axis,
-          const std::vector<graph::NodeId>& values, const std::set<graph::NodeId>& hooked);
+  RowLoop(const Region& region, const Shape& shape, size_t axis, const std::vector<NodeId>& values,
+          const std::set<NodeId>& hooked);
 
   /// The element's index: a variable per dim.
   const Index& index() const { return domain_.index; }
@@ -31,7 +30,7 @@ class RowLoop {
   /// Variables of one element: `counter`, and the axis' variable.
   std::vector<std::string> element_variables(const std::string& counter) const;
   const Dim& length() const { return domain_.shape[axis_]; }
-  Dim rows() const;
+  Dim rows() const { return count_of(rows_.axes); }
   Ranges ranges() const { return ranges_of(domain_); }
   /// Replacements for the variables: those of the row by `row`, the axis' by `column`.
   std::map<std::string, Dim> rename(const Dim& column) const;
@@ -52,19 +51,19 @@ class RowLoop {
 class ReducedLoop {
  public:
   ReducedLoop(const Region& region, const Shape& shape, const std::vector<int>& dims,
-              const std::vector<graph::NodeId>& values, const std::set<graph::NodeId>& hooked = {});
+              const std::vector<NodeId>& values, const std::set<NodeId>& hooked = {});
 
   const Index& index() const { return domain_.index; }
   /// The index of a result: 0 along the reduced dims.
   Index result_index() const;
   Shape result_shape() const;
-  Dim rows() const { return product(kept_); }
-  Dim columns() const { return product(reduced_); }
+  Dim rows() const { return count_of(kept_.axes); }
+  Dim columns() const { return count_of(reduced_.axes); }
   /// The axis along which adjacent rows lie: "row", or "minor" if rows have parts.
   const std::string& inner() const { return kept_.axes.back().name; }
   const Dim& inner_extent() const { return kept_.axes.back().extent; }
   /// The names of all axes, which are known before any load.
-  std::set<std::string> axes() const;
+  std::vector<std::string> axes() const;
   /// The domain's variables in three sets: those of the inner axis, the other kept ones, the
   /// reduced ones.
   std::vector<std::string> inner_variables() const;
@@ -73,32 +72,29 @@ class ReducedLoop {
   Ranges ranges() const { return ranges_of(domain_); }
   /// Replacements for all variables; `lane` is added to the inner axis.
   std::map<std::string, Dim> rename(const Dim& lane) const;
-  void write_row(Emitter& e, CudaWriter& w) const { write_parts(kept_, "row", e, w); }
-  void write_column(Emitter& e, CudaWriter& w) const { write_parts(reduced_, "column", e, w); }
+  void write_row(Emitter& e, CudaWriter& w) const;
+  void write_column(Emitter& e, CudaWriter& w) const;
 
  private:
-  static Dim product(const Joined& joined);
-  static void write_parts(const Joined& joined, const std::string& whole, Emitter& e,
-                          CudaWriter& w);
-
   Domain domain_;
   std::vector<int> dims_;
   Joined kept_, reduced_;
 };
 
 /// Whether every store is computed element by element from the values of `roots`, all of one shape.
-bool stores_follow(const Region& region, const std::set<graph::NodeId>& roots, const Shape& shape);
+bool stores_follow(const Region& region, const std::set<NodeId>& roots, const Shape& shape);
 
 /// Whether `node` or a node it is computed from is one of these.
-bool depends_on(const Region& region, graph::NodeId node, const std::set<graph::NodeId>& roots);
+bool depends_on(const Region& region, NodeId node, const std::set<NodeId>& roots);
 
 /// A name for scratch of the region's kernel that no tensor has.
 std::string scratch_name(const Region& region, const std::string& what);
 
 bool same_shape(const Shape& a, const Shape& b);
 
-/// Computes the axes from the number of the whole, innermost first; writes no code for a single
-/// axis.
+/// Computes the axes from `left`, the number of the whole, innermost first.
+void write_axes(const std::vector<Axis>& axes, std::string left, Emitter& e, CudaWriter& w);
+/// The same for several axes; writes no code for a single one, which is the whole.
 void write_parts(const std::vector<Axis>& axes, const std::string& whole, Emitter& e,
                  CudaWriter& w);
 

@@ -15,11 +15,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 /// Long sums of one thread use double: they have no tree that keeps the error small.
@@ -53,19 +48,19 @@ std::string extreme(DType dtype, bool lowest) {
 class Serial {
  public:
   Serial(Emitter& e, NodeId id, const Index& index)
-      : e_(e), id_(id), node_(e.region().node(id)), index_(index) {
+      : e_(e), node_(e.region().node(id)), index_(index) {
     for (const Dim& dim : index) level_ = std::max(level_, e.level_of(dim));
   }
 
   Value run() {
     switch (graph::op_info(node_.op).kind) {
-      case graph::OpKind::Reduction:
+      case OpKind::Reduction:
         return reduction();
-      case graph::OpKind::Scan:
+      case OpKind::Scan:
         return scan();
-      case graph::OpKind::Selection:
+      case OpKind::Selection:
         return selection();
-      case graph::OpKind::Contraction:
+      case OpKind::Contraction:
         return product();
       default:
         return node_.op == Op::Fold ? folded() : scatter();
@@ -97,7 +92,7 @@ class Serial {
 
   std::string declare(const std::string& type, const char* wish, const std::string& start) {
     const std::string name = e_.fresh_variable(wish, level_);
-    out().line(fmt::format("{} {} = {};", type, name, start));
+    out().line("{} {} = {};", type, name, start);
     return name;
   }
 
@@ -212,9 +207,9 @@ class Serial {
         better += last ? fmt::format(" || {0} != {0}", name)
                        : fmt::format(" || ({0} != {0} && {1} == {1})", name, best);
       }
-      const auto block = e_.at(inner).block(fmt::format("if ({} < 0 || {})", where, better));
-      e_.at(inner).line(fmt::format("{} = {};", best, name));
-      e_.at(inner).line(fmt::format("{} = {};", where, e_.text(place)));
+      const auto block = e_.at(inner).block("if ({} < 0 || {})", where, better);
+      e_.at(inner).line("{} = {};", best, name);
+      e_.at(inner).line("{} = {};", where, e_.text(place));
     });
     return {{where}, level_};
   }
@@ -233,9 +228,9 @@ class Serial {
       const std::string& x = terms[static_cast<size_t>(turn)];
       std::string better = fmt::format("{} {} {}", x, node_.op == Op::ArgMax ? ">" : "<", best);
       if (is_floating(dtype)) better += fmt::format(" || ({0} != {0} && {1} == {1})", x, best);
-      const auto block = out().block(fmt::format("if ({})", better));
-      out().line(fmt::format("{} = {};", best, x));
-      out().line(fmt::format("{} = {};", where, turn));
+      const auto block = out().block("if ({})", better);
+      out().line("{} = {};", best, x);
+      out().line("{} = {};", where, turn);
     }
     return {{fmt::format("static_cast<long long>({})", where)}, level_};
   }
@@ -275,8 +270,7 @@ class Serial {
       x = e_.bound({x.expr, inner}, dtype, "candidate");
       const std::string rank = serial_rank(e_, inner, node_, node_.inputs[0], at, x.expr.text);
       const std::string give = values ? x.expr.text : e_.text(at[along]);
-      e_.at(inner).line(
-          fmt::format("if ({} == {}) {} = {};", rank, e_.text(index_[along]), result, give));
+      e_.at(inner).line("if ({} == {}) {} = {};", rank, e_.text(index_[along]), result, give);
     });
     return {{result}, level_};
   }
@@ -295,7 +289,7 @@ class Serial {
     in_loops([&](int inner) {
       const std::string a = e_.value(node_.inputs[0], left).expr.operand();
       const std::string b = e_.value(node_.inputs[1], right).expr.operand();
-      e_.at(inner).line(fmt::format("{} += static_cast<{}>({}) * {};", name, type, a, b));
+      e_.at(inner).line("{} += static_cast<{}>({}) * {};", name, type, a, b);
     });
     return {{narrowed(node_.dtype, name)}, level_};
   }
@@ -330,15 +324,15 @@ class Serial {
     const Dim k = loop_over(count, "0", e_.text(count));
     in_loops([&](int inner) {
       const std::string part = e_.fresh_variable("part", inner);
-      e_.at(inner).line(fmt::format("{} {} = 0;", register_type(node_.dtype), part));
+      e_.at(inner).line("{} {} = 0;", register_type(node_.dtype), part);
       for (int64_t tap = 0; tap < taps; ++tap) {
         Index left = index_, right = index_;
         left[index_.size() - 1] = right[index_.size() - 2] = k * Dim(taps) + Dim(tap);
         const std::string a = e_.value(node_.inputs[0], left).expr.operand();
         const std::string b = e_.value(node_.inputs[1], right).expr.operand();
-        e_.at(inner).line(fmt::format("{} += {} * {};", part, a, b));
+        e_.at(inner).line("{} += {} * {};", part, a, b);
       }
-      e_.at(inner).line(fmt::format("{} += {};", name, part));
+      e_.at(inner).line("{} += {};", name, part);
     });
     return {{narrowed(node_.dtype, name)}, level_};
   }
@@ -370,7 +364,7 @@ class Serial {
     const std::string name = declare(accumulator_type(node_.dtype), "total", "0");
     in_loops([&](int inner) {
       const std::string x = window_element(k, inner).expr.operand();
-      e_.at(inner).line(fmt::format("{} += {};", name, x));
+      e_.at(inner).line("{} += {};", name, x);
     });
     return {{narrowed(node_.dtype, name)}, level_};
   }
@@ -451,7 +445,6 @@ class Serial {
   }
 
   Emitter& e_;
-  NodeId id_;
   const Node& node_;
   const Index& index_;
   int level_ = 0;
@@ -466,7 +459,7 @@ std::string serial_rank(Emitter& e, int level, const Node& node, NodeId input, c
   const Dim& extent = e.region().node(input).shape[along];
   const DType dtype = e.region().node(input).dtype;
   const std::string rank = e.fresh_variable("rank", level), other = e.fresh("j");
-  e.at(level).line(fmt::format("Index {} = 0;", rank));
+  e.at(level).line("Index {} = 0;", rank);
   const std::string head =
       fmt::format("for (Index {0} = 0; {0} < {1}; ++{0})", other, e.text(extent));
   e.ranges.insert_or_assign(other, extent);
@@ -477,8 +470,8 @@ std::string serial_rank(Emitter& e, int level, const Node& node, NodeId input, c
   x = e.bound({x.expr, inner}, dtype, "rival");
   const std::string function = node.attrs.descending ? "ranks_above" : "ranks_below";
   e.need(function);
-  e.at(inner).line(fmt::format("{} += {}({}, {}, {} < {}) ? 1 : 0;", rank, function, x.expr.text,
-                               candidate, other, e.text(at[along])));
+  e.at(inner).line("{} += {}({}, {}, {} < {}) ? 1 : 0;", rank, function, x.expr.text, candidate,
+                   other, e.text(at[along]));
   e.nest(level, {head}, e.close());
   return rank;
 }

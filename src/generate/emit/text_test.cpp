@@ -10,9 +10,6 @@
 namespace kw::generate {
 namespace {
 
-using graph::Op;
-using tensor::DType;
-
 struct LiteralRow {
   const char* name;
   DType dtype;

@@ -12,15 +12,12 @@
 
 #include <algorithm>
 
-#include "core/text.h"
 #include "emit/emit.h"
 #include "matmul/matmul_operand.h"
 #include "matmul/matmul_split.h"
 #include "matmul/schedules.h"
 
 namespace kw::generate {
-
-using tensor::DType;
 
 namespace {
 
@@ -46,13 +43,11 @@ TileSizes tile_sizes(const Product& product) {
   return {{128, 64}, {128, 64}};
 }
 
-class Tiled {
+class Tiled : ScheduleFrame {
  public:
   /// With switches a thread's tile can be smaller (SIDE), and prefetching can be off (AHEAD).
   Tiled(const Region& region, const TargetContext& context, Tiling tiling)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         split_(tiling == Tiling::Split),
         switches_(context.switches),
         product_(*product_of(region, false, tiling)),
@@ -78,7 +73,6 @@ class Tiled {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   std::string sum_type() const { return register_type(sums_); }
   /// The number of sums of a thread, as a plan expression.
   std::string square() const {
@@ -104,42 +98,33 @@ class Tiled {
     for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e_.note(extent);
     e_.note(product_.batches());
     for (Staged& side : sides_) side.prepare(e_);
-    const int scope = e_.open(result_variables(), 1, 3);
+    const int scope = e_.open(product_.result().variables(), 1, 3);
     product_.write_stores(e_, scope, "total");
     result_ = e_.close();
     block_text_ = e_.close();
   }
 
-  std::vector<std::string> result_variables() const {
-    std::vector<std::string> names = product_.result().row.variables();
-    const std::vector<std::string> columns = product_.result().column.variables();
-    names.insert(names.end(), columns.begin(), columns.end());
-    return names;
-  }
-
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line(fmt::format("constexpr int {} = {};", across(), name(switches_ ? "SIDE" : "ACROSS")));
-    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / ({} * {});",
-                       name("TILE_M"), name("TILE_N"), name("TILE_K"), tall(), across()));
+    w.line("constexpr int {} = {};", across(), name(switches_ ? "SIDE" : "ACROSS"));
+    w.line("constexpr int kM = {}, kN = {}, kK = {}, kThreads = kM * kN / ({} * {});",
+           name("TILE_M"), name("TILE_N"), name("TILE_K"), tall(), across());
     // The 4 x 8 threads of a warp read 64 and 128 bytes of shared memory at once.
-    w.line(fmt::format(
-        "constexpr int kLanesM = kM < 4 * {0} ? kM / {0} : kN < 8 * {1} ? 32 * {1} / kN : 4;",
-        tall(), across()));
-    w.line(fmt::format("constexpr int kLanesN = 32 / kLanesM, kWide = {} * kLanesN;", across()));
+    w.line("constexpr int kLanesM = kM < 4 * {0} ? kM / {0} : kN < 8 * {1} ? 32 * {1} / kN : 4;",
+           tall(), across());
+    w.line("constexpr int kLanesN = 32 / kLanesM, kWide = {} * kLanesN;", across());
     for (const Staged& side : sides_) side.write_shared(w);
-    w.line(
-        fmt::format("__shared__ __align__(16) {} results[{} * kThreads];", sum_type(), across()));
+    w.line("__shared__ __align__(16) {} results[{} * kThreads];", sum_type(), across());
     w.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
-    w.line(fmt::format("const int warp_m = warp / (kN / kWide) * ({} * kLanesM);", tall()));
+    w.line("const int warp_m = warp / (kN / kWide) * ({} * kLanesM);", tall());
     w.line("const int warp_n = warp % (kN / kWide) * kWide;");
     w.line("const int row = warp_m + lane / kLanesN * 4, column = warp_n + lane % kLanesN * 4;");
     share_.write(w, [&] {
       product_.write_batch(e_, w);
       w.raw(block_text_);
       for (const Staged& side : sides_) side.write_places(w, e_);
-      w.line(fmt::format("{} total[{}][{}] = {{}};", sum_type(), tall(), across()));
+      w.line("{} total[{}][{}] = {{}};", sum_type(), tall(), across());
       write_steps(w);
       write_results(w);
     });
@@ -149,17 +134,17 @@ class Tiled {
   void write_steps(CudaWriter& w) {
     const bool tables = sides_[0].lookup() || sides_[1].lookup();
     if (tables) {
-      const auto lambda = w.block("const auto look_up = [&](Index from, int to)", ";");
+      const auto lambda = w.definition("const auto look_up = [&](Index from, int to)");
       for (const Staged& side : sides_) {
         if (side.lookup()) side.lookup()->write_rows(w, e_);
       }
     }
     {
-      const auto lambda = w.block("const auto fetch = [&](Index from, int turn, bool whole)", ";");
+      const auto lambda = w.definition("const auto fetch = [&](Index from, int turn, bool whole)");
       for (const Staged& side : sides_) side.write_fetch(w, e_);
     }
     {
-      const auto lambda = w.block("const auto keep = [&](int to)", ";");
+      const auto lambda = w.definition("const auto keep = [&](int to)");
       for (const Staged& side : sides_) side.write_keep(w);
     }
     if (tables) {
@@ -179,7 +164,7 @@ class Tiled {
   /// One of the loops over k. `whole`: there is a next step and k fills it.
   void write_loop(CudaWriter& w, const char* condition, const char* unroll, bool tables,
                   bool whole) {
-    const auto loop = w.block(fmt::format("for (; {}; start += kK, turn ^= 1)", condition));
+    const auto loop = w.block("for (; {}; start += kK, turn ^= 1)", condition);
     const std::string more = whole ? "" : "if (start + kK < end) ";
     const std::string fetch =
         fmt::format("fetch(start + kK, turn ^ 1, {});", whole ? "true" : "false");
@@ -187,15 +172,14 @@ class Tiled {
     if (!switches_) {
       w.line(more + fetch);
     } else {
-      w.line(fmt::format("if ({}{}) {}", ahead, whole ? "" : " && start + kK < end", fetch));
+      w.line("if ({}{}) {}", ahead, whole ? "" : " && start + kK < end", fetch);
     }
     if (tables && whole) w.line("look_up(start + 2 * kK, turn);");
-    w.line(fmt::format(
-        "{}_multiply<{}, kLanesM, kLanesN>(left[turn], right[turn], row, column, total);",
-        region_.name, unroll));
+    w.line("{}_multiply<{}, kLanesM, kLanesN>(left[turn], right[turn], row, column, total);",
+           region_.name, unroll);
     if (switches_) {
       // After a barrier, so that the compiler does not prefetch by itself.
-      const auto late = w.block(fmt::format("if (!{})", ahead));
+      const auto late = w.block("if (!{})", ahead);
       w.line("__syncthreads();");
       w.line(more + fetch);
     }
@@ -207,40 +191,38 @@ class Tiled {
   std::string multiply_text() const {
     CudaWriter w;
     w.comment("The thread's sums take what one tile of each operand gives.");
-    w.line(fmt::format(
-        "template <int kUnroll, int kLanesM, int kLanesN, int kK, int kM, int kN, int {}>",
-        across()));
+    w.line("template <int kUnroll, int kLanesM, int kLanesN, int kK, int kM, int kN, int {}>",
+           across());
     w.line("__device__ __forceinline__ void");
     {
-      const auto function = w.block(fmt::format(
+      const auto function = w.block(
           "{0}_multiply(const {1} (&left)[kK][kM], const {1} (&right)[kK][kN], int row, int "
           "column, {1} (&total)[{2}][{3}])",
-          region_.name, sum_type(), tall(), across()));
+          region_.name, sum_type(), tall(), across());
       w.line(switches_ ? "#pragma unroll" : "#pragma unroll kUnroll");
       const auto steps = w.block("for (int k = 0; k < kK; ++k)");
-      w.line(fmt::format("{} a[{}], b[{}];", sum_type(), tall(), across()));
+      w.line("{} a[{}], b[{}];", sum_type(), tall(), across());
       w.line("#pragma unroll");
-      w.line(fmt::format(
-          "for (int i = 0; i < {}; ++i) a[i] = left[k][row + i / 4 * (4 * kLanesM) + i % 4];",
-          tall()));
+      w.line("for (int i = 0; i < {}; ++i) a[i] = left[k][row + i / 4 * (4 * kLanesM) + i % 4];",
+             tall());
       w.line("#pragma unroll");
-      w.line(fmt::format(
+      w.line(
           "for (int i = 0; i < {}; ++i) b[i] = right[k][column + i / 4 * (4 * kLanesN) + i % 4];",
-          across()));
+          across());
       w.line("#pragma unroll");
-      w.line(fmt::format(
+      w.line(
           "for (int i = 0; i < {0} * {1}; ++i) total[i / {1}][i % {1}] += a[i / {1}] * b[i % {1}];",
-          tall(), across()));
+          tall(), across());
     }
     return w.text() + "\n";
   }
 
   // Writes one row of each thread at a time; the warp reads it again along columns.
   void write_results(CudaWriter& w) {
-    w.line(fmt::format("{}* const own = results + warp * 32 * {};", sum_type(), across()));
+    w.line("{}* const own = results + warp * 32 * {};", sum_type(), across());
     const auto loop = [&](const char* counter, const std::string& extent, const char* times = "") {
-      w.line(fmt::format("#pragma unroll{}", times));
-      return w.block(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, extent));
+      w.line("#pragma unroll{}", times);
+      return w.block("for (int {0} = 0; {0} < {1}; ++{0})", counter, extent);
     };
     const auto rows = loop("i", tall());
     {
@@ -256,12 +238,12 @@ class Tiled {
       w.line("const int at_m = warp_m + i / 4 * (4 * kLanesM) + at / kWide * 4 + i % 4;");
       w.line("const int at_n = warp_n + at % kWide;");
       w.line("const Index mi = first_m + at_m, ni = first_n + at_n;");
-      w.line(fmt::format("const {} total = own[at];", sum_type()));
+      w.line("const {} total = own[at];", sum_type());
       share_.write_part(w);
       product_.result().row.write(e_, w);
       product_.result().column.write(e_, w);
       const auto inside =
-          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.columns()));
+          w.block("if (mi < {} && ni < {})", product_.m().text(), product_.columns());
       w.raw(result_);
     }
     w.line("__syncwarp();");
@@ -331,9 +313,6 @@ class Tiled {
     method("compute.overlap_compute_memory", ahead, 1, 0);
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   bool split_, switches_;
   Product product_;
   DType sums_;
@@ -374,19 +353,14 @@ bool matmul_split_preferred(const Region& region, const TargetContext& context) 
          tile_sizes(*product).gain_of_split(*product, context) > kLikelyFaster;
 }
 
-template <Tiling kTiling>
-Kernel matmul_emit(const Region& region, const TargetContext& context) {
-  return Tiled(region, context, kTiling).emit();
-}
-
 }  // namespace
 
 Schedules matmul_schedules() {
-  return {{"matmul", "tiles on CUDA cores", matmul_applies, matmul_emit<Tiling::Whole>},
+  return {{"matmul", "tiles on CUDA cores", matmul_applies, emit_by<Tiled, Tiling::Whole>},
           {"matmul_phases", "tiles on CUDA cores, each of one phase of a stride",
-           matmul_phases_apply, matmul_emit<Tiling::Phases>, matmul_phases_preferred},
+           matmul_phases_apply, emit_by<Tiled, Tiling::Phases>, matmul_phases_preferred},
           {"matmul_split", "tiles on CUDA cores, those of the last wave split along k",
-           matmul_split_applies, matmul_emit<Tiling::Split>, matmul_split_preferred}};
+           matmul_split_applies, emit_by<Tiled, Tiling::Split>, matmul_split_preferred}};
 }
 
 }  // namespace kw::generate

@@ -40,16 +40,26 @@ struct View {
   AxisRun row, column;
   Index index;
   std::vector<Dim> used;  // indices that its elements need
+
+  std::vector<std::string> variables() const;
+};
+
+/// The memory that an element is read from, if it is read unchanged.
+struct DirectRead {
+  bool direct = false;
+  Dim address{0};
+  std::string buffer;
+
+  /// A trial run at `index` that sees through permutes and reshapes; `dtype` is what must be read.
+  /// Returns the number of loads.
+  int find(Emitter& e, NodeId node, const Index& index, DType dtype);
 };
 
 /// An operand's tile in shared memory: `outer` rows of `inner` adjacent elements.
-struct ProductOperand {
-  graph::NodeId node = 0;
+struct ProductOperand : DirectRead {
+  NodeId node = 0;
   bool left = true;       // [m, k], otherwise [k, n]
   bool along_k = true;    // elements adjacent in memory are adjacent along k
-  bool direct = false;    // read from memory unchanged: packs can be loaded
-  Dim address{0};         // address of its element, if direct
-  std::string buffer;     // its buffer, if direct
   const char* tile = "";  // "left", "right"
   View view;
 
@@ -58,7 +68,6 @@ struct ProductOperand {
   const AxisRun& inner_run() const { return along_k ? k() : side(); }
   const char* outer() const { return along_k ? (left ? "mi" : "ni") : "ki"; }
   const char* inner() const { return along_k ? "ki" : (left ? "mi" : "ni"); }
-  std::vector<std::string> variables() const;
   /// The replacements for its variables in the emitter.
   std::map<std::string, Dim> rename() const;
 };
@@ -66,12 +75,12 @@ struct ProductOperand {
 class Product {
  public:
   /// The region's product; see product_of. `strip`: use the operands below casts to fp32.
-  Product(const Region& region, graph::NodeId node, bool strip = false);
+  Product(const Region& region, NodeId node, bool strip = false);
   /// Batches then also number the phases of rows; false if rows have no phases.
   bool take_phases();
 
-  const graph::Node& node() const { return region_.node(id_); }
-  graph::NodeId id() const { return id_; }
+  const Node& node() const { return region_.node(id_); }
+  NodeId id() const { return id_; }
   /// The batches of the tiles. If the left operand is the same for all leading batches, their
   /// columns are numbered as one.
   Dim batches() const { return graph::count_of(batch_.domain.shape) * phases_.count(); }
@@ -115,10 +124,11 @@ class Product {
   void find_column_ranges();
   void find_phases();
   void fix_phases();
+  std::vector<const AxisRun*> all_runs() const;
   std::vector<std::string> all_variables() const;
 
   const Region& region_;
-  graph::NodeId id_;
+  NodeId id_;
   size_t images_ = 0;  // leading batch dims that count as columns
   AxisRun batch_;
   View result_;
@@ -130,7 +140,7 @@ class Product {
 };
 
 /// Whether the node is computed from windows.
-bool reads_windows(const Region& region, graph::NodeId node);
+bool reads_windows(const Region& region, NodeId node);
 
 /// Empty if the region is not one product with pointwise work around it, or if `tiling` needs
 /// phases and it has none.
@@ -143,18 +153,18 @@ std::optional<Product> product_of(const Region& region, bool strip = false,
 /// known to lie within their bounds.
 using KeepResult = std::function<void(const Store& store, const Dim& address,
                                       const std::string& value, const std::string& condition)>;
-bool write_results(const Region& region, graph::NodeId from, const Index& index,
-                   const Ranges& ranges, Emitter& e, int scope, const std::string& value,
-                   const KeepResult& keep = {}, const std::set<std::string>& inside = {});
+bool write_results(const Region& region, NodeId from, const Index& index, const Ranges& ranges,
+                   Emitter& e, int scope, const std::string& value, const KeepResult& keep = {},
+                   const std::set<std::string>& inside = {});
 
 /// The bounds within which an element of `from` at `index` must lie to be stored; empty if there
 /// are several stores.
-std::vector<Bound> bounds_of_store(const Region& region, graph::NodeId from,
-                                         const Index& index, const Ranges& ranges);
+std::vector<Bound> bounds_of_store(const Region& region, NodeId from, const Index& index,
+                                   const Ranges& ranges);
 
 /// The dims that dim `d` of a node consists of: from below (its inputs) and from above (the
 /// stores). The dim itself if it is not split.
-Shape parts_below(const Region& region, graph::NodeId node, size_t d);
-Shape parts_above(const Region& region, graph::NodeId node, size_t d);
+Shape parts_below(const Region& region, NodeId node, size_t d);
+Shape parts_above(const Region& region, NodeId node, size_t d);
 
 }  // namespace kw::generate

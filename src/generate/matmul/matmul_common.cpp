@@ -5,7 +5,6 @@
 // if possible.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "core/text.h"
@@ -13,11 +12,6 @@
 #include "matmul/matmul.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
 
 namespace {
 
@@ -62,15 +56,28 @@ void AxisRun::write(Emitter& e, CudaWriter& w) const {
     part = {part.name + "_part", variable(part.name + "_many")};
   }
   write_parts(parts, name, e, w);
-  for (const std::string& axis : ranged) {
-    w.line(fmt::format("const Index {0} = {0}_from + {0}_part;", axis));
-  }
+  for (const std::string& axis : ranged) w.line("const Index {0} = {0}_from + {0}_part;", axis);
 }
 
-std::vector<std::string> ProductOperand::variables() const {
-  std::vector<std::string> names = view.row.variables();
-  append(names, view.column.variables());
+std::vector<std::string> View::variables() const {
+  std::vector<std::string> names = row.variables();
+  append(names, column.variables());
   return names;
+}
+
+int DirectRead::find(Emitter& e, NodeId node, const Index& index, DType dtype) {
+  int loads = 0;
+  e.on_load = [&](const Buffer& from, const Dim& at) -> std::optional<Value> {
+    ++loads;
+    address = at;
+    buffer = from.name;
+    direct = from.dtype == dtype;
+    e.note(at);
+    return Value{{"x"}, 1};
+  };
+  const Value value = e.value(node, index);
+  direct = direct && loads == 1 && value.expr.text == "x";
+  return loads;
 }
 
 std::map<std::string, Dim> ProductOperand::rename() const {
@@ -88,12 +95,9 @@ Product::Product(const Region& region, NodeId node, bool strip) : region_(region
   right_ = operand_of(false, strip);
   result_ = view_of("_", "mn", parts_above(region, id_, shape.size() - 2),
                     parts_above(region, id_, shape.size() - 1), true);
-  for (const AxisRun* own : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
-                             &right_.view.column, &result_.row, &result_.column}) {
-    for (const auto& [name, extent] : ranges_of(own->domain)) {
+  for (const AxisRun* own : all_runs())
+    for (const auto& [name, extent] : ranges_of(own->domain))
       ranges_.insert_or_assign(name, extent);
-    }
-  }
   look_at_operand(left_);
   look_at_operand(right_);
   look_at_result();
@@ -109,11 +113,9 @@ size_t Product::same_for_left() const {
   const size_t dims = node().shape.size() - 2;
   if (dims == 0 || !reads_windows(region_, node().inputs[1])) return 0;
   const Domain domain = make_domain(region_.node(left).shape, "_left");
-  std::vector<std::string> names;
-  for (const Axis& dim : domain.dims) names.push_back(dim.name);
   Emitter e(region_);
   e.ranges = ranges_of(domain);
-  e.open(names, 0);
+  e.open(names_of(domain.dims), 0);
   e.value(left, domain.index);
   for (size_t d = 0; d < dims; ++d) {
     const std::string name = fmt::format("_left{}", d);
@@ -160,31 +162,22 @@ ProductOperand Product::operand_of(bool left, bool strip) const {
   return operand;
 }
 
+std::vector<const AxisRun*> Product::all_runs() const {
+  return {&batch_,      &left_.view.row, &left_.view.column, &right_.view.row, &right_.view.column,
+          &result_.row, &result_.column};
+}
+
 std::vector<std::string> Product::all_variables() const {
-  std::vector<std::string> names = batch_.variables();
-  append(names, left_.variables());
-  append(names, right_.variables());
-  append(names, result_.row.variables());
-  append(names, result_.column.variables());
+  std::vector<std::string> names;
+  for (const AxisRun* run : all_runs()) append(names, run->variables());
   return names;
 }
 
-// A trial run finds the address of the element: it sees through permutes and reshapes.
 void Product::look_at_operand(ProductOperand& operand) const {
   Emitter e(region_);
   e.ranges = ranges_;
   e.open(all_variables(), 0);
-  int loads = 0;
-  e.on_load = [&](NodeId, const Buffer& buffer, const Dim& address) -> std::optional<Value> {
-    ++loads;
-    operand.address = address;
-    operand.buffer = buffer.name;
-    operand.direct = buffer.dtype == region_.node(operand.node).dtype;
-    e.note(address);
-    return Value{{"x"}, 1};
-  };
-  const Value value = e.value(operand.node, operand.view.index);
-  operand.direct = operand.direct && loads == 1 && value.expr.text == "x";
+  operand.find(e, operand.node, operand.view.index, region_.node(operand.node).dtype);
   operand.view.used = e.used().indices;
   join(operand.view.row, operand.view.used);
   join(operand.view.column, operand.view.used);
@@ -216,8 +209,7 @@ void Product::join(AxisRun& run, const std::vector<Dim>& used) const {
 
 void Product::prepare(Emitter& e) const {
   e.ranges = ranges_;
-  for (const AxisRun* run : {&batch_, &left_.view.row, &left_.view.column, &right_.view.row,
-                             &right_.view.column, &result_.row, &result_.column}) {
+  for (const AxisRun* run : all_runs()) {
     e.rename.insert(run->axes.rename.begin(), run->axes.rename.end());
     for (const std::string& axis : run->ranged) e.set_level(axis + "_many", 0);
   }

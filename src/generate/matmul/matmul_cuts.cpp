@@ -67,8 +67,7 @@ std::vector<Cut> cuts_of(const ProductExtents& product, bool split,
       cuts.back().clocks = clocks_of(product, cuts.back(), pace, sms);
     }
   }
-  std::stable_sort(cuts.begin(), cuts.end(),
-                   [](const Cut& a, const Cut& b) { return a.clocks < b.clocks; });
+  std::ranges::stable_sort(cuts, [](const Cut& a, const Cut& b) { return a.clocks < b.clocks; });
   return cuts;
 }
 

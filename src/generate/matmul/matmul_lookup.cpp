@@ -6,15 +6,9 @@
 
 #include <fmt/core.h>
 
-#include "core/text.h"
 #include "graph/movement.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
 
 namespace {
 
@@ -75,7 +69,7 @@ std::optional<Lookup> Lookup::find(const Region& region, const ProductOperand& o
   Emitter trial(region);
   trial.ranges = e.ranges;
   trial.rename = e.rename;
-  trial.open(operand.variables(), 0);
+  trial.open(operand.view.variables(), 0);
   trial.value(operand.node, operand.view.index);
   if (trial.used().accesses.size() != 1 || !trial.used().accesses[0].bounded) return {};
   const Access& access = trial.used().accesses[0];
@@ -120,9 +114,9 @@ bool Lookup::find_taps(const Access& access, Emitter& e) {
 }
 
 void Lookup::write_shared(CudaWriter& w) const {
-  w.line(fmt::format("__shared__ Pack<Index, 2> {}[2][kK];", own("table")));
+  w.line("__shared__ Pack<Index, 2> {}[2][kK];", own("table"));
   if (!operand_.along_k) return;
-  w.line(fmt::format("__shared__ Pack<Index, 2> {}[{}];", own("columns"), size()));
+  w.line("__shared__ Pack<Index, 2> {}[{}];", own("columns"), size());
 }
 
 std::string Lookup::size() const { return operand_.left ? "kM" : "kN"; }
@@ -130,38 +124,33 @@ std::string Lookup::size() const { return operand_.left ? "kM" : "kN"; }
 void Lookup::write_columns(CudaWriter& w, const std::string& count,
                            const std::function<void(const std::string&)>& find) const {
   if (operand_.along_k) {
-    const auto loop =
-        w.block(fmt::format("for (int at = threadIdx.x; at < {}; at += kThreads)", size()));
+    const auto loop = w.block("for (int at = threadIdx.x; at < {}; at += kThreads)", size());
     find("at");
-    w.line(fmt::format("unsigned int taps = 1u << {};", kMostTaps));
+    w.line("unsigned int taps = 1u << {};", kMostTaps);
     write_taps(w, "taps", false);
-    w.line(fmt::format("{}[at].at[0] = {};", own("columns"), column_));
-    w.line(fmt::format("{}[at].at[1] = static_cast<Index>(taps);", own("columns")));
+    w.line("{}[at].at[0] = {};", own("columns"), column_);
+    w.line("{}[at].at[1] = static_cast<Index>(taps);", own("columns"));
     return;
   }
-  w.line(fmt::format("Index {}[{}];", own("base"), count));
-  w.line(fmt::format("unsigned int {}[{}];", own("taps"), count));
-  w.line("#pragma unroll");
-  const auto loop = w.block(fmt::format("for (int place = 0; place < {}; ++place)", count));
+  w.line("Index {}[{}];", own("base"), count);
+  w.line("unsigned int {}[{}];", own("taps"), count);
+  const auto loop = w.unrolled("for (int place = 0; place < {}; ++place)", count);
   find(fmt::format("threadIdx.x % {} + place * kThreads", size()));
-  w.line(fmt::format("{}[place] = {};", own("base"), column_));
-  w.line(fmt::format("{}[place] = 1u << {};", own("taps"), kMostTaps));
+  w.line("{}[place] = {};", own("base"), column_);
+  w.line("{}[place] = 1u << {};", own("taps"), kMostTaps);
   write_taps(w, own("taps") + "[place]", false);
 }
 
 void Lookup::write_taps(CudaWriter& w, const std::string& word, bool row) const {
   for (const Tap& tap : taps_) {
     if (tap.of_row == row) {
-      w.line(fmt::format("{} |= {};", word, tap.bit(tap.axis.name)));
+      w.line("{} |= {};", word, tap.bit(tap.axis.name));
       continue;
     }
-    w.line("#pragma unroll");
-    const auto loop =
-        w.block(fmt::format("for (int tap = 0; tap < {}; ++tap)", tap.axis.extent.text()));
-    w.line(fmt::format("const Index {} = tap;", tap.axis.name));
-    w.line(
-        fmt::format("const bool inside = {0} >= {1} && {0} < {2};", tap.index, tap.front, tap.end));
-    w.line(fmt::format("if (!inside) {} |= {};", word, tap.bit("tap")));
+    const auto loop = w.unrolled("for (int tap = 0; tap < {}; ++tap)", tap.axis.extent.text());
+    w.line("const Index {} = tap;", tap.axis.name);
+    w.line("const bool inside = {0} >= {1} && {0} < {2};", tap.index, tap.front, tap.end);
+    w.line("if (!inside) {} |= {};", word, tap.bit("tap"));
   }
 }
 
@@ -169,27 +158,25 @@ void Lookup::write_rows(CudaWriter& w, Emitter& e) const {
   const auto first = w.block("if (threadIdx.x < kK)");
   w.line("const Index ki = from + threadIdx.x;");
   operand_.k().write(e, w);
-  w.line(fmt::format("unsigned int taps = ki < end ? 0 : 1u << {};", kMostTaps));
+  w.line("unsigned int taps = ki < end ? 0 : 1u << {};", kMostTaps);
   write_taps(w, "taps", true);
-  w.line(fmt::format("{}[to][threadIdx.x].at[0] = {};", own("table"), row_));
-  w.line(fmt::format("{}[to][threadIdx.x].at[1] = static_cast<Index>(taps);", own("table")));
+  w.line("{}[to][threadIdx.x].at[0] = {};", own("table"), row_);
+  w.line("{}[to][threadIdx.x].at[1] = static_cast<Index>(taps);", own("table"));
 }
 
 void Lookup::write_load(CudaWriter& w, const std::string& place, const std::string& to,
                         bool as_memory) const {
-  w.line(fmt::format("const Pack<Index, 2> found = {}[turn][at_k];", own("table")));
+  w.line("const Pack<Index, 2> found = {}[turn][at_k];", own("table"));
   std::string base = fmt::format("{}[{}]", own("base"), place);
   std::string taps = fmt::format("{}[{}]", own("taps"), place);
   if (operand_.along_k) {
-    w.line(fmt::format("const Pack<Index, 2> column = {}[at];", own("columns")));
+    w.line("const Pack<Index, 2> column = {}[at];", own("columns"));
     base = "column.at[0]";
     taps = "static_cast<unsigned int>(column.at[1])";
   }
   const std::string element = fmt::format("{}[place_of({} + found.at[0])]", buffer_, base);
-  w.line(fmt::format("const unsigned int outside = {} & static_cast<unsigned int>(found.at[1]);",
-                     taps));
-  w.line(fmt::format("if (outside == 0) {} = {};", to,
-                     as_memory ? element : from_memory(dtype_, element)));
+  w.line("const unsigned int outside = {} & static_cast<unsigned int>(found.at[1]);", taps);
+  w.line("if (outside == 0) {} = {};", to, as_memory ? element : from_memory(dtype_, element));
 }
 
 }  // namespace kw::generate

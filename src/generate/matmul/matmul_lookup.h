@@ -12,7 +12,7 @@
 namespace kw::generate {
 
 /// Whether the node consists only of moved elements of one buffer and of zeros.
-bool is_moved(const Region& region, graph::NodeId id);
+bool is_moved(const Region& region, NodeId id);
 
 /// The address of an element is a sum of a column's part and a part of its row of k. Whether the
 /// element exists depends on a tap and on the window's position, one of which belongs to the row.
@@ -57,7 +57,7 @@ class Lookup {
 
   ProductOperand operand_;
   std::string buffer_;
-  tensor::DType dtype_ = tensor::DType::Fp32;
+  DType dtype_ = DType::Fp32;
   std::string column_, row_;  // the two parts of the address
   std::vector<Tap> taps_;
 };

@@ -6,13 +6,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "core/text.h"
-
 namespace kw::generate {
-
-using tensor::DType;
 
 Staged::Staged(const Region& region, const Product& product, bool left, DType sums)
     : region_(region), product_(product), operand_(product.operand(left)), sums_(sums) {}
@@ -35,7 +29,7 @@ std::string Staged::own(const std::string& axis) const {
 
 // Scopes: 1 is the block's position, 2 one element.
 void Staged::prepare(Emitter& e) {
-  const int scope = e.open(operand_.variables(), 1, 2);
+  const int scope = e.open(operand_.view.variables(), 1, 2);
   find_packs(e);
   if (!packed_) lookup_ = Lookup::find(region_, operand_, e);
   if (lookup_) {
@@ -44,10 +38,10 @@ void Staged::prepare(Emitter& e) {
   }
   const Value value = e.value(operand_.node, operand_.view.index);
   if (packed_) {
-    e.at(scope).line(fmt::format("next_{}[element] = load_pack<{}>({} + {});", operand_.tile,
-                                 constant("Vec"), operand_.buffer, e.text(operand_.address)));
+    e.at(scope).line("next_{}[element] = load_pack<{}>({} + {});", operand_.tile, constant("Vec"),
+                     operand_.buffer, e.text(operand_.address));
   } else {
-    e.at(scope).line(fmt::format("next_{}[element].at[0] = {};", operand_.tile, value.expr.text));
+    e.at(scope).line("next_{}[element].at[0] = {};", operand_.tile, value.expr.text);
   }
   element_ = e.close();
 }
@@ -63,31 +57,29 @@ void Staged::find_packs(Emitter& e) {
 }
 
 void Staged::write_shared(CudaWriter& w) const {
-  w.line(
-      fmt::format("__shared__ __align__(16) {} {}[2][kK][{} + 4];", type(), operand_.tile, size()));
+  w.line("__shared__ __align__(16) {} {}[2][kK][{} + 4];", type(), operand_.tile, size());
   if (lookup_) lookup_->write_shared(w);
 }
 
 /// The side's index at a position of the tile. Beyond the end it is the last one, whose results are
 /// not stored.
 void Staged::write_side(CudaWriter& w, const std::string& at) const {
-  w.line(fmt::format("const Index wish = first_{} + {};", operand_.left ? "m" : "n", at));
-  w.line(fmt::format("const Index {0} = wish < {1} ? wish : {1} - {2};", side(), extent(),
-                     operand_.along_k ? "1" : constant("Vec")));
+  w.line("const Index wish = first_{} + {};", operand_.left ? "m" : "n", at);
+  w.line("const Index {0} = wish < {1} ? wish : {1} - {2};", side(), extent(),
+         operand_.along_k ? "1" : constant("Vec"));
 }
 
 void Staged::write_places(CudaWriter& w, Emitter& e) const {
   const std::string inner = operand_.along_k ? "kK" : size();
   const std::string outer = operand_.along_k ? size() : "kK";
-  w.line(fmt::format("constexpr int {} = {} / {};", constant("Width"), inner, constant("Vec")));
-  w.line(fmt::format("constexpr int {} = ({} * {} + kThreads - 1) / kThreads;", constant("Packs"),
-                     outer, constant("Width")));
-  w.line(fmt::format("constexpr int {0} = {1} > kThreads ? {1} / kThreads : 1;", constant("Across"),
-                     constant("Width")));
-  w.line(fmt::format("constexpr int {0} = {1} < kThreads ? kThreads / {1} : 1;", constant("Down"),
-                     constant("Width")));
-  w.line(fmt::format("Pack<{}, {}> next_{}[{}];", type(), constant("Vec"), operand_.tile,
-                     constant("Packs")));
+  w.line("constexpr int {} = {} / {};", constant("Width"), inner, constant("Vec"));
+  w.line("constexpr int {} = ({} * {} + kThreads - 1) / kThreads;", constant("Packs"), outer,
+         constant("Width"));
+  w.line("constexpr int {0} = {1} > kThreads ? {1} / kThreads : 1;", constant("Across"),
+         constant("Width"));
+  w.line("constexpr int {0} = {1} < kThreads ? kThreads / {1} : 1;", constant("Down"),
+         constant("Width"));
+  w.line("Pack<{}, {}> next_{}[{}];", type(), constant("Vec"), operand_.tile, constant("Packs"));
   if (lookup_) {
     lookup_->write_columns(w, constant("Across"), [&](const std::string& at) {
       write_side(w, at);
@@ -96,32 +88,24 @@ void Staged::write_places(CudaWriter& w, Emitter& e) const {
     return;
   }
   if (!has_own_place()) return;
-  for (const Axis& axis : operand_.side().axes.axes) {
-    w.line(fmt::format("Index {}[{}];", own(axis.name), constant("Across")));
-  }
-  w.line("#pragma unroll");
-  const auto places =
-      w.block(fmt::format("for (int place = 0; place < {}; ++place)", constant("Across")));
+  for (const Axis& axis : operand_.side().axes.axes)
+    w.line("Index {}[{}];", own(axis.name), constant("Across"));
+  const auto places = w.unrolled("for (int place = 0; place < {}; ++place)", constant("Across"));
   write_side(w, fmt::format("(threadIdx.x % {} + place * kThreads) * {}", constant("Width"),
                             constant("Vec")));
   operand_.side().write(e, w);
-  for (const Axis& axis : operand_.side().axes.axes) {
-    w.line(fmt::format("{}[place] = {};", own(axis.name), axis.name));
-  }
+  for (const Axis& axis : operand_.side().axes.axes)
+    w.line("{}[place] = {};", own(axis.name), axis.name);
 }
 
 // Adjacent threads take elements adjacent in memory. Values that depend only on the thread are the
 // same for all its packs.
 void Staged::write_loop(CudaWriter& w, const std::function<void()>& body) const {
-  w.line("#pragma unroll");
-  const auto loop =
-      w.block(fmt::format("for (int element = 0; element < {}; ++element)", constant("Packs")));
-  w.line(fmt::format("const int {} = (threadIdx.x % {} + element % {} * kThreads) * {};",
-                     operand_.along_k ? "at_k" : "at", constant("Width"), constant("Across"),
-                     constant("Vec")));
-  w.line(fmt::format("const int {} = threadIdx.x / {} + element / {} * {};",
-                     operand_.along_k ? "at" : "at_k", constant("Width"), constant("Across"),
-                     constant("Down")));
+  const auto loop = w.unrolled("for (int element = 0; element < {}; ++element)", constant("Packs"));
+  w.line("const int {} = (threadIdx.x % {} + element % {} * kThreads) * {};",
+         operand_.along_k ? "at_k" : "at", constant("Width"), constant("Across"), constant("Vec"));
+  w.line("const int {} = threadIdx.x / {} + element / {} * {};", operand_.along_k ? "at" : "at_k",
+         constant("Width"), constant("Across"), constant("Down"));
   body();
 }
 
@@ -135,20 +119,18 @@ std::string Staged::is_within() const {
 
 void Staged::write_fetch(CudaWriter& w, Emitter& e) const {
   write_loop(w, [&] {
-    w.line(fmt::format("next_{}[element] = {{}};", operand_.tile));
+    w.line("next_{}[element] = {{}};", operand_.tile);
     if (lookup_) {
-      const auto inside = w.block(fmt::format("if ({})", is_within()));
+      const auto inside = w.block("if ({})", is_within());
       lookup_->write_load(w, fmt::format("element % {}", constant("Across")),
                           fmt::format("next_{}[element].at[0]", operand_.tile), false);
       return;
     }
     w.line("const Index ki = from + at_k;");
-    const auto inside = w.block(fmt::format("if ((whole || ki < end) && ({}))", is_within()));
+    const auto inside = w.block("if ((whole || ki < end) && ({}))", is_within());
     if (has_own_place()) {
-      for (const Axis& axis : operand_.side().axes.axes) {
-        w.line(fmt::format("const Index {} = {}[element % {}];", axis.name, own(axis.name),
-                           constant("Across")));
-      }
+      for (const Axis& axis : operand_.side().axes.axes)
+        w.line("const Index {} = {}[element % {}];", axis.name, own(axis.name), constant("Across"));
     } else {
       write_side(w, "at");
       operand_.side().write(e, w);
@@ -160,16 +142,15 @@ void Staged::write_fetch(CudaWriter& w, Emitter& e) const {
 
 void Staged::write_keep(CudaWriter& w) const {
   write_loop(w, [&] {
-    const auto inside = w.block(fmt::format("if ({})", is_within()));
+    const auto inside = w.block("if ({})", is_within());
     if (!operand_.along_k) {
-      w.line(fmt::format("*reinterpret_cast<Pack<{}, {}>*>(&{}[to][at_k][at]) = next_{}[element];",
-                         type(), constant("Vec"), operand_.tile, operand_.tile));
+      w.line("*reinterpret_cast<Pack<{}, {}>*>(&{}[to][at_k][at]) = next_{}[element];", type(),
+             constant("Vec"), operand_.tile, operand_.tile);
       return;
     }
     w.line("#pragma unroll");
-    w.line(fmt::format(
-        "for (int i = 0; i < {0}; ++i) {1}[to][at_k + i][at] = next_{1}[element].at[i];",
-        constant("Vec"), operand_.tile));
+    w.line("for (int i = 0; i < {0}; ++i) {1}[to][at_k + i][at] = next_{1}[element].at[i];",
+           constant("Vec"), operand_.tile);
   });
 }
 

@@ -16,7 +16,7 @@ namespace kw::generate {
 class Staged {
  public:
   /// `sums` is the dtype of the sums, which is also that of the tiles.
-  Staged(const Region& region, const Product& product, bool left, tensor::DType sums);
+  Staged(const Region& region, const Product& product, bool left, DType sums);
 
   /// The emitter writes the value of one element here; must be called before the functions below.
   void prepare(Emitter& e);
@@ -51,7 +51,7 @@ class Staged {
   const Region& region_;
   const Product& product_;
   ProductOperand operand_;
-  tensor::DType sums_;
+  DType sums_;
   bool packed_ = false;
   std::vector<std::string> conditions_;
   std::optional<Lookup> lookup_;

@@ -17,8 +17,7 @@ namespace kw::generate {
 namespace {
 
 bool mentions_any(const Dim& index, const std::vector<Axis>& axes) {
-  return std::any_of(axes.begin(), axes.end(),
-                     [&](const Axis& axis) { return mentions(index, axis.name); });
+  return std::ranges::any_of(axes, [&](const Axis& axis) { return mentions(index, axis.name); });
 }
 
 using PhaseNumbers = std::map<std::string, int64_t>;
@@ -80,11 +79,7 @@ Dim PhaseRange::past() const {
   return step > 0 ? end - rest + Dim(step - 1) : rest - front - Dim(step);
 }
 
-Dim Phases::count() const {
-  Dim count(1);
-  for (const Axis& axis : axes) count = count * axis.extent;
-  return count;
-}
+Dim Phases::count() const { return count_of(axes); }
 
 void Phases::write(Emitter& e, CudaWriter& w) const {
   std::vector<std::string> tests;
@@ -94,20 +89,18 @@ void Phases::write(Emitter& e, CudaWriter& w) const {
   }
   const auto write_range = [&](const PhaseRange& range, const char* least) {
     const std::string from = range.own("from"), past = range.own("past");
-    w.line(fmt::format("const Index {} = max(static_cast<Index>(0), {}) / {};", from,
-                       e.text(range.first()), range.divisor()));
-    w.line(fmt::format(
-        "const Index {} = min(static_cast<Index>({}), max(static_cast<Index>(0), {}) / {});", past,
-        e.text(range.axis.extent), e.text(range.past()), range.divisor()));
-    w.line(fmt::format("const Index {0} = {1} < {2} ? {2} - {1} : {3};", range.own("many"), from,
-                       past, least));
+    w.line("const Index {} = max(static_cast<Index>(0), {}) / {};", from, e.text(range.first()),
+           range.divisor());
+    w.line("const Index {} = min(static_cast<Index>({}), max(static_cast<Index>(0), {}) / {});",
+           past, e.text(range.axis.extent), e.text(range.past()), range.divisor());
+    w.line("const Index {0} = {1} < {2} ? {2} - {1} : {3};", range.own("many"), from, past, least);
   };
   for (const PhaseRange& range : k) {
     write_range(range, "1");
     tests.push_back(fmt::format("{} < {}", range.own("from"), range.own("past")));
   }
   for (const PhaseRange& range : columns) write_range(range, "0");
-  w.line(fmt::format("const bool alive = {};", tests.empty() ? "true" : join(tests, " && ")));
+  w.line("const bool alive = {};", tests.empty() ? "true" : join(tests, " && "));
 }
 
 ProductExtents Phases::average(const ProductExtents& whole) const {
@@ -120,7 +113,7 @@ ProductExtents Phases::average(const ProductExtents& whole) const {
       numbers[axes[a].name] = rest % axes[a].extent.value();
       rest /= axes[a].extent.value();
     }
-    const bool any = std::all_of(alive.begin(), alive.end(), [&](const Bound& bound) {
+    const bool any = std::ranges::all_of(alive, [&](const Bound& bound) {
       const int64_t at = value_at(bound.index, numbers);
       return at >= bound.front.value() && at < bound.end.value();
     });
@@ -164,8 +157,8 @@ Bound renamed_bound(const Bound& bound, const std::map<std::string, Dim>& by) {
 }
 
 bool has_range(const std::vector<PhaseRange>& ranges, const std::string& axis) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const PhaseRange& range) { return range.axis.name == axis; });
+  return std::ranges::any_of(ranges,
+                             [&](const PhaseRange& range) { return range.axis.name == axis; });
 }
 
 std::set<std::string> axes_of(const std::vector<PhaseRange>& ranges) {
@@ -297,9 +290,7 @@ void Product::fix_phases() {
 
 Dim Product::m() const {
   if (phases_.empty()) return node().shape[node().shape.size() - 2];
-  Dim rows(1);
-  for (const Axis& axis : result_.row.axes.axes) rows = rows * axis.extent;
-  return rows;
+  return count_of(result_.row.axes.axes);
 }
 
 ProductExtents Product::extents() const {
@@ -309,15 +300,14 @@ ProductExtents Product::extents() const {
 
 void Product::write_batch(Emitter& e, CudaWriter& w) const {
   const std::vector<Axis>& axes = batch_.axes.axes;
-  if (!phases_.empty() && axes.size() == 1) {
-    w.line(fmt::format("const Index {} = {};", axes[0].name, batch_.name));
-  }
+  if (!phases_.empty() && axes.size() == 1)
+    w.line("const Index {} = {};", axes[0].name, batch_.name);
   batch_.write(e, w);
   if (phases_.empty()) return;
   phases_.write(e, w);
-  w.line(fmt::format("const Index columns = {};", count_left(result_.column, e)));
+  w.line("const Index columns = {};", count_left(result_.column, e));
   w.line("if (first_n >= columns) return;");
-  w.line(fmt::format("const Index end = alive ? {} : 0;", count_left(left_.k(), e)));
+  w.line("const Index end = alive ? {} : 0;", count_left(left_.k(), e));
 }
 
 }  // namespace kw::generate

@@ -69,8 +69,8 @@ TEST(Phases, WithoutTapsHaveNoK) {
 
 TEST(Phases, AreFoundByTheBlock) {
   graph::Builder b;
-  const graph::NodeId x = b.input("x", tensor::DType::Fp32, {Dim::symbol("W", 7)});
-  const graph::Graph graph = std::move(b).finish({{"y", x}});
+  const NodeId x = b.input("x", DType::Fp32, {Dim::symbol("W", 7)});
+  const Graph graph = std::move(b).finish({{"y", x}});
   Region region;
   region.graph = &graph;
   Emitter e(region);

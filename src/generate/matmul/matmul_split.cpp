@@ -15,7 +15,7 @@ namespace {
 
 /// The values with `best` first.
 std::vector<int64_t> with_first(int64_t best, std::vector<int64_t> values) {
-  const auto at = std::find(values.begin(), values.end(), best);
+  const auto at = std::ranges::find(values, best);
   std::rotate(values.begin(), at, at + 1);
   return values;
 }
@@ -67,7 +67,7 @@ void TileShare::write(CudaWriter& w, const std::function<void()>& body) const {
   if (!split_) {
     w.line("const Index tile = blockIdx.x;");
     if (product_.phases().empty()) {
-      w.line(fmt::format("const Index begin = 0, end = {};", k));
+      w.line("const Index begin = 0, end = {};", k);
     } else {
       w.line("const Index begin = 0;");
     }
@@ -85,14 +85,14 @@ void TileShare::write(CudaWriter& w, const std::function<void()>& body) const {
   w.line("const bool is_part = many < steps;");
   w.line("const Index tile = past < 0 ? blockIdx.x : upto + shared;");
   w.line("const Index begin = step * kK;");
-  w.line(fmt::format("const Index end = step + many < steps ? begin + many * kK : {};", k));
+  w.line("const Index end = step + many < steps ? begin + many * kK : {};", k);
   write_tile(w);
   body();
 }
 
 void TileShare::write_tile(CudaWriter& w) const {
-  w.line(fmt::format("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;",
-                     product_.m().text(), product_.n().text()));
+  w.line("const Index tiles_m = ({} + kM - 1) / kM, tiles_n = ({} + kN - 1) / kN;",
+         product_.m().text(), product_.n().text());
   w.line("const auto place = tile_place<Index>(tile, tiles_m, tiles_n);");
   w.line("const Index batch = place.batch, first_m = place.m * kM, first_n = place.n * kN;");
 }
@@ -129,9 +129,7 @@ void TileShare::add_plan(KernelBuilder& kernel) const {
 std::string TileShare::finish_body(Emitter& e) const {
   const View& result = product_.result();
   std::vector<std::string> variables = product_.batch().variables();
-  for (const AxisRun* run : {&result.row, &result.column}) {
-    for (const std::string& variable : run->variables()) variables.push_back(variable);
-  }
+  for (const std::string& variable : result.variables()) variables.push_back(variable);
   e.open(variables, 0, 0);
   const int scope = e.open({}, 1, 0);
   product_.write_stores(e, scope, "total");
@@ -139,8 +137,8 @@ std::string TileShare::finish_body(Emitter& e) const {
   for (const Dim& extent : {product_.m(), product_.n(), product_.k()}) e.note(extent);
   CudaWriter w(1);
   w.raw(e.at(0).text());
-  w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = {}, kBlocks = kM * kN / 256;",
-                     name("TILE_M"), name("TILE_N"), step_));
+  w.line("constexpr int kM = {}, kN = {}, kK = {}, kBlocks = kM * kN / 256;", name("TILE_M"),
+         name("TILE_N"), step_);
   w.line(steps());
   w.line("const Index shared = blockIdx.x / kBlocks, tile = upto + shared;");
   w.line("const Index first = shared * steps / share, last = ((shared + 1) * steps - 1) / share;");
@@ -148,10 +146,9 @@ std::string TileShare::finish_body(Emitter& e) const {
   w.line("const int at = blockIdx.x % kBlocks * 256 + threadIdx.x;");
   write_tile(w);
   w.line("const Index mi = first_m + at / kN, ni = first_n + at % kN;");
-  w.line(
-      fmt::format("if (mi >= {} || ni >= {}) return;", product_.m().text(), product_.n().text()));
+  w.line("if (mi >= {} || ni >= {}) return;", product_.m().text(), product_.n().text());
   for (const AxisRun* run : {&product_.batch(), &result.row, &result.column}) run->write(e, w);
-  w.line(fmt::format("{} total = 0;", type()));
+  w.line("{} total = 0;", type());
   w.line("for (Index part = first; part <= last; ++part)");
   w.line("  total += found[(part + shared) * (kM * kN) + at];");
   w.raw(text);

@@ -35,8 +35,7 @@ class TileShare {
  public:
   /// `step` is the step along k, as a plan expression. The kernel must have TILE_M, TILE_N and
   /// RESIDENT: a multiprocessor holds blocks with RESIDENT * 64 sums together.
-  TileShare(const Region& region, const Product& product, bool split, tensor::DType sums,
-            std::string step)
+  TileShare(const Region& region, const Product& product, bool split, DType sums, std::string step)
       : region_(region), product_(product), split_(split), dtype_(sums), step_(std::move(step)) {}
 
   /// Parameters of the kernel and their arguments.
@@ -66,7 +65,7 @@ class TileShare {
   const Region& region_;
   const Product& product_;
   bool split_;
-  tensor::DType dtype_;
+  DType dtype_;
   std::string step_;
   std::optional<DeviceFunction> finish_;
 };

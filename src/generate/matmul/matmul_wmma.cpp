@@ -7,7 +7,6 @@
 // registers for sums and prefetched tiles. Tiles that do not fill a wave are shared along k.
 #include <fmt/core.h>
 
-#include "core/text.h"
 #include "emit/emit.h"
 #include "matmul/matmul.h"
 #include "matmul/matmul_lookup.h"
@@ -16,19 +15,16 @@
 
 namespace kw::generate {
 
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kPack = 8;  // halves in 16 bytes
 
 const TileSizes kTiles{{128, 64}, {128, 64}, kTensorCores};
 
-class TensorCores {
+class TensorCores : ScheduleFrame {
  public:
   TensorCores(const Region& region, const TargetContext& context, Tiling tiling)
-      : region_(region),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         product_(*product_of(region, true, tiling)),
         cut_(kTiles.best(product_, tiling == Tiling::Split, context)),
         share_(region, product_, tiling == Tiling::Split, DType::Fp32, "32"),
@@ -52,7 +48,6 @@ class TensorCores {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   std::string threads() const {
     return fmt::format("{} * {} / 64", name("TILE_M"), name("TILE_N"));
   }
@@ -93,16 +88,14 @@ class TensorCores {
     for (const Dim& size : {product_.m(), product_.n(), product_.k()}) e_.note(size);
     e_.note(product_.batches());
     for (const ProductOperand& side : sides_) fetches_.push_back(write_side(side));
-    std::vector<std::string> names = product_.result().row.variables();
-    for (const std::string& name : product_.result().column.variables()) names.push_back(name);
-    const int scope = e_.open(names, 1, 4);
+    const int scope = e_.open(product_.result().variables(), 1, 4);
     product_.write_stores(e_, scope, "total");
     result_ = e_.close();
     block_text_ = e_.close();
   }
 
   std::string write_side(const ProductOperand& side) {
-    const int scope = e_.open(side.variables(), 1, 2);
+    const int scope = e_.open(side.view.variables(), 1, 2);
     Packs packs(e_, side.inner_run().inner().name);
     const bool packed = side.direct && packs.can_store(substitute(side.address, e_.rename));
     packed_.push_back(packed);
@@ -119,11 +112,11 @@ class TensorCores {
     }
     const Value value = e_.value(side.node, side.view.index);
     if (side.direct) {
-      e_.at(scope).line(fmt::format("next_{}[element] = *reinterpret_cast<const {}*>({} + {});",
-                                    side.tile, unit(side), side.buffer, e_.text(side.address)));
+      e_.at(scope).line("next_{}[element] = *reinterpret_cast<const {}*>({} + {});", side.tile,
+                        unit(side), side.buffer, e_.text(side.address));
     } else {
-      e_.at(scope).line(fmt::format("next_{}[element].at[0] = {};", side.tile,
-                                    to_memory(dtype_, value.expr.text)));
+      e_.at(scope).line("next_{}[element].at[0] = {};", side.tile,
+                        to_memory(dtype_, value.expr.text));
     }
     return e_.close();
   }
@@ -132,12 +125,12 @@ class TensorCores {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string half = memory_type(dtype_);
-    w.line(fmt::format("constexpr int kM = {}, kN = {}, kK = 32, kBuffers = {};", name("TILE_M"),
-                       name("TILE_N"), name("BUFFERS")));
+    w.line("constexpr int kM = {}, kN = {}, kK = 32, kBuffers = {};", name("TILE_M"),
+           name("TILE_N"), name("BUFFERS"));
     w.line("constexpr int kWarps = kM / 64 * (kN / 32), kThreads = 32 * kWarps;");
     for (const ProductOperand& side : sides_)
-      w.line(fmt::format("__shared__ __align__(16) {} {}[kBuffers][{}][{} + 8];", half, side.tile,
-                         extent(side.outer()), extent(side.inner())));
+      w.line("__shared__ __align__(16) {} {}[kBuffers][{}][{} + 8];", half, side.tile,
+             extent(side.outer()), extent(side.inner()));
     for (const auto& lookup : lookups_) {
       if (lookup) lookup->write_shared(w);
     }
@@ -161,7 +154,7 @@ class TensorCores {
   /// Writes a thread's position before the loop.
   void write_own_place(CudaWriter& w, size_t i) {
     const ProductOperand& side = sides_[i];
-    w.line(fmt::format("{} next_{}[{}];", unit(side), side.tile, packs_of(side)));
+    w.line("{} next_{}[{}];", unit(side), side.tile, packs_of(side));
     const std::string at =
         fmt::format("threadIdx.x % ({0} / {1}) * {1}", extent(side.inner()), vec(side));
     if (!lookups_[i]) {
@@ -174,7 +167,7 @@ class TensorCores {
   void write_steps(CudaWriter& w) {
     if (has_tables()) {
       {
-        const auto lambda = w.block("const auto look_up = [&](Index from, int to)", ";");
+        const auto lambda = w.definition("const auto look_up = [&](Index from, int to)");
         for (const auto& lookup : lookups_) {
           if (lookup) lookup->write_rows(w, e_);
         }
@@ -184,7 +177,7 @@ class TensorCores {
       w.line("__syncthreads();");
     }
     {
-      const auto lambda = w.block("const auto keep = [&](int to)", ";");
+      const auto lambda = w.definition("const auto keep = [&](int to)");
       write_keep(w);
     }
     w.line("fetch(begin, 0, false);");
@@ -198,8 +191,8 @@ class TensorCores {
 
   /// One of the loops over k. `whole`: there is a next step and k fills it.
   void write_loop(CudaWriter& w, bool whole) {
-    const auto loop = w.block(
-        fmt::format("for (; start{} end; start += kK, turn ^= 1)", whole ? " + 2 * kK <=" : " <"));
+    const auto loop =
+        w.block("for (; start{} end; start += kK, turn ^= 1)", whole ? " + 2 * kK <=" : " <");
     const std::string more = whole ? "" : "if (start + kK < end) ";
     w.line(more + fmt::format("fetch(start + kK, turn ^ 1, {});", whole ? "true" : "false"));
     if (has_tables() && whole) w.line("look_up(start + 2 * kK, turn);");
@@ -212,33 +205,31 @@ class TensorCores {
   /// Adjacent threads take adjacent elements; a thread's packs are below each other.
   void write_place(CudaWriter& w, const ProductOperand& side) const {
     const std::string width = fmt::format("({} / {})", extent(side.inner()), vec(side));
-    w.line(fmt::format("const int at_inner = threadIdx.x % {} * {};", width, vec(side)));
-    w.line(
-        fmt::format("const int at_outer = threadIdx.x / {0} + element * (kThreads / {0});", width));
+    w.line("const int at_inner = threadIdx.x % {} * {};", width, vec(side));
+    w.line("const int at_outer = threadIdx.x / {0} + element * (kThreads / {0});", width);
   }
 
   void write_fetch(CudaWriter& w) {
-    const auto lambda = w.block("const auto fetch = [&](Index from, int turn, bool whole)", ";");
+    const auto lambda = w.definition("const auto fetch = [&](Index from, int turn, bool whole)");
     for (size_t s = 0; s < sides_.size(); ++s) {
       const ProductOperand& side = sides_[s];
-      w.line("#pragma unroll");
       const auto loop =
-          w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
+          w.unrolled("for (int element = 0; element < {}; ++element)", packs_of(side));
       write_place(w, side);
       if (lookups_[s]) {
-        w.line(fmt::format("next_{}[element] = {{}};", side.tile));
+        w.line("next_{}[element] = {{}};", side.tile);
         w.line(side.along_k ? "const int at_k = at_inner, at = at_outer;"
                             : "const int at_k = at_outer;");
         lookups_[s]->write_load(w, "0", fmt::format("next_{}[element].at[0]", side.tile), true);
         continue;
       }
-      w.line(fmt::format("const Index ki = from + {};", side.along_k ? "at_inner" : "at_outer"));
+      w.line("const Index ki = from + {};", side.along_k ? "at_inner" : "at_outer");
       side.k().write(e_, w);
       if (!has_own_place(side)) {
         write_number(w, side, side.along_k ? "at_outer" : "at_inner");
       }
-      const auto inside = w.block("if (whole || ki < end)",
-                                  fmt::format(" else next_{}[element] = {{}};", side.tile));
+      const auto inside = w.block_then("if (whole || ki < end)",
+                                       fmt::format(" else next_{}[element] = {{}};", side.tile));
       w.raw(fetches_[s]);
     }
   }
@@ -247,21 +238,19 @@ class TensorCores {
   /// are not stored.
   void write_number(CudaWriter& w, const ProductOperand& side, const std::string& at) {
     const char* own = side.left ? "mi" : "ni";
-    w.line(fmt::format("const Index {0}_wish = first_{1} + {2};", own, side.left ? "m" : "n", at));
-    w.line(fmt::format("const Index {0} = {0}_wish < {1} ? {0}_wish : {1} - {2};", own, limit(own),
-                       side.along_k ? "1" : vec(side)));
+    w.line("const Index {0}_wish = first_{1} + {2};", own, side.left ? "m" : "n", at);
+    w.line("const Index {0} = {0}_wish < {1} ? {0}_wish : {1} - {2};", own, limit(own),
+           side.along_k ? "1" : vec(side));
     side.side().write(e_, w);
   }
 
   void write_keep(CudaWriter& w) const {
     for (const ProductOperand& side : sides_) {
-      w.line("#pragma unroll");
       const auto loop =
-          w.block(fmt::format("for (int element = 0; element < {}; ++element)", packs_of(side)));
+          w.unrolled("for (int element = 0; element < {}; ++element)", packs_of(side));
       write_place(w, side);
-      w.line(
-          fmt::format("*reinterpret_cast<{0}*>(&{1}[to][at_outer][at_inner]) = next_{1}[element];",
-                      unit(side), side.tile));
+      w.line("*reinterpret_cast<{0}*>(&{1}[to][at_outer][at_inner]) = next_{1}[element];",
+             unit(side), side.tile);
     }
   }
 
@@ -274,25 +263,22 @@ class TensorCores {
                          extent(side.inner()), to, side.tile, side.along_k ? at : "k",
                          side.along_k ? "k" : at);
     };
-    w.line("#pragma unroll");
-    const auto steps = w.block("for (int k = 0; k < kK; k += 16)");
+    const auto steps = w.unrolled("for (int k = 0; k < kK; k += 16)");
     w.line("unsigned b[2][4];");
     w.line("#pragma unroll");
     w.line("for (int i = 0; i < 2; ++i) " + load(sides_[1], "b[i]"));
-    w.line("#pragma unroll");
-    const auto rows = w.block("for (int i = 0; i < 4; ++i)");
+    const auto rows = w.unrolled("for (int i = 0; i < 4; ++i)");
     w.line("unsigned a[4];");
     w.line(load(sides_[0], "a"));
     w.line("#pragma unroll");
     w.line(
-        fmt::format("for (int j = 0; j < 4; ++j) {}(sums[i][j / 2][j % 2], a, b[j / 2][j % 2 * "
-                    "2], b[j / 2][j % 2 * 2 + 1]);",
-                    add_product(dtype_)));
+        "for (int j = 0; j < 4; ++j) {}(sums[i][j / 2][j % 2], a, b[j / 2][j % 2 * 2], b[j / 2][j "
+        "% 2 * 2 + 1]);",
+        add_product(dtype_));
   }
 
   void write_results(CudaWriter& w) {
-    w.line("#pragma unroll");
-    const auto fragments = w.block("for (int i = 0; i < 8; ++i)");
+    const auto fragments = w.unrolled("for (int i = 0; i < 8; ++i)");
     w.line("keep_sums(results[warp], sums[i / 2][i % 2]);");
     w.line("__syncwarp();");
     // A lane's column is the same in all rows, and is split into axes once.
@@ -300,15 +286,14 @@ class TensorCores {
     w.line("const Index ni = first_n + at_n;");
     product_.result().column.write(e_, w);
     {
-      w.line("#pragma unroll");
-      const auto rows = w.block("for (int row = threadIdx.x % 32 / 16; row < 16; row += 2)");
+      const auto rows = w.unrolled("for (int row = threadIdx.x % 32 / 16; row < 16; row += 2)");
       w.line("const int at_m = warp_m + i / 2 * 16 + row;");
       w.line("const Index mi = first_m + at_m;");
       w.line("const float total = results[warp][sum_place(row, threadIdx.x % 16)];");
       share_.write_part(w);
       product_.result().row.write(e_, w);
       const auto inside =
-          w.block(fmt::format("if (mi < {} && ni < {})", product_.m().text(), product_.columns()));
+          w.block("if (mi < {} && ni < {})", product_.m().text(), product_.columns());
       w.raw(result_);
     }
     w.line("__syncwarp();");
@@ -333,8 +318,6 @@ class TensorCores {
     });
   }
 
-  const Region& region_;
-  KernelBuilder kernel_;
   Product product_;
   Cut cut_;
   TileShare share_;
@@ -373,11 +356,6 @@ bool matmul_wmma_split_preferred(const Region& region, const TargetContext& cont
          kTiles.gain_of_split(*product_of(region, true), context) > kLikelyFaster;
 }
 
-template <Tiling kTiling>
-Kernel wmma_emit(const Region& region, const TargetContext& context) {
-  return TensorCores(region, context, kTiling).emit();
-}
-
 }  // namespace
 
 bool matmul_wmma_applies(const Region& region, const TargetContext& context) {
@@ -390,11 +368,14 @@ bool matmul_wmma_applies(const Region& region, const TargetContext& context) {
 }
 
 Schedules wmma_schedules() {
-  return {{"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies, wmma_emit<Tiling::Whole>},
+  return {{"matmul_wmma", "tiles on tensor cores", matmul_wmma_applies,
+           emit_by<TensorCores, Tiling::Whole>},
           {"matmul_wmma_phases", "tiles on tensor cores, each of one phase of a stride",
-           matmul_wmma_phases_apply, wmma_emit<Tiling::Phases>, matmul_wmma_phases_preferred},
+           matmul_wmma_phases_apply, emit_by<TensorCores, Tiling::Phases>,
+           matmul_wmma_phases_preferred},
           {"matmul_wmma_split", "tiles on tensor cores, those of the last wave split along k",
-           matmul_wmma_split_applies, wmma_emit<Tiling::Split>, matmul_wmma_split_preferred}};
+           matmul_wmma_split_applies, emit_by<TensorCores, Tiling::Split>,
+           matmul_wmma_split_preferred}};
 }
 
 }  // namespace kw::generate

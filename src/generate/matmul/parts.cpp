@@ -10,10 +10,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 bool is_single(const Dim& dim) { return dim.is_constant() && dim.value() == 1; }
@@ -52,7 +48,7 @@ class Below {
     const Node& node = region_.node(id);
     const Shape own = {node.shape[d]};
     if (region_.loads.count(id) > 0 || !seen_.insert({id, d}).second) return own;
-    if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) {
+    if (graph::op_info(node.op).kind == OpKind::Pointwise) {
       for (const NodeId input : node.inputs) {
         Shape found = parts(input, d);
         if (found.size() > 1) return found;
@@ -121,10 +117,9 @@ class Above {
   }
 
   std::optional<size_t> carried(const Node& node, const Shape& from, size_t d) {
-    if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return d;
+    if (graph::op_info(node.op).kind == OpKind::Pointwise) return d;
     if (node.op == Op::Permute) {
-      const auto at =
-          std::find(node.attrs.dims.begin(), node.attrs.dims.end(), static_cast<int>(d));
+      const auto at = std::ranges::find(node.attrs.dims, static_cast<int>(d));
       return static_cast<size_t>(at - node.attrs.dims.begin());
     }
     if (node.op != Op::Reshape) return std::nullopt;

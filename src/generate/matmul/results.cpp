@@ -9,11 +9,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 /// The position of the current element in a store: an index, and limits if only some elements are
@@ -34,13 +29,12 @@ std::optional<Place> place_of(const Element& of, NodeId id) {
   if (id == of.node) return Place{of.index, {}};
   if (of.region.loads.count(id) > 0) return std::nullopt;
   const Node& node = of.region.node(id);
-  const auto from = std::find_if(node.inputs.begin(), node.inputs.end(), [&](NodeId input) {
-    return depends_on(of.region, input, {of.node});
-  });
+  const auto from = std::ranges::find_if(
+      node.inputs, [&](NodeId input) { return depends_on(of.region, input, {of.node}); });
   if (from == node.inputs.end()) return std::nullopt;
   std::optional<Place> below = place_of(of, *from);
   if (!below) return std::nullopt;
-  if (graph::op_info(node.op).kind == graph::OpKind::Pointwise) return below;
+  if (graph::op_info(node.op).kind == OpKind::Pointwise) return below;
   Index& index = below->index;
   if (node.op == Op::Reshape) {
     index = reshaped(of.region.node(*from).shape, index, node.shape, of.ranges);
@@ -113,7 +107,7 @@ bool write_results(const Region& region, NodeId from, const Index& index, const 
       continue;
     }
     const std::string guard = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-    e.at(scope).line(fmt::format("{}{}[{}] = {};", guard, store.to.name, e.text(address), stored));
+    e.at(scope).line("{}{}[{}] = {};", guard, store.to.name, e.text(address), stored);
   }
   e.on_node = nullptr;
   return in_place;

@@ -6,17 +6,11 @@
 // per channel, so this is for few channels.
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "core/text.h"
 #include "emit/emit.h"
 #include "matmul/matmul.h"
 #include "matmul/schedules.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
 
 namespace {
 
@@ -38,11 +32,10 @@ int64_t taps_of(const Region& region, const Node& product) {
   return taps;
 }
 
-class TapSums {
+class TapSums : ScheduleFrame {
  public:
   TapSums(const Region& region, const TargetContext& context)
-      : region_(region),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         product_(*product_of(region)),
         taps_(taps_of(region, product_.node())),
         channels_(floor_div(product_.n(), Dim(taps_))),
@@ -56,7 +49,6 @@ class TapSums {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   std::string sums() const { return scratch_name(region_, "sums"); }
   Shape terms() const {
     return parts_below(region_, product_.node().inputs[1], product_.node().shape.size() - 2);
@@ -99,37 +91,35 @@ class TapSums {
     e_.open(row_variables(), 0, 0);
     const int term = e_.open(k_.variables(), 1);
     const Value left = operand(e_, true, 0);
-    const std::string factor = e_.bound({left.expr, term}, sum_dtype(), "factor").expr.text;
+    const std::string factor = e_.bound({left.expr, term}, DType::Fp32, "factor").expr.text;
     for (int64_t tap = 0; tap < taps_; ++tap) {
       const std::string other = operand(e_, false, tap).expr.operand();
-      e_.at(term).line(fmt::format("total[{}] += {} * {};", tap, factor, other));
+      e_.at(term).line("total[{}] += {} * {};", tap, factor, other);
     }
     const std::string step = e_.close(), row = e_.close();
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    w.line(fmt::format("__shared__ float slots[{}][{} / 32];", taps_, name("THREADS")));
+    w.line("__shared__ float slots[{}][{} / 32];", taps_, name("THREADS"));
     for (const Dim& extent : {channels_, product_.m()}) e_.note(extent);
     const std::string k = e_.text(product_.k());
     const std::string rows =
         fmt::format("({} * {})", as_factor(product_.m()), as_factor(channels_));
-    w.line(fmt::format("const Index row = blockIdx.x % {0}, part = blockIdx.x / {0};", rows));
-    w.line(fmt::format("const Index mi = row / {0}, channel = row % {0};", as_factor(channels_)));
+    w.line("const Index row = blockIdx.x % {0}, part = blockIdx.x / {0};", rows);
+    w.line("const Index mi = row / {0}, channel = row % {0};", as_factor(channels_));
     w.raw(row);
     w.line("const Index begin = part * chunk;");
-    w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", k));
-    w.line(fmt::format("float total[{}] = {{}};", taps_));
+    w.line("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", k);
+    w.line("float total[{}] = {{}};", taps_);
     write_walk(w, step);
-    w.line("#pragma unroll");
     {
-      const auto loop = w.block(fmt::format("for (int tap = 0; tap < {}; ++tap)", taps_));
-      w.line(fmt::format("total[tap] = reduce_block<{}>(total[tap], Add(), slots[tap]);",
-                         name("THREADS")));
+      const auto loop = w.unrolled("for (int tap = 0; tap < {}; ++tap)", taps_);
+      w.line("total[tap] = reduce_block<{}>(total[tap], Add(), slots[tap]);", name("THREADS"));
     }
     {
       const auto first = w.block("if (threadIdx.x == 0)");
-      w.line(fmt::format("const Index at = static_cast<Index>(blockIdx.x) * {};", taps_));
+      w.line("const Index at = static_cast<Index>(blockIdx.x) * {};", taps_);
       w.line("#pragma unroll");
-      w.line(fmt::format("for (int tap = 0; tap < {}; ++tap) sums[at + tap] = total[tap];", taps_));
+      w.line("for (int tap = 0; tap < {}; ++tap) sums[at + tap] = total[tap];", taps_);
     }
     kernel_.need({"Add", "reduce_block"});
     return kernel_.function(
@@ -147,21 +137,19 @@ class TapSums {
       const std::string extent = a == 0 ? "" : as_factor(axes[a].extent);
       if (a > 0) e_.note(axes[a].extent);
       const std::string rest = a == 0 ? "" : " % " + extent;
-      w.line(fmt::format("Index {} = {}{};", axes[a].name, left, rest));
-      w.line(fmt::format("const Index {}_step = {}{};", axes[a].name, stride, rest));
+      w.line("Index {} = {}{};", axes[a].name, left, rest);
+      w.line("const Index {}_step = {}{};", axes[a].name, stride, rest);
       left += " / " + extent;
       stride += " / " + extent;
     }
-    const auto loop =
-        w.block(fmt::format("for (Index ki = begin + threadIdx.x; ki < end; ki += {})", threads));
+    const auto loop = w.block("for (Index ki = begin + threadIdx.x; ki < end; ki += {})", threads);
     w.raw(step);
     for (size_t a = axes.size(); a-- > 0;) {
-      w.line(fmt::format("{0} += {0}_step;", axes[a].name));
+      w.line("{0} += {0}_step;", axes[a].name);
       if (a == 0) continue;
-      const auto over =
-          w.block(fmt::format("if ({} >= {})", axes[a].name, as_factor(axes[a].extent)));
-      w.line(fmt::format("{} -= {};", axes[a].name, as_factor(axes[a].extent)));
-      w.line(fmt::format("++{};", axes[a - 1].name));
+      const auto over = w.block("if ({} >= {})", axes[a].name, as_factor(axes[a].extent));
+      w.line("{} -= {};", axes[a].name, as_factor(axes[a].extent));
+      w.line("++{};", axes[a - 1].name);
     }
   }
 
@@ -169,10 +157,7 @@ class TapSums {
     Emitter e(region_, 1);
     product_.prepare(e);
     std::vector<std::string> variables = product_.batch().variables();
-    for (const AxisRun* run : {&product_.result().row, &product_.result().column}) {
-      const std::vector<std::string> own = run->variables();
-      variables.insert(variables.end(), own.begin(), own.end());
-    }
+    for (const std::string& name : product_.result().variables()) variables.push_back(name);
     e.open(variables, 0, 0);
     const int scope = e.open({}, 1, 0);
     product_.write_stores(e, scope, "total");
@@ -183,13 +168,13 @@ class TapSums {
     w.raw(e.at(0).text());
     const std::string m = as_factor(product_.m()), n = as_factor(product_.n());
     w.line("const Index i = static_cast<Index>(blockIdx.x) * 8 + threadIdx.x / 32;");
-    w.line(fmt::format("const Index count = {} * {};", m, n));
+    w.line("const Index count = {} * {};", m, n);
     w.line("if (i >= count) return;");
     w.line("float total = 0;");
     w.line("for (Index c = threadIdx.x % 32; c < chunks; c += 32) total += sums[c * count + i];");
     w.line("total = reduce_lanes<32>(total, Add());");
     w.line("if (threadIdx.x % 32 > 0) return;");
-    w.line(fmt::format("const Index mi = i / {0}, ni = i % {0}, batch = 0;", n));
+    w.line("const Index mi = i / {0}, ni = i % {0}, batch = 0;", n);
     for (const AxisRun* run :
          {&product_.batch(), &product_.result().row, &product_.result().column}) {
       run->write(e, w);
@@ -213,7 +198,7 @@ class TapSums {
     kernel_.let("CHUNK", fmt::format("max(1, ceil_div({}, {}))", k, name("WISH")));
     const std::string chunks =
         kernel_.let("CHUNKS", fmt::format("ceil_div({}, {})", k, name("CHUNK")));
-    kernel_.scratch(sums(), tensor::DType::Fp32, fmt::format("{} * {} * {}", chunks, m, n));
+    kernel_.scratch(sums(), DType::Fp32, fmt::format("{} * {} * {}", chunks, m, n));
     kernel_.methods({"memory.split_k_parallel_reduce", "compute.reduction"});
     kernel_.each_index([&](const Instance& instance) -> std::vector<Launch> {
       return {add.launch(instance.index, fmt::format("{} * {}", chunks, rows), threads),
@@ -221,10 +206,6 @@ class TapSums {
     });
   }
 
-  static tensor::DType sum_dtype() { return tensor::DType::Fp32; }
-
-  const Region& region_;
-  KernelBuilder kernel_;
   Product product_;
   int64_t taps_;
   Dim channels_;
@@ -252,11 +233,7 @@ bool tap_sums_preferred(const Region& region, const TargetContext& context) {
 
 Schedules tap_sums_schedules() {
   return {{"tap_sums", "a thread adds up the taps of a channel, several blocks along k",
-           tap_sums_apply,
-           [](const Region& region, const TargetContext& context) {
-             return TapSums(region, context).emit();
-           },
-           tap_sums_preferred}};
+           tap_sums_apply, emit_by<TapSums>, tap_sums_preferred}};
 }
 
 }  // namespace kw::generate

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "plan/distinct.h"
 #include "plan/even.h"
@@ -36,7 +37,7 @@ Result<bool> holds(const task::Task& task, const std::vector<std::string>& guard
   spec.name = "guard";
   spec.shape = guards;
   const std::vector<int64_t> values = KW_TRY(task.shape_of(spec, at));
-  return std::find(values.begin(), values.end(), 0) == values.end();
+  return !contains(values, 0);
 }
 
 bool same_number(double one, double other) {
@@ -44,12 +45,12 @@ bool same_number(double one, double other) {
 }
 
 /// Whether the traces have different operations or constants.
-bool differ(const graph::Graph& one, const graph::Graph& other) {
+bool differ(const Graph& one, const Graph& other) {
   if (one.nodes.size() != other.nodes.size()) return true;
   for (size_t i = 0; i < one.nodes.size(); ++i) {
-    const graph::Node &a = one.nodes[i], &b = other.nodes[i];
+    const Node &a = one.nodes[i], &b = other.nodes[i];
     if (a.op != b.op || a.inputs != b.inputs) return true;
-    if (a.op != graph::Op::Constant || !a.attrs.starts.empty()) continue;
+    if (a.op != Op::Constant || !a.attrs.starts.empty()) continue;
     if (!same_number(a.attrs.number, b.attrs.number) || a.attrs.integer != b.attrs.integer)
       return true;
   }
@@ -58,7 +59,7 @@ bool differ(const graph::Graph& one, const graph::Graph& other) {
 
 /// Another value of one dim at which the trace at `shape` is still valid; empty if no near value
 /// is.
-Result<std::optional<task::Dims>> neighbour(const task::Task& task, const graph::Graph& graph,
+Result<std::optional<task::Dims>> neighbour(const task::Task& task, const Graph& graph,
                                             const task::Dims& shape, const std::string& dim) {
   const auto range = task.dims.find(dim);
   const task::DimRange limits = range == task.dims.end() ? task::DimRange{} : range->second;
@@ -74,13 +75,13 @@ Result<std::optional<task::Dims>> neighbour(const task::Task& task, const graph:
 
 /// Some constants and operations depend on dims without an expression, as in `D ** 0.5`. They
 /// restrict the trace to its dims: "D == 64".
-Result<std::vector<std::string>> tied_dims(const task::Task& task, const graph::Graph& graph,
+Result<std::vector<std::string>> tied_dims(const task::Task& task, const Graph& graph,
                                            const task::Dims& shape) {
   std::vector<std::string> guards;
   for (const auto& [dim, value] : shape) {
     const std::optional<task::Dims> at = KW_TRY(neighbour(task, graph, shape, dim));
     if (!at) continue;
-    const Result<graph::Graph> other = task.reference->trace(*at);
+    const Result<Graph> other = task.reference->trace(*at);
     if (other && differ(graph, *other)) {
       guards.push_back(fmt::format("{} == {}", dim, value));
     }
@@ -98,9 +99,9 @@ Result<Traces> trace(const task::Task& task, const Options& options) {
       covered = covered || KW_TRY(holds(task, program->guards, shape));
     }
     if (covered) continue;
-    Result<graph::Graph> traced = task.graph_at(shape);
+    Result<Graph> traced = task.graph_at(shape);
     if (!traced) return std::move(traced).error().context("at " + task::dims_text(shape));
-    graph::Graph graph = std::move(traced).value();
+    Graph graph = std::move(traced).value();
     const std::vector<std::string> tied = KW_TRY(tied_dims(task, graph, shape));
     graph.guards.insert(graph.guards.end(), tied.begin(), tied.end());
     if (traces.programs.empty()) traces.names = names_of(task, graph);
@@ -137,7 +138,7 @@ Design first_design(const Partition& partition, const TargetContext& context) {
 }
 
 void add_if_new(std::vector<Design>& designs, Design design) {
-  if (std::find(designs.begin(), designs.end(), design) == designs.end()) {
+  if (!contains(designs, design)) {
     designs.push_back(std::move(design));
   }
 }
@@ -145,10 +146,8 @@ void add_if_new(std::vector<Design>& designs, Design design) {
 Result<Kernel> emitted(const Region& region, const std::string& name,
                        const TargetContext& context) {
   const Schedule* row = find_schedule(name);
-  if (row == nullptr || !row->applies(region, context)) {
-    return input_error(
-        fmt::format("schedule '{}' does not apply to kernel '{}'", name, region.name));
-  }
+  if (row == nullptr || !row->applies(region, context))
+    return input_error("schedule '{}' does not apply to kernel '{}'", name, region.name);
   return row->emit(region, context);
 }
 
@@ -162,8 +161,7 @@ Result<Fusing> fusing_of(const Program& program, const TargetContext& context,
     if (count == design.choices.size()) return fusing;
     most = std::max(most, count);
   }
-  return input_error(
-      fmt::format("the design has {} kernels, the task needs {}", design.choices.size(), most));
+  return input_error("the design has {} kernels, the task needs {}", design.choices.size(), most);
 }
 
 }  // namespace
@@ -202,8 +200,8 @@ Result<std::vector<Design>> designs(const task::Task& task, const Options& optio
 Result<std::string> generate(const task::Task& task, const Design& design, const Options& options) {
   const Traces traces = KW_TRY(trace(task, options));
   TargetContext context = situation_of(task, options);
-  const bool floor = std::all_of(design.choices.begin(), design.choices.end(),
-                                 [](const Choice& one) { return one.schedule == "generic"; });
+  const bool floor = std::ranges::all_of(
+      design.choices, [](const Choice& one) { return one.schedule == "generic"; });
   std::vector<Sequence> sequences;
   Fusing fusing = Fusing::Chains;
   for (size_t i = 0; i < traces.programs.size(); ++i) {

@@ -8,11 +8,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 NodeId apply(Rewriter& r, const Node& like, Op op, std::vector<NodeId> inputs) {
@@ -40,7 +35,7 @@ bool is_power_of_two(double number) {
 
 std::optional<NodeId> change(Rewriter& r, const Node& node) {
   if (node.op != Op::Pow && node.op != Op::Div) return std::nullopt;
-  if (!in_float(node.dtype) && node.dtype != tensor::DType::Fp64) return std::nullopt;
+  if (!in_float(node.dtype) && node.dtype != DType::Fp64) return std::nullopt;
   const Node* constant = r.constant_under(node.inputs[1]);
   if (constant == nullptr || !constant->attrs.starts.empty()) return std::nullopt;
   const double number = constant->attrs.number;

@@ -9,11 +9,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// Moves the taps, the last dim, behind the windows they belong to.

@@ -12,9 +12,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-
 namespace {
 
 /// The divisors of each dim, by the dim's name.
@@ -45,9 +42,9 @@ void each_dim(Graph& graph, const Visit& visit) {
 bool say_by_smallest(const std::string& dim, int64_t value, const std::set<int64_t>& divisors,
                      std::map<std::string, Dim>& by) {
   const int64_t largest = *divisors.rbegin();
-  const bool even =
-      value % largest == 0 && std::all_of(divisors.begin(), divisors.end(),
-                                          [&](int64_t divisor) { return largest % divisor == 0; });
+  const bool even = value % largest == 0 && std::ranges::all_of(divisors, [&](int64_t divisor) {
+                      return largest % divisor == 0;
+                    });
   if (!even) return false;
   const auto text = [&](int64_t divisor) { return fmt::format("({} / {})", dim, divisor); };
   const Dim smallest = Dim::symbol(text(largest), value / largest);

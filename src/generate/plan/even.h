@@ -5,13 +5,13 @@
 
 #include <optional>
 
-#include "graph/graph.h"
 #include "task/task.h"
+#include "text/graph_names.h"
 
 namespace kw::generate {
 
 /// The graph with every divided dim as a multiple of its quotient, guarded by "D % 4 == 0". Empty
 /// if no quotient is exact at these dims.
-std::optional<graph::Graph> with_even_quotients(const graph::Graph& graph, const task::Dims& dims);
+std::optional<Graph> with_even_quotients(const Graph& graph, const task::Dims& dims);
 
 }  // namespace kw::generate

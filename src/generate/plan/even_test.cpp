@@ -9,12 +9,10 @@
 namespace kw::generate {
 namespace {
 
-using graph::Dim;
-
-graph::Graph of_shape(const graph::Shape& shape) {
-  graph::Graph graph;
-  graph::Node input;
-  input.op = graph::Op::Input;
+Graph of_shape(const Shape& shape) {
+  Graph graph;
+  Node input;
+  input.op = Op::Input;
   input.shape = shape;
   graph.nodes.push_back(input);
   return graph;
@@ -26,7 +24,7 @@ TEST(EvenQuotients, MakeTheDimAMultiple) {
       of_shape({d, floor_div(d, Dim(4)), floor_div(d, Dim(2)), Dim::symbol("B", 3)}),
       {{"B", 3}, {"D", 4096}});
   ASSERT_TRUE(even);
-  const graph::Shape& shape = even->nodes[0].shape;
+  const Shape& shape = even->nodes[0].shape;
   EXPECT_EQ(graph::shape_text(shape), "[4 * (D / 4), (D / 4), 2 * (D / 4), B]");
   EXPECT_EQ(graph::values_text(shape), "[4096, 1024, 2048, 3]");
   EXPECT_EQ(even->guards, std::vector<std::string>{"D % 4 == 0"});
@@ -45,7 +43,7 @@ TEST(EvenQuotients, AreNoneWhereARestIsLeft) {
 Sequence with_lets(const std::string& packs) {
   Kernel kernel;
   kernel.lets = {{"PACKS", packs}, {"ITEMS", "1 + (PACKS > 1)"}};
-  kernel.scratch = {{"parts", tensor::DType::Fp32, packs, ""}};
+  kernel.scratch = {{"parts", DType::Fp32, packs, ""}};
   kernel.variants = {{"PACKS <= 16", {Launch{"PACKS<int, ITEMS>", "PACKS", "256", "", {"parts"}}}}};
   Sequence sequence;
   sequence.kernels = {kernel};

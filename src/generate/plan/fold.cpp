@@ -7,12 +7,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 std::optional<double> folded(Op op, double a, double b) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/contains.h"
 #include "emit/emit.h"
 #include "kernel/expr.h"
 #include "kernel/parse_expr.h"
@@ -54,8 +55,8 @@ std::optional<VariantChoice> fastest_at(const Sequence& sequence,
     if (!holds(all_of(sequence.program->guards))) continue;
     VariantChoice choice;
     for (const Kernel& kernel : sequence.kernels) {
-      const auto first = std::find_if(kernel.variants.begin(), kernel.variants.end(),
-                                      [&](const Variant& one) { return holds(one.when); });
+      const auto first = std::ranges::find_if(kernel.variants,
+                                              [&](const Variant& one) { return holds(one.when); });
       choice.push_back(static_cast<size_t>(first - kernel.variants.begin()));
     }
     return choice;
@@ -71,7 +72,7 @@ std::vector<VariantChoice> launch_groups(const Sequence& sequence,
   for (const Kernel& kernel : sequence.kernels) levels = std::max(levels, kernel.variants.size());
   std::vector<VariantChoice> groups;
   const auto add = [&](const VariantChoice& choice) {
-    if (std::find(groups.begin(), groups.end(), choice) == groups.end()) groups.push_back(choice);
+    if (!contains(groups, choice)) groups.push_back(choice);
   };
   for (size_t level = 0; level < levels; ++level) {
     VariantChoice choice;

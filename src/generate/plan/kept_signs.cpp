@@ -10,11 +10,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// The comparisons for which the bounded value gives the same answer.

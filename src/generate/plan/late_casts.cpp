@@ -11,11 +11,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// Whether the cast may come after this node: a fill value must be exact in a half type.
@@ -27,8 +22,8 @@ bool moves_halves(const Node& node) {
 std::optional<NodeId> cast_later(Rewriter& r, const Node& node) {
   if (!moves_halves(node)) return std::nullopt;
   const Node cast = r[node.inputs[0]];
-  if (cast.op != Op::Cast || cast.dtype != tensor::DType::Fp32) return std::nullopt;
-  const tensor::DType narrow = r[cast.inputs[0]].dtype;
+  if (cast.op != Op::Cast || cast.dtype != DType::Fp32) return std::nullopt;
+  const DType narrow = r[cast.inputs[0]].dtype;
   if (!is_half(narrow)) return std::nullopt;
   Node moved = node;
   moved.inputs = cast.inputs;
@@ -42,8 +37,8 @@ std::optional<NodeId> cast_later(Rewriter& r, const Node& node) {
 }  // namespace
 
 Graph late_casts(const Graph& graph) {
-  const bool has_windows = std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                                       [](const Node& node) { return node.op == Op::Window; });
+  const bool has_windows =
+      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op == Op::Window; });
   return has_windows ? Rewriter(graph).run(cast_later) : graph;
 }
 

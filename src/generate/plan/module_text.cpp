@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "emit/emit.h"
 #include "plan/groups.h"
@@ -98,8 +99,7 @@ class ModuleText {
     }
   }
 
-  void tensor(const char* word, const std::string& name, tensor::DType dtype,
-              const std::string& shape) {
+  void tensor(const char* word, const std::string& name, DType dtype, const std::string& shape) {
     plan(word, fmt::format("{}: {}[{}]", name, tensor::dtype_name(dtype), shape));
     note_dims(shape);
   }
@@ -177,7 +177,7 @@ class ModuleText {
   void write_tunes(const std::string& body) {
     const auto add = [&](const Tune& one) {
       const auto same = [&](const Tune& other) { return other.name == one.name; };
-      if (std::none_of(tunes_.begin(), tunes_.end(), same)) tunes_.push_back(one);
+      if (std::ranges::none_of(tunes_, same)) tunes_.push_back(one);
     };
     fast_math_ = body.find(kFastMath) != std::string::npos;
     if (fast_math_) add({kFastMath, {1, 0}, ""});
@@ -231,10 +231,10 @@ class ModuleText {
       if (equals == std::string::npos) return false;
       const std::string name(trim(one.substr(0, equals)));
       const std::optional<int64_t> value = parse_int(trim(one.substr(equals + 1)));
-      const auto tune = std::find_if(tunes_.begin(), tunes_.end(),
-                                     [&](const Tune& other) { return other.name == name; });
+      const auto tune =
+          std::ranges::find_if(tunes_, [&](const Tune& other) { return other.name == name; });
       if (!value || tune == tunes_.end()) return false;
-      if (std::find(tune->values.begin(), tune->values.end(), *value) == tune->values.end()) {
+      if (!contains(tune->values, *value)) {
         return false;
       }
     }
@@ -247,7 +247,7 @@ class ModuleText {
       // A method that now has a switch is listed only with it.
       const auto same = [&](const Method& other) { return other.id == one.id; };
       const bool always = one.when.empty() && one.off.empty();
-      if (always && std::any_of(switched_.methods.begin(), switched_.methods.end(), same)) return;
+      if (always && std::ranges::any_of(switched_.methods, same)) return;
       std::string text = one.id;
       if (!one.when.empty()) text += " when " + one.when;
       if (!one.off.empty() && has_values(one.off)) text += ", off " + one.off;
@@ -303,7 +303,7 @@ class ModuleText {
 
   std::set<std::string> headers() const {
     std::set<std::string> out;
-    const auto add = [&](tensor::DType dtype) {
+    const auto add = [&](DType dtype) {
       if (*header_of(dtype) != '\0') out.insert(header_of(dtype));
     };
     for (const Sequence& sequence : sequences_) {
@@ -321,7 +321,7 @@ class ModuleText {
   std::string device_code(const std::string& note) const {
     CudaWriter w;
     w.comment(note);
-    for (const std::string& header : headers()) w.line(fmt::format("#include <{}>", header));
+    for (const std::string& header : headers()) w.line("#include <{}>", header);
     w.line("");
     std::set<std::string> helpers, approximate;
     for (const std::string& name : functions_)

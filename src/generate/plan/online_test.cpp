@@ -10,10 +10,7 @@ namespace kw::generate {
 namespace {
 
 using graph::Builder;
-using graph::NodeId;
-using graph::Op;
 using graph::Operand;
-using tensor::DType;
 
 NodeId sure_of(Result<NodeId> made) {
   if (!made) throw std::runtime_error(made.error().message);
@@ -24,7 +21,7 @@ NodeId joined_by(Builder& b, Op op, NodeId one, Operand other) {
 }
 
 /// The sum of (x - sum(y) / count)^2 over the last dim of x.
-NodeId squares(Builder& b, NodeId x, NodeId y, const graph::Dim& count) {
+NodeId squares(Builder& b, NodeId x, NodeId y, const Dim& count) {
   const NodeId total = sure_of(b.reduce(Op::Sum, y, {1}, true));
   const NodeId mean = joined_by(b, Op::Div, total, Operand::of(count));
   const NodeId apart = joined_by(b, Op::Sub, x, Operand::tensor(mean));
@@ -34,7 +31,7 @@ NodeId squares(Builder& b, NodeId x, NodeId y, const graph::Dim& count) {
 
 struct OnlineRow {
   const char* name;
-  NodeId (*build)(Builder& b, NodeId x, const graph::Dim& count);
+  NodeId (*build)(Builder& b, NodeId x, const Dim& count);
   bool centred;
 };
 
@@ -42,7 +39,7 @@ class OnlineTable : public testing::TestWithParam<OnlineRow> {};
 
 TEST_P(OnlineTable, IsFoundByItsForm) {
   Builder b;
-  const graph::Dim count = graph::Dim::symbol("D", 40000);
+  const Dim count = graph::Dim::symbol("D", 40000);
   const NodeId x = b.input("x", DType::Fp32, {graph::Dim::symbol("B", 2), count});
   const NodeId y = GetParam().build(b, x, count);
   const auto made = run_passes(std::move(b).finish({{"y", y}}), {});
@@ -50,7 +47,7 @@ TEST_P(OnlineTable, IsFoundByItsForm) {
   Region region;
   region.graph = &*made;
   region.name = "kernel";
-  const graph::Node& input = (*made)[made->inputs[0].node];
+  const Node& input = (*made)[made->inputs[0].node];
   region.loads[made->inputs[0].node] = {"x", input.dtype, input.shape};
   const NodeId out = made->outputs[0].node;
   region.stores.push_back({out, {"y", (*made)[out].dtype, (*made)[out].shape}});
@@ -65,30 +62,32 @@ TEST_P(OnlineTable, IsFoundByItsForm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Squares, OnlineTable,
-    testing::Values(OnlineRow{"AboutTheMean",
-                              [](Builder& b, NodeId x, const graph::Dim& count) {
-                                return squares(b, x, x, count);
-                              },
-                              true},
-                    OnlineRow{"OfAnExpression",
-                              [](Builder& b, NodeId x, const graph::Dim& count) {
-                                const NodeId tanh = sure_of(b.unary(Op::Tanh, x));
-                                return squares(b, tanh, tanh, count);
-                              },
-                              true},
-                    OnlineRow{"AboutAnotherNumber",
-                              [](Builder& b, NodeId x, const graph::Dim& count) {
-                                return squares(b, x, x, count - graph::Dim(1));
-                              },
-                              false},
-                    OnlineRow{"AboutTheMeanOfAnother",
-                              [](Builder& b, NodeId x, const graph::Dim& count) {
-                                return squares(b, x, sure_of(b.unary(Op::Tanh, x)), count);
-                              },
-                              false}),
-    [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Squares, OnlineTable,
+                         testing::Values(OnlineRow{"AboutTheMean",
+                                                   [](Builder& b, NodeId x, const Dim& count) {
+                                                     return squares(b, x, x, count);
+                                                   },
+                                                   true},
+                                         OnlineRow{"OfAnExpression",
+                                                   [](Builder& b, NodeId x, const Dim& count) {
+                                                     const NodeId tanh =
+                                                         sure_of(b.unary(Op::Tanh, x));
+                                                     return squares(b, tanh, tanh, count);
+                                                   },
+                                                   true},
+                                         OnlineRow{"AboutAnotherNumber",
+                                                   [](Builder& b, NodeId x, const Dim& count) {
+                                                     return squares(b, x, x, count - Dim(1));
+                                                   },
+                                                   false},
+                                         OnlineRow{"AboutTheMeanOfAnother",
+                                                   [](Builder& b, NodeId x, const Dim& count) {
+                                                     return squares(b, x,
+                                                                    sure_of(b.unary(Op::Tanh, x)),
+                                                                    count);
+                                                   },
+                                                   false}),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace kw::generate

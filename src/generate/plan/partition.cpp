@@ -13,10 +13,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 constexpr size_t kMostJoined = 32;  // with more kernels, fusing is not tried
@@ -39,8 +35,8 @@ class Cutter {
     for (const NodeId id : outputs_) start(id);
     cut_below_windows();
     cut_large();
-    std::sort(kernels_.begin(), kernels_.end(),
-              [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
+    std::ranges::sort(kernels_,
+                      [](const Roots& a, const Roots& b) { return *a.rbegin() < *b.rbegin(); });
     loads_.clear();
     if (fusing == Fusing::Chains) {
       while (join_chain()) {
@@ -89,7 +85,7 @@ class Cutter {
   /// Whether it is a position in a window, stored as a byte for other kernels; see
   /// short_places.cpp.
   bool is_short_place(NodeId id) const {
-    if (graph_[id].op != Op::Cast || graph_[id].dtype != tensor::DType::Int8) return false;
+    if (graph_[id].op != Op::Cast || graph_[id].dtype != DType::Int8) return false;
     const Op below = graph_[graph_[id].inputs[0]].op;
     return below == Op::ArgMax || below == Op::ArgMin;
   }
@@ -119,8 +115,8 @@ class Cutter {
     for (;;) {
       const Node& node = graph_[id];
       const bool widens = node.op == Op::Cast && is_half(graph_[node.inputs[0]].dtype);
-      const bool moves = graph::op_info(node.op).kind == graph::OpKind::Movement &&
-                         !is_heavy(node.op) && node.inputs.size() == 1;
+      const bool moves = graph::op_info(node.op).kind == OpKind::Movement && !is_heavy(node.op) &&
+                         node.inputs.size() == 1;
       if (!widens && !moves) return id;
       id = node.inputs[0];
     }
@@ -157,11 +153,11 @@ class Cutter {
       if (node.op != Op::Window && node.op != Op::MatMul) continue;
       for (const NodeId input : node.inputs) {
         const NodeId from = moved_from(input);
-        if (graph::op_info(graph_[from].op).kind != graph::OpKind::Pointwise) continue;
+        if (graph::op_info(graph_[from].op).kind != OpKind::Pointwise) continue;
         const std::set<NodeId> below = heavy_below(from);
-        const bool follows_product =
-            !below.empty() && std::all_of(below.begin(), below.end(),
-                                          [&](NodeId one) { return graph_[one].op == Op::MatMul; });
+        const bool follows_product = !below.empty() && std::ranges::all_of(below, [&](NodeId one) {
+          return graph_[one].op == Op::MatMul;
+        });
         const bool cut = node.op == Op::Window ? product || !below.empty() : follows_product;
         if (!cut || program_.inputs.count(from) > 0) continue;
         start(from);
@@ -203,7 +199,7 @@ class Cutter {
 
   bool can_be_cut(NodeId id, const Region& region, const Roots& roots) const {
     return roots.count(id) == 0 && region.loads.count(id) == 0 &&
-           graph::op_info(graph_[id].op).kind == graph::OpKind::Pointwise;
+           graph::op_info(graph_[id].op).kind == OpKind::Pointwise;
   }
 
   std::optional<NodeId> best_cut(const Region& region, const Emitter& e, const Roots& roots) const {
@@ -242,15 +238,14 @@ class Cutter {
   // Whether kernel b reads a result of kernel a.
   bool reads(size_t b, size_t a) const {
     const std::set<NodeId>& loads = loads_of(b);
-    return std::any_of(kernels_[a].begin(), kernels_[a].end(),
-                       [&](NodeId id) { return loads.count(id) > 0; });
+    return std::ranges::any_of(kernels_[a], [&](NodeId id) { return loads.count(id) > 0; });
   }
 
   // Whether kernel b reads a result of kernel a that must stay in memory (kept_).
   bool reads_kept(size_t b, size_t a) const {
     const std::set<NodeId>& loads = loads_of(b);
-    return std::any_of(kernels_[a].begin(), kernels_[a].end(),
-                       [&](NodeId id) { return kept_.count(id) > 0 && loads.count(id) > 0; });
+    return std::ranges::any_of(
+        kernels_[a], [&](NodeId id) { return kept_.count(id) > 0 && loads.count(id) > 0; });
   }
 
   // Whether a also reaches b through a third kernel; joining them would create a cycle.
@@ -271,7 +266,7 @@ class Cutter {
         }
       }
     }
-    return std::any_of(behind.begin(), behind.end(), [&](size_t k) { return reads(b, k); });
+    return std::ranges::any_of(behind, [&](size_t k) { return reads(b, k); });
   }
 
   bool wanted_elsewhere(NodeId id, size_t a, size_t b) const {
@@ -307,10 +302,10 @@ class Cutter {
       open.pop_back();
       for (size_t a = 0; a < kernels_.size(); ++a) {
         if (a == b || chain.count(a) > 0 || !reads(k, a)) continue;
-        const graph::OpKind kind = graph::op_info(graph_[*kernels_[a].rbegin()].op).kind;
-        if (kind == graph::OpKind::Reduction) open.push_back(a);
-        const bool product = kind == graph::OpKind::Contraction && k != b;
-        if (product || kind == graph::OpKind::Reduction) chain.insert(a);
+        const OpKind kind = graph::op_info(graph_[*kernels_[a].rbegin()].op).kind;
+        if (kind == OpKind::Reduction) open.push_back(a);
+        const bool product = kind == OpKind::Contraction && k != b;
+        if (product || kind == OpKind::Reduction) chain.insert(a);
       }
     }
     return chain;
@@ -377,7 +372,7 @@ class Cutter {
       return false;
     }
     const std::set<NodeId>&one = loads_of(a), &other = loads_of(b);
-    return std::any_of(one.begin(), one.end(), [&](NodeId id) { return other.count(id) > 0; });
+    return std::ranges::any_of(one, [&](NodeId id) { return other.count(id) > 0; });
   }
 
   /// The kernels in order: each after those it reads.
@@ -400,7 +395,7 @@ class Cutter {
   }
 
   const Program& program_;
-  const graph::Graph& graph_;
+  const Graph& graph_;
   const TargetContext& context_;
   std::set<NodeId> outputs_, needed_;
   std::set<NodeId> kept_;  // stay in memory: windows and products read them
@@ -422,7 +417,7 @@ bool reads_before_writing(const Region& region, const Store& store) {
     e.ranges = ranges_of(domain);
     e.open(variables, 0);
     const Dim here = linear(domain.shape, domain.index);
-    e.on_load = [&](NodeId, const Buffer& buffer, const Dim& address) -> std::optional<Value> {
+    e.on_load = [&](const Buffer& buffer, const Dim& address) -> std::optional<Value> {
       same = same && (buffer.name != store.to.name || address.same_text(here));
       return Value{{"0"}, 1};
     };
@@ -477,9 +472,9 @@ void place_results(Partition& partition, const Program& program, std::set<std::s
 
 /// Whether a dim has a name like a tunable's: "WIDTH", not "W".
 bool has_word(const std::set<std::string>& dims) {
-  return std::any_of(dims.begin(), dims.end(), [](const std::string& dim) {
-    return dim.size() > 2 && std::none_of(dim.begin(), dim.end(),
-                                          [](unsigned char c) { return std::islower(c) != 0; });
+  return std::ranges::any_of(dims, [](const std::string& dim) {
+    return dim.size() > 2 &&
+           std::ranges::none_of(dim, [](unsigned char c) { return std::islower(c) != 0; });
   });
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "plan/program.h"
-#include "plan/schedule.h"
 
 namespace kw::generate {
 

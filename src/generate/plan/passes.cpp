@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::generate {
@@ -29,18 +30,17 @@ constexpr Pass kPasses[] = {
 
 std::span<const Pass> passes() { return kPasses; }
 
-Result<graph::Graph> run_passes(const graph::Graph& graph,
-                                const std::vector<std::string>& disabled) {
+Result<Graph> run_passes(const Graph& graph, const std::vector<std::string>& disabled) {
   std::vector<std::string> names;
   for (const Pass& pass : kPasses) names.emplace_back(pass.name);
   for (const std::string& name : disabled) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    return input_error(fmt::format("there is no pass '{}'{}; the passes are: {}", name,
-                                   did_you_mean(name, names), join(names, ", ")));
+    if (contains(names, name)) continue;
+    return input_error("there is no pass '{}'{}; the passes are: {}", name,
+                       did_you_mean(name, names), join(names, ", "));
   }
-  graph::Graph out = graph;
+  Graph out = graph;
   for (const Pass& pass : kPasses) {
-    if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
+    if (contains(disabled, pass.name)) continue;
     out = pass.run(out);
     if (auto ok = graph::verify(out); !ok) {
       return std::move(ok).error().context(fmt::format("pass {}", pass.name));

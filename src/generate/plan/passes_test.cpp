@@ -13,10 +13,7 @@ namespace kw::generate {
 namespace {
 
 using graph::Builder;
-using graph::NodeId;
-using graph::Op;
 using graph::Operand;
-using tensor::DType;
 
 template <typename T>
 T must(Result<T> result) {
@@ -68,7 +65,7 @@ NodeId filled_windows(Builder& b, NodeId x) {
 }
 
 NodeId side_by_side(Builder& b, NodeId x) {
-  const graph::Dim rows = b[x].shape[0];
+  const Dim rows = b[x].shape[0];
   const NodeId pairs = must(b.reshape(x, {rows, 4, 2}));
   graph::Attrs attrs;
   attrs.dims = {1};
@@ -76,7 +73,7 @@ NodeId side_by_side(Builder& b, NodeId x) {
   return must(b.add({Op::Fold, {pairs}, DType::Fp32, {rows, 9}, attrs, "", 0, 0}));
 }
 NodeId over_each_other(Builder& b, NodeId x) {
-  const graph::Dim rows = b[x].shape[0];
+  const Dim rows = b[x].shape[0];
   const NodeId pairs = must(b.reshape(x, {rows, 4, 2}));
   graph::Attrs attrs;
   attrs.dims = {1};
@@ -109,7 +106,7 @@ TEST_P(PassTable, DoesWhatItSays) {
   const NodeId x =
       b.input("x", DType::Fp32, {graph::Dim::symbol("B", 4), graph::Dim::symbol("D", 8)});
   const NodeId y = row.build(b, x);
-  const graph::Graph before = std::move(b).finish({{"y", y}});
+  const Graph before = std::move(b).finish({{"y", y}});
   std::vector<std::string> others;
   for (const Pass& pass : passes()) {
     if (std::string(pass.name) != row.pass && std::string(pass.name) != "simplify") {
@@ -151,14 +148,14 @@ INSTANTIATE_TEST_SUITE_P(
 /// untransposed.
 std::string turned_product(bool twice) {
   Builder b;
-  const graph::Dim rows = graph::Dim::symbol("B", 4), columns = graph::Dim::symbol("K", 6);
+  const Dim rows = graph::Dim::symbol("B", 4), columns = graph::Dim::symbol("K", 6);
   const NodeId x = b.input("x", DType::Fp32, {rows, 8});
   const NodeId w = b.input("w", DType::Fp32, {8, columns});
   const NodeId product = must(b.matmul(x, w));
   std::vector<graph::NamedNode> outputs = {{"y", must(b.permute(product, {1, 0}))}};
   if (twice) outputs.push_back({"z", product});
-  const graph::Graph after = must(run_passes(std::move(b).finish(outputs), {}));
-  const graph::Node& y = after[after.outputs[0].node];
+  const Graph after = must(run_passes(std::move(b).finish(outputs), {}));
+  const Node& y = after[after.outputs[0].node];
   return graph::shape_text(y.shape) + (y.op == Op::MatMul ? " product" : " turned");
 }
 
@@ -178,7 +175,7 @@ class Transposed : public testing::TestWithParam<TransposedRow> {};
 TEST_P(Transposed, AreConvolutionsWherePhasesAreApart) {
   const TransposedRow& row = GetParam();
   Builder b;
-  const graph::Dim size = graph::Dim::symbol("H", 6);
+  const Dim size = graph::Dim::symbol("H", 6);
   const NodeId x = b.input("x", DType::Fp32, {graph::Dim::symbol("N", 2), 4, size, 5});
   const NodeId w = b.input("w", DType::Fp32, {4, 3, 3, 2});
   const NodeId y = must(graph::conv_transpose(
@@ -198,12 +195,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Passes, WhatIsSlicedAwayIsNotComputed) {
   Builder b;
-  const graph::Dim size = graph::Dim::symbol("H", 6);
+  const Dim size = graph::Dim::symbol("H", 6);
   const NodeId x = b.input("x", DType::Fp32, {graph::Dim::symbol("N", 2), 4, size, 5});
   const NodeId w = b.input("w", DType::Fp32, {3, 4, 3, 3});
   const NodeId y = must(graph::conv(b, x, w, std::nullopt, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1}));
-  const graph::Graph forward = std::move(b).finish({{"y", y}});
-  const graph::Graph gradient = must(graph::backward(forward, {{"x"}, {}, {}}));
+  const Graph forward = std::move(b).finish({{"y", y}});
+  const Graph gradient = must(graph::backward(forward, {{"x"}, {}, {}}));
   const std::string text = graph::print(must(run_passes(gradient, {})));
   EXPECT_EQ(text.find("slice("), std::string::npos) << text;
   EXPECT_NE(text.find("fp32[N, 4, 5 * H] = mat_mul"), std::string::npos) << text;
@@ -211,8 +208,8 @@ TEST(Passes, WhatIsSlicedAwayIsNotComputed) {
 
 TEST(Passes, UnknownNamesAreRefused) {
   Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {graph::Dim(2)});
-  const graph::Graph graph = std::move(b).finish({{"y", x}});
+  const NodeId x = b.input("x", DType::Fp32, {Dim(2)});
+  const Graph graph = std::move(b).finish({{"y", x}});
   const auto refused = run_passes(graph, {"decompos"});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("did you mean 'decompose'"), std::string::npos);

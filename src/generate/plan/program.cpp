@@ -5,19 +5,14 @@
 // plans have let lines, and interfaces must replace them (module_text.cpp).
 #include "plan/program.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "core/contains.h"
 #include "emit/emit.h"
 #include "plan/passes.h"
 
 namespace kw::generate {
-
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
 
 namespace {
 
@@ -55,13 +50,13 @@ class Quotients {
       found = names_.quotients.emplace(factor, name).first;
     }
     const std::pair<std::string, std::string> let{found->second, factor};
-    if (std::find(lets.begin(), lets.end(), let) == lets.end()) lets.push_back(let);
+    if (!contains(lets, let)) lets.push_back(let);
     return let.first;
   }
 
   static bool kept(const std::string& dim) {
     const auto words = reserved_words();
-    return std::find(words.begin(), words.end(), dim) == words.end();
+    return !contains(words, dim);
   }
 
   Names& names_;
@@ -109,7 +104,7 @@ class WindowCounts {
 void name_window_counts(Graph& graph, Quotients& quotients) {
   WindowCounts counts(quotients);
   for (const Node& node : graph.nodes) {
-    if (node.op != graph::Op::Window) continue;
+    if (node.op != Op::Window) continue;
     for (const Dim& extent : node.shape) counts.add(extent);
   }
   if (counts.empty()) return;
@@ -177,18 +172,15 @@ Result<Program> make_program(const Graph& trace, Names& names, const Options& op
   for (const graph::NamedNode& input : program.graph.inputs) {
     const Node& node = program.graph[input.node];
     const auto name = names.inputs.find(input.name);
-    if (name == names.inputs.end()) {
-      return input_error(
-          fmt::format("the trace has an input '{}' that the task lacks", input.name));
-    }
+    if (name == names.inputs.end())
+      return input_error("the trace has an input '{}' that the task lacks", input.name);
     program.inputs[input.node] = {name->second, node.dtype, node.shape};
   }
   for (const graph::NamedNode& output : program.graph.outputs) {
     const Node& node = program.graph[output.node];
     const auto name = names.outputs.find(output.name);
-    if (name == names.outputs.end()) {
-      return input_error(fmt::format("output '{}' exists at some shapes only", output.name));
-    }
+    if (name == names.outputs.end())
+      return input_error("output '{}' exists at some shapes only", output.name);
     program.outputs.push_back({output.node, {name->second, node.dtype, node.shape}});
   }
   program.names = names;

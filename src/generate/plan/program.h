@@ -22,12 +22,12 @@ struct Names {
   std::map<std::string, std::string> quotients;  // "(D / 3)" -> its name
   std::string kernel;                            // base of the kernels' names
 };
-Names names_of(const task::Task& task, const graph::Graph& graph);
+Names names_of(const task::Task& task, const Graph& graph);
 
 struct Program {
-  graph::Graph graph;
+  Graph graph;
   std::vector<std::pair<std::string, std::string>> lets;  // names with their quotients, "(D / 3)"
-  std::map<graph::NodeId, Buffer> inputs;
+  std::map<NodeId, Buffer> inputs;
   std::vector<Store> outputs;
   std::vector<std::string> guards;  // plan conditions of the trace
   bool special = false;             // the next program is the same with fewer guards
@@ -35,6 +35,6 @@ struct Program {
 };
 
 /// An Error for a pass that does not exist, or one that broke the graph (a bug).
-Result<Program> make_program(const graph::Graph& trace, Names& names, const Options& options);
+Result<Program> make_program(const Graph& trace, Names& names, const Options& options);
 
 }  // namespace kw::generate

@@ -6,11 +6,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 bool is_softmax_sum(const Rewriter& r, const Node& sum) {

@@ -2,11 +2,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 std::vector<int> uses_of(const Graph& graph) {
   std::vector<int> uses(graph.nodes.size());
   for (const Node& node : graph.nodes) {

@@ -15,13 +15,9 @@ namespace kw::generate {
 
 namespace {
 
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 /// A graph and the region of its whole.
 struct Whole {
-  graph::Graph graph;
+  Graph graph;
   Region region;
 
   Whole(graph::Builder builder, NodeId output) : graph(std::move(builder).finish({{"y", output}})) {
@@ -145,7 +141,7 @@ TEST(Products, TakeColumnsOfWindowsApart) {
 TEST(Selections, CountResultsPerRow) {
   graph::Builder b;
   const NodeId x = b.input("x", DType::Fp64, {dim("B", 3), dim("D", 9)});
-  graph::Node sort;
+  Node sort;
   sort.op = Op::SortValues;
   sort.inputs = {x};
   sort.dtype = DType::Fp64;
@@ -164,7 +160,7 @@ TEST(Selections, CountResultsPerRow) {
 TEST(TopOne, IsAReduction) {
   graph::Builder b;
   const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("D", 9)});
-  graph::Node top;
+  Node top;
   top.op = Op::TopKIndices;
   top.inputs = {x};
   top.dtype = DType::Int64;
@@ -172,7 +168,7 @@ TEST(TopOne, IsAReduction) {
   top.attrs.dims = {1};
   top.attrs.descending = true;
   const NodeId best = *b.add(top);
-  const graph::Graph after = top_one(std::move(b).finish({{"y", best}}));
+  const Graph after = top_one(std::move(b).finish({{"y", best}}));
   EXPECT_EQ(after[after.outputs[0].node].op, Op::ArgMax);
 }
 
@@ -180,7 +176,7 @@ TEST(TurnScan, DropsBothFlips) {
   graph::Builder b;
   const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("D", 9)});
   const auto flip = [&](NodeId of) {
-    graph::Node node;
+    Node node;
     node.op = Op::Flip;
     node.inputs = {of};
     node.dtype = b[of].dtype;
@@ -189,8 +185,8 @@ TEST(TurnScan, DropsBothFlips) {
     return *b.add(node);
   };
   const NodeId turned = flip(*b.scan(Op::CumSum, flip(x), 1));
-  const graph::Graph after = turn_scan(std::move(b).finish({{"y", turned}}));
-  const graph::Node& scan = after[after.outputs[0].node];
+  const Graph after = turn_scan(std::move(b).finish({{"y", turned}}));
+  const Node& scan = after[after.outputs[0].node];
   EXPECT_EQ(scan.op, Op::CumSum);
   EXPECT_TRUE(scan.attrs.reverse);
   EXPECT_EQ(after[scan.inputs[0]].op, Op::Input);

@@ -65,8 +65,8 @@ bool is_empty(const Shape& shape) {
 /// Whether the result or an operand is empty at all dims: speed does not matter.
 bool is_empty(const Region& region) {
   if (is_empty(region.root().shape)) return true;
-  for (const graph::NodeId id : interior(region)) {
-    for (const graph::NodeId input : region.node(id).inputs) {
+  for (const NodeId id : interior(region)) {
+    for (const NodeId input : region.node(id).inputs) {
       if (is_empty(region.node(input).shape)) return true;
     }
   }

@@ -8,12 +8,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kMostPlaces = 127;  // positions that a byte can hold
@@ -26,7 +20,7 @@ bool is_windowed(const Rewriter& r, NodeId id) {
 bool is_short_place(const Rewriter& r, const Node& node) {
   if (node.op != Op::ArgMax && node.op != Op::ArgMin) return false;
   const Node& windows = r[node.inputs[0]];
-  const bool few = std::all_of(node.attrs.dims.begin(), node.attrs.dims.end(), [&](int d) {
+  const bool few = std::ranges::all_of(node.attrs.dims, [&](int d) {
     const Dim& extent = windows.shape[static_cast<size_t>(d)];
     return extent.is_constant() && extent.value() <= kMostPlaces;
   });

@@ -7,17 +7,12 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 std::optional<NodeId> take_best(Rewriter& r, const Node& node) {
   const bool values = node.op == Op::TopKValues;
   if (!values && node.op != Op::TopKIndices) return std::nullopt;
-  const graph::Dim& count = node.shape[static_cast<size_t>(node.attrs.dims[0])];
+  const Dim& count = node.shape[static_cast<size_t>(node.attrs.dims[0])];
   if (!count.is_constant() || count.value() != 1) return std::nullopt;
   if (!node.attrs.descending && !is_integer(r[node.inputs[0]].dtype)) return std::nullopt;
   Node best = node;

@@ -7,11 +7,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// The dims 0, 1, …, r - 1, r - 2.

@@ -4,11 +4,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// Positions would also have to be reversed; values need not.

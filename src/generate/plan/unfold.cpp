@@ -14,11 +14,6 @@
 
 namespace kw::generate {
 
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
 namespace {
 
 /// One spatial dim of the folds.
@@ -47,7 +42,7 @@ struct Spatial {
   Dim places() const { return size + Dim(reach() + more() - skipped() - dropped()); }
 };
 
-bool starts_at_zero(const Node& slice, size_t d, const graph::Shape& before) {
+bool starts_at_zero(const Node& slice, size_t d, const Shape& before) {
   return slice.attrs.starts[d].same_text(Dim(0)) && slice.shape[d].same_text(before[d]);
 }
 
@@ -144,7 +139,7 @@ class Unfold {
   /// Applies a slice of only the next fold's dim.
   bool slices_next(const Node& slice) {
     const size_t next = 2 + dims();
-    const graph::Shape& before = r_[slice.inputs[0]].shape;
+    const Shape& before = r_[slice.inputs[0]].shape;
     for (size_t d = 0; d < slice.shape.size(); ++d) {
       if (slice.attrs.steps[d] != 1) return false;
       if (d != next && !starts_at_zero(slice, d, before)) return false;

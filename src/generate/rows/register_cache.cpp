@@ -6,8 +6,6 @@
 
 namespace kw::generate {
 
-using graph::NodeId;
-
 namespace {
 
 constexpr size_t kMostKept = 2;  // number of values: more would spill
@@ -54,7 +52,7 @@ std::optional<Value> RegisterCache::value(NodeId id, const Index& index, int sco
   names_[element] = name;
   value = e_.bound({value.expr, scope}, region_.node(id).dtype,
                    std::string(graph::op_info(region_.node(id).op).name) + "_value");
-  e_.at(scope).line(fmt::format("{}[item][lane] = {};", name, value.expr.text));
+  e_.at(scope).line("{}[item][lane] = {};", name, value.expr.text);
   return value;
 }
 

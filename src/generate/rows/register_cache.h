@@ -14,7 +14,7 @@
 namespace kw::generate {
 
 /// A node at an index, the index as text: the same node has another value if a row is reversed.
-using ElementOf = std::pair<graph::NodeId, std::string>;
+using ElementOf = std::pair<NodeId, std::string>;
 
 /// The usage shared by the passes over a row, found in a trial run.
 struct PassUsage {
@@ -38,7 +38,7 @@ class RegisterCache {
 
   /// The element's value: the first pass that needs it computes it, later passes read it from
   /// registers. Empty if it is computed as usual. `scope` is the scope of single elements.
-  std::optional<Value> value(graph::NodeId id, const Index& index, int scope, size_t pass);
+  std::optional<Value> value(NodeId id, const Index& index, int scope, size_t pass);
 
   /// "float kept[kItems][kVec];", one line per value.
   std::vector<std::string> declarations() const;

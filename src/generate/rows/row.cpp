@@ -7,16 +7,11 @@
 
 #include <algorithm>
 
-#include "core/text.h"
 #include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/schedules.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
 
 namespace {
 
@@ -25,14 +20,10 @@ constexpr int64_t kLongForLanes = 16384;  // with more columns a warp is too sma
 constexpr int64_t kManyRows = 8192;  // with so many, threads may take several rows
 
 /// Writes the plan lines for the kernels of one team.
-class RowSchedule {
+class RowSchedule : ScheduleFrame {
  public:
   RowSchedule(const Region& region, const TargetContext& context, Team team)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
-        team_(team),
-        plan_(*plan_rows(region)) {}
+      : ScheduleFrame(region, context), team_(team), plan_(*plan_rows(region)) {}
 
   Kernel emit() {
     RowKernel trial(region_, plan_, team_, true, nullptr);
@@ -61,10 +52,9 @@ class RowSchedule {
   }
 
  private:
-  std::string tune(const char* name) const { return kernel_.name(name); }
-  std::string team() const { return tune(team_ == Team::Block ? "THREADS" : "LANES"); }
+  std::string team() const { return name(team_ == Team::Block ? "THREADS" : "LANES"); }
 
-  DeviceFunction write(RowKernel& row, const std::string& name, const std::string& templates,
+  DeviceFunction write(RowKernel& row, const std::string& function, const std::string& templates,
                        const char* how) {
     const std::string body = row.body();
     kernel_.need({"load_pack"});
@@ -72,7 +62,7 @@ class RowSchedule {
         row.emitter(),
         fmt::format("{}: {} per row, which is {}.", kernel_.results(),
                     team_ == Team::Block ? "one block" : team() + " lanes", how),
-        name, templates, tune("THREADS"), body);
+        function, templates, name("THREADS"), body);
   }
 
   /// Whether the row is too long for a block's registers.
@@ -164,20 +154,20 @@ class RowSchedule {
   }
 
   void add_variants() {
-    const std::string rows = plan_.row_count().text(), vec = tune("VEC");
-    const std::string threads = tune("THREADS"), columns = plan_.column_count().text();
+    const std::string rows = plan_.row_count().text(), vec = name("VEC");
+    const std::string threads = name("THREADS"), columns = plan_.column_count().text();
     const bool block = team_ == Team::Block;
     const std::string per_block =
         block ? rows : fmt::format("ceil_div({}, {} / {})", rows, threads, team());
     const std::string bounded = takes_turns() ? fmt::format("ceil_div({}, {} / {} * {})", rows,
-                                                            threads, team(), tune("TURNS"))
+                                                            threads, team(), name("TURNS"))
                                               : per_block;
     const std::string loose = fmt::format("min({}, 2147483647)", per_block);
     std::vector<std::string> aligned = packs_->conditions(vec);
     aligned.push_back(fmt::format("{} % {} == 0", as_factor(inner_), vec));
-    const std::string fits = fits_int(region_), on = tune("REGISTERS") + " == 1";
+    const std::string fits = fits_int(region_), on = name("REGISTERS") + " == 1";
     aligned.push_back(fits);
-    const std::string packs = tune("PACKS"), singles = tune("SINGLES");
+    const std::string packs = name("PACKS"), singles = name("SINGLES");
     const std::string items =
         kernel_.items("PACKS", fmt::format("ceil_div({}, {} * {})", columns, team(), vec));
     const std::string single_items =
@@ -192,16 +182,13 @@ class RowSchedule {
                     {fast_.launch(fmt::format("int, 1, {}, 0", single_items), bounded, threads)});
     if (online_) {
       std::vector<std::string> once = aligned;
-      once.push_back(tune("ONLINE") + " == 1");
+      once.push_back(name("ONLINE") + " == 1");
       kernel_.variant(once, {online_->launch("int, " + vec, loose, threads)});
     }
     kernel_.variant(aligned, {slow_.launch("int, " + vec, loose, threads)});
     kernel_.variant({}, {slow_.launch("long long, 1", loose, threads)});
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   Team team_;
   RowPlan plan_;
   const Packs* packs_ = nullptr;
@@ -228,18 +215,13 @@ bool rows_prefer_lanes(const Region& region, const TargetContext&) {
   return plan->column_count().value() <= 1024 && plan->row_count().value() >= 256;
 }
 
-template <Team kTeam>
-Kernel row_emit(const Region& region, const TargetContext& context) {
-  return RowSchedule(region, context, kTeam).emit();
-}
-
 }  // namespace
 
 Schedules row_schedules() {
   return {{"block_per_row", "a block per row: reductions and what follows them", rows_apply,
-           row_emit<Team::Block>},
+           emit_by<RowSchedule, Team::Block>},
           {"lanes_per_row", "a warp or a part of one per row: reductions and what follows them",
-           lanes_apply, row_emit<Team::Lanes>, rows_prefer_lanes}};
+           lanes_apply, emit_by<RowSchedule, Team::Lanes>, rows_prefer_lanes}};
 }
 
 }  // namespace kw::generate

@@ -10,18 +10,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/contains.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-
-std::set<std::string> axis_names(const Joined& rows, const Joined& columns) {
-  std::set<std::string> names;
-  for (const Axis& axis : rows.axes) names.insert(axis.name);
-  for (const Axis& axis : columns.axes) names.insert(axis.name);
+std::vector<std::string> axis_names(const Joined& rows, const Joined& columns) {
+  std::vector<std::string> names = names_of(rows.axes);
+  for (const Axis& axis : columns.axes) names.push_back(axis.name);
   return names;
 }
 
@@ -55,9 +51,7 @@ RowKernel::RowKernel(const Region& region, const RowPlan& plan, Team team, bool 
 std::string RowKernel::body() {
   open_row();
   e_.on_node = [this](NodeId id, const Index& index) { return node(id, index); };
-  e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-    return load(buffer, address);
-  };
+  e_.on_load = [this](const Buffer& buffer, const Dim& address) { return load(buffer, address); };
   for (pass_ = 0; pass_ < plan_.passes.size(); ++pass_) {
     if (!team_.is_split() || pass_ == team_.only) reduction_pass(plan_.passes[pass_]);
     if (!team_.is_split() || pass_ >= team_.only) continue;
@@ -102,9 +96,8 @@ std::string RowKernel::first_loads() {
   for (const PackLoad& load : packs_.loads()) {
     if (cache_.keeps(load.address)) first.push_back(&load);
   }
-  for (const PackLoad* load : first) {
-    w.line(fmt::format("Pack<{}, kVec> {}[kItems];", memory_type(load->buffer.dtype), load->name));
-  }
+  for (const PackLoad* load : first)
+    w.line("Pack<{}, kVec> {}[kItems];", memory_type(load->buffer.dtype), load->name);
   w.lines(cache_.declarations());
   write_shared_rows(w);
   if (first.empty()) return w.text();
@@ -112,9 +105,8 @@ std::string RowKernel::first_loads() {
     for (const PackLoad* load : first) {
       const bool once = is_of_row(load->address);
       if (once) e_.need("load_once");
-      w.line(fmt::format("{}[item] = {}<kVec>({} + {});", load->name,
-                         once ? "load_once" : "load_pack", load->buffer.name,
-                         load->address.text()));
+      w.line("{}[item] = {}<kVec>({} + {});", load->name, once ? "load_once" : "load_pack",
+             load->buffer.name, load->address.text());
     }
   });
   return w.text();
@@ -146,15 +138,14 @@ void RowKernel::write_shared_rows(CudaWriter& w) {
   for (const PackLoad& load : packs_.loads()) {
     if (!is_shared(load.address)) continue;
     const char* type = memory_type(load.buffer.dtype);
-    w.line(fmt::format("auto* {0}_row = reinterpret_cast<Pack<{1}, kVec>*>({2});", load.name, type,
-                       from));
+    w.line("auto* {0}_row = reinterpret_cast<Pack<{1}, kVec>*>({2});", load.name, type, from);
     from += fmt::format(" + (({}) * sizeof({}) + 15) / 16", columns, type);
   }
   team_.write_columns(w, "", [&] {
     for (const PackLoad& load : packs_.loads()) {
       if (!is_shared(load.address)) continue;
-      w.line(fmt::format("{0}_row[column / kVec] = load_pack<kVec>({1} + {2});", load.name,
-                         load.buffer.name, load.address.text()));
+      w.line("{0}_row[column / kVec] = load_pack<kVec>({1} + {2});", load.name, load.buffer.name,
+             load.address.text());
     }
   });
 }
@@ -225,9 +216,8 @@ void RowKernel::reduction_pass(const std::vector<NodeId>& reductions) {
   e_.close();
   CudaWriter& w = e_.at(row_scope_);
   w.lines(starts);
-  for (const auto& [max, base] : bases_) {
-    w.line(fmt::format("float {} = {};", base, identity_of(graph::Op::Max, tensor::DType::Fp32)));
-  }
+  for (const auto& [max, base] : bases_)
+    w.line("float {} = {};", base, identity_of(Op::Max, DType::Fp32));
   team_.write_columns(w, "", [&] {
     write_pass_body(w, packs, lanes, packs_start, {});
     w.raw(online);
@@ -247,19 +237,17 @@ void RowKernel::write_pass_body(CudaWriter& w, const std::string& packs, const s
   for (const PackLoad& load : packs_.loads()) {
     if (in_pass_.count(load.name) == 0) continue;
     if (is_shared(load.address)) {
-      w.line(fmt::format("const Pack<{0}, kVec> {1} = {1}_row[column / kVec];",
-                         memory_type(load.buffer.dtype), load.name));
+      w.line("const Pack<{0}, kVec> {1} = {1}_row[column / kVec];", memory_type(load.buffer.dtype),
+             load.name);
       continue;
     }
-    w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
-                       memory_type(load.buffer.dtype), load.name, load.buffer.name,
-                       load.address.text()));
+    w.line("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", memory_type(load.buffer.dtype),
+           load.name, load.buffer.name, load.address.text());
   }
   w.raw(packs);
   w.lines(before_lanes);
-  w.line("#pragma unroll");
   {
-    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    const auto block = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
     w.raw(lanes);
   }
   w.lines(behind_lanes);
@@ -283,35 +271,21 @@ void RowKernel::join_parts(NodeId id) {
     const std::string columns = e_.text(plan_.column_count());
     const std::string mean = e_.fresh_variable("row_mean", row_scope_);
     e_.need("squares_about");
-    w.line(fmt::format("const float {} = {} / static_cast<float>({});", mean, totals_.at(sum),
-                       columns));
-    const auto loop = w.block(
-        fmt::format("for (Index other = thread; other < parts; other += {})", team_.threads()));
+    w.line("const float {} = {} / static_cast<float>({});", mean, totals_.at(sum), columns);
+    const auto loop =
+        w.block("for (Index other = thread; other < parts; other += {})", team_.threads());
     w.line("const Index from = share * other;");
-    w.line(fmt::format(
-        "const Index size = from + share < {0} ? share : from < {0} ? {0} - from : 0;", columns));
+    w.line("const Index size = from + share < {0} ? share : from < {0} ? {0} - from : 0;", columns);
     w.line(
-        fmt::format("{0} += squares_about({1}, static_cast<float>(size), {2}{3} / "
-                    "static_cast<float>(size), {4});",
-                    name, part, partials_of(sum, false), at, mean));
+        "{0} += squares_about({1}, static_cast<float>(size), {2}{3} / static_cast<float>(size), "
+        "{4});",
+        name, part, partials_of(sum, false), at, mean);
   } else {
-    const auto loop = w.block(
-        fmt::format("for (Index other = thread; other < parts; other += {})", team_.threads()));
-    w.line(fmt::format("{0} = {1}()({0}, {2});", name, combine_of(region_.node(id).op), part));
+    const auto loop =
+        w.block("for (Index other = thread; other < parts; other += {})", team_.threads());
+    w.line("{0} = {1}()({0}, {2});", name, combine_of(region_.node(id).op), part);
   }
   finish(id, name);
-}
-
-std::string RowKernel::partials_of(NodeId id, bool written) {
-  const std::string name = partials_name(region_, id);
-  const std::pair<std::string, std::string> own = {
-      fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
-                  partial_type(region_.node(id).dtype), name),
-      name};
-  if (std::find(parameters_.begin(), parameters_.end(), own) == parameters_.end()) {
-    parameters_.push_back(own);
-  }
-  return name;
 }
 
 void RowKernel::finish(NodeId id, const std::string& name) {
@@ -321,20 +295,18 @@ void RowKernel::finish(NodeId id, const std::string& name) {
     const std::string slots = e_.fresh(name + "_slots");
     shared_.push_back(fmt::format("__shared__ {} {}[{} / 32];", partial_type(node.dtype), slots,
                                   team_.threads()));
-    w.line(fmt::format("{0} = reduce_block<{1}>({0}, {2}(), {3});", name, team_.threads(),
-                       combine_of(node.op), slots));
+    w.line("{0} = reduce_block<{1}>({0}, {2}(), {3});", name, team_.threads(), combine_of(node.op),
+           slots);
     e_.need("reduce_block");
   } else {
-    w.line(fmt::format("{0} = reduce_lanes<{1}>({0}, {2}());", name, team_.threads(),
-                       combine_of(node.op)));
+    w.line("{0} = reduce_lanes<{1}>({0}, {2}());", name, team_.threads(), combine_of(node.op));
     e_.need("reduce_lanes");
   }
   if (team_.is_split() && pass_ == team_.only) {
-    w.line(
-        fmt::format("if (thread == 0) {}[row * parts + part] = {};", partials_of(id, true), name));
+    w.line("if (thread == 0) {}[row * parts + part] = {};", partials_of(id, true), name);
   } else if (plan_.rescaled.count(id) > 0 && plan_.rescaled.at(id).bare) {
     w.comment("An infinite maximum is subtracted from itself somewhere: no number.");
-    w.line(fmt::format("{0} += {1} - {1};", name, totals_.at(plan_.rescaled.at(id).max)));
+    w.line("{0} += {1} - {1};", name, totals_.at(plan_.rescaled.at(id).max));
   }
   const bool narrow = std::string_view(partial_type(node.dtype)) != register_type(node.dtype);
   results_[id] = {
@@ -357,7 +329,7 @@ void RowKernel::row_stores() {
   const char* others = team_.is_lanes()                                 ? " && own_row < rows"
                        : team_.is_split() && !plan_.full_stores.empty() ? " && part == 0"
                                                                         : "";
-  const auto block = w.block(fmt::format("if (thread == 0{})", others));
+  const auto block = w.block("if (thread == 0{})", others);
   w.lines(lines);
 }
 
@@ -372,15 +344,13 @@ void RowKernel::store_pass() {
     const Dim renamed = substitute(address, plain_);
     if (!packs_.can_store(renamed)) {
       e_.at(lane_scope_)
-          .line(fmt::format("{}[{}] = {};", store.to.name, e_.text(address),
-                            e_.stored(value, store.to.dtype)));
+          .line("{}[{}] = {};", store.to.name, e_.text(address), e_.stored(value, store.to.dtype));
       continue;
     }
     e_.note(address);
     const std::string pack = e_.fresh(store.to.name + "_pack");
     packs.push_back(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack));
-    e_.at(lane_scope_)
-        .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype)));
+    e_.at(lane_scope_).line("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype));
     stores.push_back(fmt::format("store_pack({} + {}, {});", store.to.name, renamed.text(), pack));
     e_.need("store_pack");
   }
@@ -392,6 +362,16 @@ void RowKernel::store_pass() {
 
 std::string partials_name(const Region& region, NodeId reduction) {
   return fmt::format("{}_{}_parts", graph::op_info(region.node(reduction).op).name, reduction);
+}
+
+std::string partials_parameter(const Region& region, NodeId reduction, bool written,
+                               Parameters& parameters) {
+  const std::string name = partials_name(region, reduction);
+  const std::string declaration = fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
+                                              partial_type(region.node(reduction).dtype), name);
+  const std::pair<std::string, std::string> own = {declaration, name};
+  if (!contains(parameters, own)) parameters.push_back(own);
+  return name;
 }
 
 }  // namespace kw::generate

@@ -15,6 +15,12 @@
 
 namespace kw::generate {
 
+/// The name of the scratch for a reduction's partial results, one per part of a row.
+std::string partials_name(const Region& region, NodeId reduction);
+/// The same as a parameter of a kernel, added to `parameters` if it is not one of them.
+std::string partials_parameter(const Region& region, NodeId reduction, bool written,
+                               Parameters& parameters);
+
 class RowKernel {
  public:
   /// `registers`: the row is read once and kept, otherwise every pass reads it. `usage` is from a
@@ -39,7 +45,7 @@ class RowKernel {
   const PassUsage& seen() const { return cache_.seen(); }
   const std::vector<Axis>& columns() const { return team_.columns.axes; }
   /// Declarations and arguments other than buffers and dims.
-  const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
 
  private:
   void open_row();
@@ -50,25 +56,27 @@ class RowKernel {
   bool is_of_row(const Dim& address) const;
   bool is_shared(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
-  std::optional<Value> node(graph::NodeId id, const Index& index);
-  void reduction_pass(const std::vector<graph::NodeId>& reductions);
-  std::string start_total(graph::NodeId id);
-  void write_step(graph::NodeId id);
-  std::string online_steps(const std::vector<graph::NodeId>& reductions);
-  void rescale(graph::NodeId id);
-  std::string centred_steps(const std::vector<graph::NodeId>& reductions);
-  void centre(graph::NodeId id);
-  bool waits(graph::NodeId id) const {
+  std::optional<Value> node(NodeId id, const Index& index);
+  void reduction_pass(const std::vector<NodeId>& reductions);
+  std::string start_total(NodeId id);
+  void write_step(NodeId id);
+  std::string online_steps(const std::vector<NodeId>& reductions);
+  void rescale(NodeId id);
+  std::string centred_steps(const std::vector<NodeId>& reductions);
+  void centre(NodeId id);
+  bool waits(NodeId id) const {
     return plan_.rescaled.count(id) > 0 || plan_.centred.count(id) > 0;
   }
   void write_pass_body(CudaWriter& w, const std::string& packs, const std::string& lanes,
                        const std::vector<std::string>& before_lanes,
                        const std::vector<std::string>& behind_lanes);
-  void join_parts(graph::NodeId id);
-  void finish(graph::NodeId id, const std::string& name);
+  void join_parts(NodeId id);
+  void finish(NodeId id, const std::string& name);
   void row_stores();
   void store_pass();
-  std::string partials_of(graph::NodeId id, bool written);
+  std::string partials_of(NodeId id, bool written) {
+    return partials_parameter(region_, id, written, parameters_);
+  }
 
   const Region& region_;
   const RowPlan& plan_;
@@ -83,26 +91,23 @@ class RowKernel {
   size_t pass_ = 0;
   std::set<std::string> in_pass_;  // packs loaded inside the pass
   std::vector<std::string> shared_;
-  std::map<graph::NodeId, Value> results_;
-  std::map<graph::NodeId, std::string> totals_;  // names of partial results of reductions
-  std::map<graph::NodeId, std::string> bases_;   // the shift of sums of exponentials, by their max
+  std::map<NodeId, Value> results_;
+  std::map<NodeId, std::string> totals_;  // names of partial results of reductions
+  std::map<NodeId, std::string> bases_;   // the shift of sums of exponentials, by their max
   /// For the elements that a thread has read: their number, their mean, and the sum of the current
   /// pack.
   struct Means {
     std::string count, mean, pack;
   };
-  std::map<graph::NodeId, Means> means_;  // by the sum they are computed from
+  std::map<NodeId, Means> means_;  // by the sum they are computed from
   bool shares_ = false;
-  std::vector<std::pair<std::string, std::string>> parameters_;
+  Parameters parameters_;
 };
 
 /// The variables that a pack's address may have.
-std::set<std::string> axis_names(const Joined& rows, const Joined& columns);
+std::vector<std::string> axis_names(const Joined& rows, const Joined& columns);
 
 /// "row_sum += x;": adds one element to a reduction with partial type `type`.
-std::string joined_text(graph::Op op, const std::string& name, const Value& x, const char* type);
-
-/// The name of the scratch for a reduction's partial results, one per part of a row.
-std::string partials_name(const Region& region, graph::NodeId reduction);
+std::string joined_text(Op op, const std::string& name, const Value& x, const char* type);
 
 }  // namespace kw::generate

@@ -1,15 +1,11 @@
 // Passes that are merged with the one before: sums that follow a maximum or a mean while it is
 // computed.
-#include <fmt/core.h>
-
 #include <utility>
 
 #include "emit/emit.h"
 #include "rows/row_kernel.h"
 
 namespace kw::generate {
-
-using graph::NodeId;
 
 // The sum is rescaled only if the maximum grew so much that exponentials could overflow. That is
 // rare, and every rescaling costs a rounding.
@@ -20,21 +16,20 @@ std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
     if (found != plan_.rescaled.end()) sums[found->second.max].push_back(id);
   }
   if (sums.empty()) return "";
-  const std::string lowest = identity_of(graph::Op::Max, tensor::DType::Fp32);
+  const std::string lowest = identity_of(Op::Max, DType::Fp32);
   e_.need("rescaled");
   CudaWriter& w = e_.at(pack_scope_);
   for (const auto& [max, behind] : sums) {
     const std::string base = e_.fresh_variable("row_base", row_scope_), now = totals_.at(max);
     bases_[max] = base;
     {
-      const auto grown = w.block(fmt::format("if ({} > {} + 8.0f)", now, base));
-      for (const NodeId id : behind) {
-        w.line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), base, now));
-      }
-      w.line(fmt::format("{} = {};", base, now));
+      const auto grown = w.block("if ({} > {} + 8.0f)", now, base);
+      for (const NodeId id : behind)
+        w.line("{0} = rescaled({0}, {1}, {2});", totals_.at(id), base, now);
+      w.line("{} = {};", base, now);
     }
     const std::string shift = e_.fresh_variable("shift", pack_scope_);
-    w.line(fmt::format("const float {0} = {1} == {2} ? 0.0f : {1};", shift, base, lowest));
+    w.line("const float {0} = {1} == {2} ? 0.0f : {1};", shift, base, lowest);
     results_[max] = {{shift}, pack_scope_};
   }
   lane_scope_ = e_.open({kLane}, pack_scope_);
@@ -43,9 +38,8 @@ std::string RowKernel::online_steps(const std::vector<NodeId>& reductions) {
   }
   for (const auto& [max, behind] : sums) results_.erase(max);
   const std::string lanes = e_.close();
-  w.line("#pragma unroll");
   {
-    const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    const auto block = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
     w.raw(lanes);
   }
   return e_.take(pack_scope_);
@@ -63,9 +57,9 @@ std::string RowKernel::centred_steps(const std::vector<NodeId>& reductions) {
     e_.need("join_squares");
     const std::string own = e_.fresh_variable("pack_mean", pack_scope_);
     const std::string squares = e_.fresh_variable("pack_squares", pack_scope_);
-    w.line(fmt::format("{} += {};", totals_.at(sum), means.pack));
-    w.line(fmt::format("const float {} = {} * (1.0f / kVec);", own, means.pack));
-    w.line(fmt::format("float {} = 0.0f;", squares));
+    w.line("{} += {};", totals_.at(sum), means.pack);
+    w.line("const float {} = {} * (1.0f / kVec);", own, means.pack);
+    w.line("float {} = 0.0f;", squares);
     results_[mean] = {{own}, pack_scope_};
     lane_scope_ = e_.open({kLane}, pack_scope_);
     const std::string total = std::exchange(totals_[id], squares);
@@ -73,13 +67,11 @@ std::string RowKernel::centred_steps(const std::vector<NodeId>& reductions) {
     totals_[id] = total;
     results_.erase(mean);
     const std::string lanes = e_.close();
-    w.line("#pragma unroll");
     {
-      const auto block = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      const auto block = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
       w.raw(lanes);
     }
-    w.line(fmt::format("join_squares({}, {}, {}, kVec, {}, {});", means.count, means.mean, total,
-                       own, squares));
+    w.line("join_squares({}, {}, {}, kVec, {}, {});", means.count, means.mean, total, own, squares);
   }
   return e_.take(pack_scope_);
 }
@@ -90,16 +82,15 @@ void RowKernel::centre(NodeId id) {
   const Means& means = means_.at(sum);
   const std::string count = team_.is_split() ? "last - first" : e_.text(plan_.column_count());
   e_.at(row_scope_)
-      .line(fmt::format("{0} = squares_about({0}, {1}, {2}, {3} / static_cast<float>({4}));",
-                        totals_.at(id), means.count, means.mean, totals_.at(sum), count));
+      .line("{0} = squares_about({0}, {1}, {2}, {3} / static_cast<float>({4}));", totals_.at(id),
+            means.count, means.mean, totals_.at(sum), count);
 }
 
 /// Converts the sum to the final maximum of the row.
 void RowKernel::rescale(NodeId id) {
   const NodeId max = plan_.rescaled.at(id).max;
   e_.at(row_scope_)
-      .line(fmt::format("{0} = rescaled({0}, {1}, {2});", totals_.at(id), bases_.at(max),
-                        totals_.at(max)));
+      .line("{0} = rescaled({0}, {1}, {2});", totals_.at(id), bases_.at(max), totals_.at(max));
 }
 
 }  // namespace kw::generate

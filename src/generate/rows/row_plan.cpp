@@ -8,15 +8,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.h"
+#include "core/contains.h"
 #include "emit/emit.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
 
 namespace {
 
@@ -24,14 +19,12 @@ bool is_simple_reduction(Op op) {
   return op == Op::Sum || op == Op::Prod || op == Op::Max || op == Op::Min;
 }
 
-bool contains(const std::vector<int>& dims, size_t d) {
-  return std::find(dims.begin(), dims.end(), static_cast<int>(d)) != dims.end();
-}
+bool has_dim(const std::vector<int>& dims, size_t d) { return contains(dims, static_cast<int>(d)); }
 
 Shape reduced_shape(const Node& reduction, const Node& operand) {
   Shape shape;
   for (size_t d = 0; d < operand.shape.size(); ++d) {
-    if (contains(reduction.attrs.dims, d)) shape.push_back(operand.shape[d]);
+    if (has_dim(reduction.attrs.dims, d)) shape.push_back(operand.shape[d]);
   }
   return shape;
 }
@@ -42,13 +35,13 @@ RowPlan shape_after(const Node& reduction, const Node& operand) {
   plan.dims = reduction.attrs.dims;
   Shape rows;
   for (size_t d = 0; d < operand.shape.size(); ++d) {
-    if (!contains(plan.dims, d)) rows.push_back(operand.shape[d]);
+    if (!has_dim(plan.dims, d)) rows.push_back(operand.shape[d]);
   }
   plan.rows = make_domain(rows, "_row");
   plan.columns = make_domain(reduced_shape(reduction, operand), "_column");
   size_t r = 0, c = 0;
   for (size_t d = 0; d < operand.shape.size(); ++d) {
-    const bool reduced = contains(plan.dims, d);
+    const bool reduced = has_dim(plan.dims, d);
     plan.at.push_back(reduced ? plan.columns.index[c++] : plan.rows.index[r++]);
     plan.kept.push_back(reduced ? Dim(0) : plan.at.back());
   }
@@ -168,7 +161,7 @@ Index RowPlan::operand_index(const Node& reduction, const Node& operand, const I
   Index out = index;
   size_t c = 0;
   for (size_t d = 0; d < out.size(); ++d) {
-    if (contains(reduction.attrs.dims, d)) out[d] = inner[c++];
+    if (has_dim(reduction.attrs.dims, d)) out[d] = inner[c++];
   }
   return out;
 }
@@ -176,7 +169,7 @@ Index RowPlan::operand_index(const Node& reduction, const Node& operand, const I
 bool RowPlan::is_contiguous() const {
   if (columns.dims.empty() || rows.dims.empty()) return true;
   const std::string& inner = columns.dims.back().name;
-  return std::any_of(used.begin(), used.end(), [&](const Dim& index) {
+  return std::ranges::any_of(used, [&](const Dim& index) {
     const auto step = coefficient(index, inner);
     return step && step->same_text(Dim(1)) && mentions(index, rows.dims.back().name);
   });
@@ -185,7 +178,7 @@ bool RowPlan::is_contiguous() const {
 bool RowPlan::lies_across() const {
   if (is_contiguous()) return false;
   const std::string& inner = rows.dims.back().name;
-  return std::any_of(used.begin(), used.end(), [&](const Dim& index) {
+  return std::ranges::any_of(used, [&](const Dim& index) {
     const auto step = coefficient(index, inner);
     return step && step->same_text(Dim(1)) && mentions(index, columns.dims.back().name);
   });
@@ -290,9 +283,7 @@ std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan) {
   for (size_t pass = 1; pass < online.passes.size(); ++pass) {
     std::vector<NodeId>&before = online.passes[pass - 1], &own = online.passes[pass];
     for (const NodeId id : std::vector<NodeId>(own)) {
-      const auto is_before = [&](NodeId other) {
-        return std::find(before.begin(), before.end(), other) != before.end();
-      };
+      const auto is_before = [&](NodeId other) { return contains(before, other); };
       const auto found = rescaled_sum(region, region.node(id));
       const auto centred = centred_sum(region, plan, region.node(id));
       if (found && is_before(found->max)) {

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,14 +15,14 @@ namespace kw::generate {
 /// A sum of exp(x - shift) in the same pass as the maximum that gives its shift. The sum is
 /// rescaled when the maximum grows.
 struct Rescaled {
-  graph::NodeId max = 0;
+  NodeId max = 0;
   bool bare = true;  // the shift is the maximum itself, even if infinite
 };
 
 /// A sum of squares about a mean, in the same pass as the sum that gives the mean. Each pack's
 /// squares are about its own mean, and are combined with the distance of the means.
 struct Centred {
-  graph::NodeId sum = 0, mean = 0;
+  NodeId sum = 0, mean = 0;
 };
 
 struct RowPlan {
@@ -33,10 +32,10 @@ struct RowPlan {
   Index at, kept;  // the element's index in `shape`, and with 0 in the reduced dims
 
   /// Reductions by pass; each pass needs only results of earlier ones.
-  std::vector<std::vector<graph::NodeId>> passes;
-  std::map<graph::NodeId, Index> places;       // the index at which each is needed
-  std::map<graph::NodeId, Rescaled> rescaled;  // sums, after their maximum in its pass
-  std::map<graph::NodeId, Centred> centred;    // sums of squares, after the sum in its pass
+  std::vector<std::vector<NodeId>> passes;
+  std::map<NodeId, Index> places;       // the index at which each is needed
+  std::map<NodeId, Rescaled> rescaled;  // sums, after their maximum in its pass
+  std::map<NodeId, Centred> centred;    // sums of squares, after the sum in its pass
   // Stores by the node before their reshapes.
   std::vector<Store> row_stores;   // one value per row
   std::vector<Store> full_stores;  // one value per element, in a final pass
@@ -50,8 +49,7 @@ struct RowPlan {
   Index index_of(const Store& store, const Region& region) const;
   Dim address_of(const Store& store) const;
   /// The index of a reduction's operand at the current element.
-  Index operand_index(const graph::Node& reduction, const graph::Node& operand,
-                      const Index& index) const;
+  Index operand_index(const Node& reduction, const Node& operand, const Index& index) const;
   /// Whether a row's columns are contiguous in memory, at least for one large operand.
   bool is_contiguous() const;
   /// Whether instead adjacent rows are adjacent in memory.
@@ -69,11 +67,11 @@ std::optional<RowPlan> plan_rows(const Region& region);
 std::optional<RowPlan> plan_online(const Region& region, const RowPlan& plan);
 
 /// The type of a reduction's partial results: "float", "int", "long long".
-const char* partial_type(tensor::DType dtype);
-tensor::DType partial_dtype(tensor::DType dtype);
+const char* partial_type(DType dtype);
+DType partial_dtype(DType dtype);
 /// The result of a reduction over no elements, in partial_type.
-std::string identity_of(graph::Op op, tensor::DType dtype);
+std::string identity_of(Op op, DType dtype);
 /// "Add", "Larger": the helper that combines two partial results.
-const char* combine_of(graph::Op op);
+const char* combine_of(Op op);
 
 }  // namespace kw::generate

@@ -16,10 +16,10 @@ namespace {
 constexpr int64_t kShortRow = 4096;  // columns that registers hold easily
 constexpr int kSlots = 2048;         // bytes for the reductions' own slots
 
-class SharedRows {
+class SharedRows : ScheduleFrame {
  public:
   SharedRows(const Region& region, const TargetContext& context)
-      : region_(region), kernel_(region, context), plan_(*plan_rows(region)) {}
+      : ScheduleFrame(region, context), plan_(*plan_rows(region)) {}
 
   Kernel emit() {
     RowKernel trial(region_, plan_, Team::Block, false, nullptr);
@@ -36,14 +36,12 @@ class SharedRows {
   }
 
  private:
-  std::string tune(const char* name) const { return kernel_.name(name); }
-
-  DeviceFunction write(RowKernel& row, const std::string& name, const char* how) {
+  DeviceFunction write(RowKernel& row, const std::string& function, const char* how) {
     const std::string body = row.body();
     kernel_.need({"load_pack"});
     return kernel_.function(
         row.emitter(), fmt::format("{}: one block per row, which is {}.", kernel_.result(), how),
-        name, "typename Index, int kVec", tune("THREADS"), body);
+        function, "typename Index, int kVec", name("THREADS"), body);
   }
 
   void add_knobs(const RowKernel& row) {
@@ -65,22 +63,20 @@ class SharedRows {
   }
 
   void add_variants(const RowKernel& row, const DeviceFunction& kept, const DeviceFunction& again) {
-    const std::string vec = tune("VEC"), threads = tune("THREADS"), bytes = tune("ROW_BYTES");
+    const std::string vec = name("VEC"), threads = name("THREADS"), bytes = name("ROW_BYTES");
     const std::string grid = fmt::format("min({}, 2147483647)", plan_.row_count().text());
     std::vector<std::string> aligned = row.packs().conditions(vec);
     const Dim& inner = row.columns().back().extent;
     aligned.push_back(fmt::format("({}) % {} == 0", inner.text(), vec));
     aligned.push_back(fits_int(region_));
     std::vector<std::string> fits = aligned;
-    fits.push_back(tune("SHARED") + " == 1");
+    fits.push_back(name("SHARED") + " == 1");
     fits.push_back(fmt::format("{} <= SMEM_MAX - {}", bytes, kSlots));
     kernel_.variant(fits, {kept.launch("int, " + vec, grid, threads, bytes)});
     kernel_.variant(aligned, {again.launch("int, " + vec, grid, threads)});
     kernel_.variant({}, {again.launch("long long, 1", grid, threads)});
   }
 
-  const Region& region_;
-  KernelBuilder kernel_;
   RowPlan plan_;
 };
 
@@ -104,9 +100,7 @@ bool shared_rows_apply(const Region& region, const TargetContext& context) {
 
 Schedules shared_row_schedules() {
   return {{"shared_row", "a block per row, read once into shared memory", shared_rows_apply,
-           [](const Region& region, const TargetContext& context) {
-             return SharedRows(region, context).emit();
-           }}};
+           emit_by<SharedRows>}};
 }
 
 }  // namespace kw::generate

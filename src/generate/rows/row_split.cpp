@@ -3,24 +3,18 @@
 // same in every run.
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "core/text.h"
 #include "emit/emit.h"
 #include "rows/row_kernel.h"
 #include "rows/schedules.h"
 
 namespace kw::generate {
 
-using graph::NodeId;
-
 namespace {
 
-class SplitRows {
+class SplitRows : ScheduleFrame {
  public:
   SplitRows(const Region& region, const TargetContext& context)
-      : region_(region),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         plan_(*plan_rows(region)),
         online_(plan_online(region, plan_)) {}
 
@@ -38,18 +32,17 @@ class SplitRows {
   }
 
  private:
-  std::string tune(const char* name) const { return kernel_.name(name); }
-
   DeviceFunction write_pass(const RowPlan& plan, size_t pass, const char* kind) {
     RowKernel row(region_, plan, Team::Split, false, nullptr);
     row.only_pass(pass);
     const std::string body = row.body();
     const bool last = pass == plan.passes.size();
-    const std::string name = region_.name + kind + (last ? "" : fmt::format("_pass{}", pass + 1));
+    const std::string function =
+        region_.name + kind + (last ? "" : fmt::format("_pass{}", pass + 1));
     auto more = row.parameters();
-    more.emplace_back("Index parts", tune("PARTS"));
+    more.emplace_back("Index parts", name("PARTS"));
     kernel_.need({"load_pack"});
-    for (const std::string& condition : row.packs().conditions(tune("VEC"))) {
+    for (const std::string& condition : row.packs().conditions(name("VEC"))) {
       aligned_.push_back(condition);
     }
     narrowest_ = row.packs().narrowest(narrowest_);
@@ -57,7 +50,7 @@ class SplitRows {
     return kernel_.function(row.emitter(),
                             last ? "Joins the partial results and stores what follows from them."
                                  : "Partial results of one part of a row.",
-                            name, "typename Index, int kVec", tune("THREADS"), body, more);
+                            function, "typename Index, int kVec", name("THREADS"), body, more);
   }
 
   void add_knobs() {
@@ -69,27 +62,27 @@ class SplitRows {
     if (vec > 1) kernel_.method_of("memory.vectorized_access", "VEC");
     kernel_.methods({"memory.split_k_parallel_reduce", "compute.reduction"});
     kernel_.let("PARTS", fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} * 4)))",
-                                     tune("WAVES"), plan_.row_count().text(),
-                                     plan_.column_count().text(), tune("THREADS")));
+                                     name("WAVES"), plan_.row_count().text(),
+                                     plan_.column_count().text(), name("THREADS")));
   }
 
   void add_scratch() {
     for (const auto& pass : plan_.passes) {
       for (const NodeId id : pass) {
         kernel_.scratch(partials_name(region_, id), partial_dtype(region_.node(id).dtype),
-                        fmt::format("{}, {}", plan_.row_count().text(), tune("PARTS")));
+                        fmt::format("{}, {}", plan_.row_count().text(), name("PARTS")));
       }
     }
   }
 
   void add_variants() {
-    const std::string rows = plan_.row_count().text(), vec = tune("VEC");
-    const std::string parts = fmt::format("{} * {}", as_factor(plan_.row_count()), tune("PARTS"));
+    const std::string rows = plan_.row_count().text(), vec = name("VEC");
+    const std::string parts = fmt::format("{} * {}", as_factor(plan_.row_count()), name("PARTS"));
     const auto launches = [&](const std::vector<DeviceFunction>& steps, const std::string& types) {
       std::vector<Launch> all;
       for (const DeviceFunction& step : steps) {
         const bool whole = &step == &steps.back() && plan_.full_stores.empty();
-        all.push_back(step.launch(types, whole ? rows : parts, tune("THREADS")));
+        all.push_back(step.launch(types, whole ? rows : parts, name("THREADS")));
       }
       return all;
     };
@@ -98,7 +91,7 @@ class SplitRows {
     aligned_.push_back(fits);
     if (online_) {
       std::vector<std::string> once = aligned_;
-      once.push_back(tune("ONLINE") + " == 1");
+      once.push_back(name("ONLINE") + " == 1");
       kernel_.variant(once, launches(online_steps_, "int, " + vec));
     }
     kernel_.variant(aligned_, launches(steps_, "int, " + vec));
@@ -106,8 +99,6 @@ class SplitRows {
     kernel_.variant({}, launches(steps_, "long long, 1"));
   }
 
-  const Region& region_;
-  KernelBuilder kernel_;
   RowPlan plan_;
   std::optional<RowPlan> online_;
   std::vector<DeviceFunction> steps_, online_steps_;
@@ -127,9 +118,7 @@ bool split_rows_apply(const Region& region, const TargetContext& context) {
 
 Schedules split_row_schedules() {
   return {{"split_rows", "several blocks per row, one launch per pass", split_rows_apply,
-           [](const Region& region, const TargetContext& context) {
-             return SplitRows(region, context).emit();
-           }}};
+           emit_by<SplitRows>}};
 }
 
 }  // namespace kw::generate

@@ -16,8 +16,6 @@
 
 namespace kw::generate {
 
-using graph::NodeId;
-
 namespace {
 
 constexpr int64_t kStackSegment = 128;  // adjacent bytes that a layer should read
@@ -25,14 +23,10 @@ constexpr int64_t kElements = 32;       // elements that a thread should keep
 constexpr int64_t kLongToSplit = 2048;
 
 /// Writes the plan lines for the kernels.
-class StackSchedule {
+class StackSchedule : ScheduleFrame {
  public:
   StackSchedule(const Region& region, const TargetContext& context, bool split)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
-        split_(split),
-        plan_(*plan_rows(region)) {
+      : ScheduleFrame(region, context), split_(split), plan_(*plan_rows(region)) {
     again_ = plan_;
     const std::optional<RowPlan> online = plan_online(region, plan_);
     if (online && online->rescaled.empty()) again_ = *online;
@@ -65,8 +59,6 @@ class StackSchedule {
   }
 
  private:
-  std::string tune(const char* name) const { return kernel_.name(name); }
-
   void write_whole() {
     StackKernel trial(region_, plan_, Reading::Once, nullptr);
     trial.body();
@@ -88,19 +80,19 @@ class StackSchedule {
                : "Partial results of one part of the columns.");
   }
 
-  void write(StackKernel& stack, const std::string& name, const std::string& templates,
+  void write(StackKernel& stack, const std::string& function, const std::string& templates,
              const char* what) {
     const std::string body = stack.body();
     Parameters more = stack.parameters();
-    if (split_) more.emplace_back("Index parts", tune("PARTS"));
+    if (split_) more.emplace_back("Index parts", name("PARTS"));
     kernel_.need({"load_pack"});
     steps_.push_back(
-        kernel_.function(stack.emitter(), what, name, templates, tune("THREADS"), body, more));
+        kernel_.function(stack.emitter(), what, function, templates, name("THREADS"), body, more));
     remember(stack);
   }
 
   void remember(const StackKernel& stack) {
-    for (const std::string& condition : stack.packs().conditions(tune("VEC"))) {
+    for (const std::string& condition : stack.packs().conditions(name("VEC"))) {
       aligned_.push_back(condition);
     }
     narrowest_ = stack.packs().narrowest(narrowest_);
@@ -156,31 +148,31 @@ class StackSchedule {
     if (split_) {
       kernel_.method("memory.split_k_parallel_reduce");
     } else {
-      kernel_.method("compute.ilp_unroll_register_tile", tune("REGISTERS") + " == 1",
-                     tune("REGISTERS") + "=0");
+      kernel_.method("compute.ilp_unroll_register_tile", name("REGISTERS") + " == 1",
+                     name("REGISTERS") + "=0");
     }
     kernel_.methods({"memory.coalesced_access", "compute.reduction", "compute.warp_shuffle"});
     if (interior(region_).size() > 1) kernel_.method("memory.kernel_fusion");
   }
 
   std::string tiles(const std::string& vec) const {
-    return fmt::format("ceil_div({}, {} * {})", plan_.row_count().text(), tune("WIDTH"), vec);
+    return fmt::format("ceil_div({}, {} * {})", plan_.row_count().text(), name("WIDTH"), vec);
   }
 
   std::vector<std::string> aligned() const {
     std::vector<std::string> all = aligned_;
-    all.push_back(fmt::format("{} % {} == 0", as_factor(inner_), tune("VEC")));
+    all.push_back(fmt::format("{} % {} == 0", as_factor(inner_), name("VEC")));
     all.push_back(fits_int(region_));
     return all;
   }
 
   void add_variants() {
-    const std::string vec = tune("VEC"), threads = tune("THREADS");
-    const std::string layers = tune("LAYERS"), on = tune("REGISTERS") + " == 1";
+    const std::string vec = name("VEC"), threads = name("THREADS");
+    const std::string layers = name("LAYERS"), on = name("REGISTERS") + " == 1";
     const DeviceFunction &once = steps_[0], &again = steps_[1];
     const std::string items = kernel_.items(
         "LAYERS",
-        fmt::format("ceil_div({}, {} / {})", plan_.column_count().text(), threads, tune("WIDTH")));
+        fmt::format("ceil_div({}, {} / {})", plan_.column_count().text(), threads, name("WIDTH")));
     const int64_t most = loads_ <= 1 ? 16 : loads_ <= 2 ? 8 : 4;
     std::vector<std::string> kept = aligned();
     kept.insert(kept.end(), {on, fmt::format("{} <= {}", layers, most)});
@@ -194,14 +186,14 @@ class StackSchedule {
 
   void add_parts() {
     const std::string rows = plan_.row_count().text(), columns = plan_.column_count().text();
-    const std::string vec = tune("VEC"), fits = fits_int(region_);
+    const std::string vec = name("VEC"), fits = fits_int(region_);
     kernel_.let("PARTS",
                 fmt::format("max(1, min({} * SMS / max({}, 1), ceil_div({}, {} / {} * 4)))",
-                            tune("WAVES"), tiles(vec), columns, tune("THREADS"), tune("WIDTH")));
+                            name("WAVES"), tiles(vec), columns, name("THREADS"), name("WIDTH")));
     for (const auto& pass : plan_.passes) {
       for (const NodeId id : pass) {
         kernel_.scratch(partials_name(region_, id), partial_dtype(region_.node(id).dtype),
-                        fmt::format("{}, {}", tune("PARTS"), rows));
+                        fmt::format("{}, {}", name("PARTS"), rows));
       }
     }
     const auto launches = [&](const std::string& index, const std::string& packed) {
@@ -209,8 +201,8 @@ class StackSchedule {
       for (const DeviceFunction& step : steps_) {
         const bool few = &step == &steps_.back() && plan_.full_stores.empty();
         all.push_back(step.launch(index + ", " + packed,
-                                  tiles(packed) + (few ? "" : ", " + tune("PARTS")),
-                                  tune("THREADS")));
+                                  tiles(packed) + (few ? "" : ", " + name("PARTS")),
+                                  name("THREADS")));
       }
       return all;
     };
@@ -219,9 +211,6 @@ class StackSchedule {
     kernel_.variant({}, launches("long long", "1"));
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   bool split_;
   RowPlan plan_, again_;  // for columns in registers; for columns that passes read again
   std::vector<DeviceFunction> steps_;
@@ -240,18 +229,13 @@ bool stacked_split_applies(const Region& region, const TargetContext& context) {
   return stacked_rows_apply(region, context) && StackSchedule(region, context, true).is_narrow();
 }
 
-template <bool kSplit>
-Kernel stacked_emit(const Region& region, const TargetContext& context) {
-  return StackSchedule(region, context, kSplit).emit();
-}
-
 }  // namespace
 
 Schedules stack_schedules() {
   return {{"stacked_split", "several blocks per row of those that lie across, one launch per pass",
-           stacked_split_applies, stacked_emit<true>, stacked_split_applies},
+           stacked_split_applies, emit_by<StackSchedule, true>, stacked_split_applies},
           {"stacked_rows", "a stack of threads per few neighbouring rows that lie across memory",
-           stacked_rows_apply, stacked_emit<false>, stacked_rows_apply}};
+           stacked_rows_apply, emit_by<StackSchedule, false>, stacked_rows_apply}};
 }
 
 }  // namespace kw::generate

@@ -12,9 +12,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-
 namespace {
 
 Joined axes_of(const Domain& domain, const std::vector<Dim>& used, const std::string& name) {
@@ -49,9 +46,7 @@ StackKernel::StackKernel(const Region& region, const RowPlan& plan, Reading read
 std::string StackKernel::body() {
   open_row();
   e_.on_node = [this](NodeId id, const Index& index) { return node(id, index); };
-  e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-    return load(buffer, address);
-  };
+  e_.on_load = [this](const Buffer& buffer, const Dim& address) { return load(buffer, address); };
   for (pass_ = 0; pass_ < plan_.passes.size(); ++pass_) {
     if (!in_parts() || pass_ == only_) reduction_pass(plan_.passes[pass_]);
     if (!in_parts() || pass_ >= only_) continue;
@@ -95,8 +90,7 @@ void StackKernel::open_pass() {
 
 void StackKernel::write_lanes(CudaWriter& w, const std::string& text) {
   if (text.empty()) return;
-  w.line("#pragma unroll");
-  const auto loop = w.block("for (int lane = 0; lane < kVec; ++lane)");
+  const auto loop = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
   w.raw(text);
 }
 
@@ -105,18 +99,16 @@ void StackKernel::flush_rows() { write_lanes(e_.at(row_scope_), e_.take(lane_sco
 /// The loop over this thread's columns.
 void StackKernel::write_columns(CudaWriter& w, const std::function<void()>& inside) {
   if (in_registers()) {
-    w.line("#pragma unroll");
-    const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
-    w.line(fmt::format("const Index column = item * {} + layer;", stack()));
+    const auto loop = w.unrolled("for (int item = 0; item < kItems; ++item)");
+    w.line("const Index column = item * {} + layer;", stack());
     const auto block = w.block("if (column < own_columns)");
     write_parts(columns_.axes, "column", e_, w);
     inside();
     return;
   }
   w.line("#pragma unroll 4");
-  const auto loop =
-      w.block(fmt::format("for (Index column = {}layer; column < own_columns; column += {})",
-                          in_parts() ? "first + " : "", stack()));
+  const auto loop = w.block("for (Index column = {}layer; column < own_columns; column += {})",
+                            in_parts() ? "first + " : "", stack());
   write_parts(columns_.axes, "column", e_, w);
   inside();
 }
@@ -128,27 +120,27 @@ std::string StackKernel::first_loads() {
   for (const PackLoad& load : packs_.loads()) {
     const char* type = memory_type(load.buffer.dtype);
     if (!has_column(load.address)) {
-      w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", type, load.name,
-                         load.buffer.name, load.address.text()));
+      w.line("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", type, load.name,
+             load.buffer.name, load.address.text());
     } else if (cache_.keeps(load.address)) {
       first.push_back(&load);
-      w.line(fmt::format("Pack<{}, kVec> {}[kItems];", type, load.name));
+      w.line("Pack<{}, kVec> {}[kItems];", type, load.name);
     }
   }
   w.lines(cache_.declarations());
   if (first.empty()) return w.text();
   write_columns(w, [&] {
     for (const PackLoad* load : first) {
-      w.line(fmt::format("{}[item] = load_pack<kVec>({} + {});", load->name, load->buffer.name,
-                         load->address.text()));
+      w.line("{}[item] = load_pack<kVec>({} + {});", load->name, load->buffer.name,
+             load->address.text());
     }
   });
   return w.text();
 }
 
 bool StackKernel::has_column(const Dim& address) const {
-  return std::any_of(columns_.axes.begin(), columns_.axes.end(),
-                     [&](const Axis& axis) { return mentions(address, axis.name); });
+  return std::ranges::any_of(columns_.axes,
+                             [&](const Axis& axis) { return mentions(address, axis.name); });
 }
 
 std::optional<Value> StackKernel::load(const Buffer& buffer, const Dim& address) {
@@ -175,8 +167,8 @@ std::string StackKernel::start_total(NodeId id) {
   const std::string name =
       e_.fresh_variable(fmt::format("row_{}", graph::op_info(node.op).name), lane_scope_);
   e_.need(combine_of(node.op));
-  e_.at(row_scope_).line(fmt::format("{} {}[kVec];", partial_type(node.dtype), name));
-  e_.at(lane_scope_).line(fmt::format("{}[lane] = {};", name, identity_of(node.op, node.dtype)));
+  e_.at(row_scope_).line("{} {}[kVec];", partial_type(node.dtype), name);
+  e_.at(lane_scope_).line("{}[lane] = {};", name, identity_of(node.op, node.dtype));
   return name;
 }
 
@@ -198,7 +190,7 @@ void StackKernel::reduction_pass(const std::vector<NodeId>& reductions) {
         .line(joined_text(node.op, totals_.at(id) + "[lane]", x, partial_type(node.dtype)));
   }
   if (!count_.empty()) {
-    e_.at(row_scope_).line(fmt::format("float {} = 0.0f;", count_));
+    e_.at(row_scope_).line("float {} = 0.0f;", count_);
     before.push_back(fmt::format("{} += 1.0f;", count_));
     before.push_back(fmt::format("const float {0}_part = __fdividef(1.0f, {0});", count_));
   }
@@ -215,26 +207,25 @@ void StackKernel::write_centred_step(NodeId id) {
   if (count_.empty()) count_ = e_.fresh_variable("row_count", row_scope_);
   const std::string mean = e_.fresh_variable("row_mean", lane_scope_);
   means_[id] = mean;
-  e_.at(row_scope_).line(fmt::format("float {}[kVec];", mean));
-  e_.at(lane_scope_).line(fmt::format("{}[lane] = 0.0f;", mean));
+  e_.at(row_scope_).line("float {}[kVec];", mean);
+  e_.at(lane_scope_).line("{}[lane] = 0.0f;", mean);
   const Node& operand = region_.node(total.inputs[0]);
   const Value x =
       e_.value(total.inputs[0], plan_.operand_index(total, operand, plan_.places.at(sum)));
   e_.need("join_element");
   e_.at(element_scope_)
-      .line(fmt::format("join_element({}[lane], {}[lane], {}, {}_part);", mean, totals_.at(id),
-                        x.expr.text, count_));
+      .line("join_element({}[lane], {}[lane], {}, {}_part);", mean, totals_.at(id), x.expr.text,
+            count_);
 }
 
 void StackKernel::centre(NodeId id) {
   const std::string sum = totals_.at(plan_.centred.at(id).sum), name = totals_.at(id);
   const std::string size = in_parts() ? "last - first" : e_.text(plan_.column_count());
   CudaWriter& w = e_.at(row_scope_);
-  w.line("#pragma unroll");
-  const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-  w.line(fmt::format(
+  const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+  w.line(
       "{0}[lane] = squares_about({0}[lane], {1}, {2}[lane], {3}[lane] / static_cast<float>({4}));",
-      name, count_, means_.at(id), sum, size));
+      name, count_, means_.at(id), sum, size);
 }
 
 void StackKernel::write_pass(const std::string& text, const std::vector<std::string>& before,
@@ -244,9 +235,8 @@ void StackKernel::write_pass(const std::string& text, const std::vector<std::str
   write_columns(w, [&] {
     for (const PackLoad& load : packs_.loads()) {
       if (in_pass_.count(load.name) == 0) continue;
-      w.line(fmt::format("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});",
-                         memory_type(load.buffer.dtype), load.name, load.buffer.name,
-                         load.address.text()));
+      w.line("const Pack<{}, kVec> {} = load_pack<kVec>({} + {});", memory_type(load.buffer.dtype),
+             load.name, load.buffer.name, load.address.text());
     }
     w.lines(before);
     write_lanes(w, text);
@@ -263,12 +253,11 @@ void StackKernel::join_parts(NodeId id) {
   if (plan_.centred.count(id) > 0) return join_squares(id, name);
   CudaWriter& w = e_.at(row_scope_);
   {
-    const auto loop = w.block(fmt::format(
-        "for (Index other = layer; other < parts && own_row < rows; other += {})", stack()));
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-    w.line(fmt::format("{0}[lane] = {1}()({0}[lane], {2}[other * rows + row + lane]);", name,
-                       combine_of(region_.node(id).op), partials));
+    const auto loop =
+        w.block("for (Index other = layer; other < parts && own_row < rows; other += {})", stack());
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+    w.line("{0}[lane] = {1}()({0}[lane], {2}[other * rows + row + lane]);", name,
+           combine_of(region_.node(id).op), partials);
   }
   finish(id, name);
 }
@@ -280,31 +269,17 @@ void StackKernel::join_squares(NodeId id, const std::string& name) {
   CudaWriter& w = e_.at(row_scope_);
   e_.need("squares_about");
   {
-    const auto loop = w.block(fmt::format(
-        "for (Index other = layer; other < parts && own_row < rows; other += {})", stack()));
+    const auto loop =
+        w.block("for (Index other = layer; other < parts && own_row < rows; other += {})", stack());
     w.line("const Index from = share * other;");
-    w.line(fmt::format(
-        "const float size = from < {0} ? ({0} - from < share ? {0} - from : share) : 0;", columns));
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-    w.line(fmt::format("const float own_mean = {}{} / size;", partials_of(sum, false), at));
-    w.line(fmt::format(
-        "{}[lane] += squares_about({}{}, size, own_mean, {}[lane] / static_cast<float>({}));", name,
-        partials_of(id, false), at, totals_.at(sum), columns));
+    w.line("const float size = from < {0} ? ({0} - from < share ? {0} - from : share) : 0;",
+           columns);
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+    w.line("const float own_mean = {}{} / size;", partials_of(sum, false), at);
+    w.line("{}[lane] += squares_about({}{}, size, own_mean, {}[lane] / static_cast<float>({}));",
+           name, partials_of(id, false), at, totals_.at(sum), columns);
   }
   finish(id, name);
-}
-
-std::string StackKernel::partials_of(NodeId id, bool written) {
-  const std::string name = partials_name(region_, id);
-  const std::pair<std::string, std::string> own = {
-      fmt::format("{}{}* __restrict__ {}", written ? "" : "const ",
-                  partial_type(region_.node(id).dtype), name),
-      name};
-  if (std::find(parameters_.begin(), parameters_.end(), own) == parameters_.end()) {
-    parameters_.push_back(own);
-  }
-  return name;
 }
 
 // Two arrays alternate: the barriers of one lie between two uses of the other.
@@ -323,15 +298,14 @@ std::string StackKernel::slots_for(const char* type) {
 void StackKernel::finish(NodeId id, const std::string& name) {
   const Node& node = region_.node(id);
   CudaWriter& w = e_.at(row_scope_);
-  w.line(fmt::format("reduce_stack<{}, {}>({}, {}(), {});", tune("THREADS"), tune("WIDTH"), name,
-                     combine_of(node.op), slots_for(partial_type(node.dtype))));
+  w.line("reduce_stack<{}, {}>({}, {}(), {});", tune("THREADS"), tune("WIDTH"), name,
+         combine_of(node.op), slots_for(partial_type(node.dtype)));
   e_.need("reduce_stack");
   if (in_parts() && pass_ == only_) {
     const auto block = w.block("if (layer == 0 && own_row < rows)");
     w.line("#pragma unroll");
-    w.line(fmt::format(
-        "for (int lane = 0; lane < kVec; ++lane) {}[part * rows + row + lane] = {}[lane];",
-        partials_of(id, true), name));
+    w.line("for (int lane = 0; lane < kVec; ++lane) {}[part * rows + row + lane] = {}[lane];",
+           partials_of(id, true), name);
   }
   const bool narrow = std::string_view(partial_type(node.dtype)) != register_type(node.dtype);
   results_[id] = narrow ? fmt::format("static_cast<{}>({}[lane])", register_type(node.dtype), name)
@@ -346,13 +320,12 @@ void StackKernel::write_store(const Store& store, std::vector<std::string>& befo
   e_.note(address);
   const std::string rounded = e_.stored(value, store.to.dtype);
   if (!packs_.can_store(renamed)) {
-    e_.at(element_scope_)
-        .line(fmt::format("{}[{}] = {};", store.to.name, e_.text(address), rounded));
+    e_.at(element_scope_).line("{}[{}] = {};", store.to.name, e_.text(address), rounded);
     return;
   }
   const std::string pack = e_.fresh(store.to.name + "_pack");
   before.push_back(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), pack));
-  e_.at(element_scope_).line(fmt::format("{}.at[lane] = {};", pack, rounded));
+  e_.at(element_scope_).line("{}.at[lane] = {};", pack, rounded);
   behind.push_back(fmt::format("store_pack({} + {}, {});", store.to.name, renamed.text(), pack));
   e_.need("store_pack");
 }
@@ -366,8 +339,7 @@ void StackKernel::row_stores() {
   flush_rows();
   CudaWriter& w = e_.at(row_scope_);
   const bool parted = in_parts() && !plan_.full_stores.empty();
-  const auto block =
-      w.block(fmt::format("if (layer == 0 && own_row < rows{})", parted ? " && part == 0" : ""));
+  const auto block = w.block("if (layer == 0 && own_row < rows{})", parted ? " && part == 0" : "");
   w.lines(before);
   write_lanes(w, text);
   w.lines(behind);
@@ -383,11 +355,10 @@ void StackKernel::store_pass() {
 // Threads without a row stay for the barriers; they get no columns.
 void StackKernel::write_head(CudaWriter& w) {
   const std::string width = tune("WIDTH"), columns = e_.text(plan_.column_count());
-  w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));
-  w.line(fmt::format("const int layer = threadIdx.x / {};", width));
-  w.line(fmt::format(
-      "const Index own_row = (static_cast<Index>(blockIdx.x) * {0} + threadIdx.x % {0}) * kVec;",
-      width));
+  w.line("const Index rows = {};", e_.text(plan_.row_count()));
+  w.line("const int layer = threadIdx.x / {};", width);
+  w.line("const Index own_row = (static_cast<Index>(blockIdx.x) * {0} + threadIdx.x % {0}) * kVec;",
+         width);
   w.line("const Index row = own_row < rows ? own_row : rows - kVec;");
   write_parts(rows_.axes, "row", e_, w);
   const std::string share = fmt::format("const Index share = ({} + parts - 1) / parts;", columns);
@@ -396,13 +367,13 @@ void StackKernel::write_head(CudaWriter& w) {
     return;
   }
   if (!in_parts()) {
-    w.line(fmt::format("const Index own_columns = own_row < rows ? {} : 0;", columns));
+    w.line("const Index own_columns = own_row < rows ? {} : 0;", columns);
     return;
   }
   w.line("const Index part = blockIdx.y;");
   w.line(share);
   w.line("const Index first = share * part;");
-  w.line(fmt::format("const Index last = {0} - first < share ? {0} : first + share;", columns));
+  w.line("const Index last = {0} - first < share ? {0} : first + share;", columns);
   w.line("const Index own_columns = own_row < rows ? last : 0;");
 }
 

@@ -37,7 +37,7 @@ class StackKernel {
   /// The extent of the axis along which packs lie.
   const Dim& inner_extent() const { return rows_.axes.back().extent; }
   /// Declarations and arguments other than buffers and dims.
-  const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
 
  private:
   std::string tune(const char* name) const { return name + region_.suffix; }
@@ -57,17 +57,19 @@ class StackKernel {
   std::string first_loads();
   bool has_column(const Dim& address) const;
   std::optional<Value> load(const Buffer& buffer, const Dim& address);
-  std::optional<Value> node(graph::NodeId id, const Index& index);
-  std::string start_total(graph::NodeId id);
-  void reduction_pass(const std::vector<graph::NodeId>& reductions);
+  std::optional<Value> node(NodeId id, const Index& index);
+  std::string start_total(NodeId id);
+  void reduction_pass(const std::vector<NodeId>& reductions);
   /// Squares about the thread's mean so far, then about the mean of all threads.
-  void write_centred_step(graph::NodeId id);
-  void centre(graph::NodeId id);
-  void join_parts(graph::NodeId id);
-  void join_squares(graph::NodeId id, const std::string& name);
-  void finish(graph::NodeId id, const std::string& name);
+  void write_centred_step(NodeId id);
+  void centre(NodeId id);
+  void join_parts(NodeId id);
+  void join_squares(NodeId id, const std::string& name);
+  void finish(NodeId id, const std::string& name);
   std::string slots_for(const char* type);
-  std::string partials_of(graph::NodeId id, bool written);
+  std::string partials_of(NodeId id, bool written) {
+    return partials_parameter(region_, id, written, parameters_);
+  }
   /// Fills a pack in a loop over the rows, or writes single stores; `behind` stores the pack.
   void write_store(const Store& store, std::vector<std::string>& before,
                    std::vector<std::string>& behind);
@@ -89,11 +91,11 @@ class StackKernel {
   std::set<std::string> in_pass_;     // packs loaded inside the pass
   std::map<std::string, int> slots_;  // number used so far, by type
   std::vector<std::string> shared_;
-  std::map<graph::NodeId, std::string> results_;
-  std::map<graph::NodeId, std::string> totals_;  // names of partial results of reductions
-  std::string count_;                            // number of elements the thread has read
-  std::map<graph::NodeId, std::string> means_;   // their means, by the sum of squares they are for
-  std::vector<std::pair<std::string, std::string>> parameters_;
+  std::map<NodeId, std::string> results_;
+  std::map<NodeId, std::string> totals_;  // names of partial results of reductions
+  std::string count_;                     // number of elements the thread has read
+  std::map<NodeId, std::string> means_;   // their means, by the sum of squares they are for
+  Parameters parameters_;
 };
 
 }  // namespace kw::generate

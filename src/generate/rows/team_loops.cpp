@@ -37,39 +37,25 @@ void TeamLoops::write_columns(CudaWriter& w, const std::string& condition,
   const std::string count = e_.text(plan_.column_count());
   if (!registers_) {
     w.line("#pragma unroll 4");
-    const auto loop = w.block(
-        fmt::format("for (Index column = {}thread * kVec; column < {}; column += {} * kVec)",
-                    is_split() ? "first + " : "", is_split() ? "last" : count, threads()));
-    write_parts(w, columns, "column");
+    const auto loop =
+        w.block("for (Index column = {}thread * kVec; column < {}; column += {} * kVec)",
+                is_split() ? "first + " : "", is_split() ? "last" : count, threads());
+    write_parts(columns.axes, "column", e_, w);
     if (condition.empty()) {
       inside();
       return;
     }
-    const auto block = w.block(fmt::format("if ({})", condition));
+    const auto block = w.block("if ({})", condition);
     inside();
     return;
   }
-  w.line("#pragma unroll");
-  const auto loop = w.block("for (int item = 0; item < kItems; ++item)");
-  w.line(fmt::format("const Index column = (item * {} + thread) * kVec;", threads()));
+  const auto loop = w.unrolled("for (int item = 0; item < kItems; ++item)");
+  w.line("const Index column = (item * {} + thread) * kVec;", threads());
   // If the packs are the whole row, loads start without a test.
-  const auto block = w.block(fmt::format("if ((kWhole || column < {}){})", count,
-                                         condition.empty() ? "" : " && " + condition));
-  write_parts(w, columns, "column");
+  const auto block =
+      w.block("if ((kWhole || column < {}){})", count, condition.empty() ? "" : " && " + condition);
+  write_parts(columns.axes, "column", e_, w);
   inside();
-}
-
-void TeamLoops::write_parts(CudaWriter& w, const Joined& axes, const std::string& whole) {
-  if (axes.axes.size() == 1) return;
-  std::string left = whole;
-  for (size_t a = axes.axes.size(); a-- > 0;) {
-    const Axis& axis = axes.axes[a];
-    std::string extent = e_.text(axis.extent);
-    if (extent.find(' ') != std::string::npos) extent = "(" + extent + ")";
-    w.line(a == 0 ? fmt::format("const Index {} = {};", axis.name, left)
-                  : fmt::format("const Index {} = {} % {};", axis.name, left, extent));
-    left = fmt::format("{} / {}", left, extent);
-  }
 }
 
 void TeamLoops::write_rows(CudaWriter& w, const std::string& values, bool shares) {
@@ -82,14 +68,13 @@ void TeamLoops::write_block_rows(CudaWriter& w, const std::string& values, bool 
   w.line("const int thread = threadIdx.x;");
   if (registers_) {
     w.line("const Index row = blockIdx.x;");
-    write_parts(w, rows, "row");
+    write_parts(rows.axes, "row", e_, w);
     w.raw(values);
     return;
   }
   const std::string count = e_.text(plan_.row_count());
-  const auto loop =
-      w.block(fmt::format("for (Index row = blockIdx.x; row < {}; row += gridDim.x)", count));
-  write_parts(w, rows, "row");
+  const auto loop = w.block("for (Index row = blockIdx.x; row < {}; row += gridDim.x)", count);
+  write_parts(rows.axes, "row", e_, w);
   w.raw(values);
   if (shares) w.line("__syncthreads();");
 }
@@ -108,44 +93,43 @@ void TeamLoops::write_split_row(CudaWriter& w, const std::string& values) {
     // launch runs backwards.
     const bool backwards = only % 2 == 1;
     if (backwards) w.line("const Index block = gridDim.x - 1 - blockIdx.x;");
-    w.line(fmt::format("const Index row = {} / parts;", backwards ? "block" : "blockIdx.x"));
-    w.line(fmt::format("const Index part = {} % parts;", backwards ? "block" : "blockIdx.x"));
+    w.line("const Index row = {} / parts;", backwards ? "block" : "blockIdx.x");
+    w.line("const Index part = {} % parts;", backwards ? "block" : "blockIdx.x");
     w.line(share);
     w.line("const Index first = share * part;");
-    w.line(fmt::format("const Index last = first + share < {0} ? first + share : {0};", count));
+    w.line("const Index last = first + share < {0} ? first + share : {0};", count);
   }
-  write_parts(w, rows, "row");
+  write_parts(rows.axes, "row", e_, w);
   w.raw(values);
 }
 
 void TeamLoops::write_lanes_rows(CudaWriter& w, const std::string& values) {
   const std::string per_block = fmt::format("({} / {})", tuned("THREADS"), threads());
-  w.line(fmt::format("const Index rows = {};", e_.text(plan_.row_count())));
-  w.line(fmt::format("const int thread = threadIdx.x % {};", threads()));
+  w.line("const Index rows = {};", e_.text(plan_.row_count()));
+  w.line("const int thread = threadIdx.x % {};", threads());
   const std::string lane_row = fmt::format("{} + threadIdx.x / {}", per_block, threads());
   if (turns) {
-    w.line("#pragma unroll");
-    const auto loop = w.block(fmt::format("for (int turn = 0; turn < {}; ++turn)", tuned("TURNS")));
-    w.line(fmt::format("const Index own_row = (static_cast<Index>(blockIdx.x) * {} + turn) * {};",
-                       tuned("TURNS"), lane_row));
+    const auto loop = w.unrolled("for (int turn = 0; turn < {}; ++turn)", tuned("TURNS"));
+    w.line("const Index own_row = (static_cast<Index>(blockIdx.x) * {} + turn) * {};",
+           tuned("TURNS"), lane_row);
     return write_own_row(w, values);
   }
   if (registers_) {
-    w.line(fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {};", lane_row));
+    w.line("const Index own_row = static_cast<Index>(blockIdx.x) * {};", lane_row);
     return write_own_row(w, values);
   }
-  w.line(fmt::format("const Index step = static_cast<Index>(gridDim.x) * {};", per_block));
+  w.line("const Index step = static_cast<Index>(gridDim.x) * {};", per_block);
   // All lanes of a warp take part in its shuffles, so all make the same number of iterations.
-  const auto loop = w.block(fmt::format(
+  const auto loop = w.block(
       "for (Index first = static_cast<Index>(blockIdx.x) * {}; first < rows; first += step)",
-      per_block));
-  w.line(fmt::format("const Index own_row = first + threadIdx.x / {};", threads()));
+      per_block);
+  w.line("const Index own_row = first + threadIdx.x / {};", threads());
   write_own_row(w, values);
 }
 
 void TeamLoops::write_own_row(CudaWriter& w, const std::string& values) {
   w.line("const Index row = own_row < rows ? own_row : rows - 1;");
-  write_parts(w, rows, "row");
+  write_parts(rows.axes, "row", e_, w);
   w.raw(values);
 }
 

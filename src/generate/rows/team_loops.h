@@ -41,8 +41,6 @@ class TeamLoops {
   void write_split_row(CudaWriter& w, const std::string& values);
   void write_lanes_rows(CudaWriter& w, const std::string& values);
   void write_own_row(CudaWriter& w, const std::string& values);
-  /// Writes the parts of an index that could not be joined to one axis.
-  void write_parts(CudaWriter& w, const Joined& axes, const std::string& whole);
 
   const Region& region_;
   const RowPlan& plan_;

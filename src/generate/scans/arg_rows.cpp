@@ -19,11 +19,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 struct Args : Siblings {
@@ -45,24 +40,20 @@ std::optional<Args> args_of(const Region& region) {
   return Args{*found, is_largest(found->first->op)};
 }
 
+RowLoop rows_of(const Region& region, const Args& args) {
+  return RowLoop(region, region.node(args.input).shape, args.axis(), {args.input}, args.nodes);
+}
+
 enum class Searchers : uint8_t { Warp, Block, Split };
 
-class RowArg {
+class RowArg : RowFrame {
  public:
   RowArg(const Region& region, const TargetContext& context, Searchers group)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
+      : RowFrame(region, context, rows_of(region, *args_of(region))),
         group_(group),
         args_(*args_of(region)),
-        loop_(region, region.node(args_.input).shape, args_.axis(), {args_.input}, args_.nodes),
         joining_(region.name, value_type(), args_.largest ? Joining::Kind::Max : Joining::Kind::Min,
-                 Joining::Places::First),
-        e_(region, 1),
-        packs_(e_, "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
-  }
+                 Joining::Places::First) {}
 
   /// Whether every store is the result of its row, in the order of rows.
   bool serves() {
@@ -93,7 +84,6 @@ class RowArg {
     const DType type = region_.node(args_.input).dtype;
     return in_float(type) ? DType::Fp32 : type;
   }
-  std::string name(const char* text) const { return kernel_.name(text); }
   /// The results of the blocks of a split row, as parameters.
   Parameters found(const std::string& constness) const {
     return {{fmt::format("{}{}* bests", constness, register_type(joining_.dtype())),
@@ -104,17 +94,10 @@ class RowArg {
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_ = e_.text(loop_.length());
-    rows_ = e_.text(loop_.rows());
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
-    };
-    const int pack_scope = e_.open({"column"}, 1, 3);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    open_row();
+    open_pack(3);
     const Value in = e_.value(args_.input, loop_.index());
-    e_.at(lane_scope_)
-        .line(fmt::format("best = {};", joining_.step("best", in.expr.text, "column + lane")));
+    e_.at(lane_scope_).line("best = {};", joining_.step("best", in.expr.text, "column + lane"));
     lane_text_ = e_.close();
     pack_text_ = e_.close();
     write_results();
@@ -135,24 +118,8 @@ class RowArg {
         return Value{{fmt::format("static_cast<long long>({})", joining_.place("best"))}, scope};
       return Value{{joining_.value("best")}, scope};
     };
-    for (const Store& store : region_.stores) {
-      if (!graph::count_of(store.to.shape).same_text(graph::count_of(shape))) {
-        in_order_ = false;
-        break;
-      }
-      const Index at = reshaped(shape, row, store.to.shape, loop_.ranges());
-      const Value value = e_.value(store.node, at);
-      e_.store(scope, store, linear(store.to.shape, at), value);
-    }
+    in_order_ = store_results(e_, scope, shape, row) && in_order_;
     result_text_ = e_.close();
-  }
-
-  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const Dim renamed = substitute(address, loop_.rename(variable("column")));
-    const auto element = packs_.element(buffer, renamed, "[u]");
-    if (!element) return std::nullopt;
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
   }
 
   OwnRow own_row() const { return OwnRow(!row_text_.empty()); }
@@ -163,7 +130,7 @@ class RowArg {
     std::string begin = "0", end = length_;
     switch (group_) {
       case Searchers::Warp:
-        w.line(fmt::format("const int member = threadIdx.x % {};", lanes()));
+        w.line("const int member = threadIdx.x % {};", lanes());
         own_row().write(
             w,
             fmt::format("static_cast<Index>(blockIdx.x) * ({0} / {1}) + threadIdx.x / {1}",
@@ -176,28 +143,21 @@ class RowArg {
         break;
       case Searchers::Split:
         w.line("const int member = threadIdx.x;");
-        w.line(fmt::format("const Index parts = ({} + part_length - 1) / part_length;", length_));
-        w.line("const Index row = blockIdx.x / parts, part = blockIdx.x % parts;");
-        w.line("const Index begin = part * part_length;");
-        w.line(
-            fmt::format("const Index end = {0} - begin < part_length ? {0} : begin + "
-                        "part_length;",
-                        length_));
+        write_part(w, length_);
         begin = "begin";
         end = "end";
         break;
     }
     // Whole warps stay for the shuffles; rows that do not exist have no elements.
     if (group_ == Searchers::Warp) {
-      w.line(fmt::format("const Index end = {} < {} ? {} : 0;", own_row().name(), rows_, length_));
+      w.line("const Index end = {} < {} ? {} : 0;", own_row().name(), rows_, length_);
       end = "end";
     }
     loop_.write_row(e_, w);
     w.raw(row_text_);
-    w.line(fmt::format("{} best = {};", joining_.type(), joining_.identity()));
+    w.line("{} best = {};", joining_.type(), joining_.identity());
     // If no element is better than the identity, the first element is the best.
-    w.line(fmt::format("if ({0} + member * kVec < {1}) best.place = {0} + member * kVec;", begin,
-                       end));
+    w.line("if ({0} + member * kVec < {1}) best.place = {0} + member * kVec;", begin, end);
     write_loop(w, begin, end);
     write_joins(w);
     return w.text();
@@ -207,40 +167,35 @@ class RowArg {
     const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
     const std::string column =
         fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes());
-    const auto loop =
-        w.block(fmt::format("for (Index start = {}; start < {}; start += {} * {} * "
-                            "kVec)",
-                            begin, end, lanes(), name("UNROLL")));
+    const auto loop = w.block("for (Index start = {}; start < {}; start += {} * {} * kVec)", begin,
+                              end, lanes(), name("UNROLL"));
     packs_.write_ahead(
         w, name("UNROLL"), [&] { w.line(column); }, fmt::format("column < {}", end));
-    w.line("#pragma unroll");
-    const auto packs = w.block(each);
+    const auto packs = w.unrolled(each);
     w.line(column);
-    const auto inside = w.block(fmt::format("if (column < {})", end));
+    const auto inside = w.block("if (column < {})", end);
     w.raw(pack_text_);
-    w.line("#pragma unroll");
-    const auto elements = w.block(fmt::format("for (int {0} = 0; {0} < kVec; ++{0})", kLane));
+    const auto elements = w.unrolled("for (int {0} = 0; {0} < kVec; ++{0})", kLane);
     w.raw(lane_text_);
   }
 
   void write_shuffles(CudaWriter& w, const std::string& width) const {
-    w.line(fmt::format("best = {};", joining_.of_warp("best", width)));
+    w.line("best = {};", joining_.of_warp("best", width));
   }
 
   void write_joins(CudaWriter& w) {
     write_shuffles(w, group_ == Searchers::Warp ? lanes() : "32");
     if (group_ == Searchers::Warp) {
-      const auto one = w.block(fmt::format("if (member == 0 && {} < {})", own_row().name(), rows_));
+      const auto one = w.block("if (member == 0 && {} < {})", own_row().name(), rows_);
       w.raw(result_text_);
       return;
     }
     const std::string warps = fmt::format("({} / 32)", name("THREADS"));
-    w.line(fmt::format("__shared__ {} bests_of_warps[{}];", joining_.type(), warps));
+    w.line("__shared__ {} bests_of_warps[{}];", joining_.type(), warps);
     w.line("if (member % 32 == 0) bests_of_warps[member / 32] = best;");
     w.line("__syncthreads();");
     w.line("if (member >= 32) return;");
-    w.line(fmt::format("best = member < {} ? bests_of_warps[member] : {};", warps,
-                       joining_.identity()));
+    w.line("best = member < {} ? bests_of_warps[member] : {};", warps, joining_.identity());
     write_shuffles(w, "32");
     const auto one = w.block("if (member == 0)");
     if (group_ == Searchers::Split) {
@@ -260,8 +215,7 @@ class RowArg {
 
   void add_plan(const std::vector<DeviceFunction>& functions) {
     using Values = std::vector<int64_t>;
-    const int64_t narrowest = packs_.narrowest();
-    const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
+    const int64_t vec = packs_.width();
     const int64_t packs = (loop_.length().value() + vec - 1) / vec;
     if (vec > 1) kernel_.vectors({vec, 1});
     if (group_ == Searchers::Warp) {
@@ -315,13 +269,12 @@ class RowArg {
     w.line("const Index row = blockIdx.x;");
     loop_.write_row(e_, w);
     w.raw(row_text_);
-    w.line(fmt::format("{} best = {};", joining_.type(), joining_.identity()));
+    w.line("{} best = {};", joining_.type(), joining_.identity());
     {
       const auto loop = w.block("for (Index p = threadIdx.x; p < parts; p += 32)");
-      w.line(fmt::format("best = {};",
-                         joining_.join("best", joining_.of("bests[row * parts + p]",
-                                                           "static_cast<Index>(places[row * parts "
-                                                           "+ p])"))));
+      w.line("best = {};",
+             joining_.join("best", joining_.of("bests[row * parts + p]",
+                                               "static_cast<Index>(places[row * parts + p])")));
     }
     write_shuffles(w, "32");
     {
@@ -334,25 +287,18 @@ class RowArg {
                            region_.name + "_finish", "typename Index", "32", w.text(), more);
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   Searchers group_;
   Args args_;
-  RowLoop loop_;
   Joining joining_;
-  Emitter e_;
-  Packs packs_;
-  int lane_scope_ = 0;
   bool in_order_ = true;
-  std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
+  std::string result_text_;
 };
 
 /// Empty if the region's rows lie across memory, or if it is not a search.
 std::optional<RowLoop> loop_of(const Region& region, const TargetContext& context) {
   const auto args = args_of(region);
   if (!args) return std::nullopt;
-  RowLoop loop(region, region.node(args->input).shape, args->axis(), {args->input}, args->nodes);
+  RowLoop loop = rows_of(region, *args);
   if (loop.rows_are_adjacent() || !RowArg(region, context, Searchers::Warp).serves())
     return std::nullopt;
   return loop;
@@ -368,19 +314,15 @@ bool arg_split_applies(const Region& region, const TargetContext& context) {
          loop->length().value() >= 16384;
 }
 
-template <Searchers kGroup>
-Kernel arg_emit(const Region& region, const TargetContext& context) {
-  return RowArg(region, context, kGroup).emit();
-}
-
 }  // namespace
 
 Schedules arg_schedules() {
   return {
-      {"arg_split", "several blocks search a row", arg_split_applies, arg_emit<Searchers::Split>},
+      {"arg_split", "several blocks search a row", arg_split_applies,
+       emit_by<RowArg, Searchers::Split>},
       {"arg_warp", "a warp or a part of one searches a row", arg_rows_applies,
-       arg_emit<Searchers::Warp>},
-      {"arg_block", "a block searches a row", arg_rows_applies, arg_emit<Searchers::Block>}};
+       emit_by<RowArg, Searchers::Warp>},
+      {"arg_block", "a block searches a row", arg_rows_applies, emit_by<RowArg, Searchers::Block>}};
 }
 
 }  // namespace kw::generate

@@ -10,18 +10,15 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "emit/emit.h"
 #include "scans/joining.h"
 #include "scans/own_row.h"
 #include "scans/schedules.h"
+#include "scans/siblings.h"
 
 namespace kw::generate {
-
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
 
 namespace {
 
@@ -49,7 +46,7 @@ bool finds_place(Op op) { return op == Op::ArgMax || op == Op::ArgMin; }
 bool last_is_kept(const Node& input, const std::vector<int>& dims) {
   for (size_t d = input.shape.size(); d-- > 0;) {
     const bool one = input.shape[d].is_constant() && input.shape[d].value() == 1;
-    if (!one) return std::find(dims.begin(), dims.end(), static_cast<int>(d)) == dims.end();
+    if (!one) return !contains(dims, static_cast<int>(d));
   }
   return false;
 }
@@ -84,12 +81,10 @@ struct State {
   std::string name;
 };
 
-class ColumnReduce {
+class ColumnReduce : ScheduleFrame {
  public:
   ColumnReduce(const Region& region, const TargetContext& context, bool split)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         split_(split),
         nodes_(reductions_of(region)),
         loop_(region, region.node(region.node(nodes_[0]).inputs[0]).shape,
@@ -133,7 +128,6 @@ class ColumnReduce {
     for (const NodeId id : nodes) in.push_back(region.node(id).inputs[0]);
     return in;
   }
-  std::string name(const char* text) const { return kernel_.name(text); }
   std::string scratch(const State& state) const { return scratch_name(region_, state.name); }
   std::string places(const State& state) const {
     return scratch_name(region_, state.name + "_places");
@@ -184,8 +178,8 @@ class ColumnReduce {
     e_.open(loop_.outer_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
     columns_ = e_.text(loop_.columns());
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
+    e_.on_load = [this](const Buffer& buffer, const Dim& address) {
+      return packs_.value(buffer, address, loop_.rename(Dim(0)), lane_scope_);
     };
     const int step_scope = e_.open(loop_.column_variables(), 1, 4);
     open_lanes(step_scope);
@@ -196,8 +190,7 @@ class ColumnReduce {
                                     ? in.expr.text
                                     : fmt::format("static_cast<{}>({})", to, in.expr.text);
       const std::string own = state.name + "[lane]";
-      e_.at(lane_scope_)
-          .line(fmt::format("{} = {};", own, state.joining.step(own, value, "column")));
+      e_.at(lane_scope_).line("{} = {};", own, state.joining.step(own, value, "column"));
     }
     lane_text_ = e_.close();
     step_text_ = e_.close();
@@ -216,7 +209,7 @@ class ColumnReduce {
     const Index row = loop_.result_index();
     e_.on_load = nullptr;
     e_.on_node = [this, row](NodeId id, const Index& at) -> std::optional<Value> {
-      const auto found = std::find(nodes_.begin(), nodes_.end(), id);
+      const auto found = std::ranges::find(nodes_, id);
       if (found == nodes_.end()) return std::nullopt;
       for (size_t d = 0; d < at.size(); ++d) in_order_ = in_order_ && at[d].same_text(row[d]);
       const State& state = states_[state_of_.at(id)];
@@ -226,25 +219,9 @@ class ColumnReduce {
                    lane_scope_};
     };
     const Shape shape = loop_.result_shape();
-    for (const Store& store : region_.stores) {
-      if (!graph::count_of(store.to.shape).same_text(graph::count_of(shape))) {
-        in_order_ = false;
-        break;
-      }
-      const Index at = reshaped(shape, row, store.to.shape, loop_.ranges());
-      const Value value = e_.value(store.node, at);
-      e_.store(lane_scope_, store, linear(store.to.shape, at), value);
-    }
+    in_order_ = store_results(e_, lane_scope_, shape, row) && in_order_;
     e_.on_node = nullptr;
     result_text_ = e_.close();
-  }
-
-  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const Dim renamed = substitute(address, loop_.rename(Dim(0)));
-    const auto element = packs_.element(buffer, renamed, "[u]");
-    if (!element) return std::nullopt;
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
   }
 
   std::string write_body() {
@@ -252,21 +229,19 @@ class ColumnReduce {
     w.raw(e_.at(0).text());
     own_row().write(w, "(static_cast<Index>(blockIdx.x) * 32 + threadIdx.x) * kVec", rows_);
     w.line("const Index begin = blockIdx.y * chunk;");
-    w.line(fmt::format("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", columns_));
+    w.line("const Index end = {0} - begin < chunk ? {0} : begin + chunk;", columns_);
     loop_.write_row(e_, w);
     w.raw(row_text_);
     for (const State& state : states_) {
-      w.line(fmt::format("{} {}[kVec];", state.joining.type(), state.name));
-      w.line("#pragma unroll");
-      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-      w.line(fmt::format("{}[lane] = {};", state.name, state.joining.identity()));
+      w.line("{} {}[kVec];", state.joining.type(), state.name);
+      const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+      w.line("{}[lane] = {};", state.name, state.joining.identity());
       // If no element is better than the identity, the first element is the best.
       if (state.joining.has_place())
-        w.line(fmt::format("if (begin + threadIdx.y < end) {}[lane].place = begin + threadIdx.y;",
-                           state.name));
+        w.line("if (begin + threadIdx.y < end) {}[lane].place = begin + threadIdx.y;", state.name);
     }
     {
-      const auto inside = w.block(fmt::format("if ({} < {})", own_row().name(), rows_));
+      const auto inside = w.block("if ({} < {})", own_row().name(), rows_);
       write_steps(w);
     }
     write_meeting(w);
@@ -278,55 +253,42 @@ class ColumnReduce {
   void write_steps(CudaWriter& w) {
     const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
     const std::string column = fmt::format("const Index column = start + u * {};", name("STACK"));
-    const auto loop = w.block(
-        fmt::format("for (Index start = begin + threadIdx.y; start < end; start += {} * {})",
-                    name("STACK"), name("UNROLL")));
-    for (const PackLoad& load : packs_.loads())
-      w.line(fmt::format("Pack<{}, kVec> {}[{}];", memory_type(load.buffer.dtype), load.name,
-                         name("UNROLL")));
-    if (!packs_.loads().empty()) {
-      w.line("#pragma unroll");
-      const auto steps = w.block(each);
-      w.line(column);
-      const auto inside = w.block("if (column < end)");
-      loop_.write_column(e_, w);
-      packs_.write_loads(w);
-    }
-    w.line("#pragma unroll");
-    const auto steps = w.block(each);
+    const auto loop =
+        w.block("for (Index start = begin + threadIdx.y; start < end; start += {} * {})",
+                name("STACK"), name("UNROLL"));
+    packs_.write_ahead(
+        w, name("UNROLL"), [&] { w.line(column); }, "column < end",
+        [&] { loop_.write_column(e_, w); });
+    const auto steps = w.unrolled(each);
     w.line(column);
     const auto inside = w.block("if (column < end)");
     loop_.write_column(e_, w);
     w.raw(step_text_);
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
     w.raw(lane_text_);
   }
 
   void write_meeting(CudaWriter& w) {
     for (const State& state : states_) {
-      w.line(fmt::format("__shared__ {} {}_of_stack[{}][32 * kVec];", state.joining.type(),
-                         state.name, name("STACK")));
+      w.line("__shared__ {} {}_of_stack[{}][32 * kVec];", state.joining.type(), state.name,
+             name("STACK"));
       w.line("#pragma unroll");
       w.line(
-          fmt::format("for (int lane = 0; lane < kVec; ++lane) "
-                      "{0}_of_stack[threadIdx.y][threadIdx.x * kVec + lane] = {0}[lane];",
-                      state.name));
+          "for (int lane = 0; lane < kVec; ++lane) {0}_of_stack[threadIdx.y][threadIdx.x * kVec + "
+          "lane] = {0}[lane];",
+          state.name);
     }
     w.line("__syncthreads();");
-    w.line(fmt::format("if (threadIdx.y != 0 || {} >= {}) return;", own_row().name(), rows_));
+    w.line("if (threadIdx.y != 0 || {} >= {}) return;", own_row().name(), rows_);
     {
-      const auto stack = w.block(fmt::format("for (int y = 1; y < {}; ++y)", name("STACK")));
-      w.line("#pragma unroll");
-      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      const auto stack = w.block("for (int y = 1; y < {}; ++y)", name("STACK"));
+      const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
       for (const State& state : states_)
-        w.line(fmt::format(
-            "{0}[lane] = {1};", state.name,
-            state.joining.join(state.name + "[lane]",
-                               state.name + "_of_stack[y][threadIdx.x * kVec + lane]")));
+        w.line("{0}[lane] = {1};", state.name,
+               state.joining.join(state.name + "[lane]",
+                                  state.name + "_of_stack[y][threadIdx.x * kVec + lane]"));
     }
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
     if (!split_) {
       w.raw(result_text_);
       return;
@@ -334,9 +296,9 @@ class ColumnReduce {
     for (const State& state : states_) {
       const std::string at = fmt::format("[blockIdx.y * {} + row + lane]", as_factor(loop_.rows()));
       const std::string own = state.name + "[lane]";
-      w.line(fmt::format("{}_of_chunk{} = {};", state.name, at, state.joining.value(own)));
+      w.line("{}_of_chunk{} = {};", state.name, at, state.joining.value(own));
       if (state.joining.has_place())
-        w.line(fmt::format("{}_places{} = {};", state.name, at, state.joining.place(own)));
+        w.line("{}_places{} = {};", state.name, at, state.joining.place(own));
     }
   }
 
@@ -347,8 +309,7 @@ class ColumnReduce {
 
   void add_plan(const std::vector<DeviceFunction>& functions) {
     using Values = std::vector<int64_t>;
-    const int64_t narrowest = packs_.narrowest();
-    const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
+    const int64_t vec = packs_.width();
     if (vec > 1) kernel_.vectors(vec > 4 ? Values{vec, vec / 2, 1} : Values{vec, 1});
     kernel_.tune("STACK", {8, 16, 4});
     kernel_.unroll({4, 2, 1});
@@ -392,23 +353,21 @@ class ColumnReduce {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     w.line("const Index row = static_cast<Index>(blockIdx.x) * 128 + threadIdx.x;");
-    w.line(fmt::format("if (row >= {}) return;", rows_));
+    w.line("if (row >= {}) return;", rows_);
     loop_.write_row(e_, w);
     w.raw(row_text_);
     w.line("constexpr int lane = 0;");
     for (const State& state : states_)
-      w.line(fmt::format("{} {}[1] = {{{}}};", state.joining.type(), state.name,
-                         state.joining.identity()));
+      w.line("{} {}[1] = {{{}}};", state.joining.type(), state.name, state.joining.identity());
     {
       const auto loop = w.block("for (Index c = 0; c < chunks; ++c)");
       const std::string at = fmt::format("[c * {} + row]", as_factor(loop_.rows()));
       for (const State& state : states_)
-        w.line(fmt::format(
-            "{0}[0] = {1};", state.name,
-            state.joining.join(
-                state.name + "[0]",
-                state.joining.of(state.name + "_of_chunk" + at,
-                                 fmt::format("static_cast<Index>({}_places{})", state.name, at)))));
+        w.line("{0}[0] = {1};", state.name,
+               state.joining.join(state.name + "[0]",
+                                  state.joining.of(state.name + "_of_chunk" + at,
+                                                   fmt::format("static_cast<Index>({}_places{})",
+                                                               state.name, at))));
     }
     w.raw(result_text_);
     Parameters more = {{"Index chunks", name("CHUNKS")}};
@@ -417,9 +376,6 @@ class ColumnReduce {
                            region_.name + "_finish", "typename Index", "128", w.text(), more);
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   bool split_;
   std::vector<NodeId> nodes_;
   ReducedLoop loop_;
@@ -442,18 +398,13 @@ bool column_split_applies(const Region& region, const TargetContext& context) {
   return results < 32 * 4 * 4 * int64_t{context.target.default_sms};
 }
 
-template <bool kSplit>
-Kernel column_emit(const Region& region, const TargetContext& context) {
-  return ColumnReduce(region, context, kSplit).emit();
-}
-
 }  // namespace
 
 Schedules column_schedules() {
   return {{"column_split", "chunks of the reduced dims, joined by a second launch",
-           column_split_applies, column_emit<true>, column_split_applies},
+           column_split_applies, emit_by<ColumnReduce, true>, column_split_applies},
           {"column_whole", "neighbouring threads reduce neighbouring columns", column_whole_applies,
-           column_emit<false>, column_whole_applies}};
+           emit_by<ColumnReduce, false>, column_whole_applies}};
 }
 
 }  // namespace kw::generate

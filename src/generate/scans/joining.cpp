@@ -13,8 +13,6 @@
 
 namespace kw::generate {
 
-using tensor::DType;
-
 namespace {
 
 /// The lowest or highest value of the dtype.
@@ -138,8 +136,7 @@ void Joining::write_function(CudaWriter& w, const std::string& head,
     w.line(start);
     start = "";
   }
-  const auto block =
-      w.block(fmt::format("{}{}{}_{}", start, start.empty() ? "" : " ", prefix_, head));
+  const auto block = w.block("{}{}{}_{}", start, start.empty() ? "" : " ", prefix_, head);
   for (const std::string_view line : split_lines(body)) w.line(trim(line));
 }
 
@@ -160,8 +157,8 @@ void Joining::write_state(CudaWriter& w) const {
   w.comment(fmt::format("The best so far and where it stands; NaN wins, the {} of equals counts.",
                         places_ == Places::First ? "first" : "last"));
   w.line("template <typename Index>");
-  const auto block = w.block(fmt::format("struct {}_best", prefix_), ";");
-  w.line(fmt::format("{} value;", register_type(dtype_)));
+  const auto block = w.definition(fmt::format("struct {}_best", prefix_));
+  w.line("{} value;", register_type(dtype_));
   w.line("Index place;");
 }
 
@@ -169,11 +166,11 @@ void Joining::write_state(CudaWriter& w) const {
 void Joining::write_of_warp(CudaWriter& w) const {
   write_shuffle(w, "beside", "int by", "__shfl_xor_sync(0xffffffffu, {}, by)");
   w.line("template <int kWidth, typename Index>");
-  w.line(fmt::format("__device__ __forceinline__ {}", type()));
-  const auto whole = w.block(fmt::format("{}_of_warp({} best)", prefix_, type()));
+  w.line("__device__ __forceinline__ {}", type());
+  const auto whole = w.block("{}_of_warp({} best)", prefix_, type());
   w.line("#pragma unroll");
-  w.line(fmt::format("for (int by = kWidth / 2; by > 0; by /= 2) best = {};",
-                     join("best", from_beside("best", "by"))));
+  w.line("for (int by = kWidth / 2; by > 0; by /= 2) best = {};",
+         join("best", from_beside("best", "by")));
   w.line("return best;");
 }
 
@@ -185,15 +182,12 @@ void Joining::write_upto(CudaWriter& w) const {
                 "__shfl_sync(mask, {}, lane, width)");
   w.comment("The join of all lanes up to the own one.");
   w.line(has_place() ? "template <int kWidth, typename Index>" : "template <int kWidth>");
-  w.line(fmt::format("__device__ __forceinline__ {}", type()));
-  const auto scan =
-      w.block(fmt::format("{}_upto({} state, int lane, unsigned int mask)", prefix_, type()));
-  w.line("#pragma unroll");
+  w.line("__device__ __forceinline__ {}", type());
+  const auto scan = w.block("{}_upto({} state, int lane, unsigned int mask)", prefix_, type());
   {
-    const auto steps = w.block("for (int by = 1; by < kWidth; by *= 2)");
-    w.line(
-        fmt::format("const {} below = {};", type(), from_below("state", "by", "mask", "kWidth")));
-    w.line(fmt::format("if (lane >= by) state = {};", join("below", "state")));
+    const auto steps = w.unrolled("for (int by = 1; by < kWidth; by *= 2)");
+    w.line("const {} below = {};", type(), from_below("state", "by", "mask", "kWidth"));
+    w.line("if (lane >= by) state = {};", join("below", "state"));
   }
   w.line("return state;");
 }

@@ -5,8 +5,7 @@
 #include <set>
 #include <string>
 
-#include "graph/op.h"
-#include "tensor/dtype.h"
+#include "text/graph_names.h"
 #include "text/writer.h"
 
 namespace kw::generate {
@@ -18,12 +17,12 @@ class Joining {
   enum class Places : uint8_t { None, First, Last };  // which of equal elements is taken
 
   /// `prefix` starts the names of the device functions.
-  Joining(std::string prefix, tensor::DType dtype, Kind kind, Places places)
+  Joining(std::string prefix, DType dtype, Kind kind, Places places)
       : prefix_(std::move(prefix)), dtype_(dtype), kind_(kind), places_(places) {}
 
   /// "float" or "cummax_best<Index>".
   std::string type() const;
-  tensor::DType dtype() const { return dtype_; }
+  DType dtype() const { return dtype_; }
   bool has_place() const { return places_ != Places::None; }
   /// The state of no element.
   std::string identity() const;
@@ -60,7 +59,7 @@ class Joining {
   void write_upto(CudaWriter& w) const;
 
   std::string prefix_;
-  tensor::DType dtype_;
+  DType dtype_;
   Kind kind_;
   Places places_;
 };

@@ -18,39 +18,25 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
-using tensor::DType;
-
 namespace {
 
 enum class Scanners : uint8_t { Warp, Block, Split, Chain };
 
-class RowScan {
+class RowScan : RowFrame {
  public:
   RowScan(const Region& region, const TargetContext& context, Scanners group)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
+      : RowFrame(region, context, loop_of(region, *scans_of(region)),
+                 scans_of(region)->first->attrs.reverse ? "mirror" : "column"),
         group_(group),
         scans_(*scans_of(region)),
-        loop_(loop_of(region, scans_)),
-        joining_(joining_of(region, scans_)),
-        e_(region, 1),
-        packs_(e_, scans_.first->attrs.reverse ? "mirror" : "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable(memory_column()) + variable(kLane));
-    length_ = loop_.length();
-  }
+        joining_(joining_of(region, scans_)) {}
 
   Kernel emit() {
     write_values();
     const std::string body = write_body();
     const bool split = group_ == Scanners::Split, chain = group_ == Scanners::Chain;
     Parameters more;
-    if (split) more.emplace_back("Index part_length", tune("PART"));
+    if (split) more.emplace_back("Index part_length", name("PART"));
     if (split || chain) {
       more.emplace_back(fmt::format("{}* totals", register_type(joining_.dtype())), totals());
       if (joining_.has_place()) more.emplace_back("long long* places", places());
@@ -66,14 +52,13 @@ class RowScan {
     const DeviceFunction function = kernel_.function(
         e_, summary(), region_.name,
         split ? "typename Index, int kVec, bool kTotals" : "typename Index, int kVec",
-        tune("THREADS"), body, more);
+        name("THREADS"), body, more);
     kernel_.need({"load_pack", "store_pack"});
     add_plan(function);
     return kernel_.finish();
   }
 
  private:
-  std::string tune(const char* name) const { return kernel_.name(name); }
   std::string totals() const { return scratch_name(region_, "totals"); }
   std::string places() const { return scratch_name(region_, "places"); }
   bool reverse() const { return scans_.first->attrs.reverse; }
@@ -89,130 +74,84 @@ class RowScan {
     return fmt::format("for (int {0} = {1}; {0} < kVec; ++{0})", step(), from);
   }
   void write_elements(CudaWriter& w, const std::function<void()>& inside) const {
-    w.line("#pragma unroll");
-    const auto elements = w.block(each_step());
+    const auto elements = w.unrolled(each_step());
     if (reverse()) w.line("const int lane = kVec - 1 - step;");
     inside();
   }
 
   void write_column(CudaWriter& w, const std::string& lanes) const {
-    w.line(fmt::format("const Index column = start + (u * {} + member) * kVec;", lanes));
-    if (reverse()) w.line(fmt::format("const Index mirror = {} - kVec - column;", length_text_));
+    w.line("const Index column = start + (u * {} + member) * kVec;", lanes);
+    if (reverse()) w.line("const Index mirror = {} - kVec - column;", length_);
   }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
-  void open_pack(int deeper) {
-    pack_scope_ = e_.open({"column", "mirror"}, 1, deeper);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope_);
-  }
-
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_text_ = e_.text(length_);
-    e_.note(loop_.rows());
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
-    };
-    open_pack(group_ == Scanners::Chain ? 2 : 3);
+    const int deeper = group_ == Scanners::Chain ? 2 : 3;
+    open_row();
+    open_pack(deeper, {"column", "mirror"});
     const Value in = e_.value(scans_.input, loop_.index());
     e_.at(lane_scope_)
-        .line(fmt::format("run[{}] = {};", step(),
-                          joining_.of(converted(region_, scans_, joining_, in), position())));
+        .line("run[{}] = {};", step(),
+              joining_.of(converted(region_, scans_, joining_, in), position()));
     lane_in_ = e_.close();
     pack_in_ = e_.close();
-    open_pack(group_ == Scanners::Chain ? 2 : 3);
-    e_.on_node = [this](NodeId id, const Index&) { return scanned(id); };
-    for (const Store& store : region_.stores) write_store(store);
+    open_pack(deeper, {"column", "mirror"});
+    e_.on_node = [this](NodeId id, const Index&) {
+      return scanned(region_, scans_, joining_, id, lane_scope_);
+    };
+    for (const Store& store : region_.stores)
+      packs_.store(store, loop_.index(), in_memory_, lane_scope_);
     lane_out_ = e_.close();
     pack_out_ = e_.close();
     row_text_ = e_.close();
   }
 
-  std::optional<Value> scanned(NodeId id) const {
-    if (scans_.nodes.count(id) == 0) return std::nullopt;
-    if (is_place(region_.node(id).op))
-      return Value{{fmt::format("static_cast<long long>({})", joining_.place("now"))}, lane_scope_};
-    return Value{{joining_.value("now")}, lane_scope_};
-  }
-
-  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const std::map<std::string, Dim> by = loop_.rename(variable(memory_column()));
-    const auto element = packs_.element(buffer, substitute(address, by), "[u]");
-    if (!element) return std::nullopt;
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
-  }
-
-  void write_store(const Store& store) {
-    const Dim address =
-        substitute(linear(store.to.shape, loop_.index()), loop_.rename(variable(memory_column())));
-    vector_store_ = packs_.can_store(address) && vector_store_;
-    const Value value = e_.value(store.node, loop_.index());
-    e_.touch(store.to);
-    e_.note(linear(store.to.shape, loop_.index()));
-    const std::string pack = e_.fresh(store.to.name + "_pack");
-    stores_.push_back({store.to, address, pack});
-    e_.at(lane_scope_)
-        .line(fmt::format("{}.at[{}] = {};", pack, kLane, e_.stored(value, store.to.dtype)));
-  }
-
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
-    const std::string lanes = group_ == Scanners::Warp ? tune("LANES") : tune("THREADS");
+    const std::string lanes = group_ == Scanners::Warp ? name("LANES") : name("THREADS");
     if (group_ == Scanners::Warp) {
-      w.line(fmt::format("const int member = threadIdx.x % {};", lanes));
+      w.line("const int member = threadIdx.x % {};", lanes);
+      w.line("const Index row = static_cast<Index>(blockIdx.x) * ({} / {}) + threadIdx.x / {};",
+             name("THREADS"), lanes, lanes);
+      w.line("if (row >= {}) return;", loop_.rows().text());
       w.line(
-          fmt::format("const Index row = static_cast<Index>(blockIdx.x) * ({} / {}) + "
-                      "threadIdx.x / {};",
-                      tune("THREADS"), lanes, lanes));
-      w.line(fmt::format("if (row >= {}) return;", loop_.rows().text()));
-      w.line(
-          fmt::format("const unsigned int group = {0} == 32 ? 0xffffffffu : ((1u << {0} % 32) - "
-                      "1u) << (threadIdx.x % 32 - member);",
-                      lanes));
+          "const unsigned int group = {0} == 32 ? 0xffffffffu : ((1u << {0} % 32) - 1u) << "
+          "(threadIdx.x % 32 - member);",
+          lanes);
     } else {
       w.line("const int member = threadIdx.x, warp = threadIdx.x / 32;");
-      w.line(fmt::format("__shared__ {} joined[2][32];", joining_.type()));
+      w.line("__shared__ {} joined[2][32];", joining_.type());
     }
     if (group_ == Scanners::Block) w.line("const Index row = blockIdx.x, begin = 0;");
-    if (group_ == Scanners::Split) write_part(w);
+    if (group_ == Scanners::Split) write_part(w, length_);
     if (group_ == Scanners::Chain)
-      write_ticket(w, joining_, length_text_, fmt::format("{} * {} * kVec", lanes, tune("UNROLL")));
+      write_ticket(w, joining_, length_, fmt::format("{} * {} * kVec", lanes, name("UNROLL")));
     loop_.write_row(e_, w);
     w.raw(row_text_);
     write_carry(w);
     if (group_ == Scanners::Chain) {
       w.line("constexpr int turn = 0;");
-      write_tile(w, lanes, length_text_);
+      write_tile(w, lanes, length_);
       return w.text();
     }
     const std::string begin = group_ == Scanners::Warp ? "0" : "begin";
-    const std::string end = group_ == Scanners::Split ? "end" : length_text_;
+    const std::string end = group_ == Scanners::Split ? "end" : length_;
     if (group_ != Scanners::Warp) w.line("int turn = 0;");
     {
-      const auto loop =
-          w.block(fmt::format("for (Index start = {}; start < {}; start += {} * {} * kVec)", begin,
-                              end, lanes, tune("UNROLL")));
+      const auto loop = w.block("for (Index start = {}; start < {}; start += {} * {} * kVec)",
+                                begin, end, lanes, name("UNROLL"));
       write_tile(w, lanes, end);
     }
     if (group_ == Scanners::Split) write_total(w);
     return w.text();
   }
 
-  void write_part(CudaWriter& w) {
-    w.line(fmt::format("const Index parts = ({} + part_length - 1) / part_length;", length_text_));
-    w.line("const Index row = blockIdx.x / parts, part = blockIdx.x % parts;");
-    w.line("const Index begin = part * part_length;");
-    w.line(fmt::format("const Index end = {0} - begin < part_length ? {0} : begin + part_length;",
-                       length_text_));
-  }
-
   void write_carry(CudaWriter& w) {
-    w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
+    w.line("{} carry = {};", joining_.type(), joining_.identity());
     if (group_ != Scanners::Split) return;
-    w.line(fmt::format("if (!kTotals) carry = {}_before(totals + row * parts, {}part);",
-                       region_.name, joining_.has_place() ? "places + row * parts, " : ""));
+    w.line("if (!kTotals) carry = {}_before(totals + row * parts, {}part);", region_.name,
+           joining_.has_place() ? "places + row * parts, " : "");
   }
 
   /// Device code: every warp combines the totals of the parts before its own, in order.
@@ -220,159 +159,142 @@ class RowScan {
     CudaWriter w;
     w.comment("The join of the parts before this one; every warp of the block computes it.");
     w.line("template <typename Index>");
-    w.line(fmt::format("__device__ __forceinline__ {}", joining_.type()));
+    w.line("__device__ __forceinline__ {}", joining_.type());
     {
-      const auto function =
-          w.block(fmt::format("{}_before(const {}* totals, {}Index part)", region_.name,
-                              register_type(joining_.dtype()),
-                              joining_.has_place() ? "const long long* places, " : ""));
+      const auto function = w.block("{}_before(const {}* totals, {}Index part)", region_.name,
+                                    register_type(joining_.dtype()),
+                                    joining_.has_place() ? "const long long* places, " : "");
       w.line("const int lane = threadIdx.x % 32;");
       w.line("const Index each = (part + 31) / 32, first = lane * each;");
-      w.line(fmt::format("{} carry = {};", joining_.type(), joining_.identity()));
-      w.line(fmt::format(
-          "for (Index p = first; p < first + each && p < part; ++p) carry = {};",
-          joining_.join("carry", joining_.of("totals[p]", "static_cast<Index>(places[p])"))));
-      w.line(fmt::format("carry = {};", joining_.upto("carry", "lane", "0xffffffffu", "32")));
-      w.line(fmt::format("return {};", joining_.from_lane("carry", "31", "0xffffffffu", "32")));
+      w.line("{} carry = {};", joining_.type(), joining_.identity());
+      w.line("for (Index p = first; p < first + each && p < part; ++p) carry = {};",
+             joining_.join("carry", joining_.of("totals[p]", "static_cast<Index>(places[p])")));
+      w.line("carry = {};", joining_.upto("carry", "lane", "0xffffffffu", "32"));
+      w.line("return {};", joining_.from_lane("carry", "31", "0xffffffffu", "32"));
     }
     return w.text();
   }
 
   void write_tile(CudaWriter& w, const std::string& lanes, const std::string& end) {
-    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", tune("UNROLL"));
+    const std::string each = fmt::format("for (int u = 0; u < {}; ++u)", name("UNROLL"));
     packs_.write_ahead(
-        w, tune("UNROLL"), [&] { write_column(w, lanes); }, fmt::format("column < {}", end));
+        w, name("UNROLL"), [&] { write_column(w, lanes); }, fmt::format("column < {}", end));
     if (group_ != Scanners::Warp) {
       write_block_tile(w, each, lanes, end);
       return;
     }
-    w.line("#pragma unroll");
-    const auto loop = w.block(each);
+    const auto loop = w.unrolled(each);
     write_column(w, lanes);
     write_runs(w, "run", end);
-    w.line(fmt::format("const {} total = {};", joining_.type(),
-                       joining_.upto("run[kVec - 1]", "member", "group", lanes)));
-    w.line(fmt::format("{} before = {};", joining_.type(),
-                       joining_.from_below("total", "1", "group", lanes)));
-    w.line(fmt::format("before = member == 0 ? carry : {};", joining_.join("carry", "before")));
-    w.line(fmt::format(
-        "carry = {};",
-        joining_.join("carry", joining_.from_lane("total", lanes + " - 1", "group", lanes))));
+    w.line("const {} total = {};", joining_.type(),
+           joining_.upto("run[kVec - 1]", "member", "group", lanes));
+    w.line("{} before = {};", joining_.type(), joining_.from_below("total", "1", "group", lanes));
+    w.line("before = member == 0 ? carry : {};", joining_.join("carry", "before"));
+    w.line("carry = {};",
+           joining_.join("carry", joining_.from_lane("total", lanes + " - 1", "group", lanes)));
     write_outputs(w, "run", end);
   }
 
   /// The pack's elements, each combined with those before it in the pack.
   void write_runs(CudaWriter& w, const std::string& run, const std::string& end) {
-    w.line(fmt::format("{} {}[kVec];", joining_.type(), "run"));
+    w.line("{} {}[kVec];", joining_.type(), "run");
     w.line("#pragma unroll");
-    w.line(fmt::format("{} {}[{}] = {};", each_step(), run, step(), joining_.identity()));
+    w.line("{} {}[{}] = {};", each_step(), run, step(), joining_.identity());
     {
-      const auto inside = w.block(fmt::format("if (column < {})", end));
+      const auto inside = w.block("if (column < {})", end);
       w.raw(pack_in_);
       write_elements(w, [&] { w.raw(lane_in_); });
     }
     w.line("#pragma unroll");
-    w.line(fmt::format(
+    w.line(
         "{} {}[{}] = {};", each_step(1), run, step(),
-        joining_.join(fmt::format("{}[{} - 1]", run, step()), fmt::format("{}[{}]", run, step()))));
+        joining_.join(fmt::format("{}[{} - 1]", run, step()), fmt::format("{}[{}]", run, step())));
   }
 
   void write_block_tile(CudaWriter& w, const std::string& each, const std::string& lanes,
                         const std::string& end) {
-    const std::string unroll = tune("UNROLL");
-    w.line(fmt::format("{0} runs[{1}][kVec], upto[{1}];", joining_.type(), unroll));
-    w.line("#pragma unroll");
+    const std::string unroll = name("UNROLL");
+    w.line("{0} runs[{1}][kVec], upto[{1}];", joining_.type(), unroll);
     {
-      const auto loop = w.block(each);
+      const auto loop = w.unrolled(each);
       write_column(w, lanes);
       write_runs(w, "run", end);
       w.line("#pragma unroll");
       w.line("for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = run[lane];");
-      w.line(fmt::format("upto[u] = {};",
-                         joining_.upto("run[kVec - 1]", "member % 32", "0xffffffffu", "32")));
-      w.line(fmt::format("if (member % 32 == 31) joined[turn][u * ({} / 32) + warp] = upto[u];",
-                         tune("THREADS")));
+      w.line("upto[u] = {};", joining_.upto("run[kVec - 1]", "member % 32", "0xffffffffu", "32"));
+      w.line("if (member % 32 == 31) joined[turn][u * ({} / 32) + warp] = upto[u];",
+             name("THREADS"));
     }
     w.line("__syncthreads();");
     w.comment("Every warp joins the totals of all warps and packs, in order.");
-    w.line(fmt::format("{} sofar = member % 32 < {} * ({} / 32) ? joined[turn][member % 32] : {};",
-                       joining_.type(), unroll, tune("THREADS"), joining_.identity()));
-    w.line(fmt::format("sofar = {};", joining_.upto("sofar", "member % 32", "0xffffffffu", "32")));
+    w.line("{} sofar = member % 32 < {} * ({} / 32) ? joined[turn][member % 32] : {};",
+           joining_.type(), unroll, name("THREADS"), joining_.identity());
+    w.line("sofar = {};", joining_.upto("sofar", "member % 32", "0xffffffffu", "32"));
     if (group_ == Scanners::Chain) {
       write_chain_link(w, joining_, region_.name);
     } else {
       w.line("turn = 1 - turn;");
     }
-    w.line("#pragma unroll");
     {
-      const auto loop = w.block(each);
+      const auto loop = w.unrolled(each);
       write_column(w, lanes);
-      w.line(fmt::format("const int place = u * ({} / 32) + warp;", tune("THREADS")));
-      w.line(fmt::format(
-          "{} before = {};", joining_.type(),
-          joining_.from_lane("sofar", "place == 0 ? 0 : place - 1", "0xffffffffu", "32")));
-      w.line(fmt::format("before = place == 0 ? carry : {};", joining_.join("carry", "before")));
-      w.line(fmt::format("const {} below = {};", joining_.type(),
-                         joining_.from_below("upto[u]", "1", "0xffffffffu", "32")));
-      w.line(fmt::format("if (member % 32 != 0) before = {};", joining_.join("before", "below")));
+      w.line("const int place = u * ({} / 32) + warp;", name("THREADS"));
+      w.line("{} before = {};", joining_.type(),
+             joining_.from_lane("sofar", "place == 0 ? 0 : place - 1", "0xffffffffu", "32"));
+      w.line("before = place == 0 ? carry : {};", joining_.join("carry", "before"));
+      w.line("const {} below = {};", joining_.type(),
+             joining_.from_below("upto[u]", "1", "0xffffffffu", "32"));
+      w.line("if (member % 32 != 0) before = {};", joining_.join("before", "below"));
       write_outputs(w, "runs[u]", end);
     }
     if (group_ == Scanners::Chain) return;
-    w.line(fmt::format(
-        "carry = {};",
-        joining_.join("carry", joining_.from_lane("sofar", "31", "0xffffffffu", "32"))));
+    w.line("carry = {};",
+           joining_.join("carry", joining_.from_lane("sofar", "31", "0xffffffffu", "32")));
   }
 
   void write_outputs(CudaWriter& w, const std::string& run, const std::string& end) {
-    const auto inside = w.block(
-        fmt::format("if ({}column < {})", group_ == Scanners::Split ? "!kTotals && " : "", end));
+    const auto inside =
+        w.block("if ({}column < {})", group_ == Scanners::Split ? "!kTotals && " : "", end);
     w.raw(pack_out_);
-    for (const PackStore& store : stores_)
-      w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
-    write_elements(w, [&] {
+    const auto fill = [&] {
       const std::string own = fmt::format("{}[{}]", run, step());
       const std::string last = fmt::format("{0}[{1} == 0 ? 0 : {1} - 1]", run, step());
       const std::string now =
           scans_.first->attrs.exclusive
               ? fmt::format("{} == 0 ? before : {}", step(), joining_.join("before", last))
               : joining_.join("before", own);
-      w.line(fmt::format("const {} now = {};", joining_.type(), now));
+      w.line("const {} now = {};", joining_.type(), now);
       w.raw(lane_out_);
-    });
-    for (const PackStore& store : stores_)
-      w.line(
-          fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(), store.pack));
+    };
+    packs_.write_stores(w, [&] { write_elements(w, fill); });
   }
 
   void write_total(CudaWriter& w) {
     const auto last = w.block("if (kTotals && threadIdx.x == 0)");
-    w.line(fmt::format("totals[row * parts + part] = {};", joining_.value("carry")));
-    if (joining_.has_place())
-      w.line(fmt::format("places[row * parts + part] = {};", joining_.place("carry")));
+    w.line("totals[row * parts + part] = {};", joining_.value("carry"));
+    if (joining_.has_place()) w.line("places[row * parts + part] = {};", joining_.place("carry"));
   }
 
   std::string summary() const {
-    const std::string who = group_ == Scanners::Warp    ? tune("LANES") + " threads scan a row"
+    const std::string who = group_ == Scanners::Warp    ? name("LANES") + " threads scan a row"
                             : group_ == Scanners::Block ? "a block scans a row"
                                                         : "a block scans a part of a row";
     return fmt::format("{}: {}, {} packs of kVec elements per thread and tile.", kernel_.results(),
-                       who, tune("UNROLL"));
+                       who, name("UNROLL"));
   }
 
   void add_plan(const DeviceFunction& function) {
-    const int64_t narrowest = packs_.narrowest();
-    const bool packed = vector_store_ && !packs_.loads().empty();
-    const int64_t vec = packed ? std::min<int64_t>(16 / narrowest, 8) : 1;
+    const int64_t vec = packs_.packed() ? packs_.width() : 1;
     using Values = std::vector<int64_t>;
     const bool warp = group_ == Scanners::Warp;
     kernel_.method(warp ? "latency.warp_shuffle_sync" : "latency.reduce_sync_count");
     kernel_.vectors(vec > 1 ? Values{vec, 1} : Values{1});
-    add_threads((length_.value() + vec - 1) / vec);
+    add_threads((loop_.length().value() + vec - 1) / vec);
     kernel_.method_of("compute.ilp_unroll_register_tile", "UNROLL");
     kernel_.method("compute.warp_shuffle");
     if (group_ == Scanners::Split) add_parts();
     if (group_ == Scanners::Chain) add_chain();
-    kernel_.each_variant(packed, packs_, as_factor(length_),
+    kernel_.each_variant(packs_.packed(), packs_, as_factor(loop_.length()),
                          [&](const Instance& instance) { return launches(function, instance); });
   }
 
@@ -383,7 +305,7 @@ class RowScan {
       const bool longer = packs > 256 * 2;
       kernel_.tune("THREADS", longer ? Values{256, 512, 128} : Values{128, 256, 64});
       kernel_.tune("UNROLL", longer ? Values{4, 2, 1} : Values{2, 1},
-                   fmt::format("{} * {} <= 1024", tune("THREADS"), tune("UNROLL")));
+                   fmt::format("{} * {} <= 1024", name("THREADS"), name("UNROLL")));
       return;
     }
     int64_t lanes = 4;
@@ -401,14 +323,14 @@ class RowScan {
 
   void add_parts() {
     const std::string rows = as_factor(loop_.rows());
-    cut_rows(kernel_, as_factor(length_),
-             fmt::format("{} * {} * {}", tune("THREADS"), tune("UNROLL"), tune("VEC")), rows);
-    add_totals(fmt::format("{} * {}", rows, tune("PARTS")));
+    cut_rows(kernel_, as_factor(loop_.length()),
+             fmt::format("{} * {} * {}", name("THREADS"), name("UNROLL"), name("VEC")), rows);
+    add_totals(fmt::format("{} * {}", rows, name("PARTS")));
   }
 
   std::string chained_parts(const std::string& vec) const {
-    return fmt::format("{} * ceil_div({}, {} * {} * {})", as_factor(loop_.rows()), length_.text(),
-                       tune("THREADS"), tune("UNROLL"), vec);
+    return fmt::format("{} * ceil_div({}, {} * {} * {})", as_factor(loop_.rows()),
+                       loop_.length().text(), name("THREADS"), name("UNROLL"), vec);
   }
 
   void add_chain() {
@@ -420,35 +342,23 @@ class RowScan {
   }
 
   std::vector<Launch> launches(const DeviceFunction& function, const Instance& instance) const {
-    const std::string threads = tune("THREADS"), rows = loop_.rows().text();
+    const std::string threads = name("THREADS"), rows = loop_.rows().text();
     if (group_ == Scanners::Split) {
-      const std::string grid = fmt::format("{} * {}", as_factor(loop_.rows()), tune("PARTS"));
+      const std::string grid = fmt::format("{} * {}", as_factor(loop_.rows()), name("PARTS"));
       return {function.launch(instance.types() + ", true", grid, threads),
               function.launch(instance.types() + ", false", grid, threads)};
     }
     std::string grid = rows;
     if (group_ == Scanners::Chain) grid = chained_parts(instance.vec);
-    if (group_ == Scanners::Warp) {
-      grid = fmt::format("ceil_div({}, {} / {})", rows, threads, tune("LANES"));
-    }
+    if (group_ == Scanners::Warp)
+      grid = fmt::format("ceil_div({}, {} / {})", rows, threads, name("LANES"));
     return {function.launch(instance.types(), grid, threads)};
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   Scanners group_;
   Scans scans_;
-  RowLoop loop_;
   Joining joining_;
-  Emitter e_;
-  Packs packs_;
-  Dim length_{1};
-  std::string length_text_;
-  int pack_scope_ = 0, lane_scope_ = 0;
-  bool vector_store_ = true;
-  std::vector<PackStore> stores_;
-  std::string lane_in_, pack_in_, lane_out_, pack_out_, row_text_;
+  std::string lane_in_, pack_in_, lane_out_, pack_out_;
 };
 
 /// Whether there are too few rows to fill the device with a block each.
@@ -472,21 +382,16 @@ bool scan_chain_applies(const Region& region, const TargetContext& context) {
   return !(adds && tensor::is_float(scans->first->dtype) && context.precision.deterministic);
 }
 
-template <Scanners kGroup>
-Kernel scan_emit(const Region& region, const TargetContext& context) {
-  return RowScan(region, context, kGroup).emit();
-}
-
 }  // namespace
 
 Schedules scan_schedules() {
-  return {
-      {"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
-       scan_emit<Scanners::Chain>},
-      {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
-       scan_emit<Scanners::Split>},
-      {"scan_warp", "a warp or a part of one scans a row", scan_applies, scan_emit<Scanners::Warp>},
-      {"scan_block", "a block scans a row", scan_applies, scan_emit<Scanners::Block>}};
+  return {{"scan_chain", "several blocks scan a row and hand their totals on", scan_chain_applies,
+           emit_by<RowScan, Scanners::Chain>},
+          {"scan_split", "several blocks scan a row, after its parts' totals", scan_split_applies,
+           emit_by<RowScan, Scanners::Split>},
+          {"scan_warp", "a warp or a part of one scans a row", scan_applies,
+           emit_by<RowScan, Scanners::Warp>},
+          {"scan_block", "a block scans a row", scan_applies, emit_by<RowScan, Scanners::Block>}};
 }
 
 }  // namespace kw::generate

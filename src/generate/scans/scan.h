@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 
 #include "emit/emit.h"
 #include "scans/joining.h"
@@ -18,8 +17,6 @@ struct Scans : Siblings {
 
 /// Empty if the region is not a scan with element-wise work before and after it.
 std::optional<Scans> scans_of(const Region& region);
-/// Whether the node returns the position of the best element.
-bool is_place(graph::Op op);
 /// Whether products must be computed in order. The truth of fp64 products is computed in order, and
 /// no other result is allowed when they leave the normal range.
 bool needs_order(const Scans& scans);
@@ -29,6 +26,10 @@ RowLoop loop_of(const Region& region, const Scans& scans);
 /// The input converted to the type of the state.
 std::string converted(const Region& region, const Scans& scans, const Joining& joining,
                       const Value& in);
+
+/// The result of a scan, from the state `now`; empty for other nodes.
+std::optional<Value> scanned(const Region& region, const Scans& scans, const Joining& joining,
+                             NodeId id, int level);
 
 // scan_chain.cpp: blocks that wait for the blocks before them
 /// Device code that looks back; `prefix` starts its name.

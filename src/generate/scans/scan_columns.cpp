@@ -16,9 +16,6 @@
 
 namespace kw::generate {
 
-using graph::NodeId;
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kSegment = 128;  // adjacent bytes that a layer should read
@@ -29,12 +26,10 @@ ReducedLoop columns_of(const Region& region, const Scans& scans) {
   return ReducedLoop(region, scans.first->shape, scans.first->attrs.dims, values, scans.nodes);
 }
 
-class ColumnScan {
+class ColumnScan : ScheduleFrame {
  public:
   ColumnScan(const Region& region, const TargetContext& context, bool split)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
+      : ScheduleFrame(region, context),
         split_(split),
         scans_(*scans_of(region)),
         ordered_(needs_order(scans_)),
@@ -69,7 +64,6 @@ class ColumnScan {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   std::string totals() const { return scratch_name(region_, "totals"); }
   std::string places() const { return scratch_name(region_, "places"); }
   bool exclusive() const { return scans_.first->attrs.exclusive; }
@@ -95,78 +89,52 @@ class ColumnScan {
     e_.open(loop_.outer_variables(), 0, 0);
     rows_ = e_.text(loop_.rows());
     columns_ = e_.text(loop_.columns());
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
+    e_.on_load = [this](const Buffer& buffer, const Dim& address) {
+      return packs_.value(buffer, address, loop_.rename(Dim(0)), lane_scope_);
     };
     open_step();
     const Value in = e_.value(scans_.input, index());
     const std::string place = reverse() ? fmt::format("{} - 1 - column", columns_) : "column";
     e_.at(lane_scope_)
-        .line(fmt::format("runs[u][lane] = {};",
-                          joining_.of(converted(region_, scans_, joining_, in), place)));
+        .line("runs[u][lane] = {};", joining_.of(converted(region_, scans_, joining_, in), place));
     lane_in_ = e_.close();
     step_in_ = e_.close();
     open_step();
-    e_.on_node = [this](NodeId id, const Index&) { return scanned(id); };
-    for (const Store& store : region_.stores) write_store(store);
+    e_.on_node = [this](NodeId id, const Index&) {
+      return scanned(region_, scans_, joining_, id, lane_scope_);
+    };
+    for (const Store& store : region_.stores)
+      packs_.store(store, index(), loop_.rename(Dim(0)), lane_scope_);
     lane_out_ = e_.close();
     step_out_ = e_.close();
     row_text_ = e_.close();
-  }
-
-  std::optional<Value> scanned(NodeId id) const {
-    if (scans_.nodes.count(id) == 0) return std::nullopt;
-    if (is_place(region_.node(id).op))
-      return Value{{fmt::format("static_cast<long long>({})", joining_.place("now"))}, lane_scope_};
-    return Value{{joining_.value("now")}, lane_scope_};
-  }
-
-  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const auto element = packs_.element(buffer, substitute(address, loop_.rename(Dim(0))), "[u]");
-    if (!element) return std::nullopt;
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
-  }
-
-  void write_store(const Store& store) {
-    const Dim address = linear(store.to.shape, index());
-    const Dim renamed = substitute(address, loop_.rename(Dim(0)));
-    vector_store_ = packs_.can_store(renamed) && vector_store_;
-    const Value value = e_.value(store.node, index());
-    e_.touch(store.to);
-    e_.note(address);
-    const std::string pack = e_.fresh(store.to.name + "_pack");
-    stores_.push_back({store.to, renamed, pack});
-    e_.at(lane_scope_)
-        .line(fmt::format("{}.at[lane] = {};", pack, e_.stored(value, store.to.dtype)));
   }
 
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string width = name("WIDTH");
-    w.line(fmt::format("const int layer = threadIdx.x / {};", width));
-    w.line(fmt::format("const int first = threadIdx.x % {} * kVec;", width));
-    w.line(fmt::format("const Index own_row = static_cast<Index>(blockIdx.x) * {} * kVec + first;",
-                       width));
+    w.line("const int layer = threadIdx.x / {};", width);
+    w.line("const int first = threadIdx.x % {} * kVec;", width);
+    w.line("const Index own_row = static_cast<Index>(blockIdx.x) * {} * kVec + first;", width);
     w.comment("Threads without a row stay for the barriers: they have no columns.");
-    w.line(fmt::format("const Index row = own_row < {0} ? own_row : {0} - kVec;", rows_));
+    w.line("const Index row = own_row < {0} ? own_row : {0} - kVec;", rows_);
     loop_.write_row(e_, w);
-    w.line(fmt::format("Index begin = 0, end = {};", columns_));
+    w.line("Index begin = 0, end = {};", columns_);
     if (split_) write_part(w);
-    w.line(fmt::format("const Index own_columns = own_row < {} ? end : 0;", rows_));
+    w.line("const Index own_columns = own_row < {} ? end : 0;", rows_);
     w.raw(row_text_);
-    w.line(fmt::format("{} carry[kVec];", joining_.type()));
+    w.line("{} carry[kVec];", joining_.type());
     write_lanes(w, {fmt::format("carry[lane] = {};", joining_.identity())});
     if (split_) write_carry(w);
     if (!ordered_) {
-      w.line(fmt::format("__shared__ {0} of_group[2][{1} * {2} / {3}][{1} * kVec];",
-                         joining_.type(), width, name("STACK"), group()));
+      w.line("__shared__ {0} of_group[2][{1} * {2} / {3}][{1} * kVec];", joining_.type(), width,
+             name("STACK"), group());
       w.line("int turn = 0;");
     }
     {
-      const auto tiles = w.block(fmt::format(
-          "for (Index start = begin; start < end; start += {} * {})", name("STACK"), name("SPAN")));
+      const auto tiles = w.block("for (Index start = begin; start < end; start += {} * {})",
+                                 name("STACK"), name("SPAN"));
       packs_.write_ahead(
           w, name("SPAN"), [&] { write_column(w); }, "column < own_columns");
       write_runs(w);
@@ -208,8 +176,7 @@ class ColumnScan {
   /// A loop over the thread's steps; `inside` is only for steps that exist.
   void write_steps(CudaWriter& w, const std::vector<std::string>& always,
                    const std::function<void()>& inside) {
-    w.line("#pragma unroll");
-    const auto steps = w.block(fmt::format("for (int u = 0; u < {}; ++u)", name("SPAN")));
+    const auto steps = w.unrolled("for (int u = 0; u < {}; ++u)", name("SPAN"));
     write_column(w);
     w.lines(always);
     const auto there = w.block("if (column < own_columns)");
@@ -217,34 +184,31 @@ class ColumnScan {
   }
 
   void write_column(CudaWriter& w) const {
-    w.line(fmt::format("const Index column = start + layer * {} + u;", name("SPAN")));
+    w.line("const Index column = start + layer * {} + u;", name("SPAN"));
   }
 
   /// Every element combined with those before it of the same thread.
   void write_runs(CudaWriter& w) {
-    w.line(fmt::format("{} runs[{}][kVec];", joining_.type(), name("SPAN")));
+    w.line("{} runs[{}][kVec];", joining_.type(), name("SPAN"));
     const std::string nothing = fmt::format(
         "for (int lane = 0; lane < kVec; ++lane) runs[u][lane] = {};", joining_.identity());
     write_steps(w, {"#pragma unroll", nothing}, [&] {
       w.raw(step_in_);
-      w.line("#pragma unroll");
-      const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+      const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
       w.raw(lane_in_);
     });
     if (ordered_)
       write_lanes(
           w, {fmt::format("runs[0][lane] = {};", joining_.join("carry[lane]", "runs[0][lane]"))});
-    w.line("#pragma unroll");
-    const auto steps = w.block(fmt::format("for (int u = 1; u < {}; ++u)", name("SPAN")));
+    const auto steps = w.unrolled("for (int u = 1; u < {}; ++u)", name("SPAN"));
     write_lanes(w, {fmt::format("runs[u][lane] = {};",
                                 joining_.join("runs[u - 1][lane]", "runs[u][lane]"))});
   }
 
   // Tiles alternate in shared memory, so one barrier is enough.
   void write_meeting(CudaWriter& w) {
-    w.line(fmt::format("{} before[kVec];", joining_.type()));
-    w.line(fmt::format("{}_meet(runs[{} - 1], carry, before, of_group[turn]);", region_.name,
-                       name("SPAN")));
+    w.line("{} before[kVec];", joining_.type());
+    w.line("{}_meet(runs[{} - 1], carry, before, of_group[turn]);", region_.name, name("SPAN"));
     w.line("turn = 1 - turn;");
   }
 
@@ -259,14 +223,14 @@ class ColumnScan {
         "What lies before a thread's columns in its tile; the carry goes on behind the tile.");
     w.line(joining_.has_place() ? "template <typename Index, int kVec>" : "template <int kVec>");
     {
-      const auto function = w.block(fmt::format(
+      const auto function = w.block(
           "__device__ __forceinline__ void {1}_meet(const {0} (&own)[kVec], {0} (&carry)[kVec], "
           "{0} (&before)[kVec], {0} (*of_group)[{2} * kVec])",
-          joining_.type(), region_.name, name("WIDTH")));
-      w.line(fmt::format("constexpr int kGroup = {}, kGroups = {} * {} / kGroup;", group(),
-                         name("WIDTH"), name("STACK")));
-      w.line(fmt::format("const int group = threadIdx.x / kGroup, first = threadIdx.x % {} * kVec;",
-                         name("WIDTH")));
+          joining_.type(), region_.name, name("WIDTH"));
+      w.line("constexpr int kGroup = {}, kGroups = {} * {} / kGroup;", group(), name("WIDTH"),
+             name("STACK"));
+      w.line("const int group = threadIdx.x / kGroup, first = threadIdx.x % {} * kVec;",
+             name("WIDTH"));
       write_shuffles(w);
       w.line("__syncthreads();");
       write_groups(w);
@@ -276,35 +240,27 @@ class ColumnScan {
 
   void write_shuffles(CudaWriter& w) const {
     const std::string width = name("WIDTH"), all = "0xffffffffu";
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-    w.line(fmt::format("{} upto = own[lane];", joining_.type()));
-    w.line("#pragma unroll");
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+    w.line("{} upto = own[lane];", joining_.type());
     {
-      const auto steps = w.block(fmt::format("for (int by = {}; by < 32; by *= 2)", width));
-      w.line(fmt::format("const {} below = {};", joining_.type(),
-                         joining_.from_below("upto", "by", all, "32")));
-      w.line(fmt::format("if (threadIdx.x % 32 >= by) upto = {};", joining_.join("below", "upto")));
+      const auto steps = w.unrolled("for (int by = {}; by < 32; by *= 2)", width);
+      w.line("const {} below = {};", joining_.type(), joining_.from_below("upto", "by", all, "32"));
+      w.line("if (threadIdx.x % 32 >= by) upto = {};", joining_.join("below", "upto"));
     }
-    w.line(fmt::format(
-        "if (threadIdx.x % kGroup >= kGroup - {}) of_group[group][first + lane] = upto;", width));
-    w.line(
-        fmt::format("before[lane] = {};", joining_.from_below("upto", width + " % 32", all, "32")));
+    w.line("if (threadIdx.x % kGroup >= kGroup - {}) of_group[group][first + lane] = upto;", width);
+    w.line("before[lane] = {};", joining_.from_below("upto", width + " % 32", all, "32"));
   }
 
   void write_groups(CudaWriter& w) const {
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-    w.line(fmt::format("{} outside = carry[lane];", joining_.type()));
-    w.line("#pragma unroll");
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+    w.line("{} outside = carry[lane];", joining_.type());
     {
-      const auto groups = w.block("for (int y = 0; y < kGroups; ++y)");
+      const auto groups = w.unrolled("for (int y = 0; y < kGroups; ++y)");
       w.line("if (y == group) outside = carry[lane];");
-      w.line(fmt::format("carry[lane] = {};",
-                         joining_.join("carry[lane]", "of_group[y][first + lane]")));
+      w.line("carry[lane] = {};", joining_.join("carry[lane]", "of_group[y][first + lane]"));
     }
-    w.line(fmt::format("before[lane] = threadIdx.x % kGroup < {} ? outside : {};", name("WIDTH"),
-                       joining_.join("outside", "before[lane]")));
+    w.line("before[lane] = threadIdx.x % kGroup < {} ? outside : {};", name("WIDTH"),
+           joining_.join("outside", "before[lane]"));
   }
 
   std::string now() const {
@@ -318,17 +274,11 @@ class ColumnScan {
     const auto write = [&] {
       write_steps(w, {}, [&] {
         w.raw(step_out_);
-        for (const PackStore& store : stores_)
-          w.line(fmt::format("Pack<{}, kVec> {};", memory_type(store.to.dtype), store.pack));
-        w.line("#pragma unroll");
-        {
-          const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
-          w.line(fmt::format("const {} now = {};", joining_.type(), now()));
+        packs_.write_stores(w, [&] {
+          const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
+          w.line("const {} now = {};", joining_.type(), now());
           w.raw(lane_out_);
-        }
-        for (const PackStore& store : stores_)
-          w.line(fmt::format("store_pack({} + {}, {});", store.to.name, store.address.text(),
-                             store.pack));
+        });
       });
     };
     if (split_) w.line("if (kTotals) continue;");
@@ -337,7 +287,7 @@ class ColumnScan {
   }
 
   void write_totals(CudaWriter& w) const {
-    const auto last = w.block(fmt::format("if (kTotals && layer == 0 && own_row < {})", rows_));
+    const auto last = w.block("if (kTotals && layer == 0 && own_row < {})", rows_);
     const std::string at = fmt::format("[part * {} + row + lane]", as_factor(loop_.rows()));
     std::vector<std::string> lines = {
         fmt::format("totals{} = {};", at, joining_.value("carry[lane]"))};
@@ -352,12 +302,10 @@ class ColumnScan {
                        name("SPAN"));
   }
 
-  bool packed() const { return vector_store_ && !packs_.loads().empty(); }
-
   void add_plan(const DeviceFunction& function) {
     using Values = std::vector<int64_t>;
     const int64_t narrowest = packs_.narrowest();
-    int64_t vec = packed() ? std::min<int64_t>(16 / narrowest, 8) : 1;
+    int64_t vec = packs_.packed() ? packs_.width() : 1;
     while (vec > 1 && loop_.inner_extent().value() % vec != 0) vec /= 2;
     int64_t width = std::max<int64_t>(4, kSegment / (vec * narrowest));
     while (width > 1 && width / 2 * vec >= loop_.inner_extent().value()) width /= 2;
@@ -380,7 +328,7 @@ class ColumnScan {
     kernel_.method("memory.coalesced_access");
     if (!ordered_) kernel_.method("latency.reduce_sync_count");
     if (split_) add_parts();
-    kernel_.each_variant(packed(), packs_, as_factor(loop_.inner_extent()),
+    kernel_.each_variant(packs_.packed(), packs_, as_factor(loop_.inner_extent()),
                          [&](const Instance& instance) { return launches(function, instance); });
   }
 
@@ -406,9 +354,6 @@ class ColumnScan {
             function.launch(instance.types() + ", false", parts, block)};
   }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   bool split_;
   Scans scans_;
   bool ordered_;
@@ -417,8 +362,6 @@ class ColumnScan {
   Emitter e_;
   Packs packs_;
   int lane_scope_ = 0;
-  bool vector_store_ = true;
-  std::vector<PackStore> stores_;
   std::string rows_, columns_, lane_in_, step_in_, lane_out_, step_out_, row_text_;
 };
 
@@ -436,18 +379,13 @@ bool scan_columns_split_applies(const Region& region, const TargetContext& conte
          loop.rows().value() < 32 * int64_t{context.target.default_sms};
 }
 
-template <bool kSplit>
-Kernel scan_columns_emit(const Region& region, const TargetContext& context) {
-  return ColumnScan(region, context, kSplit).emit();
-}
-
 }  // namespace
 
 Schedules scan_columns_schedules() {
   return {{"scan_columns_split", "several blocks scan neighbouring rows, after their parts' totals",
-           scan_columns_split_applies, scan_columns_emit<true>},
+           scan_columns_split_applies, emit_by<ColumnScan, true>},
           {"scan_columns", "a stack of threads scans a few neighbouring rows", scan_columns_applies,
-           scan_columns_emit<false>}};
+           emit_by<ColumnScan, false>}};
 }
 
 }  // namespace kw::generate

@@ -5,12 +5,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
-using tensor::DType;
-
 namespace {
 
 Joining::Kind scan_kind(Op op) {
@@ -29,9 +23,10 @@ Joining::Kind scan_kind(Op op) {
   }
 }
 
-}  // namespace
-
+/// Whether the node returns the position of the best element.
 bool is_place(Op op) { return op == Op::CumMaxIndex || op == Op::CumMinIndex; }
+
+}  // namespace
 
 std::optional<Scans> scans_of(const Region& region) {
   bool places = false;
@@ -68,6 +63,14 @@ std::string converted(const Region& region, const Scans& scans, const Joining& j
   const std::string to = register_type(joining.dtype());
   if (to == register_type(region.node(scans.input).dtype)) return in.expr.text;
   return fmt::format("static_cast<{}>({})", to, in.expr.text);
+}
+
+std::optional<Value> scanned(const Region& region, const Scans& scans, const Joining& joining,
+                             NodeId id, int level) {
+  if (scans.nodes.count(id) == 0) return std::nullopt;
+  if (is_place(region.node(id).op))
+    return Value{{fmt::format("static_cast<long long>({})", joining.place("now"))}, level};
+  return Value{{joining.value("now")}, level};
 }
 
 }  // namespace kw::generate

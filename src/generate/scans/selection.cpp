@@ -7,12 +7,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using graph::OpKind;
-using tensor::DType;
-
 namespace {
 
 bool is_sort(Op op) { return op == Op::SortValues || op == Op::SortIndices; }
@@ -62,14 +56,14 @@ std::string key_function(const Region& region, const Selection& selection, bool 
   w.comment(fmt::format("A number that {} with the value; NaN counts as the largest value.",
                         flip ? "falls" : "grows"));
   {
-    const auto function = w.block(fmt::format("__device__ __forceinline__ {} {}_key({} value)",
-                                              word, region.name, register_type(dtype)));
+    const auto function = w.block("__device__ __forceinline__ {} {}_key({} value)", word,
+                                  region.name, register_type(dtype));
     std::string key = fmt::format("static_cast<{}>(value)", word);
     if (in_float(dtype) || dtype == DType::Fp64) {
       // Adding 0 turns -0 into 0.
-      w.line(fmt::format("const {} bits = {}(value + {});", word,
-                         wide ? "__double_as_longlong" : "__float_as_uint", literal(dtype, 0, 0)));
-      w.line(fmt::format("const {} ordered = bits & {} ? ~bits : bits | {};", word, top, top));
+      w.line("const {} bits = {}(value + {});", word,
+             wide ? "__double_as_longlong" : "__float_as_uint", literal(dtype, 0, 0));
+      w.line("const {} ordered = bits & {} ? ~bits : bits | {};", word, top, top);
       key = fmt::format("value != value ? {} : ordered", wide ? "~0ull" : "~0u");
     } else if (dtype != DType::Bool && !tensor::is_unsigned_int(dtype)) {
       key = fmt::format("static_cast<{}>({}) ^ {}", word,
@@ -95,7 +89,7 @@ bool SelectionResults::write(Emitter& e, int level, const std::string& order, Cu
       const std::string place = replace_all(order, "@", e.text(at[selection_.axis()]));
       const int own = std::max(scope, e.level_of(at[selection_.axis()]));
       const std::string picked = e.fresh_variable("picked", own);
-      e.at(own).line(fmt::format("const Index {} = {};", picked, place));
+      e.at(own).line("const Index {} = {};", picked, place);
       if (is_rank(region_.node(id).op))
         return Value{{fmt::format("static_cast<long long>({})", picked)}, own};
       e.ranges.insert_or_assign(picked, loop_.length());
@@ -112,8 +106,7 @@ bool SelectionResults::write(Emitter& e, int level, const std::string& order, Cu
     const std::string end = e.text(count);
     const std::string body = e.close();
     e.on_node = nullptr;
-    const auto loop =
-        out.block(fmt::format("for (Index place = {}; place < {}; place += {})", from, end, step));
+    const auto loop = out.block("for (Index place = {}; place < {}; place += {})", from, end, step);
     out.raw(body);
   }
   return follows;

@@ -4,9 +4,6 @@
 
 namespace kw::generate {
 
-using graph::Node;
-using graph::NodeId;
-
 std::optional<Siblings> siblings_of(
     const Region& region, const std::function<bool(const Node& first, const Node& node)>& alike) {
   if (!region.in_place.empty()) return std::nullopt;
@@ -35,6 +32,23 @@ void cut_rows(KernelBuilder& kernel, const std::string& length, const std::strin
   const std::string part = kernel.let(
       "PART", fmt::format("max(1, ceil_div(ceil_div({}, {}), {})) * {}", length, wish, own, own));
   kernel.let("PARTS", fmt::format("ceil_div({}, {})", length, part));
+}
+
+void write_part(CudaWriter& w, const std::string& length) {
+  w.line("const Index parts = ({} + part_length - 1) / part_length;", length);
+  w.line("const Index row = blockIdx.x / parts, part = blockIdx.x % parts;");
+  w.line("const Index begin = part * part_length;");
+  w.line("const Index end = {0} - begin < part_length ? {0} : begin + part_length;", length);
+}
+
+bool store_results(Emitter& e, int level, const Shape& shape, const Index& row) {
+  for (const Store& store : e.region().stores) {
+    if (!graph::count_of(store.to.shape).same_text(graph::count_of(shape))) return false;
+    const Index at = reshaped(shape, row, store.to.shape, e.ranges);
+    const Value value = e.value(store.node, at);
+    e.store(level, store, linear(store.to.shape, at), value);
+  }
+  return true;
 }
 
 }  // namespace kw::generate

@@ -8,14 +8,10 @@
 
 #include <fmt/core.h>
 
-#include "core/text.h"
 #include "emit/emit.h"
 #include "scans/schedules.h"
 
 namespace kw::generate {
-
-using graph::NodeId;
-using tensor::DType;
 
 namespace {
 
@@ -65,14 +61,14 @@ class Sort {
     CudaWriter w;
     w.line("template <typename Index>");
     {
-      const auto type = w.block(fmt::format("struct {}_item", region_.name), ";");
+      const auto type = w.definition(fmt::format("struct {}_item", region_.name));
       w.line(wide() ? "unsigned long long key;" : "unsigned int key;");
       w.line("Index place;");
     }
     w.line("template <typename Index>");
     {
-      const auto function = w.block(fmt::format(
-          "__device__ __forceinline__ bool operator<(const {0}& a, const {0}& b)", item()));
+      const auto function =
+          w.block("__device__ __forceinline__ bool operator<(const {0}& a, const {0}& b)", item());
       w.line("return a.key < b.key || (a.key == b.key && a.place < b.place);");
     }
     w.line("");
@@ -111,7 +107,7 @@ class Sort {
     e.note(loop_.rows());
     const int scope = e.open(loop_.element_variables("column"), 1, 2);
     const Value in = e.value(selection_.input, loop_.index());
-    e.at(scope).line(fmt::format("items[i] = {{{}_key({}), column}};", region_.name, in.expr.text));
+    e.at(scope).line("items[i] = {{{}_key({}), column}};", region_.name, in.expr.text);
     const std::string element = e.close();
     e.rename = loop_.rename(variable(loop_.along().empty() ? "column" : loop_.along()));
     CudaWriter results(2);
@@ -121,8 +117,8 @@ class Sort {
 
     CudaWriter w(1);
     w.raw(e.at(0).text());
-    w.line(fmt::format("__shared__ {} items[kSize];", item()));
-    w.line(fmt::format("const Index tiles = ({} + kSize - 1) / kSize;", n));
+    w.line("__shared__ {} items[kSize];", item());
+    w.line("const Index tiles = ({} + kSize - 1) / kSize;", n);
     w.line("const Index row = blockIdx.x / tiles, start = blockIdx.x % tiles * kSize;");
     loop_.write_row(e, w);
     w.raw(row);
@@ -132,7 +128,7 @@ class Sort {
       w.line(
           "items[i] = {static_cast<decltype(items[i].key)>(~0ull), "
           "static_cast<Index>(~0ull >> (65 - 8 * sizeof(Index)))};");
-      const auto inside = w.block(fmt::format("if (column < {})", n));
+      const auto inside = w.block("if (column < {})", n);
       w.raw(element);
     }
     w.line("__syncthreads();");
@@ -144,10 +140,8 @@ class Sort {
     {
       const auto part = w.block("else");
       const auto copy = w.block(each("i", "kSize"));
-      w.line(
-          fmt::format("if (start + i < {0}) static_cast<{1}*>(sorted)[row * {0} + start + i] = "
-                      "items[i];",
-                      n, item()));
+      w.line("if (start + i < {0}) static_cast<{1}*>(sorted)[row * {0} + start + i] = items[i];", n,
+             item());
     }
     return kernel.function(e, kernel.result() + ": a block sorts kSize elements of a row.",
                            region_.name, "typename Index, int kSize, bool kWhole",
@@ -165,7 +159,7 @@ class Sort {
     {
       const auto pairs = w.block(each("pair", "kSize / 2"));
       w.line("const int low = 2 * pair - (pair & (by - 1)), high = low + by;");
-      w.line(fmt::format("const {} a = items[low], b = items[high];", item()));
+      w.line("const {} a = items[low], b = items[high];", item());
       const auto swap = w.block("if ((b < a) == ((low & run) == 0))");
       w.line("items[low] = b;");
       w.line("items[high] = a;");
@@ -180,17 +174,16 @@ class Sort {
     w.comment("Every element of a sorted run finds its place in the run joined with the next one.");
     w.line("template <typename Index>");
     {
-      const auto function = w.block(fmt::format(
+      const auto function = w.block(
           "__global__ void __launch_bounds__({}) {}_merge(const void* from, void* to, Index count, "
           "Index length, int pass)",
-          kMergeThreads, region_.name));
-      w.line(fmt::format("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;",
-                         kMergeThreads));
+          kMergeThreads, region_.name);
+      w.line("const Index i = static_cast<Index>(blockIdx.x) * {} + threadIdx.x;", kMergeThreads);
       w.line("if (i >= count) return;");
-      w.line(fmt::format("const Index width = static_cast<Index>({}) << pass;", kTile));
+      w.line("const Index width = static_cast<Index>({}) << pass;", kTile);
       w.line("const Index column = i % length, own = column / width, beside = own ^ 1;");
-      w.line(fmt::format("const {0}* row = static_cast<const {0}*>(from) + (i - column);", item()));
-      w.line(fmt::format("const {} item = row[column];", item()));
+      w.line("const {0}* row = static_cast<const {0}*>(from) + (i - column);", item());
+      w.line("const {} item = row[column];", item());
       w.line("const Index first = beside > (length - 1) / width ? length : beside * width;");
       w.line("Index low = first, high = length - first < width ? length : first + width;");
       {
@@ -202,9 +195,8 @@ class Sort {
       }
       w.line("const Index start = (own & ~static_cast<Index>(1)) * width;");
       w.line(
-          fmt::format("static_cast<{}*>(to)[i - column + start + column - own * width + low - "
-                      "first] = item;",
-                      item()));
+          "static_cast<{}*>(to)[i - column + start + column - own * width + low - first] = item;",
+          item());
     }
     kernel.device(w.text());
   }
@@ -224,7 +216,7 @@ class Sort {
     CudaWriter w(1);
     w.raw(e.at(0).text());
     w.line("const Index row = blockIdx.x / blocks;");
-    w.line(fmt::format("const {0}* items = static_cast<const {0}*>(sorted);", item()));
+    w.line("const {0}* items = static_cast<const {0}*>(sorted);", item());
     loop_.write_row(e, w);
     w.raw(row);
     w.raw(results.text());

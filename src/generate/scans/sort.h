@@ -2,7 +2,6 @@
 #pragma once
 
 #include "emit/emit.h"
-#include "scans/selection.h"
 
 namespace kw::generate {
 

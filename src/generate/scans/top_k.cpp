@@ -10,7 +10,6 @@
 
 #include <algorithm>
 
-#include "core/text.h"
 #include "emit/emit.h"
 #include "scans/schedules.h"
 #include "scans/selection.h"
@@ -18,27 +17,17 @@
 
 namespace kw::generate {
 
-using graph::NodeId;
-
 namespace {
 
 constexpr int64_t kMostWanted = 128;
 constexpr int64_t kLongestRow = 32 * 128;  // keys of a lane: registers
 constexpr int kPool = 256;                 // candidates of a warp
 
-class TopK {
+class TopK : RowFrame {
  public:
   TopK(const Region& region, const TargetContext& context)
-      : region_(region),
-        context_(context),
-        kernel_(region, context),
-        selection_(*selection_of(region)),
-        loop_(loop_of(region, selection_)),
-        e_(region, 1),
-        packs_(e_, "column") {
-    e_.ranges = loop_.ranges();
-    e_.rename = loop_.rename(variable("column") + variable(kLane));
-  }
+      : RowFrame(region, context, loop_of(region, *selection_of(region))),
+        selection_(*selection_of(region)) {}
 
   bool serves() {
     write_values();
@@ -58,24 +47,16 @@ class TopK {
   }
 
  private:
-  std::string name(const char* text) const { return kernel_.name(text); }
   int64_t wanted() const { return selection_.count().value(); }
   /// The bests per lane: over the warp at least twice the number of results.
   int64_t bests() const { return wanted() <= 16 ? 1 : wanted() <= 64 ? 4 : 8; }
 
   // Scopes: 1 is the row, 2 a pack, 3 an element of it.
   void write_values() {
-    e_.open(loop_.row_variables(), 0, 0);
-    length_ = e_.text(loop_.length());
-    rows_ = e_.text(loop_.rows());
-    e_.on_load = [this](NodeId, const Buffer& buffer, const Dim& address) {
-      return load(buffer, address);
-    };
-    const int pack_scope = e_.open({"column"}, 1, 2);
-    lane_scope_ = e_.open(loop_.element_variables(kLane), pack_scope);
+    open_row();
+    open_pack(2);
     const Value in = e_.value(selection_.input, loop_.index());
-    e_.at(lane_scope_)
-        .line(fmt::format("own_keys[u][lane] = {}_key({});", region_.name, in.expr.text));
+    e_.at(lane_scope_).line("own_keys[u][lane] = {}_key({});", region_.name, in.expr.text);
     lane_text_ = e_.close();
     pack_text_ = e_.close();
     e_.on_load = nullptr;
@@ -87,28 +68,20 @@ class TopK {
     row_text_ = e_.close();
   }
 
-  std::optional<Value> load(const Buffer& buffer, const Dim& address) {
-    const Dim renamed = substitute(address, loop_.rename(variable("column")));
-    const auto element = packs_.element(buffer, renamed, "[u]");
-    if (!element) return std::nullopt;
-    e_.note(address);
-    return Value{{from_memory(buffer.dtype, *element)}, lane_scope_};
-  }
-
   std::string write_body() {
     CudaWriter w(1);
     w.raw(e_.at(0).text());
     const std::string warps = fmt::format("({} / 32)", name("THREADS"));
-    w.line(fmt::format("constexpr int kWanted = {}, kPool = {};", wanted(), kPool));
-    w.line(fmt::format("__shared__ unsigned long long pool[{}][kPool];", warps));
-    w.line(fmt::format("__shared__ unsigned int ranked[{}][kWanted];", warps));
+    w.line("constexpr int kWanted = {}, kPool = {};", wanted(), kPool);
+    w.line("__shared__ unsigned long long pool[{}][kPool];", warps);
+    w.line("__shared__ unsigned int ranked[{}][kWanted];", warps);
     w.line("const int member = threadIdx.x % 32, warp = threadIdx.x / 32;");
-    w.line(fmt::format("const Index row = static_cast<Index>(blockIdx.x) * {} + warp;", warps));
-    w.line(fmt::format("if (row >= {}) return;", rows_));
+    w.line("const Index row = static_cast<Index>(blockIdx.x) * {} + warp;", warps);
+    w.line("if (row >= {}) return;", rows_);
     loop_.write_row(e_, w);
     w.raw(row_text_);
     write_keys(w);
-    w.line(fmt::format("const unsigned int limit = {}_limit<kWanted>(bests);", region_.name));
+    w.line("const unsigned int limit = {}_limit<kWanted>(bests);", region_.name);
     write_pool(w);
     write_ranks(w);
     w.raw(result_text_);
@@ -120,25 +93,22 @@ class TopK {
 
   void write_keys(CudaWriter& w) {
     for (const PackLoad& load : packs_.loads())
-      w.line(fmt::format("Pack<{}, kVec> {}[kSteps];", memory_type(load.buffer.dtype), load.name));
+      w.line("Pack<{}, kVec> {}[kSteps];", memory_type(load.buffer.dtype), load.name);
     w.line("unsigned int own_keys[kSteps][kVec] = {};");
     if (!packs_.loads().empty()) {
-      w.line("#pragma unroll");
-      const auto steps = w.block(kEach);
+      const auto steps = w.unrolled(kEach);
       w.line(kColumn);
-      const auto inside = w.block(fmt::format("if (column < {})", length_));
+      const auto inside = w.block("if (column < {})", length_);
       packs_.write_loads(w);
     }
-    w.line(fmt::format("unsigned int bests[{}] = {{}};", bests()));
-    w.line("#pragma unroll");
-    const auto steps = w.block(kEach);
+    w.line("unsigned int bests[{}] = {{}};", bests());
+    const auto steps = w.unrolled(kEach);
     w.line(kColumn);
-    const auto inside = w.block(fmt::format("if (column < {})", length_));
+    const auto inside = w.block("if (column < {})", length_);
     w.raw(pack_text_);
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
     w.raw(lane_text_);
-    w.line(fmt::format("unsigned int& best = bests[(u * kVec + lane) % {}];", bests()));
+    w.line("unsigned int& best = bests[(u * kVec + lane) % {}];", bests());
     w.line("best = best > own_keys[u][lane] ? best : own_keys[u][lane];");
   }
 
@@ -150,15 +120,13 @@ class TopK {
     w.line("template <int kWanted, int kBests>");
     w.line("__device__ __forceinline__ unsigned int");
     {
-      const auto function =
-          w.block(fmt::format("{}_limit(const unsigned int (&bests)[kBests])", region_.name));
+      const auto function = w.block("{}_limit(const unsigned int (&bests)[kBests])", region_.name);
       w.line("unsigned int limit = 0;");
       {
         const auto bits = w.block("for (unsigned int bit = 1u << 31; bit >= 1u << 16; bit >>= 1)");
         w.line("int reach = 0;");
-        w.line("#pragma unroll");
         {
-          const auto each = w.block("for (int b = 0; b < kBests; ++b)");
+          const auto each = w.unrolled("for (int b = 0; b < kBests; ++b)");
           w.line("reach += __popc(__ballot_sync(0xffffffffu, bests[b] >= (limit | bit)));");
         }
         w.line("if (reach >= kWanted) limit |= bit;");
@@ -169,11 +137,9 @@ class TopK {
     w.comment("The largest of a warp's numbers, in every lane.");
     w.line("__device__ __forceinline__ unsigned long long");
     {
-      const auto function =
-          w.block(fmt::format("{}_largest(unsigned long long item)", region_.name));
-      w.line("#pragma unroll");
+      const auto function = w.block("{}_largest(unsigned long long item)", region_.name);
       {
-        const auto shuffles = w.block("for (int by = 16; by > 0; by /= 2)");
+        const auto shuffles = w.unrolled("for (int by = 16; by > 0; by /= 2)");
         w.line("const unsigned long long beside = __shfl_xor_sync(0xffffffffu, item, by);");
         w.line("item = beside > item ? beside : item;");
       }
@@ -185,12 +151,10 @@ class TopK {
   void write_pool(CudaWriter& w) const {
     w.comment("Key and place as one number; of equal keys the first place is the better one.");
     w.line("int found = 0;");
-    w.line("#pragma unroll");
-    const auto steps = w.block(kEach);
-    w.line("#pragma unroll");
-    const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+    const auto steps = w.unrolled(kEach);
+    const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
     w.line("const unsigned int column = (u * 32 + member) * kVec + lane;");
-    w.line(fmt::format("const bool reaches = column < {} && own_keys[u][lane] >= limit;", length_));
+    w.line("const bool reaches = column < {} && own_keys[u][lane] >= limit;", length_);
     w.line("const unsigned int all = __ballot_sync(0xffffffffu, reaches);");
     w.line("if (all == 0) continue;");
     w.line("const int to = found + __popc(all & ((1u << member) - 1u));");
@@ -216,18 +180,16 @@ class TopK {
       w.line("unsigned long long last = ~0ull;");
       const auto each = w.block("for (int rank = 0; rank < kWanted; ++rank)");
       w.line("unsigned long long next = 0;");
-      w.line("#pragma unroll");
       {
-        const auto steps = w.block(kEach);
-        w.line("#pragma unroll");
-        const auto lanes = w.block("for (int lane = 0; lane < kVec; ++lane)");
+        const auto steps = w.unrolled(kEach);
+        const auto lanes = w.unrolled("for (int lane = 0; lane < kVec; ++lane)");
         w.line("const unsigned int column = (u * 32 + member) * kVec + lane;");
         w.line(
             "const unsigned long long item = "
             "static_cast<unsigned long long>(own_keys[u][lane]) << 32 | ~column;");
-        w.line(fmt::format("if (column < {} && item < last && item > next) next = item;", length_));
+        w.line("if (column < {} && item < last && item > next) next = item;", length_);
       }
-      w.line(fmt::format("next = {}_largest(next);", region_.name));
+      w.line("next = {}_largest(next);", region_.name);
       w.line("if (member == 0) ranked[warp][rank] = ~static_cast<unsigned int>(next);");
       w.line("last = next;");
     }
@@ -235,8 +197,7 @@ class TopK {
   }
 
   void add_plan(const DeviceFunction& function) {
-    const int64_t narrowest = packs_.narrowest(4);
-    const int64_t vec = packs_.loads().empty() ? 1 : std::min<int64_t>(16 / narrowest, 8);
+    const int64_t vec = packs_.width(4);
     kernel_.tune("THREADS", {128, 64, 256});
     if (vec > 1) kernel_.vectors({vec, 1});
     kernel_.method("latency.warp_shuffle_sync");
@@ -264,16 +225,9 @@ class TopK {
 
   std::string length() const { return as_factor(loop_.length()); }
 
-  const Region& region_;
-  const TargetContext& context_;
-  KernelBuilder kernel_;
   Selection selection_;
-  RowLoop loop_;
-  Emitter e_;
-  Packs packs_;
-  int lane_scope_ = 0;
   bool follows_ = true;
-  std::string length_, rows_, lane_text_, pack_text_, row_text_, result_text_;
+  std::string result_text_;
 };
 
 bool top_k_applies(const Region& region, const TargetContext& context) {
@@ -288,10 +242,7 @@ bool top_k_applies(const Region& region, const TargetContext& context) {
 }  // namespace
 
 Schedules top_k_schedules() {
-  return {{"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies,
-           [](const Region& region, const TargetContext& context) {
-             return TopK(region, context).emit();
-           }}};
+  return {{"top_k", "a warp keeps a row's keys and ranks the best", top_k_applies, emit_by<TopK>}};
 }
 
 }  // namespace kw::generate

@@ -8,20 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/core.h>
 
+#include "core/contains.h"
 #include "text/types.h"
 
 namespace kw::generate {
 namespace {
-
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::Op;
-using tensor::DType;
 
 bool is_narrow(DType type) {
   return type == DType::Fp32 || type == DType::Fp16 || type == DType::Bf16;
@@ -75,7 +69,7 @@ class Matcher {
     bool used = false;
     for (size_t user = static_cast<size_t>(id) + 1; user < graph_.nodes.size(); ++user) {
       const Node& node = graph_.nodes[user];
-      if (std::find(node.inputs.begin(), node.inputs.end(), id) == node.inputs.end()) continue;
+      if (!contains(node.inputs, id)) continue;
       used = true;
       if (!is_plain(node.op) || !ends_in_fp16(static_cast<NodeId>(user))) return false;
     }

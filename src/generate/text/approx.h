@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
+#include "text/graph_names.h"
 
 namespace kw::generate {
 
 /// An expression for a node over the values of other nodes.
 struct Shortcut {
-  std::string expression;                // "{0} * fast_sigmoid(2.0f * {1})"; a float
-  std::vector<graph::NodeId> arguments;  // the nodes for {0}, {1} …, as floats
-  std::vector<std::string> functions;    // device functions it calls
+  std::string expression;              // "{0} * fast_sigmoid(2.0f * {1})"; a float
+  std::vector<NodeId> arguments;       // the nodes for {0}, {1} …, as floats
+  std::vector<std::string> functions;  // device functions it calls
 };
 
 /// Empty if the plain form is the best one known.
-std::optional<Shortcut> find_shortcut(const graph::Graph& graph, graph::NodeId node);
+std::optional<Shortcut> find_shortcut(const Graph& graph, NodeId node);
 
 /// The tunable for all approximations: 1 uses the fast functions, 0 CUDA's own.
 inline constexpr const char* kFastMath = "FAST_MATH";

@@ -6,88 +6,75 @@
 // tanh, absolute for the normal distribution, whose users add it to 1. The alternative, CUDA's
 // functions, makes torch's gelu, mish and logsigmoid 1.2 to 1.9 times slower than a copy. The cost:
 // tests must prove every bound.
-#include <string_view>
-
 #include "core/check.h"
 #include "text/approx.h"
+#include "text/device_texts.h"
 
 namespace kw::generate {
 namespace {
 
-struct FunctionRow {
-  std::string_view name;
-  std::vector<std::string_view> needs;
-  std::string_view text;
-};
-
-const std::vector<FunctionRow>& rows() {
-  static const std::vector<FunctionRow> kFunctions = {
-      {"exp2_approx", {}, R"(__device__ __forceinline__ float exp2_approx(float x) {
+constexpr DeviceText kFunctions[] = {
+    {"exp2_approx", "", R"(__device__ __forceinline__ float exp2_approx(float x) {
   float y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 )"},
-      // If 1 is added, results below the normal range do not matter.
-      {"exp2_flushed", {}, R"(__device__ __forceinline__ float exp2_flushed(float x) {
+    // If 1 is added, results below the normal range do not matter.
+    {"exp2_flushed", "", R"(__device__ __forceinline__ float exp2_flushed(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 )"},
-      {"reciprocal", {}, R"(__device__ __forceinline__ float reciprocal(float x) {
+    {"reciprocal", "", R"(__device__ __forceinline__ float reciprocal(float x) {
   float y;
   asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 )"},
-      {"reciprocal_flushed", {}, R"(__device__ __forceinline__ float reciprocal_flushed(float x) {
+    {"reciprocal_flushed", "", R"(__device__ __forceinline__ float reciprocal_flushed(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 )"},
-      {"fast_exp", {"exp2_approx"}, R"(__device__ __forceinline__ float fast_exp(float x) {
+    {"fast_exp", "exp2_approx", R"(__device__ __forceinline__ float fast_exp(float x) {
   return FAST_MATH ? exp2_approx(x * 1.44269504f) : expf(x);
 }
 )"},
-      {"fast_sigmoid",
-       {"exp2_flushed", "reciprocal"},
-       R"(__device__ __forceinline__ float fast_sigmoid(float x) {
+    {"fast_sigmoid", "exp2_flushed reciprocal",
+     R"(__device__ __forceinline__ float fast_sigmoid(float x) {
   if (!FAST_MATH) return 1.0f / (1.0f + expf(-x));
   return reciprocal(1.0f + exp2_flushed(x * -1.44269504f));
 }
 )"},
-      {"half_sigmoid",
-       {"exp2_flushed", "reciprocal_flushed"},
-       R"(// For results that end in fp16, or are added to something: below 2^-126 it is 0.
+    {"half_sigmoid", "exp2_flushed reciprocal_flushed",
+     R"(// For results that end in fp16, or are added to something: below 2^-126 it is 0.
 __device__ __forceinline__ float half_sigmoid(float x) {
   if (!FAST_MATH) return 1.0f / (1.0f + expf(-x));
   return reciprocal_flushed(1.0f + exp2_flushed(x * -1.44269504f));
 }
 )"},
-      // At most three units of 2^-24; the bound allows five. For a fixed divisor only the product
-      // is repeated.
-      {"fast_divide",
-       {"reciprocal_flushed"},
-       R"(// A divisor without a normal reciprocal is brought nearer to 1 first.
+    // At most three units of 2^-24; the bound allows five. For a fixed divisor only the product
+    // is repeated.
+    {"fast_divide", "reciprocal_flushed",
+     R"(// A divisor without a normal reciprocal is brought nearer to 1 first.
 __device__ __forceinline__ float fast_divide(float x, float by) {
   if (!FAST_MATH) return x / by;
   const float scale = fabsf(by) > 0x1p125f ? 0x1p-64f : fabsf(by) < 0x1p-125f ? 0x1p64f : 1.0f;
   return x * scale * reciprocal_flushed(by * scale);
 }
 )"},
-      {"one_over_one_plus_exp",
-       {"exp2_flushed", "reciprocal"},
-       R"(// 1 / (1 + exp(x)), subnormal results included.
+    {"one_over_one_plus_exp", "exp2_flushed reciprocal",
+     R"(// 1 / (1 + exp(x)), subnormal results included.
 __device__ __forceinline__ float one_over_one_plus_exp(float x) {
   if (!FAST_MATH) return 1.0f / (1.0f + expf(x));
   return reciprocal(1.0f + exp2_flushed(x * 1.44269504f));
 }
 )"},
-      {"fast_tanh",
-       {"exp2_flushed", "reciprocal_flushed"},
-       R"(// 1 - 2 / (exp(2|x|) + 1) would cancel near 0: a polynomial there.
+    {"fast_tanh", "exp2_flushed reciprocal_flushed",
+     R"(// 1 - 2 / (exp(2|x|) + 1) would cancel near 0: a polynomial there.
 __device__ __forceinline__ float fast_tanh(float x) {
   if (!FAST_MATH) return tanhf(x);
   const float far = 1.0f - 2.0f * reciprocal_flushed(exp2_flushed(fabsf(x) * 2.88539008f) + 1.0f);
@@ -97,9 +84,8 @@ __device__ __forceinline__ float fast_tanh(float x) {
   return fabsf(x) < 0.6f ? fmaf(x * s, p, x) : copysignf(far, x);
 }
 )"},
-      {"half_expm1",
-       {"exp2_flushed"},
-       R"(// For results that end in fp16. exp(x) - 1 would cancel near 0: a polynomial there.
+    {"half_expm1", "exp2_flushed",
+     R"(// For results that end in fp16. exp(x) - 1 would cancel near 0: a polynomial there.
 __device__ __forceinline__ float half_expm1(float x) {
   if (!FAST_MATH) return expm1f(x);
   const float far = exp2_flushed(x * 1.44269504f) - 1.0f;
@@ -108,9 +94,8 @@ __device__ __forceinline__ float half_expm1(float x) {
   return fabsf(x) < 0.5f ? fmaf(x * x, p, x) : far;
 }
 )"},
-      {"fast_softplus",
-       {"exp2_approx"},
-       R"(// log(1 + exp(x)) = max(x, 0) + log1p(n) with n = exp(-|x|) <= 1: n times a polynomial.
+    {"fast_softplus", "exp2_approx",
+     R"(// log(1 + exp(x)) = max(x, 0) + log1p(n) with n = exp(-|x|) <= 1: n times a polynomial.
 __device__ __forceinline__ float fast_softplus(float x) {
   const float above = x < 0.0f ? 0.0f : x;
   if (!FAST_MATH) return above + log1pf(expf(-fabsf(x)));
@@ -125,9 +110,8 @@ __device__ __forceinline__ float fast_softplus(float x) {
   return fmaf(n, p, above);
 }
 )"},
-      {"tanh_softplus",
-       {"exp2_approx", "reciprocal_flushed"},
-       R"(// tanh(log(1 + n)) = m / (m + 2) with m = n (n + 2), n = exp(x); 1 from 20 on.
+    {"tanh_softplus", "exp2_approx reciprocal_flushed",
+     R"(// tanh(log(1 + n)) = m / (m + 2) with m = n (n + 2), n = exp(x); 1 from 20 on.
 __device__ __forceinline__ float tanh_softplus(float x) {
   if (!FAST_MATH) return tanhf(x > 20.0f ? x : log1pf(expf(x)));
   const float n = exp2_approx((x > 20.0f ? 20.0f : x) * 1.44269504f);
@@ -135,9 +119,8 @@ __device__ __forceinline__ float tanh_softplus(float x) {
   return m * reciprocal_flushed(m + 2.0f);
 }
 )"},
-      {"half_one_plus_erf",
-       {"exp2_flushed"},
-       R"(// (1 + erf(u)) / 2: erfc(|u|) / 2 is two to the power of a polynomial that falls for ever.
+    {"half_one_plus_erf", "exp2_flushed",
+     R"(// (1 + erf(u)) / 2: erfc(|u|) / 2 is two to the power of a polynomial that falls for ever.
 __device__ __forceinline__ float half_one_plus_erf(float u) {
   if (!FAST_MATH) return 0.5f * (1.0f + erff(u));
   const float a = fabsf(u);
@@ -152,32 +135,14 @@ __device__ __forceinline__ float half_one_plus_erf(float u) {
   return u > 0.0f ? 1.0f - tail : tail;
 }
 )"},
-  };
-  return kFunctions;
-}
-
-const FunctionRow& row(std::string_view name) {
-  for (const FunctionRow& r : rows())
-    if (r.name == name) return r;
-  KW_CHECK(false, "a shortcut calls a function that is in the table");
-  return rows().front();
-}
+};
 
 }  // namespace
 
 std::string device_functions(const std::set<std::string>& names) {
-  std::set<std::string_view> wanted;
-  for (const std::string& name : names) {
-    wanted.insert(row(name).name);
-    for (const std::string_view needed : row(name).needs) wanted.insert(needed);
-  }
-  std::string text;
-  for (const FunctionRow& r : rows()) {
-    if (wanted.count(r.name) == 0) continue;
-    if (!text.empty()) text += "\n";
-    text += r.text;
-  }
-  return text;
+  for (const std::string& name : names)
+    KW_CHECK(find_text(kFunctions, name) != nullptr, "a shortcut calls a function of the table");
+  return texts_of(kFunctions, names);
 }
 
 }  // namespace kw::generate

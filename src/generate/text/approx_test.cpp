@@ -10,9 +10,7 @@ namespace kw::generate {
 namespace {
 
 using graph::apply;
-using graph::Op;
 using graph::Term;
-using tensor::DType;
 
 struct Case {
   const char* name;
@@ -62,11 +60,11 @@ class Shortcuts : public testing::TestWithParam<Case> {};
 
 TEST_P(Shortcuts, AreFound) {
   graph::Builder builder;
-  const graph::NodeId x = builder.input("x", GetParam().dtype, {graph::Dim::symbol("N", 4)});
+  const NodeId x = builder.input("x", GetParam().dtype, {graph::Dim::symbol("N", 4)});
   graph::Formula formula(builder);
   const auto y = formula.done(GetParam().formula(formula(x)));
   ASSERT_TRUE(y) << y.error().message;
-  const graph::Graph graph = std::move(builder).finish({{"y", *y}});
+  const Graph graph = std::move(builder).finish({{"y", *y}});
   const auto found = find_shortcut(graph, *y);
   EXPECT_EQ(found ? found->expression : "", GetParam().want) << graph::print(graph);
 }

@@ -4,9 +4,7 @@
 // the texts are compiled only in generated modules, so an error in one shows only there.
 #include "text/helpers.h"
 
-#include <vector>
-
-#include "core/text.h"
+#include "text/device_texts.h"
 #include "text/joins.h"
 #include "text/layout_texts.h"
 
@@ -14,18 +12,18 @@ namespace kw::generate {
 
 namespace {
 
-struct HelperRow {
-  const char *name, *needs, *text;
-};
-
-constexpr const char* kPlaceOf =
-    R"(// A place in memory is never negative: an unsigned sum is widened for nothing.
+constexpr DeviceText kHelpers[] = {
+    {"Pack", "", kPack},
+    {"WordOf", "", kWord},
+    {"load_pack", "Pack WordOf", kLoadPack},
+    {"tile_place", "", kTilePlace},
+    {"place_of", "",
+     R"(// A place in memory is never negative: an unsigned sum is widened for nothing.
 __device__ __forceinline__ unsigned int place_of(int at) { return static_cast<unsigned int>(at); }
 __device__ __forceinline__ long long place_of(long long at) { return at; }
-)";
-
-constexpr const char* kLoadOnce =
-    R"(// For what is read once only: with STREAM it does not push anything else out of the caches.
+)"},
+    {"load_once", "Pack WordOf",
+     R"(// For what is read once only: with STREAM it does not push anything else out of the caches.
 template <int kCount, typename T>
 __device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -39,10 +37,9 @@ __device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
   }
   return pack;
 }
-)";
-
-constexpr const char* kStorePack =
-    R"(// Streaming data is not read again soon, so it should not push anything else out of the caches.
+)"},
+    {"store_pack", "Pack WordOf",
+     R"(// Streaming data is not read again soon, so it should not push anything else out of the caches.
 template <typename T, int kCount>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
   constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
@@ -59,9 +56,8 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, kCount>& pack) {
     }
   }
 }
-)";
-
-constexpr const char* kMaxNan = R"(// The larger one; NaN wins.
+)"},
+    {"max_nan", "", R"(// The larger one; NaN wins.
 template <typename T>
 __device__ __forceinline__ T max_nan(T a, T b) {
   return a > b || a != a ? a : b;
@@ -73,9 +69,8 @@ __device__ __forceinline__ float max_nan(float a, float b) {
   return larger;
 }
 #endif
-)";
-
-constexpr const char* kMinNan = R"(// The smaller one; NaN wins.
+)"},
+    {"min_nan", "", R"(// The smaller one; NaN wins.
 template <typename T>
 __device__ __forceinline__ T min_nan(T a, T b) {
   return a < b || a != a ? a : b;
@@ -87,9 +82,8 @@ __device__ __forceinline__ float min_nan(float a, float b) {
   return smaller;
 }
 #endif
-)";
-
-constexpr const char* kLogAddExp = R"(// log(exp(a) + exp(b)) without leaving the range; NaN stays.
+)"},
+    {"log_add_exp", "", R"(// log(exp(a) + exp(b)) without leaving the range; NaN stays.
 __device__ __forceinline__ float log_add_exp(float a, float b) {
   const float top = a > b || a != a ? a : b, low = a > b || a != a ? b : a;
   if (isnan(top) || isinf(top)) return top;
@@ -100,27 +94,23 @@ __device__ __forceinline__ double log_add_exp(double a, double b) {
   if (isnan(top) || isinf(top)) return top;
   return top + log1p(exp(low - top));
 }
-)";
-
-constexpr const char* kMaxOf = R"(template <typename T>
+)"},
+    {"max_of", "", R"(template <typename T>
 __device__ __forceinline__ T max_of(T a, T b) {
   return a > b ? a : b;
 }
-)";
-
-constexpr const char* kMinOf = R"(template <typename T>
+)"},
+    {"min_of", "", R"(template <typename T>
 __device__ __forceinline__ T min_of(T a, T b) {
   return a < b ? a : b;
 }
-)";
-
-constexpr const char* kSign = R"(template <typename T>
+)"},
+    {"sign_of", "", R"(template <typename T>
 __device__ __forceinline__ T sign_of(T x) {
   return static_cast<T>((T(0) < x) - (x < T(0)));
 }
-)";
-
-constexpr const char* kFloorRemainder = R"(// Python's %: the result has the divisor's sign.
+)"},
+    {"floor_remainder", "", R"(// Python's %: the result has the divisor's sign.
 template <typename T>
 __device__ __forceinline__ T floor_remainder(T a, T b) {
   const T left = a % b;
@@ -134,9 +124,8 @@ __device__ __forceinline__ double floor_remainder(double a, double b) {
   const double left = fmod(a, b);
   return left != 0.0 && (left < 0.0) != (b < 0.0) ? left + b : left;
 }
-)";
-
-constexpr const char* kFloorQuotient = R"(// Python's //: the quotient rounded down.
+)"},
+    {"floor_quotient", "", R"(// Python's //: the quotient rounded down.
 template <typename T>
 __device__ __forceinline__ T floor_quotient(T a, T b) {
   const T whole = a / b;
@@ -157,9 +146,8 @@ __device__ __forceinline__ float floor_quotient(float a, float b) {
 __device__ __forceinline__ double floor_quotient(double a, double b) {
   return floor_quotient_of_floats(a, b, fmod(a, b));
 }
-)";
-
-constexpr const char* kIntegerPower = R"(template <typename T>
+)"},
+    {"integer_power", "", R"(template <typename T>
 __device__ __forceinline__ T integer_power(T base, T exponent) {
   if (exponent < 0) return base == 1 ? T(1) : base == T(-1) ? (exponent % 2 ? T(-1) : T(1)) : T(0);
   T power = 1;
@@ -168,109 +156,101 @@ __device__ __forceinline__ T integer_power(T base, T exponent) {
   }
   return power;
 }
-)";
-
-constexpr const char* kShiftLeft = R"(// What is shifted out is gone; too far, nothing is left.
+)"},
+    {"shifted_left", "", R"(// What is shifted out is gone; too far, nothing is left.
 template <typename T>
 __device__ __forceinline__ T shifted_left(T x, T by) {
   return by < 0 || by >= T(8 * sizeof(T)) ? T(0) : static_cast<T>(x << by);
 }
-)";
-
-constexpr const char* kShiftRight = R"(// Too far, only the sign is left.
+)"},
+    {"shifted_right", "", R"(// Too far, only the sign is left.
 template <typename T>
 __device__ __forceinline__ T shifted_right(T x, T by) {
   return by < 0 || by >= T(8 * sizeof(T)) ? (x < 0 ? T(-1) : T(0)) : static_cast<T>(x >> by);
 }
-)";
-
-constexpr const char* kRanksBelow =
-    R"(// Whether a comes before b in ascending order: NaN is last, equals keep their order.
+)"},
+    {"ranks_below", "",
+     R"(// Whether a comes before b in ascending order: NaN is last, equals keep their order.
 template <typename T>
 __device__ __forceinline__ bool ranks_below(T a, T b, bool first) {
   const bool a_nan = a != a, b_nan = b != b;
   if (a_nan || b_nan) return a_nan == b_nan ? first : b_nan;
   return a < b || (a == b && first);
 }
-)";
-
-constexpr const char* kRanksAbove =
-    R"(// Whether a comes before b in descending order: NaN is first, equals keep their order.
+)"},
+    {"ranks_above", "",
+     R"(// Whether a comes before b in descending order: NaN is first, equals keep their order.
 template <typename T>
 __device__ __forceinline__ bool ranks_above(T a, T b, bool first) {
   const bool a_nan = a != a, b_nan = b != b;
   if (a_nan || b_nan) return a_nan == b_nan ? first : a_nan;
   return a > b || (a == b && first);
 }
-)";
-
-constexpr const char* kAdd = R"(struct Add {
+)"},
+    {"Add", "", R"(struct Add {
   template <typename T>
   __device__ __forceinline__ T operator()(T a, T b) const {
     return a + b;
   }
 };
-)";
-
-constexpr const char* kMultiply = R"(struct Multiply {
+)"},
+    {"Multiply", "", R"(struct Multiply {
   template <typename T>
   __device__ __forceinline__ T operator()(T a, T b) const {
     return a * b;
   }
 };
-)";
-
-constexpr const char* kLarger = R"(struct Larger {
+)"},
+    {"Larger", "max_nan", R"(struct Larger {
   template <typename T>
   __device__ __forceinline__ T operator()(T a, T b) const {
     return max_nan(a, b);
   }
 };
-)";
-
-constexpr const char* kSmaller = R"(struct Smaller {
+)"},
+    {"Smaller", "min_nan", R"(struct Smaller {
   template <typename T>
   __device__ __forceinline__ T operator()(T a, T b) const {
     return min_nan(a, b);
   }
 };
-)";
-
-constexpr const char* kLoadAcquire =
-    R"(// What the block that released the word had written before is seen after this.
+)"},
+    {"reduce_lanes", "", kReduceLanes},
+    {"reduce_block", "reduce_lanes", kReduceBlock},
+    {"reduce_stack", "", kReduceStack},
+    {"rescaled", "", kRescaled},
+    {"squares_about", "", kSquaresAbout},
+    {"join_element", "squares_about", kJoinElement},
+    {"join_squares", "squares_about", kJoinSquares},
+    {"load_acquire", "",
+     R"(// What the block that released the word had written before is seen after this.
 __device__ __forceinline__ unsigned int load_acquire(const unsigned int* from) {
   unsigned int word;
   asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(from) : "memory");
   return word;
 }
-)";
-
-constexpr const char* kStoreRelease =
-    R"(__device__ __forceinline__ void store_release(unsigned int* to, unsigned int word) {
+)"},
+    {"store_release", "",
+     R"(__device__ __forceinline__ void store_release(unsigned int* to, unsigned int word) {
   asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(word) : "memory");
 }
-)";
-
-constexpr const char* kPowerOfTwo =
-    R"(// 2 to the power of x; below 2^-126 it is zero.
+)"},
+    {"power_of_two", "", R"(// 2 to the power of x; below 2^-126 it is zero.
 __device__ __forceinline__ float power_of_two(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-)";
-
-constexpr const char* kExactPowerOfTwo =
-    R"(// 2 to the power of x, subnormal results too.
+)"},
+    {"exact_power_of_two", "", R"(// 2 to the power of x, subnormal results too.
 __device__ __forceinline__ float exact_power_of_two(float x) {
   float y;
   asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-)";
-
-constexpr const char* kCopyAsync =
-    R"(// Elements on their way to shared memory, or zeros; there after await_copies(). Halves that come
+)"},
+    {"copy_async", "Pack",
+     R"(// Elements on their way to shared memory, or zeros; there after await_copies(). Halves that come
 // one by one arrive at once.
 template <int kCount, typename T>
 __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
@@ -293,26 +273,22 @@ __device__ __forceinline__ void copy_async(T* to, const T* from, bool within) {
     *reinterpret_cast<Pack<T, kCount>*>(to) = {};
   }
 }
-)";
-
-constexpr const char* kPackPlace =
-    R"(// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
+)"},
+    {"pack_place", "",
+     R"(// Where the thread's pack behind `each` others lies in a tile that is kSide packs wide.
 template <int kSide, int kThreads>
 __device__ __forceinline__ int2 pack_place(int each) {
   const int own = threadIdx.x;
   if (kThreads % kSide == 0) return make_int2(own % kSide, each / kSide + own / kSide);
   return make_int2((each + own) % kSide, (each + own) / kSide);
 }
-)";
-
-constexpr const char* kAwaitCopies =
-    R"(__device__ __forceinline__ void await_copies() {
+)"},
+    {"await_copies", "", R"(__device__ __forceinline__ void await_copies() {
   asm volatile("cp.async.wait_all;" : : : "memory");
 }
-)";
-
-constexpr const char* kLoadMatrices =
-    R"(// Four 8 x 8 matrices of halves from shared memory: lane 8 i + r names row r of matrix i.
+)"},
+    {"load_matrices", "",
+     R"(// Four 8 x 8 matrices of halves from shared memory: lane 8 i + r names row r of matrix i.
 __device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -325,10 +301,9 @@ __device__ __forceinline__ void load_turned(unsigned (&to)[4], unsigned row) {
                : "r"(row)
                : "memory");
 }
-)";
-
-constexpr const char* kLoadOperands =
-    R"(// Where a half lies in shared memory. Sums of 32 bits: addresses take few registers.
+)"},
+    {"load_operands", "load_matrices",
+     R"(// Where a half lies in shared memory. Sums of 32 bits: addresses take few registers.
 template <int kPitch, typename Half>
 __device__ __forceinline__ unsigned place_in(const Half* tile, int line, int at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(tile)) + 2 * (line * kPitch + at);
@@ -360,10 +335,9 @@ __device__ __forceinline__ void load_right_turned(unsigned (&b)[4], const Half* 
   const int lane = threadIdx.x % 32;
   load_turned(b, place_in<kPitch>(tile, line + lane % 16, at + lane / 16 * 8));
 }
-)";
-
-constexpr const char* kKeepSums =
-    R"(// Where a sum lies among 16 x 16 in shared memory. Rows two apart begin with another half of their
+)"},
+    {"keep_sums", "",
+     R"(// Where a sum lies among 16 x 16 in shared memory. Rows two apart begin with another half of their
 // columns, so that eight columns of four rows lie in all banks.
 __device__ __forceinline__ int sum_place(int row, int column) {
   return row * 16 + (column ^ row % 4 / 2 * 8);
@@ -378,10 +352,9 @@ __device__ __forceinline__ void keep_sums(float* tile, const float (&sums)[2][4]
         make_float2(sums[i % 2][i / 2 * 2], sums[i % 2][i / 2 * 2 + 1]);
   }
 }
-)";
-
-constexpr const char* kAddProductFp16 =
-    R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
+)"},
+    {"add_product_fp16", "",
+     R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
 __device__ __forceinline__ void add_product_fp16(float (&sums)[4], const unsigned (&a)[4],
                                                  unsigned b0, unsigned b1) {
 #if __CUDA_ARCH__ >= 800
@@ -398,10 +371,9 @@ __device__ __forceinline__ void add_product_fp16(float (&sums)[4], const unsigne
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #endif
 }
-)";
-
-constexpr const char* kAddProductBf16 =
-    R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
+)"},
+    {"add_product_bf16", "",
+     R"(// 16 x 16 times 16 x 8 on tensor cores, added to 16 x 8 sums that the warp holds.
 __device__ __forceinline__ void add_product_bf16(float (&sums)[4], const unsigned (&a)[4],
                                                  unsigned b0, unsigned b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
@@ -409,26 +381,21 @@ __device__ __forceinline__ void add_product_bf16(float (&sums)[4], const unsigne
       : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-)";
-
-constexpr const char* kPairFp16 =
-    R"(__device__ __forceinline__ unsigned pair_fp16(float low, float high) {
+)"},
+    {"pair_fp16", "", R"(__device__ __forceinline__ unsigned pair_fp16(float low, float high) {
   unsigned both;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
   return both;
 }
-)";
-
-constexpr const char* kPairBf16 =
-    R"(__device__ __forceinline__ unsigned pair_bf16(float low, float high) {
+)"},
+    {"pair_bf16", "", R"(__device__ __forceinline__ unsigned pair_bf16(float low, float high) {
   unsigned both;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
   return both;
 }
-)";
-
-constexpr const char* kDigamma =
-    R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
+)"},
+    {"digamma", "",
+     R"(// Reflected to positive arguments, lifted above 10, then the asymptotic series.
 __device__ __forceinline__ double digamma(double x) {
   if (x == 0.0) return copysign(__longlong_as_double(0x7ff0000000000000LL), -x);
   double shift = 0.0;
@@ -451,10 +418,9 @@ __device__ __forceinline__ double digamma(double x) {
 __device__ __forceinline__ float digamma(float x) {
   return static_cast<float>(digamma(static_cast<double>(x)));
 }
-)";
-
-constexpr const char* kPhilox =
-    R"(// Philox 4x32-10: element i of the stream as a uniform number in [0, 1).
+)"},
+    {"philox_uniform", "",
+     R"(// Philox 4x32-10: element i of the stream as a uniform number in [0, 1).
 __device__ __forceinline__ float philox_uniform(long long seed, long long offset, long long i) {
   const unsigned long long block = static_cast<unsigned long long>(offset) + i / 4;
   unsigned int key0 = static_cast<unsigned int>(seed);
@@ -473,16 +439,13 @@ __device__ __forceinline__ float philox_uniform(long long seed, long long offset
   const unsigned int word = which == 0 ? c.x : which == 1 ? c.y : which == 2 ? c.z : c.w;
   return (word >> 8) * 5.9604644775390625e-8f;
 }
-)";
-
-constexpr const char* kFromExponent = R"(// e8m0 holds a power of two; 255 is NaN.
+)"},
+    {"from_exponent", "", R"(// e8m0 holds a power of two; 255 is NaN.
 __device__ __forceinline__ float from_exponent(unsigned char bits) {
   return bits == 255 ? nanf("") : exp2f(static_cast<float>(bits) - 127.0f);
 }
-)";
-
-constexpr const char* kToExponent =
-    R"(__device__ __forceinline__ unsigned char to_exponent(float x) {
+)"},
+    {"to_exponent", "", R"(__device__ __forceinline__ unsigned char to_exponent(float x) {
   if (isnan(x) || isinf(x)) return 255;
   const unsigned int bits = __float_as_uint(x);
   unsigned int exponent = (bits >> 23) & 255u;
@@ -491,89 +454,19 @@ constexpr const char* kToExponent =
                                 : fraction > 0x400000u || (fraction == 0x400000u && exponent > 0);
   return static_cast<unsigned char>(up && exponent < 254u ? exponent + 1u : exponent);
 }
-)";
-
-constexpr HelperRow kHelpers[] = {
-    {"Pack", "", kPack},
-    {"WordOf", "", kWord},
-    {"load_pack", "Pack WordOf", kLoadPack},
-    {"tile_place", "", kTilePlace},
-    {"place_of", "", kPlaceOf},
-    {"load_once", "Pack WordOf", kLoadOnce},
-    {"store_pack", "Pack WordOf", kStorePack},
-    {"max_nan", "", kMaxNan},
-    {"min_nan", "", kMinNan},
-    {"log_add_exp", "", kLogAddExp},
-    {"max_of", "", kMaxOf},
-    {"min_of", "", kMinOf},
-    {"sign_of", "", kSign},
-    {"floor_remainder", "", kFloorRemainder},
-    {"floor_quotient", "", kFloorQuotient},
-    {"integer_power", "", kIntegerPower},
-    {"shifted_left", "", kShiftLeft},
-    {"shifted_right", "", kShiftRight},
-    {"ranks_below", "", kRanksBelow},
-    {"ranks_above", "", kRanksAbove},
-    {"Add", "", kAdd},
-    {"Multiply", "", kMultiply},
-    {"Larger", "max_nan", kLarger},
-    {"Smaller", "min_nan", kSmaller},
-    {"reduce_lanes", "", kReduceLanes},
-    {"reduce_block", "reduce_lanes", kReduceBlock},
-    {"reduce_stack", "", kReduceStack},
-    {"rescaled", "", kRescaled},
-    {"squares_about", "", kSquaresAbout},
-    {"join_element", "squares_about", kJoinElement},
-    {"join_squares", "squares_about", kJoinSquares},
-    {"load_acquire", "", kLoadAcquire},
-    {"store_release", "", kStoreRelease},
-    {"power_of_two", "", kPowerOfTwo},
-    {"exact_power_of_two", "", kExactPowerOfTwo},
-    {"copy_async", "Pack", kCopyAsync},
-    {"pack_place", "", kPackPlace},
-    {"await_copies", "", kAwaitCopies},
-    {"load_matrices", "", kLoadMatrices},
-    {"load_operands", "load_matrices", kLoadOperands},
-    {"keep_sums", "", kKeepSums},
-    {"add_product_fp16", "", kAddProductFp16},
-    {"add_product_bf16", "", kAddProductBf16},
-    {"pair_fp16", "", kPairFp16},
-    {"pair_bf16", "", kPairBf16},
-    {"digamma", "", kDigamma},
-    {"philox_uniform", "", kPhilox},
-    {"from_exponent", "", kFromExponent},
-    {"to_exponent", "", kToExponent},
+)"},
 };
 
 }  // namespace
 
-bool is_helper(const std::string& name) {
-  for (const HelperRow& row : kHelpers) {
-    if (name == row.name) return true;
-  }
-  return false;
-}
+bool is_helper(const std::string& name) { return find_text(kHelpers, name) != nullptr; }
 
-std::string add_product(tensor::DType half) {
-  return half == tensor::DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
+std::string add_product(DType half) {
+  return half == DType::Fp16 ? "add_product_fp16" : "add_product_bf16";
 }
 
 std::string helper_functions(const std::set<std::string>& names) {
-  std::set<std::string> wanted = names;
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (const HelperRow& row : kHelpers) {
-      if (wanted.count(row.name) == 0) continue;
-      for (const std::string& need : split(row.needs, ' ')) {
-        grew = (!need.empty() && wanted.insert(need).second) || grew;
-      }
-    }
-  }
-  std::string text;
-  for (const HelperRow& row : kHelpers) {
-    if (wanted.count(row.name) > 0) text += (text.empty() ? "" : "\n") + std::string(row.text);
-  }
-  return text;
+  return texts_of(kHelpers, names);
 }
 
 }  // namespace kw::generate

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "tensor/dtype.h"
+#include "text/graph_names.h"
 
 namespace kw::generate {
 
@@ -13,6 +13,6 @@ namespace kw::generate {
 std::string helper_functions(const std::set<std::string>& names);
 bool is_helper(const std::string& name);
 /// The name of the function that multiplies this half type on tensor cores.
-std::string add_product(tensor::DType half);
+std::string add_product(DType half);
 
 }  // namespace kw::generate

@@ -9,9 +9,6 @@
 
 namespace kw::generate {
 
-using graph::Op;
-using tensor::DType;
-
 namespace {
 
 /// The text of one op. {0}, {1} … are operands; a pattern that starts with '=' needs parentheses as

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.h"
-#include "tensor/dtype.h"
+#include "text/graph_names.h"
 
 namespace kw::generate {
 
@@ -21,7 +20,7 @@ struct Expr {
 
 /// `op` of operands with dtype `from`; the result has dtype `to`. Adds the helper functions it
 /// calls to `functions` (helpers.h).
-Expr pointwise_text(graph::Op op, tensor::DType from, tensor::DType to,
-                    const std::vector<Expr>& operands, std::set<std::string>& functions);
+Expr pointwise_text(Op op, DType from, DType to, const std::vector<Expr>& operands,
+                    std::set<std::string>& functions);
 
 }  // namespace kw::generate

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "kernel/names.h"
 
 namespace kw::generate {
@@ -38,16 +39,14 @@ constexpr std::string_view kWords[] = {
 
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
+  return std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
 }
 
 bool is_free(const std::string& name, const std::set<std::string>& taken) {
-  return taken.count(name) == 0 &&
-         std::find(std::begin(kWords), std::end(kWords), name) == std::end(kWords) &&
-         kernel::reserved_name(name).empty() && !kernel::is_cpp_word(name) &&
-         name.rfind("__", 0) != 0;
+  return taken.count(name) == 0 && !contains(kWords, name) && kernel::reserved_name(name).empty() &&
+         !kernel::is_cpp_word(name) && name.rfind("__", 0) != 0;
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 
 namespace kw::generate {
 
-using tensor::DType;
-
 namespace {
 
 struct TypeRow {

@@ -54,15 +54,15 @@ void CudaWriter::lines(const std::vector<std::string>& all) {
   for (const std::string& one : all) line(one);
 }
 
-CudaWriter::Block CudaWriter::block(std::string_view head, std::string_view end) {
-  line(std::string(head) + " {");
+CudaWriter::Block CudaWriter::block_then(std::string_view head, std::string_view end) {
+  line("{} {{", head);
   ++indent_;
   return Block(*this, end);
 }
 
 void CudaWriter::close(std::string_view end) {
   --indent_;
-  line("}" + std::string(end));
+  line("}}{}", end);
 }
 
 void CudaWriter::comment(std::string_view text) {

@@ -1,19 +1,8 @@
 #include "truth/levels.h"
 
+#include "numeric/cpu_level.h"
+
 namespace kw::truth {
-
-namespace {
-
-enum class Level { V2, V3, V4 };
-
-Level detect() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return Level::V4;
-  if (__builtin_cpu_supports("x86-64-v3")) return Level::V3;
-  return Level::V2;
-}
-
-}  // namespace
 
 #define KW_ORACLE_LOOPS(level)                                                                    \
   {                                                                                               \
@@ -27,8 +16,7 @@ Level detect() {
 const ChunkLoops& chunk_loops() {
   static const ChunkLoops kLoops[] = {KW_ORACLE_LOOPS(v2), KW_ORACLE_LOOPS(v3),
                                       KW_ORACLE_LOOPS(v4)};
-  static const Level kLevel = detect();
-  return kLoops[static_cast<int>(kLevel)];
+  return kLoops[static_cast<int>(numeric::best_level())];
 }
 
 }  // namespace kw::truth

@@ -98,9 +98,9 @@ Occupancy occupancy(const Target& target, int threads_per_block, int registers_p
                                                 {found.by_blocks, "blocks"},
                                                 {found.by_registers, "registers"},
                                                 {found.by_shared, "shared"}};
-  const auto least = std::min_element(
-      std::begin(limits), std::end(limits),
-      [](const auto& a, const auto& b) { return a.first < b.first; });  // the first of equal limits
+  const auto least = std::ranges::min_element(limits, [](const auto& a, const auto& b) {
+    return a.first < b.first;
+  });  // the first of equal limits
   found.blocks = least->first;
   found.limiter = least->second;
   found.share = static_cast<double>(found.blocks * warps * kWarpSize) / target.threads_per_sm;

@@ -6,7 +6,6 @@
 #include "catalog/reader.h"
 #include "core/check.h"
 #include "core/json_writer.h"
-#include "core/text.h"
 #include "kCatalogFiles.inc"
 
 namespace kw::catalog {

@@ -13,6 +13,7 @@
 #include <regex>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::catalog {
@@ -119,7 +120,7 @@ class Checker {
                        const std::optional<Expression>& condition) {
     if (!condition) return;
     for (const std::string& name : metrics_of(*condition)) {
-      if (std::find(metric_ids_.begin(), metric_ids_.end(), name) == metric_ids_.end())
+      if (!contains(metric_ids_, name))
         problem(place, fmt::format("{}: '{}' is not a metric{}", what, name,
                                    did_you_mean(name, metric_ids_)));
     }
@@ -143,7 +144,7 @@ class Checker {
 
   void check_sass(const std::string& place, const Method& method) {
     for (const SassCheck& check : method.sass) {
-      if (std::find(opcode_ids_.begin(), opcode_ids_.end(), check.opcodes) == opcode_ids_.end())
+      if (!contains(opcode_ids_, check.opcodes))
         problem(place, fmt::format("sass: there are no opcodes '{}'{}", check.opcodes,
                                    did_you_mean(check.opcodes, opcode_ids_)));
     }
@@ -152,7 +153,7 @@ class Checker {
   void check_words(const std::string& place, const char* what,
                    const std::vector<std::string>& given, const std::vector<std::string>& known) {
     for (const std::string& word : given) {
-      if (std::find(known.begin(), known.end(), word) == known.end())
+      if (!contains(known, word))
         problem(place, fmt::format("{}: '{}' is unknown{}", what, word, did_you_mean(word, known)));
     }
   }
@@ -165,11 +166,10 @@ class Checker {
     }
     for (const std::string& other : method.conflicts) {
       const auto at = std::ranges::find(tables_.methods, other, &Method::id);
-      if (at != tables_.methods.end() &&
-          std::find(at->conflicts.begin(), at->conflicts.end(), method.id) == at->conflicts.end())
+      if (at != tables_.methods.end() && !contains(at->conflicts, method.id))
         problem(place,
                 fmt::format("{} conflicts with {}, which does not say so", method.id, other));
-      if (std::find(method.needs.begin(), method.needs.end(), other) != method.needs.end())
+      if (contains(method.needs, other))
         problem(place, fmt::format("{} both needs {} and conflicts with it", method.id, other));
     }
   }

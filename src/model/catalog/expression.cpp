@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::catalog {
@@ -91,9 +92,8 @@ class ExpressionParser {
     found.worst = KW_TRY(number());
     const bool falls = found.kind == Kind::Below;
     if (falls ? *found.worst >= found.good : *found.worst <= found.good) {
-      return input_error(fmt::format("'{} {} {}': the worst value must be {} than that, not {}",
-                                     found.metric, falls ? '<' : '>', found.good,
-                                     falls ? "smaller" : "larger", *found.worst));
+      return input_error("'{} {} {}': the worst value must be {} than that, not {}", found.metric,
+                         falls ? '<' : '>', found.good, falls ? "smaller" : "larger", *found.worst);
     }
     return found;
   }
@@ -106,8 +106,8 @@ class ExpressionParser {
   }
 
   Error expected(const char* what) const {
-    return input_error(fmt::format("{} expected at {}", what,
-                                   token_.empty() ? "the end" : "'" + std::string(token_) + "'"));
+    return input_error("{} expected at {}", what,
+                       token_.empty() ? "the end" : "'" + std::string(token_) + "'");
   }
 
   void advance() {
@@ -128,8 +128,7 @@ class ExpressionParser {
 };
 
 void collect(const Expression& expression, std::vector<std::string>& names) {
-  if (!expression.metric.empty() &&
-      std::find(names.begin(), names.end(), expression.metric) == names.end())
+  if (!expression.metric.empty() && !contains(names, expression.metric))
     names.push_back(expression.metric);
   for (const Expression& part : expression.parts) collect(part, names);
 }

@@ -8,7 +8,6 @@ namespace {
 constexpr const char* kUnitNames[] = {"%", "us", "bytes", "count", "ratio", "flag"};
 constexpr const char* kBetterNames[] = {"high", "low", "neither"};
 
-
 }  // namespace
 
 const char* unit_name(Unit unit) { return kUnitNames[static_cast<size_t>(unit)]; }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "catalog/check.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "core/toml.h"
 
@@ -65,7 +66,7 @@ class Row {
       const auto value = item.value_exact<std::string>();
       if (!value || trim(*value).empty())
         problem(key, fmt::format("'{}' must hold nothing but texts", key));
-      else if (std::find(found.begin(), found.end(), *value) != found.end())
+      else if (contains(found, *value))
         problem(key, fmt::format("'{}' says '{}' twice", key, *value));
       else
         found.push_back(*value);
@@ -111,7 +112,7 @@ class Row {
   /// The index of a word in a list. When the word is not in the list: 0, and a problem is recorded.
   size_t word(const char* key, const std::vector<std::string>& words, bool required) {
     const std::string found = text(key, required);
-    const auto at = std::find(words.begin(), words.end(), found);
+    const auto at = std::ranges::find(words, found);
     if (at != words.end()) return static_cast<size_t>(at - words.begin());
     if (!found.empty())
       problem(key, fmt::format("'{}' is not a known {}{}; one of: {}", found, key,
@@ -213,7 +214,7 @@ void read_sass(Row& row, Method& method) {
   const std::vector<std::string> words = names_of(sass_check_name, SassCheck::Kind::Unrolls);
   for (const std::string& text : row.texts("sass")) {
     const size_t blank = text.find(' ');
-    const auto at = std::find(words.begin(), words.end(), text.substr(0, blank));
+    const auto at = std::ranges::find(words, text.substr(0, blank));
     if (at == words.end() || blank == std::string::npos) {
       row.problem("sass", fmt::format("'{}' is not 'present|absent|more|fewer|unrolls OPCODES'", text));
       continue;
@@ -321,8 +322,8 @@ Result<Tables> read_tables(const std::vector<File>& files) {
                                                : 2,
                      method.priority);
   };
-  std::stable_sort(tables.methods.begin(), tables.methods.end(),
-                   [&](const Method& a, const Method& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(tables.methods,
+                           [&](const Method& a, const Method& b) { return order(a) < order(b); });
   return tables;
 }
 

@@ -76,6 +76,26 @@ constexpr std::array kVectorBases = {
     Row{"uchar", Kind::Unsigned, DType::Uint8, 1},
 };
 
+// In the order of enum DType.
+constexpr std::array<const char*, 17> kCudaNames = {"double",
+                                                    "float",
+                                                    "__half",
+                                                    "__nv_bfloat16",
+                                                    "__nv_fp8_e4m3",
+                                                    "__nv_fp8_e5m2",
+                                                    "__nv_fp4x2_e2m1",
+                                                    "__nv_fp8_e8m0",
+                                                    "long long",
+                                                    "int",
+                                                    "short",
+                                                    "signed char",
+                                                    "unsigned long long",
+                                                    "unsigned int",
+                                                    "unsigned short",
+                                                    "unsigned char",
+                                                    "bool"};
+static_assert(kCudaNames.size() == static_cast<size_t>(DType::Bool) + 1);
+
 CudaType make(const Row& row, int lanes) {
   CudaType type;
   type.kind = row.kind;
@@ -126,44 +146,6 @@ bool may_point_to(const CudaType& pointee, DType dtype) {
   return pointee.lanes >= 2 && pointee.size >= 4 && (bytes == 8 || bytes == 16);
 }
 
-const char* cuda_name(DType dtype) {
-  switch (dtype) {
-    case DType::Fp64:
-      return "double";
-    case DType::Fp32:
-      return "float";
-    case DType::Fp16:
-      return "__half";
-    case DType::Bf16:
-      return "__nv_bfloat16";
-    case DType::Fp8e4m3:
-      return "__nv_fp8_e4m3";
-    case DType::Fp8e5m2:
-      return "__nv_fp8_e5m2";
-    case DType::Fp4e2m1x2:
-      return "__nv_fp4x2_e2m1";
-    case DType::E8m0:
-      return "__nv_fp8_e8m0";
-    case DType::Int64:
-      return "long long";
-    case DType::Int32:
-      return "int";
-    case DType::Int16:
-      return "short";
-    case DType::Int8:
-      return "signed char";
-    case DType::Uint64:
-      return "unsigned long long";
-    case DType::Uint32:
-      return "unsigned int";
-    case DType::Uint16:
-      return "unsigned short";
-    case DType::Uint8:
-      return "unsigned char";
-    case DType::Bool:
-      return "bool";
-  }
-  return "void";
-}
+const char* cuda_name(DType dtype) { return kCudaNames[static_cast<size_t>(dtype)]; }
 
 }  // namespace kw::cuda_source

@@ -7,8 +7,6 @@
 #include "cuda_source/source_check.h"
 
 #include <algorithm>
-#include <array>
-#include <set>
 #include <string>
 
 #include "core/text.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
+
 namespace kw::cuda_source {
 
 namespace {
@@ -33,7 +35,7 @@ SourceKernels find_kernels(const SourceText& source) {
     out.identifiers.insert(token.text);
     if (token.text != "__global__") continue;
     const std::string name = kernel_name_after(source.tokens, i);
-    if (!name.empty() && std::ranges::find(out.names, name) == out.names.end()) {
+    if (!name.empty() && !contains(out.names, name)) {
       out.names.push_back(name);
     }
   }

@@ -143,8 +143,7 @@ class Lexer {
     const std::string close = ")" + std::string(text_.substr(quote + 1, open - quote - 1)) + "\"";
     const size_t found = text_.find(close, open);
     const size_t end = found == std::string_view::npos ? text_.size() : found + close.size();
-    at_ = static_cast<size_t>(std::lower_bound(origin_.begin(), origin_.end(), end) -
-                              origin_.begin());
+    at_ = static_cast<size_t>(std::ranges::lower_bound(origin_, end) - origin_.begin());
     at_ = std::min(at_, logical_.size());
     emit(SourceKind::String, begin);
     out_.tokens.back().text = std::string(text_.substr(origin_[begin], end - origin_[begin]));
@@ -172,7 +171,7 @@ class Lexer {
     token.text = logical_.substr(begin, at_ - begin);
     token.begin = origin_[begin];
     token.end = at_ > begin ? origin_[at_ - 1] + 1 : token.begin;
-    const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), token.begin) - 1;
+    const auto line = std::ranges::upper_bound(line_starts_, token.begin) - 1;
     token.line = static_cast<int>(line - line_starts_.begin()) + 1;
     token.column = static_cast<int>(token.begin - *line) + 1;
     token.alone_before = previous_end_ <= *line;

@@ -9,6 +9,8 @@
 #include <array>
 #include <utility>
 
+#include "core/contains.h"
+
 namespace kw::cuda_source {
 
 namespace {
@@ -116,11 +118,6 @@ constexpr std::array<std::string_view, 4> kClockIntrinsics = {
     "__nvvm_read_ptx_sreg_gridid"};
 
 template <typename Table>
-bool listed(const Table& table, std::string_view name) {
-  return std::ranges::find(table, name) != table.end();
-}
-
-template <typename Table>
 std::string_view lookup(const Table& table, std::string_view name) {
   for (const Refusal& row : table) {
     if (row.first == name) return row.second;
@@ -146,7 +143,7 @@ size_t find_word(std::string_view text, std::string_view word, bool after_blank)
 }  // namespace
 
 bool header_allowed(std::string_view header) {
-  if (listed(kHeaders, header)) return true;
+  if (contains(kHeaders, header)) return true;
   for (const std::string_view folder : kHeaderFolders) {
     if (!header.starts_with(folder) || header.size() == folder.size()) continue;
     const bool plain = std::ranges::all_of(
@@ -158,7 +155,7 @@ bool header_allowed(std::string_view header) {
 
 std::vector<std::string> allowed_headers() { return {kHeaders.begin(), kHeaders.end()}; }
 
-bool pragma_allowed(std::string_view name) { return listed(kPragmas, name); }
+bool pragma_allowed(std::string_view name) { return contains(kPragmas, name); }
 std::vector<std::string> allowed_pragmas() { return {kPragmas.begin(), kPragmas.end()}; }
 
 std::string_view refused_directive(std::string_view name) { return lookup(kDirectives, name); }
@@ -172,7 +169,7 @@ std::string_view refused_identifier(std::string_view name) {
 }
 
 bool is_clock_function(std::string_view name) {
-  if (listed(kClocks, name)) return true;
+  if (contains(kClocks, name)) return true;
   return std::ranges::any_of(kClockIntrinsics,
                              [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

@@ -14,11 +14,10 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "graph/infer.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -112,9 +111,8 @@ const Dim& Builder::extent(NodeId id, int dim) const {
 Result<int> Builder::wrap_dim(int64_t dim, NodeId x) const {
   const int64_t range = std::max(rank(x), 1);
   if (dim < -range || dim >= range) {
-    return input_error(
-        fmt::format("Dimension out of range (expected to be in range of [{}, {}], but got {})",
-                    -range, range - 1, dim));
+    return input_error("Dimension out of range (expected to be in range of [{}, {}], but got {})",
+                       -range, range - 1, dim);
   }
   return static_cast<int>(dim < 0 ? dim + range : dim);
 }
@@ -122,11 +120,10 @@ Result<int> Builder::wrap_dim(int64_t dim, NodeId x) const {
 Result<std::vector<int>> Builder::wrap_dims(const std::vector<int>& dims, NodeId x) const {
   std::vector<int> wrapped;
   for (int dim : dims) wrapped.push_back(KW_TRY(wrap_dim(dim, x)));
-  std::sort(wrapped.begin(), wrapped.end());
+  std::ranges::sort(wrapped);
   const auto twice = std::adjacent_find(wrapped.begin(), wrapped.end());
-  if (twice != wrapped.end()) {
-    return input_error(fmt::format("dim {} appears multiple times in the list of dims", *twice));
-  }
+  if (twice != wrapped.end())
+    return input_error("dim {} appears multiple times in the list of dims", *twice);
   if (dims.empty()) {
     wrapped.resize(static_cast<size_t>(rank(x)));
     std::iota(wrapped.begin(), wrapped.end(), 0);
@@ -137,7 +134,7 @@ Result<std::vector<int>> Builder::wrap_dims(const std::vector<int>& dims, NodeId
 
 void Builder::guard(std::string condition) {
   auto& guards = graph_.guards;
-  if (std::find(guards.begin(), guards.end(), condition) == guards.end()) {
+  if (!contains(guards, condition)) {
     guards.push_back(std::move(condition));
   }
 }
@@ -183,9 +180,9 @@ Result<Shape> Builder::broadcast_shapes(std::span<const Shape> shapes) {
         have = other;
       } else {
         return input_error(
-            fmt::format("The size of tensor a ({}) must match the size of tensor b ({}) at "
-                        "non-singleton dimension {}",
-                        have.value(), other.value(), at));
+            "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton "
+            "dimension {}",
+            have.value(), other.value(), at);
       }
     }
   }
@@ -194,14 +191,12 @@ Result<Shape> Builder::broadcast_shapes(std::span<const Shape> shapes) {
 
 Result<NodeId> Builder::reshape(NodeId x, Shape shape) {
   const Dim count = count_of(graph_[x].shape);
-  const Error mismatch = input_error(
-      fmt::format("shape '{}' is invalid for input of size {}", values_text(shape), count.value()));
+  const Error mismatch =
+      input_error("shape '{}' is invalid for input of size {}", values_text(shape), count.value());
   Dim known(1);
   Dim* open = nullptr;
   for (Dim& dim : shape) {
-    if (dim.value() < -1) {
-      return input_error(fmt::format("invalid shape dimension {}", dim.value()));
-    }
+    if (dim.value() < -1) return input_error("invalid shape dimension {}", dim.value());
     if (dim.value() != -1) {
       known = known * dim;
     } else if (open == nullptr) {
@@ -213,9 +208,9 @@ Result<NodeId> Builder::reshape(NodeId x, Shape shape) {
   if (open != nullptr) {
     if (known == Dim(0)) {
       return input_error(
-          fmt::format("cannot reshape tensor of {} elements into shape {} because "
-                      "the unspecified dimension size -1 can be any value",
-                      count.value(), values_text(shape)));
+          "cannot reshape tensor of {} elements into shape {} because the unspecified dimension "
+          "size -1 can be any value",
+          count.value(), values_text(shape));
     }
     if (count.value() % known.value() != 0) return mismatch;
     *open = floor_div(count, known);
@@ -228,15 +223,15 @@ Result<NodeId> Builder::reshape(NodeId x, Shape shape) {
 
 Result<NodeId> Builder::permute(NodeId x, std::vector<int> dims) {
   if (static_cast<int>(dims.size()) != rank(x)) {
-    return input_error(fmt::format(
+    return input_error(
         "permute(): number of dimensions in the tensor input does not match the length of the "
         "desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
-        rank(x), dims.size()));
+        rank(x), dims.size());
   }
   for (int& dim : dims) dim = KW_TRY(wrap_dim(dim, x));
-  if (std::is_sorted(dims.begin(), dims.end(), std::less_equal<>())) return x;
+  if (std::ranges::is_sorted(dims, std::less_equal<>())) return x;
   std::vector<int> sorted = dims;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return input_error("permute(): duplicate dims are not allowed.");
   }
@@ -249,17 +244,15 @@ Result<NodeId> Builder::expand(NodeId x, Shape shape) {
   const Shape& from = graph_[x].shape;
   if (shape.size() < from.size()) {
     return input_error(
-        fmt::format("expand(): the number of sizes provided ({}) must be greater or equal to the "
-                    "number of dimensions in the tensor ({})",
-                    shape.size(), from.size()));
+        "expand(): the number of sizes provided ({}) must be greater or equal to the number of "
+        "dimensions in the tensor ({})",
+        shape.size(), from.size());
   }
   const size_t ahead = shape.size() - from.size();
   for (size_t i = 0; i < shape.size(); ++i) {
     if (i >= ahead && shape[i].value() == -1) shape[i] = from[i - ahead];
-    if (shape[i].value() < 0) {
-      return input_error(
-          fmt::format("expand(): invalid size {} in {}", shape[i].value(), values_text(shape)));
-    }
+    if (shape[i].value() < 0)
+      return input_error("expand(): invalid size {} in {}", shape[i].value(), values_text(shape));
     if (i < ahead) continue;
     const Dim& have = from[i - ahead];
     if (have.same_text(Dim(1))) continue;
@@ -268,10 +261,10 @@ Result<NodeId> Builder::expand(NodeId x, Shape shape) {
     } else if (have == Dim(1)) {
       guard_equal(have, Dim(1));
     } else {
-      return input_error(fmt::format(
+      return input_error(
           "The expanded size of the tensor ({}) must match the existing size ({}) at non-singleton "
           "dimension {}.  Target sizes: {}.  Tensor sizes: {}",
-          shape[i].value(), have.value(), i, values_text(shape), values_text(from)));
+          shape[i].value(), have.value(), i, values_text(shape), values_text(from));
     }
   }
   if (same_texts(shape, from)) return x;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/result.h"
@@ -21,13 +20,13 @@ class Builder {
   /// Sets the origin and keeps the place.
   void at(std::string origin);
 
-  NodeId input(const std::string& name, tensor::DType dtype, Shape shape);
+  NodeId input(const std::string& name, DType dtype, Shape shape);
   /// The number as PyTorch's kernels receive it: fp32 for fp32 and the half types.
-  NodeId constant(tensor::DType dtype, double value);
-  NodeId constant_int(tensor::DType dtype, int64_t value);
+  NodeId constant(DType dtype, double value);
+  NodeId constant_int(DType dtype, int64_t value);
   /// A number computed from dims; generated code can compute it again for other dims.
-  NodeId constant_dim(tensor::DType dtype, const Dim& value);
-  NodeId iota(Shape shape, int dim, tensor::DType dtype);
+  NodeId constant_dim(DType dtype, const Dim& value);
+  NodeId iota(Shape shape, int dim, DType dtype);
 
   // Primitives. Shapes and dtypes of operands are matched as in PyTorch. A mismatch is an input
   // Error in PyTorch's words: "The size of tensor a (3) must match the size of tensor b (4) at
@@ -37,7 +36,7 @@ class Builder {
   /// Remainder follow Python, Fmod follows C, for integers too.
   Result<NodeId> binary(Op op, Operand a, Operand b);
   Result<NodeId> where(NodeId condition, Operand a, Operand b);
-  NodeId cast(NodeId x, tensor::DType to);  // adds no node if the dtype is the same
+  NodeId cast(NodeId x, DType to);  // adds no node if the dtype is the same
   /// Without dims: over all dims. Integers are summed and multiplied as int64.
   Result<NodeId> reduce(Op op, NodeId x, std::vector<int> dims, bool keepdim);
   Result<NodeId> scan(Op op, NodeId x, int dim, bool reverse = false, bool exclusive = false);
@@ -52,7 +51,7 @@ class Builder {
   const Node& operator[](NodeId id) const { return graph_[id]; }
   int rank(NodeId id) const { return static_cast<int>(graph_[id].shape.size()); }
   const Dim& extent(NodeId id, int dim) const;  // 0 <= dim < rank
-  tensor::DType dtype(NodeId id) const { return graph_[id].dtype; }
+  DType dtype(NodeId id) const { return graph_[id].dtype; }
   /// Counts negative dims from the end. A dim out of range is an Error in PyTorch's words. Rank 0
   /// is treated as rank 1.
   Result<int> wrap_dim(int64_t dim, NodeId x) const;
@@ -60,9 +59,9 @@ class Builder {
   Result<std::vector<int>> wrap_dims(const std::vector<int>& dims, NodeId x) const;
 
   /// torch.result_type of these operands.
-  Result<tensor::DType> result_type(std::span<const Operand> operands) const;
+  Result<DType> result_type(std::span<const Operand> operands) const;
   /// Converts the operand to a tensor of this dtype. A number becomes a constant of rank 0.
-  Result<NodeId> as_tensor(const Operand& operand, tensor::DType dtype);
+  Result<NodeId> as_tensor(const Operand& operand, DType dtype);
   /// The shape that all of these broadcast to. Adds guards for symbolic extents that decided it.
   Result<Shape> broadcast(std::span<const NodeId> tensors);
   Result<Shape> broadcast_shapes(std::span<const Shape> shapes);

@@ -4,21 +4,17 @@
 // inherit them. The alternative, asking a PyTorch process at trace time, would make every trace
 // depend on an installation. Error messages repeat PyTorch's wording, so that users recognise them.
 // The cost: a change of PyTorch's rules must be followed here by hand.
-#include <fmt/core.h>
-
 #include <algorithm>
 
+#include "core/contains.h"
 #include "graph/builder.h"
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 Error not_implemented(Op op, DType type) {
-  return input_error(
-      fmt::format("\"{}\" not implemented for '{}'", op_info(op).name, torch_name(type)));
+  return input_error("\"{}\" not implemented for '{}'", op_info(op).name, torch_name(type));
 }
 
 // These kernels take a Python number in the tensor's own dtype; the others take it in opmath.
@@ -65,12 +61,12 @@ bool is_bool_operand(const Builder& b, const Operand& operand) {
 Status check_sub(const Builder& b, const Operand& x, const Operand& y) {
   const bool first = is_bool_operand(b, x), second = is_bool_operand(b, y);
   if (!first && !second) return Done{};
-  return input_error(fmt::format("Subtraction, the `-` operator, with {} is not supported. {}",
-                                 first && second ? "two bool tensors" : "a bool tensor",
-                                 first && second
-                                     ? "Use the `^` or `logical_xor()` operator instead."
-                                     : "If you are trying to invert a mask, use the `~` or "
-                                       "`logical_not()` operator instead."));
+  return input_error(
+      "Subtraction, the `-` operator, with {} is not supported. {}",
+      first && second ? "two bool tensors" : "a bool tensor",
+      first && second
+          ? "Use the `^` or `logical_xor()` operator instead."
+          : "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
 }  // namespace
@@ -88,8 +84,8 @@ Result<DType> Builder::result_type(std::span<const Operand> operands) const {
     }
     const auto both = *slot ? try_promote(**slot, type) : type;
     if (!both) {
-      return input_error(fmt::format("Promotion is not supported, attempted to promote {} and {}",
-                                     torch_name(**slot), torch_name(type)));
+      return input_error("Promotion is not supported, attempted to promote {} and {}",
+                         torch_name(**slot), torch_name(type));
     }
     *slot = both;
   }
@@ -166,9 +162,9 @@ Result<NodeId> Builder::binary(Op op, Operand a, Operand b) {
 Result<NodeId> Builder::where(NodeId condition, Operand a, Operand b) {
   const DType type = dtype(condition);
   if (type != DType::Bool && type != DType::Uint8) {
-    return input_error(fmt::format(
+    return input_error(
         "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
-        torch_name(type)));
+        torch_name(type));
   }
   const std::vector<Operand> both = {a, b};
   const DType common = KW_TRY(result_type(both));
@@ -185,7 +181,7 @@ Result<NodeId> Builder::where(NodeId condition, Operand a, Operand b) {
 Result<NodeId> Builder::drop_dims(NodeId x, const std::vector<int>& dims) {
   Shape shape;
   for (int i = 0; i < rank(x); ++i) {
-    if (std::find(dims.begin(), dims.end(), i) == dims.end()) shape.push_back(extent(x, i));
+    if (!contains(dims, i)) shape.push_back(extent(x, i));
   }
   return reshape(x, std::move(shape));
 }
@@ -203,8 +199,8 @@ Result<NodeId> Builder::reduce(Op op, NodeId x, std::vector<int> dims, bool keep
     return input_error("argmax over several dims needs them flattened");
   for (int dim : dims) {
     if (between(op, Op::Max, Op::ArgMin) && extent(x, dim) == Dim(0)) {
-      return input_error(fmt::format("{}(): Expected reduction dim {} to have non-zero size.",
-                                     op_info(op).name, dim));
+      return input_error("{}(): Expected reduction dim {} to have non-zero size.", op_info(op).name,
+                         dim);
     }
   }
   Node node{op, {x}, dtype(x), {}, {}, "", 0, 0};
@@ -233,9 +229,9 @@ Result<NodeId> Builder::dot(NodeId a, NodeId b) {
   const Dim n = extent(a, 0), m = extent(b, 0);
   if (!(n == m)) {
     return input_error(
-        fmt::format("inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the "
-                    "same number of elements, but got {0} and {1} elements respectively",
-                    n.value(), m.value()));
+        "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of "
+        "elements, but got {0} and {1} elements respectively",
+        n.value(), m.value());
   }
   const NodeId row = KW_TRY(reshape(a, {1, n}));
   const NodeId column = KW_TRY(reshape(b, {m, 1}));
@@ -249,9 +245,8 @@ Result<NodeId> Builder::matrices(NodeId a, NodeId b) {
   const Shape left = graph_[a].shape, right = graph_[b].shape;
   const Dim rows = left[left.size() - 2], inner = left.back(), columns = right.back();
   if (!(inner == right[right.size() - 2])) {
-    return input_error(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
-                                   rows.value(), inner.value(), right[right.size() - 2].value(),
-                                   columns.value()));
+    return input_error("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", rows.value(),
+                       inner.value(), right[right.size() - 2].value(), columns.value());
   }
   guard_equal(inner, right[right.size() - 2]);
   Shape batch(left.begin(), left.end() - 2);
@@ -274,13 +269,12 @@ Result<NodeId> Builder::matrices(NodeId a, NodeId b) {
 
 Result<NodeId> Builder::matmul(NodeId a, NodeId b) {
   if (rank(a) == 0 || rank(b) == 0) {
-    return input_error(
-        fmt::format("both arguments to matmul need to be at least 1D, but they are {}D and {}D",
-                    rank(a), rank(b)));
+    return input_error("both arguments to matmul need to be at least 1D, but they are {}D and {}D",
+                       rank(a), rank(b));
   }
   if (dtype(a) != dtype(b)) {
-    return input_error(fmt::format("expected m1 and m2 to have the same dtype, but got: {} != {}",
-                                   torch_name(dtype(a)), torch_name(dtype(b))));
+    return input_error("expected m1 and m2 to have the same dtype, but got: {} != {}",
+                       torch_name(dtype(a)), torch_name(dtype(b)));
   }
   if (dtype(a) == DType::Bool || is_storage_only(dtype(a))) {
     return not_implemented(Op::MatMul, dtype(a));

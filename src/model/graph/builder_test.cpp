@@ -8,8 +8,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 NodeId make_input(Builder& b, const Shape& shape, DType type = DType::Fp32) {
   return b.input("x", type, shape);
 }

@@ -1,7 +1,5 @@
 #include "graph/compose_attention.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "graph/compose_move.h"
@@ -10,23 +8,21 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 Status check_operands(const Builder& b, NodeId query, NodeId key, NodeId value) {
   for (const NodeId x : {query, key, value}) {
     if (b.rank(x) < 2) {
-      return input_error(fmt::format(
+      return input_error(
           "scaled_dot_product_attention: Expected query, key, and value to all be at least 2 "
           "dimensional, but got {} dimensions",
-          b.rank(x)));
+          b.rank(x));
     }
     if (!tensor::is_float(b.dtype(x)) || b.dtype(x) != b.dtype(query)) {
-      return input_error(fmt::format(
+      return input_error(
           "Expected query, key, and value to have the same dtype, but got query.dtype: {} "
           "key.dtype: {} and value.dtype: {} instead.",
-          torch_name(b.dtype(query)), torch_name(b.dtype(key)), torch_name(b.dtype(value))));
+          torch_name(b.dtype(query)), torch_name(b.dtype(key)), torch_name(b.dtype(value)));
     }
   }
   return Done{};
@@ -40,9 +36,9 @@ Result<NodeId> shared_heads(Builder& b, NodeId x, NodeId query) {
   const Dim have = b.extent(x, b.rank(x) - 3), wanted = b.extent(query, b.rank(query) - 3);
   if (have.value() < 1 || wanted.value() % have.value() != 0) {
     return input_error(
-        fmt::format("Number of heads in key and value must divide the number of heads in query, "
-                    "but got {} and {}",
-                    have.value(), wanted.value()));
+        "Number of heads in key and value must divide the number of heads in query, but got {} and "
+        "{}",
+        have.value(), wanted.value());
   }
   const Dim times = floor_div(wanted, have);
   b.guard_equal(times * have, wanted);

@@ -13,7 +13,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
 using MaybeBias = std::optional<NodeId>;
 
 namespace {
@@ -44,12 +43,11 @@ std::string times_text(const Shape& shape) {
 
 Status check_types(const Builder& b, const Pieces& p, MaybeBias bias) {
   const DType type = b.dtype(p.x);
-  if (!tensor::is_float(type) || is_storage_only(type)) {
-    return input_error(fmt::format("\"convolution\" not implemented for '{}'", torch_name(type)));
-  }
+  if (!tensor::is_float(type) || is_storage_only(type))
+    return input_error("\"convolution\" not implemented for '{}'", torch_name(type));
   const auto differ = [&](NodeId other, const char* what) {
-    return input_error(fmt::format("Input type ({}) and {} type ({}) should be the same",
-                                   torch_name(type), what, torch_name(b.dtype(other))));
+    return input_error("Input type ({}) and {} type ({}) should be the same", torch_name(type),
+                       what, torch_name(b.dtype(other)));
   };
   if (b.dtype(p.weight) != type) return differ(p.weight, "weight");
   if (bias && b.dtype(*bias) != type) return differ(*bias, "bias");
@@ -64,23 +62,23 @@ Status check_channels(Builder& b, const Pieces& p, bool transposed) {
   const std::string size = values_text(w);
   if (groups <= 0) return input_error("non-positive groups is not supported");
   if (w[0].value() < groups) {
-    return input_error(fmt::format(
+    return input_error(
         "Given groups={0}, expected weight to be at least {0} at dimension 0, but got weight of "
         "size {1} instead",
-        groups, size));
+        groups, size);
   }
   if (w[0].value() % groups != 0) {
     return input_error(
-        fmt::format("Given groups={0}, expected weight to be divisible by {0} at dimension 0, but "
-                    "got weight of size {1} instead",
-                    groups, size));
+        "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight "
+        "of size {1} instead",
+        groups, size);
   }
   const Dim wanted = transposed ? w[0] : w[1] * p.groups;
   if (!(b.extent(p.x, 1) == wanted)) {
-    return input_error(fmt::format(
+    return input_error(
         "Given groups={}, weight of size {}, expected input{} to have {} channels, but got {} "
         "channels instead",
-        groups, size, values_text(b[p.x].shape), wanted.value(), b.extent(p.x, 1).value()));
+        groups, size, values_text(b[p.x].shape), wanted.value(), b.extent(p.x, 1).value());
   }
   b.guard_equal(b.extent(p.x, 1), wanted);
   if (p.groups.is_constant() && groups == 1) return Done{};
@@ -94,24 +92,24 @@ Status check_bias(Builder& b, NodeId weight, MaybeBias bias, const Dim& channels
     b.guard_equal(b.extent(*bias, 0), channels);
     return Done{};
   }
-  return input_error(fmt::format(
+  return input_error(
       "Given weight of size {}, expected bias to be 1-dimensional with {} elements, but got bias "
       "of size {} instead",
-      values_text(b[weight].shape), channels.value(), values_text(b[*bias].shape)));
+      values_text(b[weight].shape), channels.value(), values_text(b[*bias].shape));
 }
 
 Result<Pieces> pieces_of(Builder& b, NodeId x, NodeId weight, MaybeBias bias, const Dim& groups,
                          bool transposed) {
   Pieces p{x, weight, b.rank(weight) - 2, true, groups};
   if (p.spatial < 1 || p.spatial > 3) {
-    return input_error(fmt::format("expected a weight of 3 to 5 dimensions, but got size {}",
-                                   values_text(b[weight].shape)));
+    return input_error("expected a weight of 3 to 5 dimensions, but got size {}",
+                       values_text(b[weight].shape));
   }
   if (b.rank(x) != p.spatial + 1 && b.rank(x) != p.spatial + 2) {
-    return input_error(fmt::format(
+    return input_error(
         "Expected {}D (unbatched) or {}D (batched) input to conv{}{}d, but got input of size: {}",
         p.spatial + 1, p.spatial + 2, transposed ? "_transpose" : "", p.spatial,
-        values_text(b[x].shape)));
+        values_text(b[x].shape));
   }
   p.batched = b.rank(x) == p.spatial + 2;
   if (!p.batched) p.x = KW_TRY(unsqueeze(b, x, 0));
@@ -169,10 +167,10 @@ Result<Spans> spans_of(const Builder& b, const Pieces& p, const Conv& how) {
     spans.push_back(std::move(span));
   }
   if (fits) return spans;
-  return input_error(fmt::format(
+  return input_error(
       "Calculated padded input size per channel: {}. Kernel size: {}. Kernel size can't be greater "
       "than actual input size",
-      times_text(padded), times_text(kernel)));
+      times_text(padded), times_text(kernel));
 }
 
 // [N, C, S…] -> [N, G, C/G * K…, O…].
@@ -220,18 +218,18 @@ Result<Spans> transposed_spans(const Builder& b, const Pieces& p, const ConvTran
     if (pad < 0) return input_error("negative padding is not supported");
     if (more < 0) return input_error("negative output_padding is not supported");
     if (more >= span.stride && more >= span.dilation) {
-      return input_error(fmt::format(
+      return input_error(
           "output padding must be smaller than either stride or dilation, but got output_padding: "
           "{} stride: {} dilation: {}",
-          more, span.stride, span.dilation));
+          more, span.stride, span.dilation);
     }
     const Dim full = (b.extent(p.x, 2 + i) - Dim(1)) * Dim(span.stride) + reach(span);
     out->push_back(full - Dim(2 * pad) + Dim(more));
     if (out->back().value() < 1) {
-      return input_error(fmt::format(
+      return input_error(
           "Given input size per channel: {}. Calculated output size per channel: {}. Output size "
           "is too small",
-          b.extent(p.x, 2 + i).value(), out->back().value()));
+          b.extent(p.x, 2 + i).value(), out->back().value());
     }
     spans.push_back(std::move(span));
   }
@@ -270,9 +268,8 @@ Result<NodeId> im2col(Builder& b, NodeId x, const Spans& spans) {
   const int n = static_cast<int>(spans.size());
   const bool batched = b.rank(x) == n + 2;
   if (!batched && b.rank(x) != n + 1) {
-    return input_error(
-        fmt::format("Expected {}D or {}D (batch mode) tensor for input, but got size: {}", n + 1,
-                    n + 2, values_text(b[x].shape)));
+    return input_error("Expected {}D or {}D (batch mode) tensor for input, but got size: {}", n + 1,
+                       n + 2, values_text(b[x].shape));
   }
   const NodeId seen = KW_TRY(windows(b, x, spans, 0));
   const int first = b.rank(x) - n;
@@ -289,10 +286,10 @@ Result<NodeId> col2im(Builder& b, NodeId x, const Spans& spans, const Shape& ext
   const int n = static_cast<int>(spans.size());
   const bool batched = b.rank(x) == 3;
   if (!batched && b.rank(x) != 2) {
-    return input_error(fmt::format(
+    return input_error(
         "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
         "dimensions for input, but got: {}",
-        values_text(b[x].shape)));
+        values_text(b[x].shape));
   }
   Shape counts, kernel;
   for (size_t i = 0; i < spans.size(); ++i) {
@@ -301,18 +298,18 @@ Result<NodeId> col2im(Builder& b, NodeId x, const Spans& spans, const Shape& ext
   }
   const Dim rows = b.extent(x, batched ? 1 : 0), per_channel = count_of(kernel);
   if (per_channel.value() < 1 || rows.value() % per_channel.value() != 0) {
-    return input_error(fmt::format(
+    return input_error(
         "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
         "got input.size(1)={} and kernel_size={}.",
-        rows.value(), values_text(kernel)));
+        rows.value(), values_text(kernel));
   }
   const Dim places = b.extent(x, batched ? 2 : 1);
   if (!(places == count_of(counts)) || counts[0].value() < 1) {
-    return input_error(fmt::format(
+    return input_error(
         "Given output_size={}, kernel_size={}, expected size of input's dimension 2 to match the "
         "calculated number of sliding blocks {} = {}, but got input.size(2)={}.",
         values_text(extents), values_text(kernel), times_text(counts), count_of(counts).value(),
-        places.value()));
+        places.value());
   }
   Shape columns;
   if (batched) columns.push_back(b.extent(x, 0));

@@ -1,12 +1,8 @@
 // Triangles and diagonals, as masks that compare row and column numbers.
-#include <fmt/core.h>
-
 #include "graph/compose_move.h"
 #include "graph/term.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -20,9 +16,7 @@ Term column_numbers(Formula& f, const Dim& columns) {
 
 template <typename Keep>
 Result<NodeId> triangle(Builder& b, NodeId x, const char* what, Keep keep) {
-  if (b.rank(x) < 2) {
-    return input_error(fmt::format("{}: input tensor must have at least 2 dimensions", what));
-  }
+  if (b.rank(x) < 2) return input_error("{}: input tensor must have at least 2 dimensions", what);
   Formula f(b);
   const Dim rows = b.extent(x, b.rank(x) - 2), columns = b.extent(x, b.rank(x) - 1);
   const Term kept = keep(row_numbers(f, rows), column_numbers(f, columns));
@@ -36,10 +30,8 @@ Result<MatrixDims> two_dims(Builder& b, NodeId x, int first, int second, const c
   MatrixDims dims;
   dims.first = KW_TRY(b.wrap_dim(first, x));
   dims.second = KW_TRY(b.wrap_dim(second, x));
-  if (dims.first == dims.second) {
-    return input_error(
-        fmt::format("{} dimensions cannot be identical {}, {}", what, first, second));
-  }
+  if (dims.first == dims.second)
+    return input_error("{} dimensions cannot be identical {}, {}", what, first, second);
   return dims;
 }
 
@@ -101,7 +93,7 @@ Result<NodeId> diag_embed(Builder& b, NodeId x, const Dim& offset, int first, in
 Result<NodeId> diag(Builder& b, NodeId x, const Dim& offset) {
   if (b.rank(x) == 1) return diag_embed(b, x, offset, 0, 1);
   if (b.rank(x) == 2) return diagonal(b, x, offset, 0, 1);
-  return input_error(fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", b.rank(x)));
+  return input_error("diag(): Supports 1D or 2D tensors. Got {}D", b.rank(x));
 }
 
 }  // namespace kw::graph

@@ -7,9 +7,6 @@
 // integer arithmetic per index.
 #include "graph/compose_index.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <numeric>
 
 #include "graph/compose_move.h"
@@ -17,15 +14,13 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 Result<NodeId> index_tensor(Builder& b, NodeId index, const char* what, bool int32_too) {
   if (b.dtype(index) == DType::Int64) return index;
   if (int32_too && b.dtype(index) == DType::Int32) return b.cast(index, DType::Int64);
-  return input_error(fmt::format("{}(): Expected dtype {} for index", what,
-                                 int32_too ? "int32 or int64" : "int64"));
+  return input_error("{}(): Expected dtype {} for index", what,
+                     int32_too ? "int32 or int64" : "int64");
 }
 
 Result<NodeId> lookup(Builder& b, Op op, NodeId x, NodeId index, int dim) {
@@ -40,10 +35,10 @@ Result<NodeId> cut_to(Builder& b, NodeId x, NodeId index, int except, const char
     if (i == except) continue;
     const Dim have = b.extent(x, i), want = b.extent(index, i);
     if (want.value() > have.value()) {
-      return input_error(fmt::format(
+      return input_error(
           "{}: Size does not match at dimension {} expected index {} to be no larger than {} apart "
           "from dimension {}",
-          what, i, shape_text(b[index].shape), shape_text(b[x].shape), except));
+          what, i, shape_text(b[index].shape), shape_text(b[x].shape), except);
     }
     if (want == have) {
       b.guard_equal(want, have);
@@ -83,8 +78,7 @@ Result<NodeId> scatter_slices(Builder& b, NodeId x, int dim, NodeId index, NodeI
                               ScatterMode mode, const char* what) {
   const NodeId line = KW_TRY(index_tensor(b, index, what, true));
   const NodeId flat = KW_TRY(at_least_1d(b, line));
-  if (b.rank(flat) != 1)
-    return input_error(fmt::format("{}(): Index is supposed to be a vector", what));
+  if (b.rank(flat) != 1) return input_error("{}(): Index is supposed to be a vector", what);
   const Shape shape = b[x].shape;
   if (shape.empty()) {
     const NodeId vector = KW_TRY(b.reshape(x, {1}));
@@ -93,15 +87,15 @@ Result<NodeId> scatter_slices(Builder& b, NodeId x, int dim, NodeId index, NodeI
     return b.reshape(result, {});
   }
   if (b.dtype(source) != b.dtype(x)) {
-    return input_error(fmt::format("{}(): self ({}) and source ({}) must have the same scalar type",
-                                   what, torch_name(b.dtype(x)), torch_name(b.dtype(source))));
+    return input_error("{}(): self ({}) and source ({}) must have the same scalar type", what,
+                       torch_name(b.dtype(x)), torch_name(b.dtype(source)));
   }
   Shape want = shape, ones(shape.size(), Dim(1));
   want[static_cast<size_t>(dim)] = b.extent(flat, 0);
   ones[static_cast<size_t>(dim)] = b.extent(flat, 0);
   if (b[source].shape != want) {
-    return input_error(fmt::format("{}(): source has shape {}, expected {}", what,
-                                   shape_text(b[source].shape), shape_text(want)));
+    return input_error("{}(): source has shape {}, expected {}", what, shape_text(b[source].shape),
+                       shape_text(want));
   }
   const NodeId lined = KW_TRY(b.reshape(flat, ones));
   const NodeId spread = KW_TRY(b.expand(lined, b[source].shape));
@@ -179,9 +173,8 @@ Result<NodeId> take(Builder& b, NodeId x, NodeId index) {
 // The dims of the index go where PyTorch puts them: in place when the indexed dims are adjacent,
 // otherwise in front.
 Result<NodeId> index(Builder& b, NodeId x, const std::vector<std::optional<NodeId>>& indices) {
-  if (static_cast<int>(indices.size()) > b.rank(x)) {
-    return input_error(fmt::format("too many indices for tensor of dimension {}", b.rank(x)));
-  }
+  if (static_cast<int>(indices.size()) > b.rank(x))
+    return input_error("too many indices for tensor of dimension {}", b.rank(x));
   Dims indexed, others;
   std::vector<NodeId> places;
   for (int i = 0; i < b.rank(x); ++i) {
@@ -273,18 +266,25 @@ Result<NodeId> index_copy(Builder& b, NodeId x, int dim, NodeId index, NodeId so
   return scatter_slices(b, x, at, index, source, ScatterMode::Set, "index_copy");
 }
 
+namespace {
+
+/// The number that fills elements of `x`, as a tensor.
+Result<NodeId> filling(Builder& b, NodeId x, Operand value, const char* function) {
+  if (value.is_tensor() && b.rank(value.node) != 0) {
+    return input_error(
+        "{} only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+        function, b.rank(value.node));
+  }
+  if (!value.is_tensor() && tensor::is_float(b.dtype(x)))
+    value = Operand::of(round_to(b.dtype(x), value.number));
+  return b.as_tensor(value, b.dtype(x));
+}
+
+}  // namespace
+
 Result<NodeId> index_fill(Builder& b, NodeId x, int dim, NodeId index, Operand value) {
   const int at = KW_TRY(b.wrap_dim(dim, x));
-  if (value.is_tensor() && b.rank(value.node) != 0) {
-    return input_error(fmt::format(
-        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} "
-        "dimension(s).",
-        b.rank(value.node)));
-  }
-  if (!value.is_tensor() && tensor::is_float(b.dtype(x))) {
-    value = Operand::of(round_to(b.dtype(x), value.number));
-  }
-  const NodeId number = KW_TRY(b.as_tensor(value, b.dtype(x)));
+  const NodeId number = KW_TRY(filling(b, x, value, "index_fill_"));
   Shape shape = b[x].shape;
   if (!shape.empty()) shape[static_cast<size_t>(at)] = count_of(b[index].shape);
   const NodeId source = KW_TRY(b.expand(number, shape));
@@ -296,16 +296,7 @@ Result<NodeId> masked_fill(Builder& b, NodeId x, NodeId mask, Operand value) {
     return input_error("masked_fill only supports boolean masks, but got mask with dtype " +
                        std::string(torch_name(b.dtype(mask))));
   }
-  if (value.is_tensor() && b.rank(value.node) != 0) {
-    return input_error(fmt::format(
-        "masked_fill only supports a 0-dimensional value tensor, but got tensor with {} "
-        "dimension(s).",
-        b.rank(value.node)));
-  }
-  if (!value.is_tensor() && tensor::is_float(b.dtype(x))) {
-    value = Operand::of(round_to(b.dtype(x), value.number));
-  }
-  const NodeId number = KW_TRY(b.as_tensor(value, b.dtype(x)));
+  const NodeId number = KW_TRY(filling(b, x, value, "masked_fill"));
   return b.where(mask, Operand::tensor(number), Operand::tensor(x));
 }
 
@@ -323,7 +314,7 @@ namespace {
 
 Status check_probability(double p) {
   if (p >= 0 && p <= 1) return Done{};
-  return input_error(fmt::format("dropout probability has to be between 0 and 1, but got {}", p));
+  return input_error("dropout probability has to be between 0 and 1, but got {}", p);
 }
 
 }  // namespace

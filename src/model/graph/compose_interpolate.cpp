@@ -7,8 +7,6 @@
 // checked.
 #include "graph/compose_interpolate.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "graph/compose_index.h"
@@ -16,8 +14,6 @@
 #include "graph/term.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -39,10 +35,10 @@ Status check_places(const Resize& to, bool exact) {
   for (int64_t i = 0; i < size && size <= kLongestCheck; ++i) {
     const int64_t meant = exact ? (2 * i + 1) * num / (2 * den) : i * num / den;
     if (place_in_kernel(to, i, exact) != meant) {
-      return input_error(fmt::format(
+      return input_error(
           "interpolate(): which element is the nearest to element {} of {} is decided by rounding "
           "errors; another size has an answer",
-          i, size));
+          i, size);
     }
   }
   return Done{};

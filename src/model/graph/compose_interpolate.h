@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 
 #include "graph/builder.h"
 

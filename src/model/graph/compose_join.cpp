@@ -4,15 +4,11 @@
 // one Pad node; padding from the tensor itself joins slices of it. Index tensors could express all
 // of these, but would hide the regular access from code generators. The cost: the sign and size of
 // each pad and shift become guards of the trace.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "graph/compose_move.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -26,16 +22,16 @@ Status check_joinable(Builder& b, const std::vector<NodeId>& tensors, int dim) {
   for (size_t i = 1; i < tensors.size(); ++i) {
     const Shape other = b[tensors[i]].shape;
     if (other.size() != first.size()) {
-      return input_error(fmt::format("Tensors must have same number of dimensions: got {} and {}",
-                                     first.size(), other.size()));
+      return input_error("Tensors must have same number of dimensions: got {} and {}", first.size(),
+                         other.size());
     }
     for (size_t d = 0; d < first.size(); ++d) {
       if (static_cast<int>(d) == dim) continue;
       if (!(other[d] == first[d])) {
         return input_error(
-            fmt::format("Sizes of tensors must match except in dimension {}. Expected size {} but "
-                        "got size {} for tensor number {} in the list.",
-                        dim, first[d].value(), other[d].value(), i));
+            "Sizes of tensors must match except in dimension {}. Expected size {} but got size {} "
+            "for tensor number {} in the list.",
+            dim, first[d].value(), other[d].value(), i);
       }
       b.guard_equal(other[d], first[d]);
     }
@@ -74,9 +70,9 @@ struct Edge {
 
 Error too_much(const Builder& b, NodeId x, const Edge& edge, int dim) {
   return input_error(
-      fmt::format("Padding size should be less than the corresponding input dimension, but got: "
-                  "padding ({}, {}) at dimension {} of input {}",
-                  edge.front.value(), edge.back.value(), dim, shape_text(b[x].shape)));
+      "Padding size should be less than the corresponding input dimension, but got: padding ({}, "
+      "{}) at dimension {} of input {}",
+      edge.front.value(), edge.back.value(), dim, shape_text(b[x].shape));
 }
 
 // The padding of width `size` in front of (or behind) x along one dim.
@@ -126,8 +122,8 @@ Result<NodeId> cut_edges(Builder& b, NodeId x, int dim, const Edge& edge) {
   const Dim start = edge.front.value() < 0 ? Dim(0) - edge.front : Dim(0);
   const Dim stop = edge.back.value() < 0 ? extent + edge.back : extent;
   if (start.value() > stop.value()) {
-    return input_error(fmt::format("padding ({}, {}) leaves nothing of dimension {} of size {}",
-                                   edge.front.value(), edge.back.value(), dim, extent.value()));
+    return input_error("padding ({}, {}) leaves nothing of dimension {} of size {}",
+                       edge.front.value(), edge.back.value(), dim, extent.value());
   }
   b.guard_at_most(start, stop);
   return b.slice(x, dim, start, stop);
@@ -154,10 +150,8 @@ Result<NodeId> cat(Builder& b, std::vector<NodeId> tensors, int dim) {
   if (tensors.empty()) return input_error("torch.cat(): expected a non-empty list of Tensors");
   std::vector<Operand> operands;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (b.rank(tensors[i]) == 0) {
-      return input_error(
-          fmt::format("zero-dimensional tensor (at position {}) cannot be concatenated", i));
-    }
+    if (b.rank(tensors[i]) == 0)
+      return input_error("zero-dimensional tensor (at position {}) cannot be concatenated", i);
     operands.push_back(Operand::tensor(tensors[i]));
   }
   const DType type = KW_TRY(b.result_type(operands));
@@ -174,9 +168,9 @@ Result<NodeId> stack(Builder& b, std::vector<NodeId> tensors, int dim) {
   if (tensors.empty()) return input_error("stack expects a non-empty TensorList");
   for (size_t i = 1; i < tensors.size(); ++i) {
     if (b[tensors[i]].shape != b[tensors[0]].shape) {
-      return input_error(fmt::format(
+      return input_error(
           "stack expects each tensor to be equal size, but got {} at entry 0 and {} at entry {}",
-          shape_text(b[tensors[0]].shape), shape_text(b[tensors[i]].shape), i));
+          shape_text(b[tensors[0]].shape), shape_text(b[tensors[i]].shape), i);
     }
   }
   const int places = b.rank(tensors[0]) + 1;
@@ -194,10 +188,8 @@ Result<NodeId> repeat(Builder& b, NodeId x, const Shape& times) {
   const size_t ahead = times.size() - from.size();
   Shape apart, wide, whole;
   for (size_t i = 0; i < times.size(); ++i) {
-    if (times[i].value() < 0) {
-      return input_error(
-          fmt::format("Trying to create tensor with negative dimension {}", times[i].value()));
-    }
+    if (times[i].value() < 0)
+      return input_error("Trying to create tensor with negative dimension {}", times[i].value());
     const Dim extent = i < ahead ? Dim(1) : from[i - ahead];
     apart.insert(apart.end(), {Dim(1), extent});
     wide.insert(wide.end(), {times[i], extent});
@@ -238,8 +230,8 @@ Result<NodeId> roll(Builder& b, NodeId x, const std::vector<Dim>& shifts, const 
     return b.reshape(rolled, b[x].shape);
   }
   if (shifts.size() != dims.size() || shifts.empty()) {
-    return input_error(fmt::format("shifts and dimensions must align. shifts: {}, dims:{}",
-                                   shifts.size(), dims.size()));
+    return input_error("shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(),
+                       dims.size());
   }
   for (size_t i = 0; i < dims.size(); ++i) {
     const int at = KW_TRY(b.wrap_dim(dims[i], x));
@@ -253,18 +245,17 @@ Result<NodeId> pad(Builder& b, NodeId x, const std::vector<Dim>& pads, PadMode m
   const size_t rank = b[x].shape.size();
   if (pads.size() % 2 != 0) return input_error("Padding length must be divisible by 2");
   if (pads.size() / 2 > rank) {
-    return input_error(fmt::format(
+    return input_error(
         "Padding length should be less than or equal to two times the input dimension but got "
         "padding length {} and input of dimension {}",
-        pads.size(), rank));
+        pads.size(), rank);
   }
   const size_t padded = pads.size() / 2;
   if (mode != PadMode::Constant && rank != padded + 1 && rank != padded + 2) {
     return input_error(
-        fmt::format("Padding size {} is not supported for {}D input tensor: without "
-                    "mode='constant' it pads the "
-                    "last {} of {} or {} dimensions",
-                    pads.size(), rank, padded, padded + 1, padded + 2));
+        "Padding size {} is not supported for {}D input tensor: without mode='constant' it pads "
+        "the last {} of {} or {} dimensions",
+        pads.size(), rank, padded, padded + 1, padded + 2);
   }
   std::vector<Edge> edges(rank, Edge{0, 0});
   for (size_t i = 0; i < padded; ++i) {

@@ -6,26 +6,22 @@
 // two casts that code generators must recognise.
 #include "graph/compose_matmul.h"
 
-#include <fmt/core.h>
-
 #include "graph/compose_move.h"
 #include "graph/term.h"
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 Status need_rank(const Builder& b, NodeId x, int rank, const char* what) {
   if (b.rank(x) == rank) return Done{};
-  return input_error(fmt::format("{}, got {}-D tensor", what, b.rank(x)));
+  return input_error("{}, got {}-D tensor", what, b.rank(x));
 }
 
 Status need_same_dtype(const Builder& b, NodeId x, NodeId y) {
   if (b.dtype(x) == b.dtype(y)) return Done{};
-  return input_error(fmt::format("mat1 and mat2 must have the same dtype, but got {} and {}",
-                                 torch_name(b.dtype(x)), torch_name(b.dtype(y))));
+  return input_error("mat1 and mat2 must have the same dtype, but got {} and {}",
+                     torch_name(b.dtype(x)), torch_name(b.dtype(y)));
 }
 
 // The product in its accumulation type, so that a term can be added before rounding.
@@ -78,9 +74,9 @@ Status check_batches(Builder& b, NodeId x, NodeId y) {
   const Shape& left = b[x].shape;
   const Shape& right = b[y].shape;
   if (left[0] == right[0] && left[2] == right[1]) return Done{};
-  return input_error(fmt::format(
+  return input_error(
       "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}].",
-      left[0].value(), left[2].value(), right[0].value(), right[1].value()));
+      left[0].value(), left[2].value(), right[0].value(), right[1].value());
 }
 
 }  // namespace
@@ -112,8 +108,8 @@ Result<NodeId> outer(Builder& b, NodeId x, NodeId y) {
 Result<NodeId> linear(Builder& b, NodeId x, NodeId weight, std::optional<NodeId> bias) {
   KW_TRY(need_same_dtype(b, x, weight));
   if (b.rank(weight) > 2 || b.rank(weight) == 0) {
-    return input_error(fmt::format("linear(): weight must be a matrix or a vector, got {}-D tensor",
-                                   b.rank(weight)));
+    return input_error("linear(): weight must be a matrix or a vector, got {}-D tensor",
+                       b.rank(weight));
   }
   const NodeId turned = b.rank(weight) == 2 ? KW_TRY(transpose(b, weight, 0, 1)) : weight;
   if (!bias) return b.matmul(x, turned);

@@ -6,22 +6,16 @@
 // holds only for the same number of pieces.
 #include "graph/compose_move.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
-#include "graph/term.h"
-
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
 constexpr int64_t kMostPieces = 1 << 16;  // one node per piece
 
 Error no_dims(const char* what) {
-  return input_error(fmt::format("{} cannot be applied to a 0-dim tensor.", what));
+  return input_error("{} cannot be applied to a 0-dim tensor.", what);
 }
 
 // A position in 0 … extent by Python's rules: negative counts from the end, then clamped.
@@ -56,9 +50,7 @@ Result<std::vector<NodeId>> cut(Builder& b, NodeId x, int dim, const std::vector
 // `count` pieces of `size`. The last piece ends at the end of the tensor and may be smaller.
 Result<std::vector<NodeId>> cut_evenly(Builder& b, NodeId x, int dim, const Dim& size,
                                        int64_t count) {
-  if (count > kMostPieces) {
-    return input_error(fmt::format("more than {} pieces of one tensor", kMostPieces));
-  }
+  if (count > kMostPieces) return input_error("more than {} pieces of one tensor", kMostPieces);
   const Dim extent = b.extent(x, dim);
   const Dim whole = size * Dim(count);
   if (whole == extent) b.guard_equal(whole, extent);
@@ -88,10 +80,10 @@ Result<NodeId> transpose(Builder& b, NodeId x, int first, int second) {
 
 Result<NodeId> movedim(Builder& b, NodeId x, const Dims& from, const Dims& to) {
   if (from.size() != to.size()) {
-    return input_error(fmt::format(
+    return input_error(
         "movedim: Invalid source or destination dims: source ({} dims) should contain the same "
         "number of dims as destination ({} dims)",
-        from.size(), to.size()));
+        from.size(), to.size());
   }
   KW_TRY(b.wrap_dims(from, x));
   KW_TRY(b.wrap_dims(to, x));
@@ -118,7 +110,7 @@ Result<NodeId> squeeze(Builder& b, NodeId x, const Dims& dims) {
   Shape shape;
   for (int i = 0; i < b.rank(x); ++i) {
     const Dim extent = b.extent(x, i);
-    const bool named = std::binary_search(wrapped.begin(), wrapped.end(), i);
+    const bool named = std::ranges::binary_search(wrapped, i);
     if (named && extent == Dim(1)) {
       b.guard_equal(extent, Dim(1));
     } else {
@@ -131,9 +123,8 @@ Result<NodeId> squeeze(Builder& b, NodeId x, const Dims& dims) {
 Result<NodeId> unsqueeze(Builder& b, NodeId x, int dim) {
   const int places = b.rank(x) + 1;
   if (dim < -places || dim >= places) {
-    return input_error(
-        fmt::format("Dimension out of range (expected to be in range of [{}, {}], but got {})",
-                    -places, places - 1, dim));
+    return input_error("Dimension out of range (expected to be in range of [{}, {}], but got {})",
+                       -places, places - 1, dim);
   }
   Shape shape = b[x].shape;
   shape.insert(shape.begin() + (dim < 0 ? dim + places : dim), Dim(1));
@@ -170,10 +161,10 @@ Result<NodeId> unflatten(Builder& b, NodeId x, int dim, const Shape& sizes) {
   const bool fits = open == 1 ? known.value() > 0 && extent.value() % known.value() == 0
                               : open == 0 && known == extent;
   if (!fits) {
-    return input_error(fmt::format(
+    return input_error(
         "unflatten: Provided sizes {} don't multiply up to the size of dim {} ({}) in the input "
         "tensor",
-        shape_text(sizes), at, extent.value()));
+        shape_text(sizes), at, extent.value());
   }
   Shape shape(b[x].shape.begin(), b[x].shape.begin() + at);
   for (const Dim& size : sizes) {
@@ -208,8 +199,8 @@ Result<NodeId> narrow(Builder& b, NodeId x, int dim, const Dim& start, const Dim
   const Dim first = start.value() < 0 ? extent + start : start;
   if (first.value() < 0 || first.value() > extent.value() ||
       length.value() > extent.value() - first.value()) {
-    return input_error(fmt::format("start ({}) + length ({}) exceeds dimension size ({}).",
-                                   start.value(), length.value(), extent.value()));
+    return input_error("start ({}) + length ({}) exceeds dimension size ({}).", start.value(),
+                       length.value(), extent.value());
   }
   if (start.value() < 0) b.guard_at_most(Dim(0) - start, extent);
   b.guard_at_most(first + length, extent);
@@ -221,8 +212,8 @@ Result<NodeId> select(Builder& b, NodeId x, int dim, const Dim& index) {
   if (b.rank(x) == 0) return no_dims("select()");
   const Dim extent = b.extent(x, at);
   if (index.value() < -extent.value() || index.value() >= extent.value()) {
-    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}",
-                                   index.value(), at, extent.value()));
+    return input_error("index {} is out of bounds for dimension {} with size {}", index.value(), at,
+                       extent.value());
   }
   const Dim place = clamp_place(b, index, extent);
   b.guard_at_most(place + Dim(1), extent);
@@ -243,9 +234,9 @@ Result<std::vector<NodeId>> split(Builder& b, NodeId x, const Dim& size, int dim
   if (b.rank(x) == 0) return no_dims("split()");
   const int64_t extent = b.extent(x, at).value();
   if (size.value() < 0 || (size.value() == 0 && extent != 0)) {
-    return input_error(fmt::format(
+    return input_error(
         "split expects split_size be non-negative and above 0 for a dim of {}, but got {}", extent,
-        size.value()));
+        size.value());
   }
   if (extent == 0) return std::vector<NodeId>{x};
   return cut_evenly(b, x, at, size, (extent - 1) / size.value() + 1);
@@ -259,27 +250,25 @@ Result<std::vector<NodeId>> split_sizes(Builder& b, NodeId x, const Shape& sizes
   for (const Dim& size : sizes) {
     if (size.value() < 0) {
       return input_error(
-          fmt::format("split_with_sizes expects split_sizes have only non-negative "
-                      "entries, but got split_sizes={}",
-                      shape_text(sizes)));
+          "split_with_sizes expects split_sizes have only non-negative entries, but got "
+          "split_sizes={}",
+          shape_text(sizes));
     }
     end = end + size;
     ends.push_back(end);
   }
   if (!(end == b.extent(x, at))) {
     return input_error(
-        fmt::format("split_with_sizes expects split_sizes to sum exactly to {} "
-                    "(input tensor's size at dimension {}), but got split_sizes={}",
-                    b.extent(x, at).value(), at, shape_text(sizes)));
+        "split_with_sizes expects split_sizes to sum exactly to {} (input tensor's size at "
+        "dimension {}), but got split_sizes={}",
+        b.extent(x, at).value(), at, shape_text(sizes));
   }
   b.guard_equal(end, b.extent(x, at));
   return cut(b, x, at, ends);
 }
 
 Result<std::vector<NodeId>> chunk(Builder& b, NodeId x, int64_t count, int dim) {
-  if (count <= 0) {
-    return input_error(fmt::format("chunk expects `chunks` to be greater than 0, got: {}", count));
-  }
+  if (count <= 0) return input_error("chunk expects `chunks` to be greater than 0, got: {}", count);
   const int at = KW_TRY(b.wrap_dim(dim, x));
   if (b.rank(x) == 0) return no_dims("chunk()");
   const Dim extent = b.extent(x, at);
@@ -292,8 +281,8 @@ Result<std::vector<NodeId>> chunk(Builder& b, NodeId x, int64_t count, int dim) 
 
 Result<std::vector<NodeId>> tensor_split(Builder& b, NodeId x, int64_t count, int dim) {
   if (count <= 0 || count > kMostPieces) {
-    return input_error(fmt::format(
-        "number of sections must be larger than 0 and at most {}, got {}", kMostPieces, count));
+    return input_error("number of sections must be larger than 0 and at most {}, got {}",
+                       kMostPieces, count);
   }
   const int at = KW_TRY(b.wrap_dim(dim, x));
   if (b.rank(x) == 0) return no_dims("tensor_split()");

@@ -7,8 +7,6 @@
 // fold it into one multiply-add.
 #include "graph/compose_norm.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,15 +16,13 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 constexpr int64_t kWidestResponse = 1024;  // one addition per neighbour
 
 Status need_float(const Builder& b, NodeId x, const char* what) {
   if (tensor::is_float(b.dtype(x)) && !is_storage_only(b.dtype(x))) return Done{};
-  return input_error(fmt::format("\"{}\" not implemented for '{}'", what, torch_name(b.dtype(x))));
+  return input_error("\"{}\" not implemented for '{}'", what, torch_name(b.dtype(x)));
 }
 
 // softmax and log_softmax. `finish` combines x - max, its exponentials and their sum.
@@ -62,16 +58,16 @@ Result<Dims> normalized_dims(Builder& b, NodeId x, const Shape& normalized, Mayb
                                                     shape.end() - static_cast<long>(n));
   if (!fits) {
     const std::string list = values_text(normalized);
-    return input_error(fmt::format(
+    return input_error(
         "Given normalized_shape={}, expected input with shape [*, {}, but got input of size{}",
-        list, list.substr(1), values_text(shape)));
+        list, list.substr(1), values_text(shape));
   }
   for (const MaybeNode& part : {weight, bias}) {
     if (part && b[*part].shape != normalized) {
       return input_error(
-          fmt::format("Expected weight and bias to be of same shape as normalized_shape, but got "
-                      "shape {} and normalized_shape = {}",
-                      values_text(b[*part].shape), values_text(normalized)));
+          "Expected weight and bias to be of same shape as normalized_shape, but got shape {} and "
+          "normalized_shape = {}",
+          values_text(b[*part].shape), values_text(normalized));
     }
   }
   Dims dims(n);
@@ -99,8 +95,8 @@ Statistics statistics(const Term& x, const Dims& dims, const Dim& count) {
 Result<NodeId> as_channels(Builder& b, NodeId vector, NodeId x, const char* what) {
   const Dim channels = b.extent(x, 1);
   if (b.rank(vector) != 1 || !(b.extent(vector, 0) == channels)) {
-    return input_error(fmt::format("{} should contain {} elements not {}", what, channels.value(),
-                                   count_of(b[vector].shape).value()));
+    return input_error("{} should contain {} elements not {}", what, channels.value(),
+                       count_of(b[vector].shape).value());
   }
   b.guard_equal(b.extent(vector, 0), channels);
   Shape shape(b[x].shape.size(), Dim(1));
@@ -111,8 +107,8 @@ Result<NodeId> as_channels(Builder& b, NodeId vector, NodeId x, const char* what
 Status need_channels(const Builder& b, NodeId x, const char* what) {
   KW_TRY(need_float(b, x, what));
   if (b.rank(x) >= 2) return Done{};
-  return input_error(fmt::format(
-      "{}: Expected at least 2 dimensions for input tensor but received {}", what, b.rank(x)));
+  return input_error("{}: Expected at least 2 dimensions for input tensor but received {}", what,
+                     b.rank(x));
 }
 
 Result<NodeId> affine(Formula& f, Term y, NodeId x, const ChannelNorm& norm) {
@@ -209,10 +205,10 @@ Result<NodeId> group_norm(Builder& b, NodeId x, int64_t groups, MaybeNode weight
   const Shape shape = b[x].shape;
   const Dim channels = shape[1];
   if (groups <= 0 || channels.value() % groups != 0) {
-    return input_error(fmt::format(
+    return input_error(
         "Expected number of channels in input to be divisible by num_groups, but got input of "
         "shape {} and num_groups={}",
-        values_text(shape), groups));
+        values_text(shape), groups);
   }
   const Dim each = floor_div(channels, Dim(groups));
   const Dim rest = count_of(Shape(shape.begin() + 2, shape.end()));
@@ -243,9 +239,8 @@ Result<NodeId> batch_norm(Builder& b, NodeId x, const ChannelNorm& norm) {
   if (!norm.training) return by_running(b, x, norm);
   const Dims dims = all_but_channels(b, x, 0);
   if (extents_of(b, x, dims) == Dim(1)) {
-    return input_error(
-        fmt::format("Expected more than 1 value per channel when training, got input size {}",
-                    values_text(b[x].shape)));
+    return input_error("Expected more than 1 value per channel when training, got input size {}",
+                       values_text(b[x].shape));
   }
   return by_statistics(b, x, dims, norm);
 }
@@ -255,9 +250,8 @@ Result<NodeId> instance_norm(Builder& b, NodeId x, const ChannelNorm& norm) {
   if (!norm.training) return by_running(b, x, norm);
   const Dims dims = all_but_channels(b, x, 2);
   if (dims.empty() || extents_of(b, x, dims) == Dim(1)) {
-    return input_error(
-        fmt::format("Expected more than 1 spatial element when training, got input size {}",
-                    values_text(b[x].shape)));
+    return input_error("Expected more than 1 spatial element when training, got input size {}",
+                       values_text(b[x].shape));
   }
   return by_statistics(b, x, dims, norm);
 }
@@ -287,14 +281,10 @@ Result<RunningStats> batch_norm_update(Builder& b, NodeId x, const ChannelNorm& 
 Result<NodeId> local_response_norm(Builder& b, NodeId x, int64_t size, double alpha, double beta,
                                    double k) {
   KW_TRY(need_float(b, x, "local_response_norm"));
-  if (b.rank(x) < 3) {
-    return input_error(
-        fmt::format("Expected 3D or higher dimensionality input (got {} dimensions)", b.rank(x)));
-  }
-  if (size < 1 || size > kWidestResponse) {
-    return input_error(
-        fmt::format("local_response_norm: size must be between 1 and {}", kWidestResponse));
-  }
+  if (b.rank(x) < 3)
+    return input_error("Expected 3D or higher dimensionality input (got {} dimensions)", b.rank(x));
+  if (size < 1 || size > kWidestResponse)
+    return input_error("local_response_norm: size must be between 1 and {}", kWidestResponse);
   Formula f(b);
   const NodeId squares = KW_TRY(f.done(f(x) * f(x)));
   std::vector<Dim> pads(2 * static_cast<size_t>(b.rank(x) - 1), Dim(0));

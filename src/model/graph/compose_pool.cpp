@@ -16,39 +16,32 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 Status check_pooled(const Builder& b, NodeId x, size_t dims, const char* what) {
   const DType type = b.dtype(x);
-  if (!tensor::is_float(type) || is_storage_only(type)) {
-    return input_error(fmt::format("\"{}\" not implemented for '{}'", what, torch_name(type)));
-  }
+  if (!tensor::is_float(type) || is_storage_only(type))
+    return input_error("\"{}\" not implemented for '{}'", what, torch_name(type));
   const size_t rank = b[x].shape.size();
   if (rank == dims + 1 || rank == dims + 2) return Done{};
-  return input_error(
-      fmt::format("{}{}d: Expected {}D or {}D (batch mode) tensor for input, but got: {}", what,
-                  dims, dims + 1, dims + 2, values_text(b[x].shape)));
+  return input_error("{}{}d: Expected {}D or {}D (batch mode) tensor for input, but got: {}", what,
+                     dims, dims + 1, dims + 2, values_text(b[x].shape));
 }
 
 Status check_pool(const Pool& pool) {
   for (size_t i = 0; i < pool.kernel.size(); ++i) {
     const int64_t size = pool.kernel[i], pad = pool.padding[i], dilation = pool.dilation[i];
-    if (size <= 0) {
-      return input_error(fmt::format("kernel size should be greater than zero, but got {}", size));
-    }
+    if (size <= 0) return input_error("kernel size should be greater than zero, but got {}", size);
     if (pool.stride[i] == 0) return input_error("stride should not be zero");
     if (pool.stride[i] < 0) return input_error("stride should be greater than zero");
-    if (dilation <= 0) {
-      return input_error(fmt::format("dilation should be greater than zero, but got {}", dilation));
-    }
-    if (pad < 0) return input_error(fmt::format("pad must be non-negative, but got pad: {}", pad));
+    if (dilation <= 0)
+      return input_error("dilation should be greater than zero, but got {}", dilation);
+    if (pad < 0) return input_error("pad must be non-negative, but got pad: {}", pad);
     if (pad > ((size - 1) * dilation + 1) / 2) {
       return input_error(
-          fmt::format("pad should be at most half of effective kernel size, but got pad={}, "
-                      "kernel_size={} and dilation={}",
-                      pad, size, dilation));
+          "pad should be at most half of effective kernel size, but got pad={}, kernel_size={} and "
+          "dilation={}",
+          pad, size, dilation);
     }
   }
   return Done{};
@@ -97,9 +90,8 @@ Result<Spans> pool_spans(Builder& b, NodeId x, const Pool& pool) {
   }
   if (fits) return spans;
   const size_t channels = shape.size() - n - 1;
-  return input_error(
-      fmt::format("Given input size: {}. Calculated output size: {}. Output size is too small",
-                  sizes_text(shape, channels), sizes_text(out, channels)));
+  return input_error("Given input size: {}. Calculated output size: {}. Output size is too small",
+                     sizes_text(shape, channels), sizes_text(out, channels));
 }
 
 Dims last_dims(const Builder& b, NodeId x, size_t count) {
@@ -215,10 +207,10 @@ Result<std::vector<Bins>> bins_of(Builder& b, NodeId x, const BinCounts& sizes) 
     const Dim& extent = b.extent(x, dim);
     Bins bins{dim, extent, sizes[i].value_or(extent), false};
     if (bins.count.value() < 1 || extent.value() < 1) {
-      return input_error(fmt::format(
+      return input_error(
           "adaptive pooling: expected input and output sizes to be greater than zero, but got {} "
           "and {}",
-          extent.value(), bins.count.value()));
+          extent.value(), bins.count.value());
     }
     bins.even = extent.value() % bins.count.value() == 0;
     all.push_back(std::move(bins));

@@ -16,8 +16,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -36,7 +34,7 @@ Result<NodeId> finish(Builder& b, NodeId result, const Dims& wrapped, bool keepd
   if (keepdim) return result;
   Shape shape;
   for (int i = 0; i < b.rank(result); ++i) {
-    if (!std::binary_search(wrapped.begin(), wrapped.end(), i)) {
+    if (!std::ranges::binary_search(wrapped, i)) {
       shape.push_back(b.extent(result, i));
     }
   }
@@ -55,17 +53,15 @@ Result<NodeId> fold(Builder& b, Op op, NodeId x, const Dims& dims, bool keepdim,
 }
 
 Result<NodeId> arg(Builder& b, Op op, NodeId x, std::optional<int> dim, bool keepdim) {
-  if (b.dtype(x) == DType::Bool) {
-    return input_error(
-        fmt::format("{}(): does not support bool input", op == Op::ArgMax ? "argmax" : "argmin"));
-  }
+  if (b.dtype(x) == DType::Bool)
+    return input_error("{}(): does not support bool input", op == Op::ArgMax ? "argmax" : "argmin");
   if (dim) return b.reduce(op, x, {*dim}, keepdim);
   const Shape kept(static_cast<size_t>(keepdim ? b.rank(x) : 0), Dim(1));
   if (count_of(b[x].shape) == Dim(0)) {
     return input_error(
-        fmt::format("{}(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-                    "the reduction dim with the 'dim' argument.",
-                    op == Op::ArgMax ? "argmax" : "argmin"));
+        "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+        "reduction dim with the 'dim' argument.",
+        op == Op::ArgMax ? "argmax" : "argmin");
   }
   const NodeId flat = KW_TRY(b.reshape(x, {-1}));
   const NodeId result = KW_TRY(b.reduce(op, flat, {0}, false));
@@ -275,8 +271,8 @@ Result<NodeId> cosine_similarity(Builder& b, NodeId x, NodeId y, int dim, double
   const std::vector<Operand> both = {Operand::tensor(x), Operand::tensor(y)};
   const DType type = KW_TRY(b.result_type(both));
   if (!tensor::is_float(type)) {
-    return input_error(fmt::format(
-        "expected common dtype to be floating point, yet common dtype is {}", torch_name(type)));
+    return input_error("expected common dtype to be floating point, yet common dtype is {}",
+                       torch_name(type));
   }
   std::vector<NodeId> pair = {b.cast(x, type), b.cast(y, type)};
   const Shape shape = KW_TRY(b.broadcast(pair));

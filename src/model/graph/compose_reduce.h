@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "graph/builder.h"
@@ -12,7 +11,7 @@ namespace kw::graph {
 
 using Dims = std::vector<int>;
 /// An explicit dtype converts before the operation, like PyTorch's `dtype=`.
-using MaybeType = std::optional<tensor::DType>;
+using MaybeType = std::optional<DType>;
 
 struct ValueIndex {
   NodeId value = -1, index = -1;

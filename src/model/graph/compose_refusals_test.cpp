@@ -13,7 +13,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
 using test::Inputs;
 
 struct Refusal {

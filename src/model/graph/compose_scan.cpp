@@ -6,16 +6,12 @@
 // otherwise it sorts twice.
 #include "graph/compose_scan.h"
 
-#include <fmt/core.h>
-
 #include <limits>
 
 #include "graph/compose_move.h"
 #include "graph/term.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -91,10 +87,8 @@ Result<ValueIndex> cummin(Builder& b, NodeId x, int dim) {
 }
 
 Result<NodeId> logcumsumexp(Builder& b, NodeId x, int dim) {
-  if (!tensor::is_float(b.dtype(x)) || is_storage_only(b.dtype(x))) {
-    return input_error(
-        fmt::format("\"logcumsumexp\" not implemented for '{}'", torch_name(b.dtype(x))));
-  }
+  if (!tensor::is_float(b.dtype(x)) || is_storage_only(b.dtype(x)))
+    return input_error("\"logcumsumexp\" not implemented for '{}'", torch_name(b.dtype(x)));
   Formula f(b);
   const NodeId wide_x = KW_TRY(f.done(wide(f(x))));
   const NodeId sums = KW_TRY(b.scan(Op::CumLogSumExp, wide_x, dim));
@@ -136,10 +130,8 @@ Result<ValueIndex> topk(Builder& b, NodeId x, const Dim& k, int dim, bool larges
 
 Result<ValueIndex> kthvalue(Builder& b, NodeId x, const Dim& k, int dim, bool keepdim) {
   const Line line = KW_TRY(line_of(b, x, dim));
-  if (k.value() < 1 || k.value() > line.extent.value()) {
-    return input_error(
-        fmt::format("kthvalue(): selected number k out of range for dimension {}", line.dim));
-  }
+  if (k.value() < 1 || k.value() > line.extent.value())
+    return input_error("kthvalue(): selected number k out of range for dimension {}", line.dim);
   b.guard_at_most(k, line.extent);
   ValueIndex result = KW_TRY(kth_of(b, line, k));
   result.value = KW_TRY(drop_or_keep(b, result.value, line, keepdim));
@@ -149,10 +141,8 @@ Result<ValueIndex> kthvalue(Builder& b, NodeId x, const Dim& k, int dim, bool ke
 
 Result<ValueIndex> median(Builder& b, NodeId x, int dim, bool keepdim) {
   const Line line = KW_TRY(line_of(b, x, dim));
-  if (line.extent == Dim(0)) {
-    return input_error(
-        fmt::format("median(): Expected reduction dim {} to have non-zero size.", line.dim));
-  }
+  if (line.extent == Dim(0))
+    return input_error("median(): Expected reduction dim {} to have non-zero size.", line.dim);
   ValueIndex result = KW_TRY(kth_of(b, line, floor_div(line.extent + Dim(1), Dim(2))));
   if (tensor::is_float(b.dtype(x))) {
     Formula f(b);

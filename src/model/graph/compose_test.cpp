@@ -15,7 +15,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
 using test::dim_b;
 using test::dim_d;
 using test::Inputs;

@@ -1,7 +1,5 @@
 #include "graph/compose_window.h"
 
-#include <fmt/core.h>
-
 #include "graph/compose_move.h"
 
 namespace kw::graph {
@@ -72,8 +70,8 @@ Result<NodeId> windows(Builder& b, NodeId x, const Spans& spans, double fill) {
     const Dim& extent = b.extent(x, first + static_cast<int>(i));
     const Dim padded = extent + spans[i].before + spans[i].after;
     if (window_count(extent, spans[i]).value() < 1) {
-      return input_error(fmt::format("a window of {} elements does not fit into {}",
-                                     reach(spans[i]).value(), padded.value()));
+      return input_error("a window of {} elements does not fit into {}", reach(spans[i]).value(),
+                         padded.value());
     }
     b.guard_at_most(reach(spans[i]), padded);
     guard_sign(b, spans[i].before);

@@ -11,8 +11,6 @@
 namespace kw::graph {
 namespace {
 
-using tensor::DType;
-
 struct Case {
   const char* name;
   Result<NodeId> (*make)(Builder& b);

@@ -1,8 +1,6 @@
 // The least work of a graph: bytes read and written once each, and its arithmetic.
 #pragma once
 
-#include <cstdint>
-
 #include "graph/graph.h"
 
 namespace kw::graph {

@@ -16,8 +16,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 struct CostCase {
   const char* name;
   std::function<Result<NodeId>(Builder&)> build;

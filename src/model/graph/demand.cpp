@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "core/contains.h"
+
 namespace kw::graph {
 
 namespace {
@@ -70,7 +72,7 @@ double grid_union(const std::vector<Box>& boxes) {
   double sum = 0;
   std::vector<size_t> at(rank, 0);
   for (bool more = true; more;) {
-    const bool inside = std::any_of(boxes.begin(), boxes.end(), [&](const Box& box) {
+    const bool inside = std::ranges::any_of(boxes, [&](const Box& box) {
       for (size_t d = 0; d < rank; ++d) {
         const int64_t low = edges[d][at[d]];
         if (low < box[d].start || low >= box[d].start + box[d].count) return false;
@@ -315,7 +317,7 @@ void add_box(Demand& demand, Box box, const Shape& shape) {
     if (range.count <= 0) return;
     if (range.count == 1) range.step = 1;
   }
-  if (std::find(demand.boxes.begin(), demand.boxes.end(), box) != demand.boxes.end()) return;
+  if (contains(demand.boxes, box)) return;
   const Box whole = whole_box(shape);
   if (box == whole || demand.boxes.size() >= kMostBoxes) {
     demand.boxes = {whole};
@@ -331,8 +333,8 @@ double box_elements(const Demand& demand, const Shape& shape) {
   bool strided = false;
   for (const Box& box : boxes) {
     sum += volume(box);
-    strided = strided || std::any_of(box.begin(), box.end(),
-                                     [](const Range& range) { return range.step != 1; });
+    strided =
+        strided || std::ranges::any_of(box, [](const Range& range) { return range.step != 1; });
   }
   if (!strided && boxes.size() > 1) {
     const double exact = grid_union(boxes);

@@ -6,12 +6,11 @@
 // simplify() must remove what no gradient uses.
 #include "graph/derive.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "graph/derive_tape.h"
 
@@ -45,7 +44,7 @@ bool flows(const Node& node, size_t operand) {
   }
 }
 
-bool differentiable(tensor::DType type) { return tensor::is_float(type); }
+bool differentiable(DType type) { return tensor::is_float(type); }
 
 // Nodes that depend on one of these inputs in a differentiable way.
 std::vector<bool> reached(const Graph& graph, const std::set<std::string>& inputs) {
@@ -96,12 +95,12 @@ Result<std::vector<std::string>> asked_for(const Graph& graph, const BackwardOpt
         "differentiable way");
   }
   for (const std::string& name : options.of) {
-    if (std::find(all.begin(), all.end(), name) != all.end()) continue;
+    if (contains(all, name)) continue;
     const bool known = names_of(graph.inputs).count(name) > 0;
-    return input_error(fmt::format(
+    return input_error(
         "no gradient by '{}': {}{}", name,
         known ? "no output depends on it in a differentiable way" : "there is no such input",
-        known ? "" : did_you_mean(name, all)));
+        known ? "" : did_you_mean(name, all));
   }
   return options.of;
 }
@@ -162,7 +161,7 @@ Graph with_saved(const Graph& forward, const std::vector<std::string>& saved) {
   Graph result = forward;
   for (const NamedNode& output : forward.outputs) {
     Node& node = result.nodes[static_cast<size_t>(output.node)];
-    const bool asked = std::find(saved.begin(), saved.end(), output.name) != saved.end();
+    const bool asked = contains(saved, output.name);
     if (!asked || node.op == Op::Input) continue;
     node.op = Op::Input;
     node.inputs.clear();
@@ -177,7 +176,7 @@ Status check_names(const Graph& forward, const BackwardOptions& options) {
   const std::set<std::string> outputs = names_of(forward.outputs);
   for (const std::string& name : options.saved) {
     if (!outputs.count(name))
-      return input_error(fmt::format("'{}' cannot be saved: the forward has no such output", name));
+      return input_error("'{}' cannot be saved: the forward has no such output", name);
   }
   return Done{};
 }
@@ -224,7 +223,7 @@ class Derivation {
     for (const std::string& name : of) taken.insert(gradient_name(name));
     const std::vector<std::string> outputs = differentiable_outputs(forward_, of);
     for (const NamedNode& output : forward_.outputs) {
-      if (std::find(outputs.begin(), outputs.end(), output.name) == outputs.end()) continue;
+      if (!contains(outputs, output.name)) continue;
       std::string name = gradient_name(output.name);
       while (!taken.insert(name).second) name += "_out";
       const Node& node = forward_[output.node];
@@ -240,8 +239,8 @@ class Derivation {
     std::set<std::string> keep(options.keep.begin(), options.keep.end());
     for (const NamedNode& seed : seeds_) keep.insert(seed.name);
     for (const std::string& name : of) {
-      const auto input = std::find_if(forward_.inputs.begin(), forward_.inputs.end(),
-                                      [&](const NamedNode& one) { return one.name == name; });
+      const auto input = std::ranges::find_if(
+          forward_.inputs, [&](const NamedNode& one) { return one.name == name; });
       const std::optional<NodeId> g = tape_.gradient(input->node);
       outputs.push_back({gradient_name(name), g ? *g : KW_TRY(zeros_like(tape_.b, input->node))});
     }

@@ -5,11 +5,10 @@
 // composition written in another order is not found and gets the longer chain rule.
 #include <algorithm>
 
+#include "core/contains.h"
 #include "graph/derive_tape.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -64,7 +63,7 @@ class Matcher {
     const Shape& from = node(in(id)).shape;
     if (from.size() != node(id).shape.size()) return std::nullopt;
     for (size_t i = 0; i < from.size(); ++i) {
-      const bool one = std::find(dims.begin(), dims.end(), static_cast<int>(i)) != dims.end();
+      const bool one = contains(dims, static_cast<int>(i));
       if (one ? !(from[i] == Dim(1)) : !(from[i] == node(id).shape[i])) return std::nullopt;
     }
     return in(id);

@@ -7,13 +7,11 @@
 // division.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
+#include "core/contains.h"
 #include "graph/derive_tape.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -28,7 +26,7 @@ struct Flat {
 Flat flat_of(const Shape& shape, const std::vector<int>& dims) {
   Flat line;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
-    if (std::find(dims.begin(), dims.end(), i) == dims.end()) line.order.push_back(i);
+    if (!contains(dims, i)) line.order.push_back(i);
   }
   Dim count(1);
   for (const int dim : line.order) line.flat.push_back(shape[static_cast<size_t>(dim)]);

@@ -5,15 +5,13 @@
 // the call. Formulas run in the type that kernels compute in. Values are converted only when a
 // formula uses them, so an unused operand adds no node. The cost: a new function of PyTorch with
 // its own rule at ties must be named here.
-#include <cmath>
 #include <numbers>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "graph/derive_tape.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -22,10 +20,7 @@ constexpr double kLn10 = std::numbers::ln10;
 constexpr double kTwoBySqrtPi = 2 * std::numbers::inv_sqrtpi;
 
 bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  for (const std::string_view one : names) {
-    if (name == one) return true;
-  }
-  return false;
+  return contains(names, name);
 }
 
 /// A node of the forward graph in the type kernels compute in. The cast is added only when a

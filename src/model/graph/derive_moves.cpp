@@ -6,12 +6,11 @@
 // sum. The cost: that product needs a permutation of both operands.
 #include <algorithm>
 
+#include "core/contains.h"
 #include "graph/compose_index.h"
 #include "graph/derive_tape.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 namespace {
 
@@ -159,7 +158,7 @@ Result<NodeId> batch_into_columns(Builder& b, NodeId x, const std::vector<int>& 
   Shape shape;
   Dim columns = b.extent(x, rank - 1);
   for (int i = 0; i < rank - 1; ++i) {
-    if (std::find(batch.begin(), batch.end(), i) != batch.end()) continue;
+    if (contains(batch, i)) continue;
     order.push_back(i);
     shape.push_back(b.extent(x, i));
   }

@@ -11,8 +11,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 constexpr size_t kLargestCall = 64;  // nodes of a loop share one place, so a cone needs a limit
@@ -56,8 +54,8 @@ class Cone {
     return all;
   }
   size_t steps() const {
-    return static_cast<size_t>(std::count_if(
-        nodes_.begin(), nodes_.end(), [&](NodeId id) { return tape_.forward[id].op != Op::Cast; }));
+    return static_cast<size_t>(
+        std::ranges::count_if(nodes_, [&](NodeId id) { return tape_.forward[id].op != Op::Cast; }));
   }
 
  private:
@@ -66,12 +64,11 @@ class Cone {
     if (op_info(node.op).kind != OpKind::Pointwise || !same_call(node, tape_.forward[y]))
       return false;
     if (closed_.count(id) || is_half(node.dtype)) return false;
-    const bool output = std::any_of(tape_.forward.outputs.begin(), tape_.forward.outputs.end(),
-                                    [&](const NamedNode& one) { return one.node == id; });
+    const bool output = std::ranges::any_of(tape_.forward.outputs,
+                                            [&](const NamedNode& one) { return one.node == id; });
     const std::vector<NodeId>& users = tape_.users(id);
-    return !output && std::all_of(users.begin(), users.end(), [&](NodeId user) {
-      return has(user) || !tape_.needs_gradient(user);
-    });
+    return !output &&
+           std::ranges::all_of(users, [&](NodeId user) { return has(user) || !tape_.needs_gradient(user); });
   }
 
   const Tape& tape_;

@@ -1,14 +1,8 @@
 #include "graph/derive_tape.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-
 #include "core/check.h"
 
 namespace kw::graph {
-
-using tensor::DType;
 
 Tape::Tape(const Graph& graph, std::vector<bool> active)
     : forward(graph), active_(std::move(active)) {
@@ -38,9 +32,8 @@ Status Tape::give(NodeId to, Result<NodeId> gradient) {
     return Done{};
   }
   if (is_storage_only(forward[to].dtype))
-    return input_error(
-        fmt::format("gradients of {} cannot be added: it is stored, not computed with",
-                    tensor::dtype_name(forward[to].dtype)));
+    return input_error("gradients of {} cannot be added: it is stored, not computed with",
+                       tensor::dtype_name(forward[to].dtype));
   sum = KW_TRY(b.binary(Op::Add, Operand::tensor(sum), Operand::tensor(*gradient)));
   return Done{};
 }

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -58,7 +57,7 @@ inline Slope operator*(const Slope& t, double factor) { return scaled(t, factor)
 inline Slope operator/(const Slope& t, const Term& divisor) { return over(t, divisor); }
 inline Slope operator-(const Slope& t) { return scaled(t, -1.0); }
 /// The tangent as a tensor of this dtype (rank 0 for a number).
-Term term_of(Formula& f, const Slope& t, tensor::DType dtype);
+Term term_of(Formula& f, const Slope& t, DType dtype);
 
 /// t times the derivative of the pointwise node `y` with respect to its operand; not set when it is
 /// 0.

@@ -7,7 +7,6 @@
 #include "graph/dim.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -86,7 +85,7 @@ Dim operator*(const Dim& a, const Dim& b) {
     for (const auto& [right, right_coefficient] : b.terms_) {
       Dim::Monomial factors = left;
       factors.insert(factors.end(), right.begin(), right.end());
-      std::sort(factors.begin(), factors.end());
+      std::ranges::sort(factors);
       Dim::add_term(terms, factors, multiply_saturating(left_coefficient, right_coefficient));
     }
   }
@@ -96,9 +95,8 @@ Dim operator*(const Dim& a, const Dim& b) {
 // Long division by the leading term of the divisor; false as soon as there is a remainder.
 bool Dim::divide(Terms dividend, const Terms& divisor, Terms* quotient) {
   const auto leading = [](const Terms& terms) {
-    return *std::max_element(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-      return LeadingLast()(a.first, b.first);
-    });
+    return *std::ranges::max_element(
+        terms, [](const auto& a, const auto& b) { return LeadingLast()(a.first, b.first); });
   };
   quotient->clear();
   const auto [divisor_factors, divisor_coefficient] = leading(divisor);
@@ -116,7 +114,7 @@ bool Dim::divide(Terms dividend, const Terms& divisor, Terms* quotient) {
     for (const auto& [other, other_coefficient] : divisor) {
       Monomial product = rest;
       product.insert(product.end(), other.begin(), other.end());
-      std::sort(product.begin(), product.end());
+      std::ranges::sort(product);
       add_term(dividend, product, multiply_saturating(-ratio, other_coefficient));
     }
   }
@@ -137,8 +135,8 @@ Dim floor_div(const Dim& a, const Dim& b) {
     if (a.value_ < 0) return Dim(0) - floor_div(b - a - Dim(1), b);
     return Dim::name("(" + a.operand() + " / " + b.operand() + ")", value);
   }
-  if (std::all_of(a.terms_.begin(), a.terms_.end(),
-                  [](const auto& term) { return term.second < 0 || term.first.empty(); })) {
+  if (std::ranges::all_of(a.terms_,
+                          [](const auto& term) { return term.second < 0 || term.first.empty(); })) {
     return Dim(0) - floor_div(Dim(b.value_ - 1) - a, b);
   }
   whole.clear();

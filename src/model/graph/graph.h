@@ -14,6 +14,7 @@
 namespace kw::graph {
 
 using NodeId = int32_t;
+using tensor::DType;
 
 enum class ScatterMode : uint8_t { Set, Add, Multiply, Max, Min };
 
@@ -31,7 +32,7 @@ struct Attrs {
 struct Node {
   Op op = Op::Constant;
   std::vector<NodeId> inputs;  // all smaller than the id of this node
-  tensor::DType dtype = tensor::DType::Fp32;
+  DType dtype = DType::Fp32;
   Shape shape;
   Attrs attrs;
   std::string origin;        // the text of the reference: "softmax", "x + 1"

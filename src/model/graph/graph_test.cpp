@@ -8,8 +8,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 // y = sum(exp(x), dim 1) as fp16, and an index into it.
 Graph sample() {
   Builder b;

@@ -16,8 +16,6 @@ namespace kw::graph {
 
 namespace {
 
-using tensor::DType;
-
 bool is_packed(DType type) { return type == DType::Fp4e2m1x2; }
 bool is_integer(DType type) { return tensor::is_signed_int(type) || tensor::is_unsigned_int(type); }
 struct Scope {
@@ -26,20 +24,22 @@ struct Scope {
 
   const Node& in(size_t i) const { return nodes[static_cast<size_t>(node.inputs[i])]; }
   int rank() const { return static_cast<int>(in(0).shape.size()); }
-  Error refuse(const std::string& why) const {
-    return input_error(fmt::format("{}: {}", op_info(node.op).name, why));
+  /// `why` is in fmt's format.
+  template <typename... Args>
+  Error refuse(fmt::format_string<Args...> why, Args&&... args) const {
+    return input_error("{}: {}", op_info(node.op).name,
+                       fmt::format(why, std::forward<Args>(args)...));
   }
 };
 
 Status check_dims(const Scope& s, int rank) {
   std::vector<int> sorted = s.node.attrs.dims;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return s.refuse("a dim appears twice");
   }
-  if (!sorted.empty() && (sorted.front() < 0 || sorted.back() >= rank)) {
-    return s.refuse(fmt::format("a dim is outside of rank {}", rank));
-  }
+  if (!sorted.empty() && (sorted.front() < 0 || sorted.back() >= rank))
+    return s.refuse("a dim is outside of rank {}", rank);
   return Done{};
 }
 
@@ -51,7 +51,7 @@ Status check_one_dim(const Scope& s, int rank) {
 
 Status check_count(const Scope& s, size_t have, size_t want, const char* what) {
   if (have == want) return Done{};
-  return s.refuse(fmt::format("{} {} for {} dims", have, what, want));
+  return s.refuse("{} {} for {} dims", have, what, want);
 }
 
 // Whether a Constant holds the value of its expression, as the builder writes it: rounded to fp32
@@ -108,14 +108,12 @@ Result<Signature> unary(const Scope& s) {
 
 Status check_same(const Scope& s, size_t a, size_t b) {
   if (s.in(a).shape == s.in(b).shape) return Done{};
-  return s.refuse(
-      fmt::format("shapes {} and {} differ", shape_text(s.in(a).shape), shape_text(s.in(b).shape)));
+  return s.refuse("shapes {} and {} differ", shape_text(s.in(a).shape), shape_text(s.in(b).shape));
 }
 
 Status check_same_dtype(const Scope& s, size_t a, size_t b) {
   if (s.in(a).dtype == s.in(b).dtype) return Done{};
-  return s.refuse(
-      fmt::format("dtypes {} and {} differ", dtype_name(s.in(a).dtype), dtype_name(s.in(b).dtype)));
+  return s.refuse("dtypes {} and {} differ", dtype_name(s.in(a).dtype), dtype_name(s.in(b).dtype));
 }
 
 Result<Signature> binary(const Scope& s) {
@@ -205,9 +203,7 @@ Result<Signature> mat_mul(const Scope& s) {
   if (a.size() < 2 || a.size() != b.size()) return s.refuse("needs two matrices of equal rank");
   const size_t rank = a.size();
   if (!std::equal(a.begin(), a.end() - 2, b.begin())) return s.refuse("batch extents differ");
-  if (!(a[rank - 1] == b[rank - 2])) {
-    return s.refuse(fmt::format("{} by {}", shape_text(a), shape_text(b)));
-  }
+  if (!(a[rank - 1] == b[rank - 2])) return s.refuse("{} by {}", shape_text(a), shape_text(b));
   Shape shape = a;
   shape[rank - 1] = b[rank - 1];
   return Signature{s.in(0).dtype, std::move(shape)};
@@ -227,9 +223,8 @@ Result<Signature> expand(const Scope& s) {
   if (from.size() > to.size()) return s.refuse("cannot lose dims");
   for (size_t i = 0; i < from.size(); ++i) {
     const Dim& target = to[to.size() - from.size() + i];
-    if (!(from[i] == target) && !(from[i] == Dim(1))) {
-      return s.refuse(fmt::format("{} to {}", shape_text(from), shape_text(to)));
-    }
+    if (!(from[i] == target) && !(from[i] == Dim(1)))
+      return s.refuse("{} to {}", shape_text(from), shape_text(to));
   }
   return Signature{s.in(0).dtype, to};
 }
@@ -247,9 +242,8 @@ Result<Signature> slice(const Scope& s) {
     if (step <= 0) return s.refuse("steps must be positive");
     const bool inside = start >= 0 && start <= from[i].value() && count >= 0 &&
                         (count == 0 || (from[i].value() - 1 - start) / step >= count - 1);
-    if (!inside || (count > 0 && start >= from[i].value())) {
-      return s.refuse(fmt::format("dim {} reaches outside of its {} elements", i, from[i].value()));
-    }
+    if (!inside || (count > 0 && start >= from[i].value()))
+      return s.refuse("dim {} reaches outside of its {} elements", i, from[i].value());
   }
   return Signature{s.in(0).dtype, s.node.shape};
 }
@@ -261,9 +255,8 @@ Result<Signature> pad(const Scope& s) {
   KW_TRY(check_count(s, s.node.attrs.starts.size(), from.size(), "starts"));
   for (size_t i = 0; i < from.size(); ++i) {
     const int64_t front = s.node.attrs.starts[i].value();
-    if (front < 0 || to[i].value() - from[i].value() < front) {
-      return s.refuse(fmt::format("dim {} would be cut", i));
-    }
+    if (front < 0 || to[i].value() - from[i].value() < front)
+      return s.refuse("dim {} would be cut", i);
   }
   return Signature{s.in(0).dtype, to};
 }
@@ -276,9 +269,7 @@ Status check_windows(const Scope& s, const Shape& whole, const Shape& windows) {
   KW_TRY(check_count(s, windows.size(), whole.size() + 1, "extents"));
   const auto dim = static_cast<size_t>(attrs.dims[0]);
   for (size_t i = 0; i < whole.size(); ++i) {
-    if (i != dim && !(whole[i] == windows[i])) {
-      return s.refuse(fmt::format("extents differ in dim {}", i));
-    }
+    if (i != dim && !(whole[i] == windows[i])) return s.refuse("extents differ in dim {}", i);
   }
   const int64_t count = windows[dim].value(), size = windows.back().value();
   const int64_t stride = attrs.steps[0], dilation = attrs.steps[1];
@@ -288,10 +279,8 @@ Status check_windows(const Scope& s, const Shape& whole, const Shape& windows) {
   const int64_t last = whole[dim].value() - 1;
   const bool inside =
       count - 1 <= last / stride && size - 1 <= (last - (count - 1) * stride) / dilation;
-  if (!inside || last < 0) {
-    return s.refuse(
-        fmt::format("windows reach outside of the {} elements of dim {}", last + 1, dim));
-  }
+  if (!inside || last < 0)
+    return s.refuse("windows reach outside of the {} elements of dim {}", last + 1, dim);
   return Done{};
 }
 
@@ -316,9 +305,7 @@ Result<Signature> concat(const Scope& s) {
     const Shape& other = s.in(i).shape;
     KW_TRY(check_count(s, other.size(), shape.size(), "extents"));
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (d != dim && !(other[d] == shape[d])) {
-        return s.refuse(fmt::format("extents differ in dim {}", d));
-      }
+      if (d != dim && !(other[d] == shape[d])) return s.refuse("extents differ in dim {}", d);
     }
     shape[dim] = shape[dim] + other[dim];
   }
@@ -344,9 +331,7 @@ Result<Signature> gather(const Scope& s) {
   }
   KW_TRY(check_count(s, index.size(), from.size(), "extents of the index"));
   for (size_t i = 0; i < from.size(); ++i) {
-    if (i != dim && !(index[i] == from[i])) {
-      return s.refuse(fmt::format("the index differs in dim {}", i));
-    }
+    if (i != dim && !(index[i] == from[i])) return s.refuse("the index differs in dim {}", i);
   }
   return Signature{s.in(0).dtype, index};
 }
@@ -359,9 +344,8 @@ Result<Signature> scatter(const Scope& s) {
   const Shape& index = s.in(1).shape;
   KW_TRY(check_count(s, index.size(), base.size(), "extents of the index"));
   for (size_t i = 0; i < base.size(); ++i) {
-    if (static_cast<int>(i) != s.node.attrs.dims[0] && index[i].value() > base[i].value()) {
-      return s.refuse(fmt::format("the index is larger than the base in dim {}", i));
-    }
+    if (static_cast<int>(i) != s.node.attrs.dims[0] && index[i].value() > base[i].value())
+      return s.refuse("the index is larger than the base in dim {}", i);
   }
   if (s.node.attrs.scatter != ScatterMode::Set &&
       (s.in(0).dtype == DType::Bool || is_packed(s.in(0).dtype))) {
@@ -376,7 +360,7 @@ Result<Signature> movement(const Scope& s) {
       if (count_of(s.node.shape) == count_of(s.in(0).shape)) {
         return Signature{s.in(0).dtype, s.node.shape};
       }
-      return s.refuse(fmt::format("{} to {}", shape_text(s.in(0).shape), shape_text(s.node.shape)));
+      return s.refuse("{} to {}", shape_text(s.in(0).shape), shape_text(s.node.shape));
     case Op::Permute:
       return permute(s);
     case Op::Expand:
@@ -426,21 +410,19 @@ Result<Signature> infer(std::span<const Node> nodes, const Node& node) {
   const Scope scope{nodes, node};
   if (static_cast<int>(node.op) >= kOps) return input_error("an op that does not exist");
   const int want = op_info(node.op).inputs;
-  if (want >= 0 && static_cast<int>(node.inputs.size()) != want) {
-    return scope.refuse(fmt::format("has {} inputs, needs {}", node.inputs.size(), want));
-  }
+  if (want >= 0 && static_cast<int>(node.inputs.size()) != want)
+    return scope.refuse("has {} inputs, needs {}", node.inputs.size(), want);
   for (NodeId id : node.inputs) {
-    if (id < 0 || static_cast<size_t>(id) >= nodes.size()) {
-      return scope.refuse(fmt::format("input %{} does not exist before it", id));
-    }
+    if (id < 0 || static_cast<size_t>(id) >= nodes.size())
+      return scope.refuse("input %{} does not exist before it", id);
   }
   Signature result = KW_TRY(by_kind(scope));
   const auto count = tensor::element_count(values_of(result.shape));
-  if (!count) return scope.refuse(count.error().message);
+  if (!count) return scope.refuse("{}", count.error().message);
   return result;
 }
 
-std::string signature_text(tensor::DType dtype, const Shape& shape) {
+std::string signature_text(DType dtype, const Shape& shape) {
   return tensor::dtype_name(dtype) + shape_text(shape);
 }
 

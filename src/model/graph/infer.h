@@ -11,7 +11,7 @@
 namespace kw::graph {
 
 struct Signature {
-  tensor::DType dtype = tensor::DType::Fp32;
+  DType dtype = DType::Fp32;
   Shape shape;
 };
 
@@ -22,6 +22,6 @@ struct Signature {
 Result<Signature> infer(std::span<const Node> nodes, const Node& node);
 
 /// "fp32[B, D]".
-std::string signature_text(tensor::DType dtype, const Shape& shape);
+std::string signature_text(DType dtype, const Shape& shape);
 
 }  // namespace kw::graph

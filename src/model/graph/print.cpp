@@ -39,7 +39,7 @@ std::string constant_text(const Node& node) {
   const Attrs& attrs = node.attrs;
   if (!attrs.starts.empty() && !attrs.starts[0].is_constant()) return attrs.starts[0].text();
   if (tensor::is_float(node.dtype)) return number_text(attrs.number);
-  if (node.dtype == tensor::DType::Bool) return attrs.integer != 0 ? "true" : "false";
+  if (node.dtype == DType::Bool) return attrs.integer != 0 ? "true" : "false";
   return std::to_string(attrs.integer);
 }
 

@@ -1,6 +1,5 @@
 #include "graph/promote.h"
 
-#include <algorithm>
 #include <array>
 
 #include "core/check.h"
@@ -9,8 +8,6 @@
 namespace kw::graph {
 
 namespace {
-
-using tensor::DType;
 
 int width(DType type) { return tensor::dtype_size(type); }
 

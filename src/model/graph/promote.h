@@ -32,28 +32,28 @@ struct Operand {
 };
 
 /// torch.promote_types. Not set when PyTorch refuses: fp8 or wide unsigned with another type.
-std::optional<tensor::DType> try_promote(tensor::DType a, tensor::DType b);
+std::optional<DType> try_promote(DType a, DType b);
 /// The same for two dtypes that are known to promote.
-tensor::DType promote(tensor::DType a, tensor::DType b);
+DType promote(DType a, DType b);
 
 /// The priority of operands: tensors with dims, then tensors of rank 0, then numbers. A lower
 /// category counts only if its kind is higher (bool < integer < float).
 struct Categories {
-  std::optional<tensor::DType> dimensioned, rank_0, number;
+  std::optional<DType> dimensioned, rank_0, number;
 };
-std::optional<tensor::DType> combine(const Categories& categories);
+std::optional<DType> combine(const Categories& categories);
 
 /// The type PyTorch's CUDA kernels compute in: fp32 for fp16, bf16 and fp8, otherwise `type`.
-tensor::DType opmath(tensor::DType type);
+DType opmath(DType type);
 /// `type` for floats, fp32 (PyTorch's default) for integers and bool.
-tensor::DType float_type(tensor::DType type);
-bool is_integer(tensor::DType type);  // signed or unsigned; not bool
+DType float_type(DType type);
+bool is_integer(DType type);  // signed or unsigned; not bool
 /// fp8, fp4, e8m0: stored and converted, but not used in arithmetic.
-bool is_storage_only(tensor::DType type);
+bool is_storage_only(DType type);
 
 /// The value rounded to nearest in this float type.
-double round_to(tensor::DType type, double value);
+double round_to(DType type, double value);
 /// The name in PyTorch's messages: "Float", "Half", "Long", "Bool".
-const char* torch_name(tensor::DType type);
+const char* torch_name(DType type);
 
 }  // namespace kw::graph

@@ -7,8 +7,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 // The dtype of an operation on "fp16[2]" (a tensor), "fp32[]" (a tensor of rank 0) or a Python
 // number, as PyTorch 2.13 gives it. "" when PyTorch raises.
 struct Promotion {

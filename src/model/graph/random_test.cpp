@@ -16,8 +16,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 class Program {
  public:
   explicit Program(uint32_t seed) : random_(seed) {}

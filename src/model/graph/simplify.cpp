@@ -18,8 +18,6 @@ namespace kw::graph {
 
 namespace {
 
-using tensor::DType;
-
 std::string bits_text(double number) {
   uint64_t bits = 0;
   std::memcpy(&bits, &number, sizeof bits);
@@ -66,10 +64,10 @@ bool is_identity(const Node& node, const Node& input) {
     case Op::Pad:
       return same_shape(node, input);
     case Op::Permute:
-      return std::is_sorted(a.dims.begin(), a.dims.end());
+      return std::ranges::is_sorted(a.dims);
     case Op::Slice:
       return same_shape(node, input) &&
-             std::all_of(a.steps.begin(), a.steps.end(), [](int64_t step) { return step == 1; });
+             std::ranges::all_of(a.steps, [](int64_t step) { return step == 1; });
     case Op::Flip:
       return a.dims.empty();
     case Op::Concat:

@@ -4,8 +4,6 @@
 
 namespace kw::graph {
 
-using tensor::DType;
-
 namespace {
 
 Formula& formula_of(const Term& a, const Term& b) {

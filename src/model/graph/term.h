@@ -37,7 +37,7 @@ class Formula {
   /// The value of the formula, or its first Error.
   Result<NodeId> done(const Term& term);
   /// The same, converted to `dtype`.
-  Result<NodeId> done(const Term& term, tensor::DType dtype);
+  Result<NodeId> done(const Term& term, DType dtype);
 
  private:
   Builder& b_;
@@ -47,11 +47,11 @@ class Formula {
 Term apply(Op op, const Term& x);
 Term apply(Op op, const Term& a, const Term& b);
 Term where(const Term& condition, const Term& a, const Term& b);
-Term cast(const Term& x, tensor::DType dtype);
+Term cast(const Term& x, DType dtype);
 /// Keeps the reduced dims as extents of 1.
 Term reduce(Op op, const Term& x, const std::vector<int>& dims);
 /// The dtype of a tensor term; fp32 after the formula has failed.
-tensor::DType dtype_of(const Term& x);
+DType dtype_of(const Term& x);
 /// Converts to the type kernels compute in; integers become fp32.
 Term wide(const Term& x);
 

@@ -9,8 +9,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/kernel_name.h"
 #include "kernel/names.h"
@@ -26,22 +26,19 @@ std::string list_or_none(const std::vector<std::string>& names) {
 Status check_dims(const Module& module, const Bindings& bindings) {
   const std::vector<std::string> dims = module.dims();
   for (const auto& [name, value] : bindings.dims) {
-    if (std::ranges::find(dims, name) == dims.end()) {
-      return input_error(fmt::format("the module has no dim '{}'{}; its dims are: {}", name,
-                                     did_you_mean(name, dims), list_or_none(dims)));
+    if (!contains(dims, name)) {
+      return input_error("the module has no dim '{}'{}; its dims are: {}", name,
+                         did_you_mean(name, dims), list_or_none(dims));
     }
-    if (value < 0) return input_error(fmt::format("dim {} = {} is negative", name, value));
-    if (value > kMaxDim) {
-      return input_error(fmt::format("dim {} = {} is above 2^40 ({})", name, value, kMaxDim));
-    }
+    if (value < 0) return input_error("dim {} = {} is negative", name, value);
+    if (value > kMaxDim) return input_error("dim {} = {} is above 2^40 ({})", name, value, kMaxDim);
   }
   std::vector<std::string> missing;
   for (const std::string& name : module.dims(bindings.absent)) {
     if (bindings.dims.count(name) == 0) missing.push_back(name);
   }
   if (missing.empty()) return Done{};
-  return input_error(
-      fmt::format("no value for dim{} {}", missing.size() == 1 ? "" : "s", join(missing, ", ")));
+  return input_error("no value for dim{} {}", missing.size() == 1 ? "" : "s", join(missing, ", "));
 }
 
 Status check_scalars(const Module& module, const Bindings& bindings) {
@@ -50,13 +47,12 @@ Status check_scalars(const Module& module, const Bindings& bindings) {
   const auto check_known = [&](const std::string& name, bool floating) -> Status {
     const ScalarDecl* decl = module.find_scalar(name);
     if (decl == nullptr) {
-      return input_error(fmt::format("the module has no scalar '{}'{}; its scalars are: {}", name,
-                                     did_you_mean(name, names), list_or_none(names)));
+      return input_error("the module has no scalar '{}'{}; its scalars are: {}", name,
+                         did_you_mean(name, names), list_or_none(names));
     }
     if (tensor::is_float(decl->dtype) == floating) return Done{};
-    return input_error(fmt::format("scalar '{}' is {}, not {}", name,
-                                   tensor::dtype_name(decl->dtype),
-                                   floating ? "a floating number" : "an integer"));
+    return input_error("scalar '{}' is {}, not {}", name, tensor::dtype_name(decl->dtype),
+                       floating ? "a floating number" : "an integer");
   };
   for (const auto& [name, value] : bindings.scalars) KW_TRY(check_known(name, true));
   for (const auto& [name, value] : bindings.integer_scalars) {
@@ -64,17 +60,15 @@ Status check_scalars(const Module& module, const Bindings& bindings) {
     const tensor::DType type = module.find_scalar(name)->dtype;
     const auto [low, high] = integer_range(type);
     if (value < low || value > high) {
-      return input_error(fmt::format("scalar {} = {} does not fit {} ({} … {})", name, value,
-                                     tensor::dtype_name(type), low, high));
+      return input_error("scalar {} = {} does not fit {} ({} … {})", name, value,
+                         tensor::dtype_name(type), low, high);
     }
   }
   for (const ScalarDecl& decl : module.scalars) {
     const bool given = tensor::is_float(decl.dtype)
                            ? decl.value || bindings.scalars.count(decl.name) != 0
                            : decl.integer || bindings.integer_scalars.count(decl.name) != 0;
-    if (!given) {
-      return input_error(fmt::format("no value for scalar '{}', which has no default", decl.name));
-    }
+    if (!given) return input_error("no value for scalar '{}', which has no default", decl.name);
   }
   return Done{};
 }
@@ -82,9 +76,8 @@ Status check_scalars(const Module& module, const Bindings& bindings) {
 Status check_absent(const Module& module, const Bindings& bindings) {
   for (const std::string& name : bindings.absent) {
     const TensorDecl* decl = module.find_tensor(name);
-    if (decl == nullptr || !decl->optional) {
-      return input_error(fmt::format("'{}' is not an optional input of the module", name));
-    }
+    if (decl == nullptr || !decl->optional)
+      return input_error("'{}' is not an optional input of the module", name);
   }
   return Done{};
 }
@@ -139,9 +132,9 @@ Result<std::vector<Step>> unroll(const Group& group, const Scope& scope) {
     const int64_t last = KW_TRY(evaluate(repeat.end, scope));
     int64_t count = 0;
     if (last > first && (__builtin_sub_overflow(last, first, &count) || count > kMaxRepeat)) {
-      return input_error(fmt::format(
-          "line {}: 'repeat {} in {}..{}' means {}..{}; at most {} repetitions", repeat.line,
-          repeat.name, repeat.begin.text, repeat.end.text, first, last, kMaxRepeat));
+      return input_error("line {}: 'repeat {} in {}..{}' means {}..{}; at most {} repetitions",
+                         repeat.line, repeat.name, repeat.begin.text, repeat.end.text, first, last,
+                         kMaxRepeat);
     }
     for (int64_t p = first; p < last; ++p) {
       for (size_t k = i; k < end; ++k) steps.push_back({&group.launches[k], &repeat, p});

@@ -1,9 +1,8 @@
 #include "kernel/buffers.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::kernel {
@@ -23,9 +22,8 @@ Result<std::vector<int64_t>> extents(const TensorDecl& decl, const std::vector<E
     const int64_t value = KW_TRY(evaluate(expr, scope));
     if (value < 0 || value > kMaxDim) {
       const std::string names = values_of(expr, scope);
-      return input_error(fmt::format("line {}: {} '{}' of '{}' is {}{}, outside 0 … 2^40",
-                                     decl.line, what, expr.text, decl.name, value,
-                                     names.empty() ? "" : " (" + names + ")"));
+      return input_error("line {}: {} '{}' of '{}' is {}{}, outside 0 … 2^40", decl.line, what,
+                         expr.text, decl.name, value, names.empty() ? "" : " (" + names + ")");
     }
     values.push_back(value);
   }
@@ -34,7 +32,7 @@ Result<std::vector<int64_t>> extents(const TensorDecl& decl, const std::vector<E
 
 // The number of elements from the first to the last that the tensor touches; not set on overflow.
 std::optional<int64_t> storage_elements(const Buffer& buffer) {
-  if (std::ranges::find(buffer.shape, 0) != buffer.shape.end()) return 0;
+  if (contains(buffer.shape, 0)) return 0;
   int64_t elements = 1;
   for (size_t i = 0; i < buffer.shape.size(); ++i) {
     if (buffer.strides.empty()) {
@@ -80,14 +78,12 @@ Result<Buffer> make_buffer(const TensorDecl& decl, const Scope& scope) {
   const std::optional<int64_t> elements = storage_elements(buffer);
   if (!elements ||
       __builtin_mul_overflow(*elements, int64_t{tensor::dtype_size(decl.dtype)}, &buffer.bytes)) {
-    return input_error(
-        fmt::format("line {}: '{}' with shape {} is too large: its size does not fit 64 bits",
-                    decl.line, decl.name, shape_text(buffer.shape)));
+    return input_error("line {}: '{}' with shape {} is too large: its size does not fit 64 bits",
+                       decl.line, decl.name, shape_text(buffer.shape));
   }
   if (decl.role != Role::Input && overlaps_itself(buffer)) {
-    return input_error(fmt::format("line {}: elements of '{}' share memory: shape {}, strides {}",
-                                   decl.line, decl.name, shape_text(buffer.shape),
-                                   shape_text(buffer.strides)));
+    return input_error("line {}: elements of '{}' share memory: shape {}, strides {}", decl.line,
+                       decl.name, shape_text(buffer.shape), shape_text(buffer.strides));
   }
   return buffer;
 }

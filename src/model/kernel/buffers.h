@@ -1,8 +1,6 @@
 // Evaluates tensor declarations: shapes, strides, bytes. Internal.
 #pragma once
 
-#include <vector>
-
 #include "core/result.h"
 #include "kernel/module.h"
 #include "kernel/program.h"

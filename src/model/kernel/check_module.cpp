@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "cuda_source/source_kernels.h"
 #include "kernel/check_names.h"
@@ -153,7 +154,7 @@ class ModuleChecker {
         continue;
       }
       off.values[name] = value;
-      if (std::ranges::find(tune->values, value) == tune->values.end()) {
+      if (!contains(tune->values, value)) {
         report(method.line, method.column, method.id.size(),
                fmt::format("'off {}={}': {} is not among the values of '{}'", name, value, value,
                            name),
@@ -276,7 +277,7 @@ class ModuleChecker {
 
   void check_kernel(const LaunchDecl& launch) {
     const std::string name = base_name(launch.kernel);
-    if (std::ranges::find(kernels_.names, name) != kernels_.names.end()) return;
+    if (contains(kernels_.names, name)) return;
     if (kernels_.made_by_macros) return;
     report(launch.line, launch.column, launch.kernel.substr(0, launch.kernel.find('<')).size(),
            fmt::format("there is no kernel '{}' in the device code{}", name,

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/text.h"
 #include "kernel/cursor.h"
 #include "kernel/kernel_name.h"
 #include "kernel/names.h"

@@ -8,8 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <optional>
-
 #include "core/check.h"
 
 namespace kw::kernel {
@@ -29,8 +27,8 @@ class Evaluator {
  private:
   Error domain(const std::string& what) const {
     const std::string values = values_of(expr_, scope_);
-    return input_error(fmt::format("line {}: '{}': {}{}", expr_.line, expr_.text, what,
-                                   values.empty() ? "" : " (" + values + ")"));
+    return input_error("line {}: '{}': {}{}", expr_.line, expr_.text, what,
+                       values.empty() ? "" : " (" + values + ")");
   }
 
   Result<int64_t> node(int index) {

@@ -74,7 +74,7 @@ InjectionPoint find_injection(std::string_view text) {
     }
   }
   const std::string_view before = text.substr(0, point.offset);
-  point.line = 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  point.line = 1 + static_cast<int>(std::ranges::count(before, '\n'));
   return point;
 }
 

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/text.h"
 #include "kernel/bind.h"
@@ -60,8 +59,7 @@ class Instantiator {
     const std::string expression = KW_TRY(kernel_expression(launch, module_, scope_));
     const auto at = kernels_.find(expression);
     if (at != kernels_.end()) return at->second;
-    return input_error(
-        fmt::format("line {}: kernel '{}' was not compiled", launch.line, expression));
+    return input_error("line {}: kernel '{}' was not compiled", launch.line, expression);
   }
 
   Result<int64_t> blocks_per_sm(const std::string& kernel) {
@@ -69,15 +67,13 @@ class Instantiator {
     for (const LaunchDecl& launch : group().launches) {
       if (!same_kernel(kernel, launch.kernel)) continue;
       if (found != nullptr && found->kernel != launch.kernel) {
-        return input_error(fmt::format("blocks_per_sm({}) may mean '{}' or '{}'; write it out",
-                                       kernel, found->kernel, launch.kernel));
+        return input_error("blocks_per_sm({}) may mean '{}' or '{}'; write it out", kernel,
+                           found->kernel, launch.kernel);
       }
       if (found == nullptr) found = &launch;
     }
-    if (found == nullptr) {
-      return input_error(
-          fmt::format("blocks_per_sm({}): the launches in use do not launch it", kernel));
-    }
+    if (found == nullptr)
+      return input_error("blocks_per_sm({}): the launches in use do not launch it", kernel);
     const KernelInfo* info = KW_TRY(find_info(*found));
     const LaunchShape shape = KW_TRY(block_shape(*found, scope_));
     return int64_t{resident(*info, shape)};
@@ -118,11 +114,10 @@ class Instantiator {
     const int64_t sms = scope_.values.at("SMS");
     const int64_t room = sms * resident(info, shape);
     if (shape.grid.count() <= static_cast<uint64_t>(room)) return Done{};
-    return input_error(fmt::format(
-        "line {}: a cooperative launch needs all its {} blocks on the device at "
-        "once, but only {} fit ({} on each of {} SMs); use "
-        "min(…, SMS * blocks_per_sm({}))",
-        decl.line, shape.grid.count(), room, resident(info, shape), sms, base_name(decl.kernel)));
+    return input_error(
+        "line {}: a cooperative launch needs all its {} blocks on the device at once, but only {} "
+        "fit ({} on each of {} SMs); use min(…, SMS * blocks_per_sm({}))",
+        decl.line, shape.grid.count(), room, resident(info, shape), sms, base_name(decl.kernel));
   }
 
   Result<std::vector<Param>> recorded_params(const LaunchDecl& decl) const {
@@ -155,17 +150,16 @@ class Instantiator {
       std::vector<std::string> wanted, given;
       for (const ParamType& type : types) wanted.push_back(type.text);
       for (const Expr& arg : decl.args) given.push_back(arg.text);
-      return input_error(
-          fmt::format("line {}: '{}' takes {} parameter{} ({}), but args(…) gives {} ({})",
-                      decl.line, decl.kernel, types.size(), types.size() == 1 ? "" : "s",
-                      join(wanted, ", "), given.size(), join(given, ", ")));
+      return input_error("line {}: '{}' takes {} parameter{} ({}), but args(…) gives {} ({})",
+                         decl.line, decl.kernel, types.size(), types.size() == 1 ? "" : "s",
+                         join(wanted, ", "), given.size(), join(given, ", "));
     }
     std::vector<Param> params;
     for (size_t i = 0; i < types.size(); ++i) {
       Result<Param> param = make_param(decl.args[i], types[i]);
       if (!param) {
-        return input_error(fmt::format("line {}: argument {} of '{}': '{}' {}", decl.line, i + 1,
-                                       decl.kernel, decl.args[i].text, param.error().message));
+        return input_error("line {}: argument {} of '{}': '{}' {}", decl.line, i + 1, decl.kernel,
+                           decl.args[i].text, param.error().message);
       }
       params.push_back(std::move(*param));
     }
@@ -209,8 +203,8 @@ class Instantiator {
       index.nodes.resize(static_cast<size_t>(node->children[0]) + 1);
       const int64_t chosen = KW_TRY(evaluate(index, scope_));
       if (chosen < 0 || chosen + 1 >= static_cast<int64_t>(node->children.size())) {
-        return input_error(fmt::format("has {} values and was asked for number {}",
-                                       node->children.size() - 1, chosen));
+        return input_error("has {} values and was asked for number {}", node->children.size() - 1,
+                           chosen);
       }
       node = &arg.nodes[static_cast<size_t>(node->children[static_cast<size_t>(chosen) + 1])];
     }

@@ -1,9 +1,8 @@
 #include "kernel/methods.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/bind.h"
 
@@ -79,8 +78,7 @@ std::string with_tunes(const std::string& text, const Tunes& tunes) {
 std::vector<std::string> active_methods(const Module& module, const Tunes& tunes) {
   std::vector<std::string> ids;
   for (const MethodDecl& method : module.methods) {
-    if (claims(module, method, tunes) && std::ranges::find(ids, method.id) == ids.end())
-      ids.push_back(method.id);
+    if (claims(module, method, tunes) && !contains(ids, method.id)) ids.push_back(method.id);
   }
   return ids;
 }
@@ -91,16 +89,15 @@ Result<SwitchedOff> without_method(const Module& module, const std::string& id) 
   for (const MethodDecl& method : module.methods) {
     if (method.id == id && claims(module, method, before) && found == nullptr) found = &method;
   }
-  if (found == nullptr) return input_error(fmt::format("the kernel does not claim {}", id));
-  if (found->off.empty()) return input_error(fmt::format("the method line of {} has no 'off'", id));
+  if (found == nullptr) return input_error("the kernel does not claim {}", id);
+  if (found->off.empty()) return input_error("the method line of {} has no 'off'", id);
   const Tunes off(found->off.begin(), found->off.end());
   SwitchedOff result;
   result.tunes = KW_TRY(nearest(module, before, off));
   result.text = with_tunes(module.text, result.tunes);
   const std::vector<std::string> left = active_methods(module, result.tunes);
   for (const std::string& other : active_methods(module, before)) {
-    if (other != id && std::ranges::find(left, other) == left.end())
-      result.also_off.push_back(other);
+    if (other != id && !contains(left, other)) result.also_off.push_back(other);
   }
   for (const auto& [name, value] : result.tunes) {
     if (off.count(name) == 0 && before.at(name) != value) result.moved.push_back(name);

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <limits>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::kernel {
@@ -106,11 +107,6 @@ constexpr std::array<std::string_view, 32> kKnownTypes = {
     "float4",         "double2",     "int2",         "int4",          "uint2",
     "uint4",          "std",         "cuda",         "cub",           "float1",
     "short2",         "char4"};
-
-template <typename Table>
-bool contains(const Table& table, std::string_view name) {
-  return std::ranges::find(table, name) != table.end();
-}
 
 }  // namespace
 

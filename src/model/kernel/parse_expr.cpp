@@ -11,6 +11,7 @@
 
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "core/text.h"
 #include "kernel/names.h"
@@ -45,6 +46,17 @@ constexpr std::array<BinaryOperator, 13> kBinary = {{
     {"%", ExprOp::Remainder, 5},
 }};
 constexpr int kComparison = 3;
+
+constexpr const char* kOperatorList = "operators are + - * / % == != < <= > >= && || !";
+constexpr std::pair<char, const char*> kHints[] = {
+    {'=', "compare with '=='"},
+    {'?', "write pick(condition, if_false, if_true)"},
+    {'.', "expressions hold integers only"},
+    {'&', "and is '&&'"},
+    {'|', "or is '||'"},
+    {'^', kOperatorList},
+    {'~', kOperatorList},
+};
 
 struct Function {
   std::string_view name;
@@ -165,23 +177,9 @@ class ExprParser {
   }
 
   std::string operator_hint() {
-    switch (cursor_.peek()) {
-      case '=':
-        return "compare with '=='";
-      case '?':
-        return "write pick(condition, if_false, if_true)";
-      case '.':
-        return "expressions hold integers only";
-      case '&':
-        return "and is '&&'";
-      case '|':
-        return "or is '||'";
-      case '^':
-      case '~':
-        return "operators are + - * / % == != < <= > >= && || !";
-      default:
-        return "";
-    }
+    for (const auto& [operator_character, hint] : kHints)
+      if (cursor_.peek() == operator_character) return hint;
+    return "";
   }
 
   std::optional<int> number(size_t begin) {

@@ -1,7 +1,6 @@
 #include "kernel/plan_lines.h"
 
 #include <algorithm>
-#include <string>
 
 #include "core/text.h"
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "catalog/catalog.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/line_reader.h"
 #include "kernel/names.h"
@@ -56,7 +57,7 @@ bool LineReader::tune_values(TuneDecl& decl) {
     const size_t begin = cursor_.position();
     const std::optional<int64_t> value = cursor_.take_integer("a value");
     if (!value) return false;
-    if (std::ranges::find(decl.values, *value) != decl.values.end()) {
+    if (contains(decl.values, *value)) {
       cursor_.fail_at(begin, cursor_.position_after(), fmt::format("{} is given twice", *value));
     }
     decl.values.push_back(*value);
@@ -122,7 +123,7 @@ bool LineReader::launch() {
   }
   const bool recorded = !draft_.module.recorded.empty();
   for (const char* clause : {"grid", "block", recorded ? "params" : "args"}) {
-    if (std::ranges::find(seen, clause) != seen.end()) continue;
+    if (contains(seen, clause)) continue;
     cursor_.fail_at(begin, end, fmt::format("this launch has no {}(…)", clause),
                     recorded ? "the form is 'launch ENTRY grid(…) block(…) [shared(…)] params(…)'"
                              : "the form is 'launch NAME grid(…) block(…) [shared(…)] args(…)'");
@@ -137,14 +138,14 @@ bool LineReader::launch_clause(LaunchDecl& decl, std::vector<std::string>& seen)
   const size_t begin = cursor_.position();
   const std::string word(cursor_.take_word());
   const size_t end = begin + std::max<size_t>(word.size(), 1);
-  if (std::ranges::find(kClauses, word) == kClauses.end()) {
+  if (!contains(kClauses, word)) {
     return cursor_.fail_at(
         begin, end,
         word.empty() ? "unexpected " + (cursor_.move_to(begin), cursor_.found()) + " in the launch"
                      : "unknown launch clause '" + word + "'" + suggestion(word, kClauses),
         "a launch takes grid, block, shared, cluster, cooperative, pdl and args");
   }
-  if (std::ranges::find(seen, word) != seen.end()) {
+  if (contains(seen, word)) {
     return cursor_.fail_at(begin, end, "'" + word + "' is given twice in this launch");
   }
   seen.push_back(word);

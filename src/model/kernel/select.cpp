@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/bind.h"
 
@@ -26,17 +27,15 @@ Result<int> choose_group(const Module& module, const Scope& scope) {
 }
 
 Status check_features(const Module& module, const LaunchDecl& launch) {
-  if (launch.pdl) {
-    return input_error(fmt::format("line {}: 'pdl' is not yet on this device", launch.line));
-  }
+  if (launch.pdl) return input_error("line {}: 'pdl' is not yet on this device", launch.line);
   for (const Expr& arg : launch.args) {
     for (const ExprNode& node : arg.nodes) {
       const auto is_map = [&](const TensormapDecl& map) {
         return node.op == ExprOp::Name && map.name == node.name;
       };
       if (std::ranges::none_of(module.tensormaps, is_map)) continue;
-      return input_error(
-          fmt::format("line {}: tensormap '{}' is not yet on this device", launch.line, node.name));
+      return input_error("line {}: tensormap '{}' is not yet on this device", launch.line,
+                         node.name);
     }
   }
   return Done{};
@@ -72,20 +71,19 @@ Result<std::map<std::string, int64_t>> infer_dims(
   const std::vector<std::string> symbols = module.dims();
   for (const auto& [name, shape] : shapes) {
     const TensorDecl* decl = module.find_tensor(name);
-    if (decl == nullptr) return input_error(fmt::format("the module has no tensor '{}'", name));
+    if (decl == nullptr) return input_error("the module has no tensor '{}'", name);
     if (decl->shape.size() != shape.size()) {
-      return input_error(fmt::format("'{}' has {} dimensions, but the module declares {}", name,
-                                     shape.size(), decl->shape.size()));
+      return input_error("'{}' has {} dimensions, but the module declares {}", name, shape.size(),
+                         decl->shape.size());
     }
     for (size_t i = 0; i < shape.size(); ++i) {
       const ExprNode& root = decl->shape[i].root();
-      const bool symbol =
-          root.op == ExprOp::Name && std::ranges::find(symbols, root.name) != symbols.end();
+      const bool symbol = root.op == ExprOp::Name && contains(symbols, root.name);
       if (!symbol) continue;
       const auto [at, fresh] = dims.emplace(root.name, shape[i]);
       if (!fresh && at->second != shape[i]) {
-        return input_error(fmt::format("dim {} is {} elsewhere, but {} in '{}' (dimension {})",
-                                       root.name, at->second, shape[i], name, i));
+        return input_error("dim {} is {} elsewhere, but {} in '{}' (dimension {})", root.name,
+                           at->second, shape[i], name, i);
       }
     }
   }

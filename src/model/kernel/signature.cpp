@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -102,15 +101,11 @@ std::optional<cuda_source::CudaType> value_type(const ParamType& type) {
 }
 
 Error not_a_value(const ParamType& type) {
-  if (type.pointer)
-    return input_error(fmt::format("is a number, but the parameter is '{}'", type.text));
-  if (type.base.ends_with('&')) {
-    return input_error(
-        fmt::format("cannot be passed: the parameter is a reference, '{}'", type.text));
-  }
+  if (type.pointer) return input_error("is a number, but the parameter is '{}'", type.text);
+  if (type.base.ends_with('&'))
+    return input_error("cannot be passed: the parameter is a reference, '{}'", type.text);
   return input_error(
-      fmt::format("cannot be passed: the parameter is '{}', which is not a plain number or pointer",
-                  type.text));
+      "cannot be passed: the parameter is '{}', which is not a plain number or pointer", type.text);
 }
 
 }  // namespace
@@ -120,9 +115,7 @@ Result<std::vector<ParamType>> parse_signature(std::string_view demangled) {
   if (const size_t clone = text.rfind(" [clone"); clone != std::string_view::npos) {
     text = trim(text.substr(0, clone));
   }
-  const auto bad = [&] {
-    return input_error(fmt::format("'{}' is not the signature of a kernel", demangled));
-  };
+  const auto bad = [&] { return input_error("'{}' is not the signature of a kernel", demangled); };
   if (!text.ends_with(')')) return bad();
   int depth = 0;
   size_t open = text.size();
@@ -167,9 +160,9 @@ Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value
   if (!target) return not_a_value(type);
   if (target->kind == cuda_source::CudaType::Kind::Float) {
     return input_error(
-        fmt::format("is an integer, but the parameter is '{}'; declare a scalar of that "
-                    "type, or take an int and convert it in the kernel",
-                    type.text));
+        "is an integer, but the parameter is '{}'; declare a scalar of that type, or take an int "
+        "and convert it in the kernel",
+        type.text);
   }
   const int bits = 8 * target->size;
   bool fits = true;
@@ -181,9 +174,8 @@ Result<std::vector<uint8_t>> encode_integer(const ParamType& type, int64_t value
     fits = value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
   }
   if (!fits) {
-    return input_error(fmt::format("is {}, which does not fit the {}-bit parameter '{}'", value,
-                                   target->kind == cuda_source::CudaType::Kind::Bool ? 1 : bits,
-                                   type.text));
+    return input_error("is {}, which does not fit the {}-bit parameter '{}'", value,
+                       target->kind == cuda_source::CudaType::Kind::Bool ? 1 : bits, type.text);
   }
   return little_endian(static_cast<uint64_t>(value), target->size);
 }
@@ -193,16 +185,14 @@ Result<std::vector<uint8_t>> encode_scalar(const ParamType& type, const ScalarDe
   const std::optional<cuda_source::CudaType> target = value_type(type);
   if (!target) return not_a_value(type);
   if (target->dtype != scalar.dtype) {
-    return input_error(fmt::format("is {}, but the parameter is '{}'",
-                                   tensor::dtype_name(scalar.dtype), type.text));
+    return input_error("is {}, but the parameter is '{}'", tensor::dtype_name(scalar.dtype),
+                       type.text);
   }
   if (!tensor::is_float(scalar.dtype)) return encode_integer(type, integer);
   tensor::HostTensor one = KW_TRY(tensor::make_tensor(scalar.dtype, {}));
   tensor::set_element(one, 0, value);
-  if (std::isfinite(value) && !std::isfinite(tensor::get_element(one, 0))) {
-    return input_error(
-        fmt::format("is {}, which does not fit {}", value, tensor::dtype_name(scalar.dtype)));
-  }
+  if (std::isfinite(value) && !std::isfinite(tensor::get_element(one, 0)))
+    return input_error("is {}, which does not fit {}", value, tensor::dtype_name(scalar.dtype));
   std::vector<uint8_t> bytes(one.data.size());
   std::memcpy(bytes.data(), one.data.data(), bytes.size());
   return bytes;

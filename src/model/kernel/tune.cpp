@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/bind.h"
 
@@ -103,13 +104,12 @@ Result<std::map<std::string, int64_t>> resolve_tunes(const Module& module,
   for (const auto& [name, value] : given) {
     const TuneDecl* tune = module.find_tune(name);
     if (tune == nullptr) {
-      return input_error(fmt::format("the module has no tunable '{}'{}; its tunables are: {}", name,
-                                     did_you_mean(name, names),
-                                     names.empty() ? "none" : join(names, ", ")));
+      return input_error("the module has no tunable '{}'{}; its tunables are: {}", name,
+                         did_you_mean(name, names), names.empty() ? "none" : join(names, ", "));
     }
-    if (std::ranges::find(tune->values, value) == tune->values.end()) {
-      return input_error(fmt::format("tunable {} = {} is not among its values: {}", name, value,
-                                     list_values(*tune)));
+    if (!contains(tune->values, value)) {
+      return input_error("tunable {} = {} is not among its values: {}", name, value,
+                         list_values(*tune));
     }
     shown.push_back(fmt::format("{} = {}", name, value));
   }

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <array>
+
 #include "ports/compiler.h"
 #include "ports/device.h"
 #include "ports/journal.h"
@@ -56,8 +58,9 @@ std::string JudgeDecorator::explain(const record::Candidate& candidate) {
 }
 
 const char* run_status_name(RunStatus status) {
-  constexpr const char* kNames[] = {"completed", "stopped", "faulted", "hung", "out-of-memory",
-                                    "worker-lost", "refused"};
+  constexpr std::array kNames = {"completed",     "stopped",     "faulted", "hung",
+                                 "out-of-memory", "worker-lost", "refused"};
+  static_assert(kNames.size() == static_cast<size_t>(RunStatus::Refused) + 1);
   return kNames[static_cast<size_t>(status)];
 }
 

@@ -8,8 +8,6 @@
 
 #include <bit>
 #include <charconv>
-#include <cstring>
-#include <iterator>
 #include <limits>
 
 namespace kw::ptx {

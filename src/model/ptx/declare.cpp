@@ -8,7 +8,6 @@
 #include "ptx/declare.h"
 
 #include <bit>
-#include <cstring>
 
 #include <fmt/core.h>
 

@@ -1,8 +1,9 @@
 #include "ptx/names.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "core/contains.h"
 
 namespace kw::ptx {
 namespace {
@@ -73,8 +74,7 @@ constexpr std::pair<const char*, Special> kSpecials[] = {
 
 template <typename Rows>
 auto find_row(const Rows& rows, std::string_view name) {
-  return std::find_if(std::begin(rows), std::end(rows),
-                      [&](const auto& row) { return name == row.first; });
+  return std::ranges::find_if(rows, [&](const auto& row) { return name == row.first; });
 }
 
 bool is_environment_register(std::string_view name) {
@@ -120,9 +120,7 @@ std::optional<Special> find_special(std::string_view name, std::string_view comp
   return static_cast<Special>(static_cast<int>(row->second) + (component[0] - 'x'));
 }
 
-bool Instruction::has(const char* modifier) const {
-  return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
-}
+bool Instruction::has(const char* modifier) const { return contains(modifiers, modifier); }
 
 int Module::find_function(const std::string& name) const {
   for (size_t i = 0; i < functions.size(); ++i) {

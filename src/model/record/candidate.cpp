@@ -41,14 +41,14 @@ Json to_json(const Candidate& candidate) { return record_json(candidate); }
 
 Result<Candidate> candidate_from_json(const Json& lineage, std::string text) {
   for (const auto& [name, value] : lineage["tunes"].members()) {
-    if (!value.is_int()) return input_error(fmt::format("tunable {} is not an integer", name));
+    if (!value.is_int()) return input_error("tunable {} is not an integer", name);
   }
   auto candidate = read_record<Candidate>(lineage);
   candidate.text = std::move(text);
   const std::string id = candidate_id(candidate.text, candidate.tunes);
   if (id != candidate.id) {
-    return input_error(fmt::format("it says it is candidate '{}', but its text and tunables are {}",
-                                   candidate.id, id));
+    return input_error("it says it is candidate '{}', but its text and tunables are {}",
+                       candidate.id, id);
   }
   return candidate;
 }

@@ -101,9 +101,9 @@ Result<graph::Graph> Task::graph_at(const Dims& dims_) const {
   const std::string other = difference(graph);
   if (other.empty()) return graph;
   return input_error(
-      fmt::format("the reference does not have the task's {} at this shape\n  hint: a task has one "
-                  "set of tensors at every shape: omit this shape, or make it a separate task",
-                  other));
+      "the reference does not have the task's {} at this shape\n  hint: a task has one set of "
+      "tensors at every shape: omit this shape, or make it a separate task",
+      other);
 }
 
 namespace {
@@ -115,12 +115,11 @@ Result<int64_t> extent_of(const std::string& text, const kernel::Scope& scope) {
   std::vector<cuda_source::Diagnostic> diagnostics;
   kernel::Cursor cursor(text, 0, 0, text.size(), diagnostics);
   const auto expr = kernel::parse_expression(cursor);
-  if (!expr || !cursor.at_end())
-    return input_error(fmt::format("'{}' is not a shape expression", text));
+  if (!expr || !cursor.at_end()) return input_error("'{}' is not a shape expression", text);
   const int64_t value = KW_TRY(kernel::evaluate(*expr, scope));
   if (value < 0 || value > kMaxExtent)
-    return input_error(fmt::format("extent '{}' is {} ({}), outside 0 … 2^40", text, value,
-                                   kernel::values_of(*expr, scope)));
+    return input_error("extent '{}' is {} ({}), outside 0 … 2^40", text, value,
+                       kernel::values_of(*expr, scope));
   return value;
 }
 

@@ -1,7 +1,5 @@
 #include "tensor/host_tensor.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <new>
 
@@ -43,15 +41,13 @@ Result<int64_t> element_count(const std::vector<int64_t>& shape) {
   int64_t count = 1;
   bool overflow = false, empty = false;
   for (const int64_t extent : shape) {
-    if (extent < 0)
-      return input_error(fmt::format("shape {} has a negative extent", shape_text(shape)));
+    if (extent < 0) return input_error("shape {} has a negative extent", shape_text(shape));
     empty = empty || extent == 0;
     overflow = overflow || __builtin_mul_overflow(count, extent, &count);
   }
   if (empty) return int64_t{0};
   if (overflow)
-    return input_error(
-        fmt::format("shape {} has more elements than 64 bits can count", shape_text(shape)));
+    return input_error("shape {} has more elements than 64 bits can count", shape_text(shape));
   return count;
 }
 
@@ -59,8 +55,8 @@ Result<HostTensor> make_tensor(DType dtype, std::vector<int64_t> shape) {
   const int64_t count = KW_TRY(element_count(shape));
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, int64_t{dtype_size(dtype)}, &bytes)) {
-    return input_error(fmt::format("shape {} of {} is larger than any memory", shape_text(shape),
-                                   dtype_name(dtype)));
+    return input_error("shape {} of {} is larger than any memory", shape_text(shape),
+                       dtype_name(dtype));
   }
   HostTensor tensor{dtype, std::move(shape), {}};
   // Linux grants more memory than it has and kills the process later. So large requests are
@@ -73,10 +69,10 @@ Result<HostTensor> make_tensor(DType dtype, std::vector<int64_t> shape) {
     fits = false;
   }
   if (fits) return tensor;
-  return environment_error(fmt::format("not enough memory for {} of {} ({}; {} available)",
-                                       shape_text(tensor.shape), dtype_name(dtype),
-                                       human_bytes(static_cast<uint64_t>(bytes)),
-                                       human_bytes(os::available_memory())));
+  return environment_error("not enough memory for {} of {} ({}; {} available)",
+                           shape_text(tensor.shape), dtype_name(dtype),
+                           human_bytes(static_cast<uint64_t>(bytes)),
+                           human_bytes(os::available_memory()));
 }
 
 double get_element(const HostTensor& tensor, int64_t index) {

@@ -1,7 +1,6 @@
 // A tensor in host memory: dtype, shape, contiguous row-major bytes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -71,8 +71,7 @@ constexpr FloatTraits kFloatTraits[] = {
 };
 
 const FloatTraits& traits_of(DType type) {
-  return *std::find_if(std::begin(kFloatTraits), std::end(kFloatTraits),
-                       [&](const FloatTraits& t) { return t.type == type; });
+  return *std::ranges::find_if(kFloatTraits, [&](const FloatTraits& t) { return t.type == type; });
 }
 
 double special_value(const Draw& d, const FloatTraits& traits) {

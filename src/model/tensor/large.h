@@ -10,7 +10,6 @@
 #include <iterator>
 #include <limits>
 #include <new>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>

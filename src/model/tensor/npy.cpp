@@ -62,11 +62,10 @@ Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wante
       return input_error("raw bytes (dtype '" + descr + "') do not say which type they hold");
     if (dtype_size(*wanted) == code[1] - '0' && (numpy_lacks(*wanted) || *wanted == DType::Fp16))
       return *wanted;
-    return input_error(
-        fmt::format("raw bytes (dtype '{}') cannot stand for {}", descr, dtype_name(*wanted)));
+    return input_error("raw bytes (dtype '{}') cannot stand for {}", descr, dtype_name(*wanted));
   }
-  const auto* row = std::find_if(std::begin(kDescrs), std::end(kDescrs),
-                                 [&](const DescrRow& r) { return code == r.code; });
+  const auto* row =
+      std::ranges::find_if(kDescrs, [&](const DescrRow& r) { return code == r.code; });
   if (row == std::end(kDescrs)) return unsupported(descr);
   if (!wanted || *wanted == row->type) return row->type;
   if (numpy_lacks(*wanted) && is_unsigned_int(row->type) &&
@@ -77,8 +76,8 @@ Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wante
   if (numpy_lacks(*wanted))
     accepted = dtype_size(*wanted) == 2 ? "uint16 or '|V2' bytes" : "uint8 or '|V1' bytes";
   if (!numpy_lacks(*wanted)) accepted = "'" + accepted + "'";
-  return input_error(fmt::format("the array is {} ('{}') where {} is expected (NumPy {})",
-                                 dtype_name(row->type), descr, dtype_name(*wanted), accepted));
+  return input_error("the array is {} ('{}') where {} is expected (NumPy {})", dtype_name(row->type),
+                     descr, dtype_name(*wanted), accepted);
 }
 
 void swap_bytes(Bytes& data, int size) {
@@ -113,13 +112,12 @@ Status check_size(const NpyHeader& header, DType type, uint64_t available) {
   const auto size = static_cast<uint64_t>(dtype_size(type));
   const uint64_t needed = static_cast<uint64_t>(count) * size;
   if (static_cast<uint64_t>(count) > UINT64_MAX / size || needed > available) {
-    return input_error(fmt::format("truncated: shape {} of {} needs {} data bytes, the file has {}",
-                                   shape_text(header.shape), dtype_name(type), needed, available));
+    return input_error("truncated: shape {} of {} needs {} data bytes, the file has {}",
+                       shape_text(header.shape), dtype_name(type), needed, available);
   }
   if (needed < available) {
-    return input_error(
-        fmt::format("{} bytes follow the array of shape {}; one file holds one array",
-                    available - needed, shape_text(header.shape)));
+    return input_error("{} bytes follow the array of shape {}; one file holds one array",
+                       available - needed, shape_text(header.shape));
   }
   return Done{};
 }

@@ -33,9 +33,8 @@ class Dict {
     skip_blanks();
     if (at_ != text_.size()) return wrong("the end of the header");
     if (!has_descr_ || !has_order_ || !has_shape_) {
-      return input_error(
-          fmt::format("malformed .npy header: no '{}'",
-                      !has_descr_ ? "descr" : (!has_order_ ? "fortran_order" : "shape")));
+      return input_error("malformed .npy header: no '{}'",
+                         !has_descr_ ? "descr" : (!has_order_ ? "fortran_order" : "shape"));
     }
     return std::move(header_);
   }
@@ -88,8 +87,8 @@ class Dict {
     skip_blanks();
     const std::string found =
         at_ < text_.size() ? fmt::format("{:?}", text_.substr(at_, 12)) : "the end";
-    return input_error(fmt::format("malformed .npy header: expected {} at offset {}, found {}",
-                                   expected, at_, found));
+    return input_error("malformed .npy header: expected {} at offset {}, found {}", expected, at_,
+                       found);
   }
 
   Result<std::string> string() {
@@ -120,8 +119,7 @@ class Dict {
       at_ = end;
       take('L');  // Python 2 wrote long integers this way
       extents.push_back(*extent);
-      if (extents.size() > kRankLimit)
-        return input_error(fmt::format("more than {} dimensions", kRankLimit));
+      if (extents.size() > kRankLimit) return input_error("more than {} dimensions", kRankLimit);
       if (!take(',')) {
         if (take(')')) break;
         return wrong("',' or ')'");
@@ -146,7 +144,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes) {
   if (bytes.size() < 10) return input_error("truncated .npy header");
   const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3)
-    return input_error(fmt::format(".npy version {} is unknown (1 to 3 are)", version));
+    return input_error(".npy version {} is unknown (1 to 3 are)", version);
   const size_t length_bytes = version == 1 ? 2 : 4;
   const size_t start = 8 + length_bytes;
   if (bytes.size() < start) return input_error("truncated .npy header");
@@ -155,7 +153,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes) {
     length |= uint64_t{static_cast<unsigned char>(bytes[8 + i])} << (8 * i);
   }
   if (length > kHeaderLimit)
-    return input_error(fmt::format("its header of {} bytes is too large", length));
+    return input_error("its header of {} bytes is too large", length);
   if (bytes.size() - start < length) return input_error("truncated .npy header");
   NpyHeader header = KW_TRY(Dict(bytes.substr(start, length)).parse());
   header.data_offset = start + length;

@@ -1,9 +1,6 @@
 #include "binding/bind.h"
 
-#include <fmt/core.h>
-
 #include "core/text.h"
-#include "tensor/npy.h"
 
 namespace kw::binding {
 
@@ -15,22 +12,22 @@ Status bind_scalar(const kernel::Module& module, const std::string& name, const 
   if (decl == nullptr) {
     std::vector<std::string> names;
     for (const kernel::ScalarDecl& scalar : module.scalars) names.push_back(scalar.name);
-    return input_error(fmt::format("--scalar {}: the module has no such scalar{}; {}", name,
-                                   did_you_mean(name, names),
-                                   names.empty() ? "it has none" : "it has " + join(names, ", ")));
+    return input_error("--scalar {}: the module has no such scalar{}; {}", name,
+                       did_you_mean(name, names),
+                       names.empty() ? "it has none" : "it has " + join(names, ", "));
   }
   if (tensor::is_float(decl->dtype)) {
     const auto value = parse_double(text);
-    if (!value) return input_error(fmt::format("--scalar {}: '{}' is not a number", name, text));
+    if (!value) return input_error("--scalar {}: '{}' is not a number", name, text);
     bindings->scalars[name] = *value;
     return Done{};
   }
   const bool word = decl->dtype == tensor::DType::Bool && (text == "true" || text == "false");
   const auto value = word ? std::optional<int64_t>(text == "true" ? 1 : 0) : parse_int(text);
   if (!value) {
-    return input_error(fmt::format(
+    return input_error(
         "--scalar {}: '{}' is not {}", name, text,
-        decl->dtype == tensor::DType::Bool ? "a truth value (true, false, 1, 0)" : "an integer"));
+        decl->dtype == tensor::DType::Bool ? "a truth value (true, false, 1, 0)" : "an integer");
   }
   bindings->integer_scalars[name] = *value;
   return Done{};
@@ -44,9 +41,9 @@ Status check_absent(const kernel::Module& module, const std::set<std::string>& a
     for (const kernel::TensorDecl& tensor : module.tensors) {
       if (tensor.optional) optional.push_back(tensor.name);
     }
-    return input_error(fmt::format(
+    return input_error(
         "--absent {}: not an optional input; {}", name,
-        optional.empty() ? "the module has none" : "optional are " + join(optional, ", ")));
+        optional.empty() ? "the module has none" : "optional are " + join(optional, ", "));
   }
   return Done{};
 }
@@ -60,8 +57,8 @@ Status merge_dims(const kernel::Module& module, const NamedTensors& files,
   for (const auto& [name, value] : inferred) {
     const auto [said, fresh] = bindings->dims.emplace(name, value);
     if (!fresh && said->second != value) {
-      return input_error(fmt::format("--dim {}={} disagrees with the input files, which make it {}",
-                                     name, said->second, value));
+      return input_error("--dim {}={} disagrees with the input files, which make it {}", name,
+                         said->second, value);
     }
   }
   return Done{};

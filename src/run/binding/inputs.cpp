@@ -5,10 +5,6 @@
 // cost: adding a buffer changes the seeds of the buffers after it.
 #include "binding/inputs.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-
 #include "core/text.h"
 #include "os/entropy.h"
 #include "tensor/npy.h"
@@ -31,8 +27,7 @@ Result<tensor::IntegerRange> parse_range(const std::string& text) {
     const auto high = parse_int(text.substr(dots + 2));
     if (low && high && *low <= *high) return tensor::IntegerRange{*low, *high};
   }
-  return input_error(
-      fmt::format("'{}' is not a range of integers; write LOW..HIGH, e.g. 0..99", text));
+  return input_error("'{}' is not a range of integers; write LOW..HIGH, e.g. 0..99", text);
 }
 
 bool is_read(const kernel::Buffer& buffer) {
@@ -66,8 +61,8 @@ Result<const kernel::TensorDecl*> find_input(const kernel::Module& module,
   if (decl != nullptr && (decl->role == kernel::Role::Input || decl->role == kernel::Role::Inout))
     return decl;
   const char* what = decl == nullptr ? "has no tensor" : "does not read";
-  return input_error(
-      fmt::format("--input {}: the module {} '{}'; {}", name, what, name, readable_names(module)));
+  return input_error("--input {}: the module {} '{}'; {}", name, what, name,
+                     readable_names(module));
 }
 
 }  // namespace
@@ -81,18 +76,17 @@ Result<InputSource> parse_input_source(const std::string& text) {
   const std::vector<std::string> parts = split(text, ':');
   const auto family = tensor::family_from_name(parts[0]);
   if (!family) {
-    return input_error(fmt::format(
-        "'{}' is neither an .npy file nor an input family{}; families: {}", parts[0],
-        did_you_mean(parts[0], tensor::family_names()), join(tensor::family_names(), ", ")));
+    return input_error("'{}' is neither an .npy file nor an input family{}; families: {}", parts[0],
+                       did_you_mean(parts[0], tensor::family_names()),
+                       join(tensor::family_names(), ", "));
   }
   source.family = *family;
   if (parts.size() > 3)
-    return input_error(
-        fmt::format("'{}': write FAMILY, FAMILY:SEED or FAMILY:SEED:LOW..HIGH", text));
+    return input_error("'{}': write FAMILY, FAMILY:SEED or FAMILY:SEED:LOW..HIGH", text);
   if (parts.size() > 1) {
     const auto seed = parse_int(parts[1]);
     if (!seed || *seed < 0)
-      return input_error(fmt::format("'{}': '{}' is not a seed (0, 1, 2, …)", text, parts[1]));
+      return input_error("'{}': '{}' is not a seed (0, 1, 2, …)", text, parts[1]);
     source.seed = static_cast<uint64_t>(*seed);
   }
   if (parts.size() > 2) source.range = KW_TRY(parse_range(parts[2]));
@@ -122,9 +116,9 @@ Result<std::vector<HostTensor>> make_inputs(const kernel::Program& program,
     const auto file = files.find(buffer.name);
     if (file != files.end()) {
       if (file->second.shape != buffer.shape) {
-        return input_error(fmt::format("--input {}: the file has shape {} where {} is expected",
-                                       buffer.name, tensor::shape_text(file->second.shape),
-                                       tensor::shape_text(buffer.shape)));
+        return input_error("--input {}: the file has shape {} where {} is expected", buffer.name,
+                           tensor::shape_text(file->second.shape),
+                           tensor::shape_text(buffer.shape));
       }
       tensors.back() = file->second;
       continue;
@@ -144,10 +138,10 @@ Status check_memory(const kernel::Program& program, uint64_t available, int copi
     total += static_cast<uint64_t>(buffer.bytes) * static_cast<uint64_t>(copies);
     if (largest == nullptr || buffer.bytes > largest->bytes) largest = &buffer;
     if (total > available) {
-      return environment_error(fmt::format(
+      return environment_error(
           "the tensors need {} or more of {}, {} is available; the largest, {} {}, takes {}",
           human_bytes(total), where, human_bytes(available), largest->name,
-          tensor::shape_text(largest->shape), human_bytes(static_cast<uint64_t>(largest->bytes))));
+          tensor::shape_text(largest->shape), human_bytes(static_cast<uint64_t>(largest->bytes)));
     }
   }
   return Done{};

@@ -1,7 +1,5 @@
 #include "binding/load.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/text.h"
@@ -30,9 +28,9 @@ Result<kernel::Module> parse_module(const std::string& text, const std::string& 
   kernel::ParseOutcome outcome = kernel::parse(text, file_name);
   if (outcome.module) return std::move(*outcome.module);
   const size_t count = outcome.diagnostics.size();
-  return input_error(fmt::format(
-      "{} is not a valid kernel module: {} problem{}\n{}", file_name, count, count == 1 ? "" : "s",
-      trim(cuda_source::render_diagnostics(outcome.diagnostics, text, file_name))));
+  return input_error("{} is not a valid kernel module: {} problem{}\n{}", file_name, count,
+                     count == 1 ? "" : "s",
+                     trim(cuda_source::render_diagnostics(outcome.diagnostics, text, file_name)));
 }
 
 Result<kernel::Module> load_module(const std::string& path) {

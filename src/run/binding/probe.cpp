@@ -1,7 +1,5 @@
 #include "binding/probe.h"
 
-#include <algorithm>
-
 #include "core/hash.h"
 
 namespace kw::binding {

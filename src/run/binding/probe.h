@@ -2,9 +2,6 @@
 // expressions.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "kernel/module.h"

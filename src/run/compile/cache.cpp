@@ -111,7 +111,7 @@ void CachingCompiler::make_room(uint64_t added) {
   for (const Entry& entry : entries) total += entry.bytes;
   known_bytes_ = total;
   if (total <= static_cast<int64_t>(options_.max_bytes)) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
   // Down to four fifths, so that the next write does not scan again.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "compile/entries.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "core/utf8.h"
 
@@ -246,7 +247,7 @@ std::string name_problem(std::string_view text) {
   constexpr std::string_view kSeveral[] = {"overloaded function type", "deduce \"auto\" type",
                                            "which instance of"};
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (std::any_of(std::begin(kSeveral), std::end(kSeveral), has))
+  if (std::ranges::any_of(kSeveral, has))
     return "it is a template or overloaded; launch one of them, with its template arguments";
   return has("non-__global__") ? "it is not a __global__ function" : std::string(text);
 }
@@ -315,9 +316,8 @@ std::vector<CompileMessage> parse_log(std::string_view log, std::string_view fil
       tail.push_back(lines[j]);
     }
     CompileMessage message = message_from(*head, tail, file_name, kernels);
-    const bool repeated =
-        std::any_of(messages.begin(), messages.end(),
-                    [&](const CompileMessage& other) { return same(message, other); });
+    const bool repeated = std::ranges::any_of(
+        messages, [&](const CompileMessage& other) { return same(message, other); });
     if (!repeated) messages.push_back(std::move(message));
   }
   return messages;
@@ -400,7 +400,7 @@ int module_line(std::string_view ptx, int ptx_line, std::string_view file_name) 
     if (line.starts_with(".entry") || line.starts_with(".visible .entry")) break;
     if (!line.starts_with(".loc")) continue;
     const auto words = words_of(line);
-    if (words.size() >= 3 && std::find(own.begin(), own.end(), words[1]) != own.end()) {
+    if (words.size() >= 3 && contains(own, words[1])) {
       return static_cast<int>(parse_int(words[2]).value_or(0));
     }
   }

@@ -20,6 +20,7 @@
 #include "compile/messages.h"
 #include "compile/wire.h"
 #include "compile/worker.h"
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "kernel/inject.h"
@@ -89,7 +90,7 @@ std::vector<std::string> NvrtcCompiler::notes() const {
 
 void NvrtcCompiler::note(const std::string& text) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+  if (!contains(notes_, text)) notes_.push_back(text);
 }
 
 Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
@@ -126,9 +127,8 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
       !decode(frame, &hello)) {
     if (os::interrupted()) return environment_error("interrupted");
     worker->child->kill();
-    return environment_error(fmt::format(
-        "the compile worker ({}) did not start: {}\n{}", join(argv, " "),
-        worker->child->how_it_ended(), worker->child->stderr_tail()));
+    return environment_error("the compile worker ({}) did not start: {}\n{}", join(argv, " "),
+                             worker->child->how_it_ended(), worker->child->stderr_tail());
   }
   if (!hello.error.empty()) return environment_error(hello.error);
   if (!hello.confined)
@@ -146,11 +146,10 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::acquire(
     const auto fits = [&](const std::unique_ptr<Worker>& worker) {
       return worker->extra_folders == request.include_folders;
     };
-    auto chosen =
-        std::find_if(idle_.begin(), idle_.end(), [&](const std::unique_ptr<Worker>& worker) {
-          return fits(worker) && worker->precompiled.contains(key);
-        });
-    if (chosen == idle_.end()) chosen = std::find_if(idle_.begin(), idle_.end(), fits);
+    auto chosen = std::ranges::find_if(idle_, [&](const std::unique_ptr<Worker>& worker) {
+      return fits(worker) && worker->precompiled.contains(key);
+    });
+    if (chosen == idle_.end()) chosen = std::ranges::find_if(idle_, fits);
     if (chosen != idle_.end()) {
       std::unique_ptr<Worker> worker = std::move(*chosen);
       idle_.erase(chosen);

@@ -134,8 +134,8 @@ Result<std::unique_ptr<NvrtcCore>> NvrtcCore::load(Options options) {
   core->options_ = std::move(options);
   NvrtcApi& api = *core->api_;
   if (!api.bind() || api.version(&api.major, &api.minor) != 0) {
-    return environment_error(
-        fmt::format("loading {}: this is not NVRTC of CUDA 12 or newer", api.library.path()));
+    return environment_error("loading {}: this is not NVRTC of CUDA 12 or newer",
+                             api.library.path());
   }
   return core;
 }
@@ -197,7 +197,7 @@ Result<NvrtcCore::Run> NvrtcCore::run(const ports::CompileRequest& request, bool
   if (int code =
           api.create(&program, source.c_str(), request.file_name.c_str(), 0, nullptr, nullptr);
       code != 0) {
-    return environment_error(fmt::format("{}: {}", options_.shown_as, api.error_string(code)));
+    return environment_error("{}: {}", options_.shown_as, api.error_string(code));
   }
   Run run;
   for (const std::string& name : request.kernels) api.add_name(program, name.c_str());
@@ -223,16 +223,15 @@ Error NvrtcCore::option_error(const ports::CompileRequest& request, const std::s
   api_->archs_count(&count);
   std::vector<int> archs(static_cast<size_t>(std::max(count, 0)));
   if (!archs.empty()) api_->archs(archs.data());
-  if (log.find("gpu-architecture") == std::string::npos || archs.empty()) {
-    return environment_error(fmt::format("{}: {}", options_.shown_as, trim(log)));
-  }
+  if (log.find("gpu-architecture") == std::string::npos || archs.empty())
+    return environment_error("{}: {}", options_.shown_as, trim(log));
   const int wanted = std::atoi(request.target.c_str() + std::min<size_t>(3, request.target.size()));
   const auto [lowest, highest] = std::minmax_element(archs.begin(), archs.end());
   const char* age = wanted > *highest  ? "too old for"
                     : wanted < *lowest ? "too new for"
                                        : "unable to compile for";
-  return environment_error(fmt::format("{} is {} {}: it knows sm_{} to sm_{}", options_.shown_as,
-                                       age, request.target, *lowest, *highest));
+  return environment_error("{} is {} {}: it knows sm_{} to sm_{}", options_.shown_as, age,
+                           request.target, *lowest, *highest);
 }
 
 ports::CompileFailed NvrtcCore::failure(const ports::CompileRequest& request, const Run& run) {
@@ -317,12 +316,10 @@ Result<ports::CompileOutcome> NvrtcCore::compile(const ports::CompileRequest& re
     done = KW_TRY(run(request, false));
   ports::CompileOutcome outcome;
   if (done.code == kInvalidOption) return option_error(request, done.log);
-  if (done.code == kBuiltinFailure) {
-    return environment_error(fmt::format("{}: {}", options_.shown_as, trim(done.log)));
-  }
-  if (done.code != 0 && done.log.find("temporary file") != std::string::npos) {
-    return environment_error(fmt::format("{}: {}", options_.shown_as, trim(done.log)));
-  }
+  if (done.code == kBuiltinFailure)
+    return environment_error("{}: {}", options_.shown_as, trim(done.log));
+  if (done.code != 0 && done.log.find("temporary file") != std::string::npos)
+    return environment_error("{}: {}", options_.shown_as, trim(done.log));
   if (done.code != 0) {
     outcome.failed = failure(request, done);
   } else {

@@ -90,8 +90,8 @@ std::optional<Error> ProgramCompiler::target_error(const ports::CompileRequest& 
                            "is not defined for option 'gpu-",
                            "is not a recognized feature for this target", "unknown target CPU"}) {
     if (log.find(sign) != std::string::npos) {
-      return environment_error(fmt::format("{} does not know {}: a newer compiler is needed",
-                                           dialect_.shown_as, request.target));
+      return environment_error("{} does not know {}: a newer compiler is needed", dialect_.shown_as,
+                               request.target);
     }
   }
   return std::nullopt;
@@ -104,10 +104,9 @@ ports::CompileFailed ProgramCompiler::failure(const ports::CompileRequest& reque
   failed.log = step.log();
   failed.timed_out = step.process.timed_out;
   failed.messages = parse_log(failed.log, request.file_name, request.kernels);
-  const bool explained =
-      std::any_of(failed.messages.begin(), failed.messages.end(), [](const auto& message) {
-        return message.severity == ports::CompileMessage::Severity::Error;
-      });
+  const bool explained = std::ranges::any_of(failed.messages, [](const auto& message) {
+    return message.severity == ports::CompileMessage::Severity::Error;
+  });
   failed.crashed = !failed.timed_out &&
                    (step.process.signal != 0 || step.process.exit_code >= 128 || !explained);
   std::string verdict;
@@ -134,8 +133,8 @@ Result<ports::CompileOutcome> ProgramCompiler::assemble(const ports::CompileRequ
                                                         double deadline) const {
   if (!dialect_.ptxas) {
     return environment_error(
-        fmt::format("{} makes PTX only; a cubin for {} needs NVRTC, or ptxas from a CUDA toolkit",
-                    dialect_.shown_as, request.target));
+        "{} makes PTX only; a cubin for {} needs NVRTC, or ptxas from a CUDA toolkit",
+        dialect_.shown_as, request.target);
   }
   const std::string input = scratch + "/module.ptx", output = scratch + "/module.cubin";
   if (auto written = os::write_file(input, compiled.image); !written)
@@ -192,10 +191,8 @@ Result<ports::CompileOutcome> ProgramCompiler::compile(const ports::CompileReque
   compiled.messages = parse_log(step.log(), request.file_name, request.kernels);
   std::string ptx = KW_TRY(os::read_file(output));
   std::vector<std::string> entries;
-  if (!take_entries(&ptx, request.kernels.size(), &entries)) {
-    return environment_error(
-        fmt::format("{} did not say which symbols it gave the kernels", dialect_.shown_as));
-  }
+  if (!take_entries(&ptx, request.kernels.size(), &entries))
+    return environment_error("{} did not say which symbols it gave the kernels", dialect_.shown_as);
   compiled.image = normalise_ptx(ptx, request.file_name, dialect_.header_folders, &entries);
   const auto resources = scan_ptx(compiled.image);
   for (size_t i = 0; i < entries.size(); ++i) {

@@ -1,7 +1,5 @@
 #include "compile/recorded.h"
 
-#include <algorithm>
-
 #include "compile/messages.h"
 #include "compile/resources.h"
 #include "kernel/recorded.h"

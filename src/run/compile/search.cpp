@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "os/files.h"
@@ -70,7 +71,7 @@ std::string builtins_for(const std::string& library) {
 /// Folders of wheels, newest CUDA first: nvidia/cu13 before nvidia/cu12 before nvidia/cuda_nvrtc.
 std::vector<std::string> wheel_folders(const std::string& packages, const char* part) {
   std::vector<std::string> folders = os::glob(packages + "/nvidia/*/" + part);
-  std::stable_sort(folders.begin(), folders.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::stable_sort(folders, [](const std::string& a, const std::string& b) {
     return leading_number(file_of(folder_of(a))) > leading_number(file_of(folder_of(b)));
   });
   return folders;
@@ -108,8 +109,7 @@ class Finder {
     return os::glob(options_.root + pattern);
   }
   void add_toolkit(const std::string& folder) {
-    if (std::find(toolkits_.begin(), toolkits_.end(), folder) == toolkits_.end())
-      toolkits_.push_back(folder);
+    if (!contains(toolkits_, folder)) toolkits_.push_back(folder);
   }
   void looked(const std::string& what, const std::string& where, const std::string& result) {
     box_.looked_at.push_back(fmt::format("{}: {}: {}", what, where, result));
@@ -159,7 +159,7 @@ std::vector<std::string> Finder::all_site_packages() const {
   for (const std::string& pattern : patterns) {
     for (const std::string& found : os::glob(pattern)) {
       const std::string real = real_path(found);
-      if (std::find(folders.begin(), folders.end(), real) == folders.end()) folders.push_back(real);
+      if (!contains(folders, real)) folders.push_back(real);
     }
   }
   return folders;
@@ -193,7 +193,7 @@ std::string Finder::nvrtc_version(const std::string& library, const std::string&
   // A toolkit's file name has the full version: libnvrtc.so.13.0.88. For a wheel it is in the name
   // of the folder beside nvidia/.
   const std::string suffix = version_suffix(library);
-  if (std::count(suffix.begin(), suffix.end(), '.') >= 2) return suffix;
+  if (std::ranges::count(suffix, '.') >= 2) return suffix;
   const std::string from_builtins = builtins.empty() ? suffix : version_suffix(builtins);
   const std::string packages = folder_of(folder_of(folder_of(folder_of(library))));
   for (const std::string& info : os::glob(packages + "/nvidia_cuda_nvrtc*.dist-info")) {
@@ -225,7 +225,7 @@ bool Finder::try_nvrtc_folder(const std::string& folder) {
   std::vector<std::string> candidates = os::glob(folder + "/libnvrtc.so*");
   // Newest major first; among equals the shortest name that has a version, which is the one that
   // programs load.
-  std::sort(candidates.begin(), candidates.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(candidates, [](const std::string& a, const std::string& b) {
     return std::pair(leading_number(file_of(a)), b.size()) >
            std::pair(leading_number(file_of(b)), a.size());
   });
@@ -280,7 +280,7 @@ void Finder::find_nvrtc() {
   const auto try_wheels = [&](const std::string& packages) {
     const std::vector<std::string> folders = wheel_folders(packages, "lib");
     if (folders.empty()) looked("NVRTC", packages + "/nvidia/*/lib", "no such folder");
-    return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+    return std::ranges::any_of(folders, [&](const std::string& folder) {
       return !os::glob(folder + "/libnvrtc.so*").empty() && try_nvrtc_folder(folder);
     });
   };
@@ -289,8 +289,7 @@ void Finder::find_nvrtc() {
   }
   if (try_nvrtc_loader()) return;
   for (const std::string& packages : python_folders()) {
-    if (std::find(site_packages_.begin(), site_packages_.end(), packages) != site_packages_.end())
-      continue;
+    if (contains(site_packages_, packages)) continue;
     site_packages_.push_back(packages);
     if (try_wheels(packages)) return;
   }
@@ -421,7 +420,7 @@ void Finder::find_clang() {
   for (int major = 30; major >= kOldestClang; --major)
     names.push_back(fmt::format("clang-{}", major));
   // The oldest accepted version comes first: everything is tested with it.
-  std::reverse(names.begin(), names.end());
+  std::ranges::reverse(names);
   names.emplace_back("clang");
   for (const std::string& name : names) {
     const std::string path = options_.root.empty()

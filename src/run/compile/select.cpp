@@ -1,7 +1,5 @@
 #include "compile/select.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "compile/cache.h"
@@ -9,6 +7,7 @@
 #include "compile/nvrtc_core.h"
 #include "compile/program_compiler.h"
 #include "compile/recorded.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "os/files.h"
 
@@ -24,8 +23,7 @@ constexpr const char* kWaysToGetOne =
 Error not_found(const std::string& what, const Toolbox& tools) {
   std::string places;
   for (const std::string& place : tools.looked_at) places += "  " + place + "\n";
-  return environment_error(
-      fmt::format("{} was found. Searched:\n{}{}", what, places, kWaysToGetOne));
+  return environment_error("{} was found. Searched:\n{}{}", what, places, kWaysToGetOne);
 }
 
 std::string wanted_name(const SelectOptions& options) {
@@ -83,9 +81,9 @@ Result<std::unique_ptr<ports::Compiler>> select_compiler(const Toolbox& tools,
                                                          const SelectOptions& options) {
   const std::string name = wanted_name(options);
   const std::vector<std::string> known = {"nvrtc", "nvcc", "clang"};
-  if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
-    return input_error(fmt::format("unknown compiler '{}'{}; known: nvrtc, nvcc, clang", name,
-                                   did_you_mean(name, known)));
+  if (!name.empty() && !contains(known, name)) {
+    return input_error("unknown compiler '{}'{}; known: nvrtc, nvcc, clang", name,
+                       did_you_mean(name, known));
   }
   // Without this error, another compiler would silently replace the named one.
   if (name.empty() && !tools.wrong_nvrtc.empty())

@@ -11,6 +11,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "cuda_source/source_lexer.h"
 
@@ -44,11 +45,6 @@ constexpr std::array<std::string_view, 4> kPlainDirectives = {"include", "define
 
 constexpr std::array<std::string_view, 3> kConditions = {"if", "ifdef", "ifndef"};
 
-template <size_t kCount>
-bool is_one_of(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 /// Reads the pieces of a text one after another; gives up at the first it does not understand.
 class Pieces {
  public:
@@ -76,8 +72,8 @@ class Pieces {
   std::optional<Piece> next() {
     const auto directive = directives_.find(at_);
     if (directive == directives_.end()) return declaration();
-    return is_one_of(kConditions, directive->second->name) ? conditional()
-                                                           : directive_piece(*directive->second);
+    return contains(kConditions, directive->second->name) ? conditional()
+                                                          : directive_piece(*directive->second);
   }
 
   /// From an #if to its #endif: one piece, which must not contain a kernel.
@@ -99,7 +95,7 @@ class Pieces {
   }
 
   std::optional<Piece> directive_piece(const cuda_source::Directive& directive) {
-    if (!is_one_of(kPlainDirectives, directive.name)) return std::nullopt;
+    if (!contains(kPlainDirectives, directive.name)) return std::nullopt;
     Piece piece = piece_from(at_, at_ + directive.count);
     at_ += directive.count;
     return piece;
@@ -151,7 +147,7 @@ class Pieces {
     const size_t first = at_;
     const auto head = behind_templates(first);
     if (!head || *head >= source_.tokens.size()) return std::nullopt;
-    const bool record = is_one_of(kRecords, text(*head));
+    const bool record = contains(kRecords, text(*head));
     bool parameters = false, body = false, assigned = false, stateless = false, kernel = false;
     std::string name;
     for (size_t i = *head; i < source_.tokens.size();) {
@@ -161,11 +157,11 @@ class Pieces {
       }
       const std::string& token = text(i);
       if (token == "namespace" || token == "extern" || token == "asm") return std::nullopt;
-      stateless = stateless || is_one_of(kStateless, token);
+      stateless = stateless || contains(kStateless, token);
       kernel = kernel || token == "__global__";
       assigned = assigned || token == "=";
       if (record && name.empty() && i > *head && is_name(i) && token != "class" &&
-          token != "struct" && !is_one_of(kAttributes, token))
+          token != "struct" && !contains(kAttributes, token))
         name = token;
       if (token == ";") {
         at_ = i + 1;
@@ -177,7 +173,7 @@ class Pieces {
       }
       const auto end = behind(i);
       if (!end) return std::nullopt;
-      const bool attribute = i > *head && is_one_of(kAttributes, text(i - 1));
+      const bool attribute = i > *head && contains(kAttributes, text(i - 1));
       if (token == "(" && !attribute && !parameters && !record) {
         parameters = true;
         name = i > *head && is_name(i - 1) ? text(i - 1) : "";
@@ -255,7 +251,7 @@ KernelText text_of(const std::string& source, const std::vector<Piece>& pieces,
     const std::string_view code =
         std::string_view(source).substr(piece.begin, piece.end - piece.begin);
     text.source += std::string(code) + "\n";
-    const auto lines = 1 + std::count(code.begin(), code.end(), '\n');
+    const auto lines = 1 + std::ranges::count(code, '\n');
     for (int line = 0; line < lines; ++line) text.lines.push_back(piece.line + line);
     text.words.insert(piece.words.begin(), piece.words.end());
   }
@@ -303,7 +299,7 @@ std::vector<Slice> slices_of(const ports::CompileRequest& request, const KernelT
   for (const std::string& expression : request.kernels) {
     const std::string name = kernel_name(expression);
     if (texts.count(name) == 0) return {};
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    if (!contains(names, name)) names.push_back(name);
   }
   if (names.size() < 2) return {};
   std::vector<Slice> slices;

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <exception>
-
 #include "compile/nvrtc_core.h"
 #include "compile/wire.h"
 #include "os/landlock.h"

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "cuda/buffers.h"
-#include "cuda/layout.h"
 #include "cuda/poison.h"
 
 namespace kw::cuda {

@@ -6,11 +6,8 @@
 // is 32 KiB more per buffer, and slow transfers for strided tensors.
 #include "cuda/buffers.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "core/check.h"
 #include "cuda/layout.h"

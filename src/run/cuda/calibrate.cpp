@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/text.h"
 #include "cuda/calibrate_ptx.h"
 #include "cuda/kernel_subject.h"
 
@@ -26,7 +25,7 @@ constexpr uint32_t kFirstIterations = 64;
 constexpr uint32_t kMostIterations = 1 << 22;
 
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values.empty() ? 0 : values[values.size() / 2];
 }
 

@@ -144,12 +144,20 @@ std::string open_peak(const std::string& entry, const std::string& registers) {
                      entry, registers);
 }
 
-/// Ends it: `value` (a b32 register) keeps the arithmetic alive.
-std::string close_peak(const std::string& value) {
+/// Combines `count` registers in the first one.
+std::string combined(const char* instruction, char name, int count) {
+  std::string text;
+  for (int i = 1; i < count; ++i)
+    text += fmt::format("  {0} %{1}0, %{1}0, %{1}{2};\n", instruction, name, i);
+  return text;
+}
+
+/// Ends it: `fold` comes after the loop, and `value` (a b32 register) keeps the arithmetic alive.
+std::string close_peak(const std::string& fold, const char* value) {
   return fmt::format(R"(  add.s32 %r1, %r1, -1;
   setp.gt.s32 %p, %r1, 0;
   @%p bra loop;
-  mov.b32 %r7, {};
+{}  mov.b32 %r7, {};
   setp.ne.u32 %p, %r7, 0x5eed1e55;
   @%p bra end;
   ld.param.u64 %rd0, [sink];
@@ -158,7 +166,14 @@ end:
   ret;
 }}
 )",
-                     value);
+                     fold, value);
+}
+
+/// The same for 64-bit registers, which are added.
+std::string close_wide_peak(char name, int count) {
+  return close_peak(
+      combined("add.rn.f64", name, count) + fmt::format("  mov.b64 {{%r8, %r9}}, %{}0;\n", name),
+      "%r8");
 }
 
 /// A random operand: the thread's word shuffled, with its sign and mantissa, and the exponent of
@@ -194,20 +209,8 @@ std::string fma_loop(PeakKernel& kernel, const char* type, int chains, double fl
       text += fmt::format("  fma.rn.{0} %x{1}, %x{1}, %m, %c;\n", type, i);
   }
   kernel.operations = flops_each * chains * kRepeats;
-  if (wide) {
-    // The chains are combined into one word only at the end.
-    std::string close = close_peak("%r8");
-    std::string fold;
-    for (int i = 1; i < chains; ++i) fold += fmt::format("  add.rn.f64 %x0, %x0, %x{};\n", i);
-    fold += "  mov.b64 {%r8, %r9}, %x0;\n";
-    const size_t at = close.find("  mov.b32 %r7");
-    return text + close.substr(0, at) + fold + close.substr(at);
-  }
-  std::string close = close_peak("%x0");
-  std::string fold;
-  for (int i = 1; i < chains; ++i) fold += fmt::format("  xor.b32 %x0, %x0, %x{};\n", i);
-  const size_t at = close.find("  mov.b32 %r7");
-  return text + close.substr(0, at) + fold + close.substr(at);
+  return text + (wide ? close_wide_peak('x', chains)
+                      : close_peak(combined("xor.b32", 'x', chains), "%x0"));
 }
 
 struct Mma {
@@ -244,11 +247,7 @@ std::string mma_loop(const Mma& mma, PeakKernel& kernel) {
                         integer ? ".satfinite" : "", mma.types, d, list("a", 0, mma.a),
                         list("b", 0, mma.b), d);
   }
-  std::string close = close_peak("%d0");
-  std::string fold;
-  for (int i = 1; i < mma.c * kChains; ++i) fold += fmt::format("  xor.b32 %d0, %d0, %d{};\n", i);
-  const size_t at = close.find("  mov.b32 %r7");
-  return text + close.substr(0, at) + fold + close.substr(at);
+  return text + close_peak(combined("xor.b32", 'd', mma.c * kChains), "%d0");
 }
 
 /// fp64 on the tensor cores: registers are 64 bits wide.
@@ -266,12 +265,7 @@ std::string dmma_loop(PeakKernel& kernel) {
         "{{%d{0}, %d{1}}};\n",
         2 * i, 2 * i + 1);
   }
-  std::string close = close_peak("%r8");
-  std::string fold;
-  for (int i = 1; i < 2 * kChains; ++i) fold += fmt::format("  add.rn.f64 %d0, %d0, %d{};\n", i);
-  fold += "  mov.b64 {%r8, %r9}, %d0;\n";
-  const size_t at = close.find("  mov.b32 %r7");
-  return text + close.substr(0, at) + fold + close.substr(at);
+  return text + close_wide_peak('d', 2 * kChains);
 }
 
 struct Wgmma {
@@ -340,11 +334,7 @@ fill:
                          : ", 1, 1");
   }
   text += "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n";
-  std::string close = close_peak("%d0");
-  std::string fold;
-  for (int i = 1; i < 128; ++i) fold += fmt::format("  xor.b32 %d0, %d0, %d{};\n", i);
-  const size_t at = close.find("  mov.b32 %r7");
-  return text + close.substr(0, at) + fold + close.substr(at);
+  return text + close_peak(combined("xor.b32", 'd', 128), "%d0");
 }
 
 PeakImage plain_image() {

@@ -41,7 +41,7 @@ FaultOr<double> event_overhead(const Context& context, UtilityKernels& utilities
     KW_TRY(context.wait(deadline, "timing nothing"));
     times.push_back(KW_TRY(events.elapsed()));
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   return times[times.size() / 2];
 }
 
@@ -90,7 +90,7 @@ class Session {
     if (passes_ < kMinPasses) return false;
     // Stop before the deadline if there are samples: a slow subject must not be reported as hung.
     if (deadline_in(deadline_.seconds / 4).at >= deadline_.at) return true;
-    return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    return std::ranges::any_of(lanes_, [&](const auto& lane) {
       return lane->accumulated_us() >= protocol_.max_seconds * 1e6;
     });
   }

@@ -51,14 +51,13 @@ Context::~Context() {
 
 Status Context::open(int ordinal) {
   if (ordinal < 0 || ordinal >= driver_.device_count()) {
-    return environment_error(fmt::format("there is no GPU {}: the driver {} sees {} (0 to {})",
-                                         ordinal, driver_.path(), driver_.device_count(),
-                                         driver_.device_count() - 1));
+    return environment_error("there is no GPU {}: the driver {} sees {} (0 to {})", ordinal,
+                             driver_.path(), driver_.device_count(), driver_.device_count() - 1);
   }
   auto ok = [&](CuResult code, const char* call) -> Status {
     if (code == kSuccess) return Done{};
-    return environment_error(
-        fmt::format("GPU {} cannot be used: {} says {}", ordinal, call, driver_.error_text(code)));
+    return environment_error("GPU {} cannot be used: {} says {}", ordinal, call,
+                             driver_.error_text(code));
   };
   KW_TRY(ok(api().device_get(&device_, ordinal), "cuDeviceGet"));
   CuContext primary = nullptr;

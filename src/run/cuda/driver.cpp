@@ -48,9 +48,8 @@ Status Driver::bind() {
     missing.push_back("cuEventElapsedTime");
   }
   if (!missing.empty()) {
-    return environment_error(
-        fmt::format("the CUDA driver {} is too old (11.8 or newer is needed): it lacks {}", path(),
-                    join(missing, ", ")));
+    return environment_error("the CUDA driver {} is too old (11.8 or newer is needed): it lacks {}",
+                             path(), join(missing, ", "));
   }
 #define KW_CUDA_BIND(member, symbol, parameters) library_.bind(api_.member, symbol);
   KW_CUDA_OPTIONAL(KW_CUDA_BIND)
@@ -60,18 +59,15 @@ Status Driver::bind() {
 
 Status Driver::initialise() {
   if (CuResult code = api_.init(0); code != kSuccess) {
-    return environment_error(
-        fmt::format("the CUDA driver {} does not start: cuInit says {}", path(), error_text(code)));
+    return environment_error("the CUDA driver {} does not start: cuInit says {}", path(),
+                             error_text(code));
   }
-  if (CuResult code = api_.driver_version(&version_); code != kSuccess) {
-    return environment_error(
-        fmt::format("{} does not report its version: {}", path(), error_text(code)));
-  }
+  if (CuResult code = api_.driver_version(&version_); code != kSuccess)
+    return environment_error("{} does not report its version: {}", path(), error_text(code));
   CuResult code = api_.device_count(&devices_);
   if (code != kSuccess || devices_ < 1) {
-    return environment_error(fmt::format("the CUDA driver {} ({}) sees no GPU: {}", path(),
-                                         version_text(),
-                                         error_text(code == kSuccess ? kNoDevice : code)));
+    return environment_error("the CUDA driver {} ({}) sees no GPU: {}", path(), version_text(),
+                             error_text(code == kSuccess ? kNoDevice : code));
   }
   return Done{};
 }

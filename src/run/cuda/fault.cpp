@@ -49,8 +49,8 @@ Fault make_fault(const Driver& driver, CuResult code, const std::string& doing) 
   Fault fault;
   fault.code = code;
   fault.message = doing + ": " + driver.error_text(code);
-  const Row* row = std::find_if(std::begin(kRows), std::end(kRows),
-                                [&](const Row& candidate) { return candidate.code == code; });
+  const Row* row =
+      std::ranges::find_if(kRows, [&](const Row& candidate) { return candidate.code == code; });
   if (row != std::end(kRows)) {
     fault.status = row->status;
     fault.context_lost = row->context_lost;

@@ -40,7 +40,7 @@ uint64_t bytes_of(const std::vector<DeviceSpan>& spans) {
 }
 
 double middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values[values.size() / 2];
 }
 

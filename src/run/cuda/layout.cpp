@@ -31,7 +31,7 @@ void for_each_element(const kernel::Buffer& buffer, Visit visit) {
 }
 
 Error buffer_error(const kernel::Buffer& buffer, const std::string& why) {
-  return input_error(fmt::format("buffer '{}': {}", buffer.name, why));
+  return input_error("buffer '{}': {}", buffer.name, why);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "cuda/launch.h"
-#include "cuda/layout.h"
 
 namespace kw::cuda {
 namespace {

@@ -2,8 +2,6 @@
 // launches, its inputs in device memory.
 #pragma once
 
-#include <memory>
-
 #include "cuda/run.h"
 #include "cuda/subject.h"
 

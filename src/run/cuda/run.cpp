@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 
@@ -106,8 +105,8 @@ MaybeFault run_and_check(const Context& context, JobKernels& kernels, LoadedImag
 
 Status check_program(const kernel::Program& program, const Sources& inputs) {
   if (inputs.size() != program.buffers.size()) {
-    return input_error(
-        fmt::format("{} inputs were given for {} buffers", inputs.size(), program.buffers.size()));
+    return input_error("{} inputs were given for {} buffers", inputs.size(),
+                       program.buffers.size());
   }
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const kernel::Buffer& buffer = program.buffers[i];
@@ -115,15 +114,15 @@ Status check_program(const kernel::Program& program, const Sources& inputs) {
     KW_TRY(check_layout(buffer));
     const bool given = buffer.role == kernel::Role::Input || buffer.role == kernel::Role::Inout;
     if (given && inputs[i].bytes() != dense_bytes(buffer)) {
-      return input_error(fmt::format("'{}' needs {} bytes, {} were given", buffer.name,
-                                     dense_bytes(buffer), inputs[i].bytes()));
+      return input_error("'{}' needs {} bytes, {} were given", buffer.name, dense_bytes(buffer),
+                         inputs[i].bytes());
     }
   }
   for (const kernel::Launch& launch : program.launches) {
     for (const kernel::Param& param : launch.params) {
       if (param.buffer >= static_cast<int>(program.buffers.size())) {
-        return input_error(fmt::format("launch of {} names buffer {} of {}", launch.kernel,
-                                       param.buffer, program.buffers.size()));
+        return input_error("launch of {} names buffer {} of {}", launch.kernel, param.buffer,
+                           program.buffers.size());
       }
     }
   }

@@ -1,7 +1,6 @@
 // Runs a program once, in this process, with every check that the hardware allows.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "cuda/buffers.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "gpu/messages.h"
 #include "os/shared_memory.h"

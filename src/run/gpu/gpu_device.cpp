@@ -11,7 +11,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -92,8 +91,8 @@ Status GpuDevice::ensure_healthy() {
     status = canary();
   }
   if (!status) {
-    return environment_error(fmt::format("{} ({}) is not healthy after \"{}\": {}", info_.name,
-                                         info_.uuid, suspicion_, status.error().message));
+    return environment_error("{} ({}) is not healthy after \"{}\": {}", info_.name, info_.uuid,
+                             suspicion_, status.error().message);
   }
   suspicion_.clear();
   return Done{};
@@ -110,8 +109,8 @@ Status GpuDevice::health() {
 Result<ports::ImageId> GpuDevice::load(const ports::Compiled& compiled) {
   const std::lock_guard guard(mutex_);
   if (compiled.image.size() > kMaxOneImage) {
-    return input_error(fmt::format("the image has {}; {} is the most a GPU worker takes",
-                                   human_bytes(compiled.image.size()), human_bytes(kMaxOneImage)));
+    return input_error("the image has {}; {} is the most a GPU worker takes",
+                       human_bytes(compiled.image.size()), human_bytes(kMaxOneImage));
   }
   const std::string hash = hash_hex(compiled.image);
   ports::ImageId id = 0;
@@ -135,8 +134,8 @@ Result<ports::ImageId> GpuDevice::load(const ports::Compiled& compiled) {
 Status GpuDevice::ensure_image(ports::ImageId id) {
   auto found = images_.find(id);
   if (found == images_.end()) {
-    return input_error(fmt::format(
-        "image {} is not loaded (too many others were loaded since, or it never was)", id));
+    return input_error(
+        "image {} is not loaded (too many others were loaded since, or it never was)", id);
   }
   found->second.last_used = ++clock_;
   KW_TRY(ensure_worker());

@@ -71,16 +71,14 @@ Result<GpuLock> GpuLock::take(const std::string& uuid, double timeout_seconds,
       std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
   bool told = false;
   while (::flock(lock.fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      return environment_error(
-          fmt::format("the GPU's lock cannot be taken: {}", std::strerror(errno)));
-    }
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return environment_error("the GPU's lock cannot be taken: {}", std::strerror(errno));
     if (os::interrupted()) return environment_error("interrupted while waiting for the GPU");
     if (!told && notice) notice(fmt::format("waiting for {}, used by {}", uuid, holder(lock.fd_)));
     told = true;
     if (std::chrono::steady_clock::now() >= give_up) {
-      return environment_error(fmt::format("{} is busy: {} has held it for more than {} s", uuid,
-                                           holder(lock.fd_), timeout_seconds));
+      return environment_error("{} is busy: {} has held it for more than {} s", uuid,
+                               holder(lock.fd_), timeout_seconds);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -6,7 +6,6 @@
 
 #include <cstring>
 
-#include "core/text.h"
 #include "cuda/buffers.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
@@ -51,7 +50,7 @@ cuda::MaybeFault call_marked(const cuda::Context& context, cuda::LoadedImage& im
 
 Result<os::SharedMemory> open_memory(const std::string& path, uint64_t bytes) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return environment_error(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (fd < 0) return environment_error("{}: {}", path, std::strerror(errno));
   return os::SharedMemory::attach(fd, bytes);
 }
 

@@ -1,7 +1,5 @@
 #include "gpu/question.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 
@@ -22,9 +20,8 @@ Status check_inputs(const kernel::Program& program, const Inputs& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const kernel::Buffer& buffer = program.buffers[i];
     if (buffer.present && is_given(buffer) && inputs[i].dtype != buffer.dtype) {
-      return input_error(fmt::format("'{}' is {}, a {} tensor was given", buffer.name,
-                                     tensor::dtype_name(buffer.dtype),
-                                     tensor::dtype_name(inputs[i].dtype)));
+      return input_error("'{}' is {}, a {} tensor was given", buffer.name,
+                         tensor::dtype_name(buffer.dtype), tensor::dtype_name(inputs[i].dtype));
     }
   }
   return Done{};

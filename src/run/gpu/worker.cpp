@@ -81,9 +81,9 @@ class Worker {
 
   Status hello(const Request& request, Reply& reply) {
     if (request.protocol != kProtocol) {
-      return environment_error(fmt::format(
-          "the GPU worker uses protocol {}, the engine {}: they are of different builds", kProtocol,
-          request.protocol));
+      return environment_error(
+          "the GPU worker uses protocol {}, the engine {}: they are of different builds",
+          kProtocol, request.protocol);
     }
     auto driver = cuda::Driver::open();
     if (!driver) {

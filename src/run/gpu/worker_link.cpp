@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
-#include "os/files.h"
 #include "os/own_program.h"
 
 namespace kw::gpu {
@@ -34,11 +34,10 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::start(int ordinal) {
   Answer answer = link->ask(hello, kHelloSeconds);
   switch (answer.state) {
     case Answer::State::TimedOut:
-      return environment_error(
-          fmt::format("the GPU worker {} did not answer within {} s", program, kHelloSeconds));
+      return environment_error("the GPU worker {} did not answer within {} s", program,
+                               kHelloSeconds);
     case Answer::State::Died:
-      return environment_error(
-          fmt::format("the GPU worker {} did not start: {}", program, answer.how_died));
+      return environment_error("the GPU worker {} did not start: {}", program, answer.how_died);
     case Answer::State::Replied:
       break;
   }
@@ -90,9 +89,7 @@ Answer WorkerLink::exchange(const Request& request, const std::vector<int>& fds,
   return answer;
 }
 
-bool WorkerLink::holds(ports::ImageId image) const {
-  return std::find(images_.begin(), images_.end(), image) != images_.end();
-}
+bool WorkerLink::holds(ports::ImageId image) const { return contains(images_, image); }
 
 std::optional<ports::ImageId> WorkerLink::note_loaded(ports::ImageId image) {
   images_.push_back(image);
@@ -103,8 +100,7 @@ std::optional<ports::ImageId> WorkerLink::note_loaded(ports::ImageId image) {
 }
 
 bool WorkerLink::keeps(InputKey key) {
-  auto found =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  auto found = std::ranges::find_if(kept_, [&](const Kept& kept) { return kept.key == key; });
   if (found == kept_.end()) return false;
   kept_.splice(kept_.end(), kept_, found);
   return true;
@@ -128,8 +124,7 @@ std::vector<InputKey> WorkerLink::note_kept(InputKey key, uint64_t bytes, uint64
 }
 
 void WorkerLink::forget(InputKey key) {
-  auto found =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  auto found = std::ranges::find_if(kept_, [&](const Kept& kept) { return kept.key == key; });
   if (found == kept_.end()) return;
   kept_bytes_ -= found->bytes;
   kept_.erase(found);

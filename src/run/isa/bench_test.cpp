@@ -129,7 +129,7 @@ BenchResult run_instruction(const std::string& text, const std::vector<Lanes>& s
   const ptx::Function& function = module->functions.at(0);
   const ptx::Instruction& instruction = function.instructions.at(0);
   bool first = true;
-  for (const Level level : supported_levels()) {
+  for (const Level level : numeric::supported_levels()) {
     const auto alu = find_alu_at(level, instruction, function);
     if (!alu) {
       out.error = alu.error().message;

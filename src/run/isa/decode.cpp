@@ -194,7 +194,7 @@ Result<Alu> find_alu_at(Level level, const ptx::Instruction& instruction,
 }
 
 Result<Alu> find_alu(const ptx::Instruction& instruction, const ptx::Function& function) {
-  return find_alu_at(best_level(), instruction, function);
+  return find_alu_at(numeric::best_level(), instruction, function);
 }
 
 }  // namespace kw::isa

@@ -5,6 +5,7 @@
 // shifts follow the real amount, all others make the whole result undefined.
 #include <fmt/core.h>
 
+#include "core/contains.h"
 #include "isa/decode.h"
 
 namespace kw::isa {
@@ -16,9 +17,7 @@ namespace {
 std::string name_of(Type type) { return ptx::type_name(type); }
 
 bool has_width(Type type, std::initializer_list<int> bytes) {
-  for (const int b : bytes)
-    if (ptx::type_size(type) == b) return true;
-  return false;
+  return contains(bytes, ptx::type_size(type));
 }
 
 Type double_width(Type type) {

@@ -1,12 +1,10 @@
 // Decodes mov, selp, slct and cvt.
 #include <fmt/core.h>
 
-#include "isa/convert_aux.h"
 #include "isa/decode.h"
 
 namespace kw::isa {
 
-using numeric::Round;
 using ptx::Type;
 
 namespace {

@@ -4,8 +4,6 @@
 // division goes through double, which is exact. Division by zero is undefined in PTX; it gives all
 // ones, as hardware does. Carry chains keep the condition code as a lane mask, since PTX gives it
 // no register.
-#include <algorithm>
-#include <limits>
 #include <type_traits>
 
 #include "isa/lanes.h"

@@ -4,7 +4,6 @@
 // path per pair of formats would need many more functions. Nearest rounding to 16 bits uses the
 // host's instruction if it has one; other modes use the slower code of numeric. NaN follows
 // hardware, which truncates it like a number in tf32 with .rna.
-#include <limits>
 
 #include "isa/half_lanes.h"
 #include "isa/rows.h"

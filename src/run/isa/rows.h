@@ -3,7 +3,6 @@
 // module.
 #pragma once
 
-#include <cstddef>
 #include <span>
 
 #include "isa/alu.h"

@@ -43,18 +43,6 @@ const Table& table() {
 
 }  // namespace
 
-std::vector<Level> supported_levels() {
-  std::vector<Level> levels = {Level::V2};
-  if (__builtin_cpu_supports("x86-64-v3")) levels.push_back(Level::V3);
-  if (__builtin_cpu_supports("x86-64-v4")) levels.push_back(Level::V4);
-  return levels;
-}
-
-Level best_level() {
-  static const Level best = supported_levels().back();
-  return best;
-}
-
 std::optional<uint32_t> find_row(Level level, std::string_view name) {
   const auto& names = table().by_name[static_cast<int>(level)];
   const auto found = names.find(name);

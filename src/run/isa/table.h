@@ -7,15 +7,11 @@
 #include <vector>
 
 #include "isa/rows.h"
+#include "numeric/cpu_level.h"
 
 namespace kw::isa {
 
-enum class Level : uint8_t { V2, V3, V4 };
-
-/// The levels that this CPU can run, lowest first.
-std::vector<Level> supported_levels();
-/// The highest supported level, determined once.
-Level best_level();
+using Level = numeric::CpuLevel;
 
 /// The index of a row in the whole table; it fits in kRowIndexBits.
 std::optional<uint32_t> find_row(Level level, std::string_view name);

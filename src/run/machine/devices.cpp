@@ -1,7 +1,5 @@
 #include "machine/devices.h"
 
-#include <fmt/core.h>
-
 #include "compile/select.h"
 #include "core/json_writer.h"
 #include "cuda/driver.h"
@@ -18,9 +16,8 @@ Result<std::unique_ptr<ports::Compiler>> open_compiler(const std::string& name) 
 
 Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request) {
   const std::string& kind = request.kind;
-  if (kind != "auto" && kind != "gpu" && kind != "vgpu") {
-    return input_error(fmt::format("--device: '{}' is not one of auto, gpu, vgpu", kind));
-  }
+  if (kind != "auto" && kind != "gpu" && kind != "vgpu")
+    return input_error("--device: '{}' is not one of auto, gpu, vgpu", kind);
   if (kind == "gpu" || (kind == "auto" && cuda::Driver::open())) {
     gpu::GpuOptions options;
     options.lock_timeout_seconds = request.patience_seconds;

@@ -1,7 +1,6 @@
 // Finds the tools of this machine: one row per tool, one probe function per kind of tool.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

@@ -56,7 +56,7 @@ Result<Places> ask_places(const std::string& python) {
       KW_TRY(os::run_process({python, "-I", "-c", kAskPlaces}, {}, limits));
   const Result<Json> json = Json::parse(answer.out);
   if (answer.exit_code != 0 || !json)
-    return environment_error(fmt::format("{} does not say where its packages are", python));
+    return environment_error("{} does not say where its packages are", python);
   Places places{(*json)["python"].as_string(), {}};
   for (const Json& one : (*json)["places"].items()) {
     if (is_narrow(one.as_string())) places.folders.push_back(one.as_string());

@@ -93,8 +93,8 @@ std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
                                  const std::vector<TorchTensor>& values) {
   const auto& items = steps.items();
   if (items.size() != values.size()) return {};
-  const bool columns = std::any_of(items.begin(), items.end(),
-                                   [](const Json& step) { return step["column"].as_int() > 0; });
+  const bool columns =
+      std::ranges::any_of(items, [](const Json& step) { return step["column"].as_int() > 0; });
   std::map<Place, std::vector<size_t>> steps_by_place;
   for (size_t i = 0; i < items.size(); ++i) {
     const auto line = static_cast<int>(items[i]["line"].as_int());
@@ -119,8 +119,7 @@ std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
       ++next;
     }
   }
-  std::sort(pairs.begin(), pairs.end(),
-            [](const StepPair& a, const StepPair& b) { return a.step < b.step; });
+  std::ranges::sort(pairs, [](const StepPair& a, const StepPair& b) { return a.step < b.step; });
   return pairs;
 }
 

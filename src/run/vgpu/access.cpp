@@ -6,16 +6,12 @@
 // comparisons per warp.
 #include <cstring>
 
-#include <fmt/core.h>
-
 #include "core/hash.h"
 #include "vgpu/access.h"
-#include "vgpu/address.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
 #include "vgpu/pool.h"
 #include "vgpu/races.h"
-#include "vgpu/report.h"
 #include "vgpu/resolve.h"
 #include "vgpu/scheduler.h"
 #include "vgpu/slow_ops.h"

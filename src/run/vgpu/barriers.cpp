@@ -21,8 +21,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::Certainty;
-using record::FindingKind;
 using Kind = BarrierInst::Kind;
 
 uint32_t lane_value(const Warp& w, uint32_t slot, int lane) {

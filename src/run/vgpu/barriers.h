@@ -3,7 +3,6 @@
 #pragma once
 
 #include "vgpu/machine.h"
-#include "vgpu/pool.h"
 
 namespace kw::vgpu {
 

@@ -21,8 +21,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::FindingKind;
-
 constexpr uint64_t kWarpSlice = 50000;     // instructions before another warp of the block runs
 constexpr uint64_t kBlockSlice = 2000000;  // instructions before another block runs
 constexpr int kLongestLoop = 1024;         // instructions of a waiting loop
@@ -55,7 +53,7 @@ bool looks_at_memory(Op op) {
 
 void permute(std::vector<uint32_t>& items, uint64_t seed, uint64_t salt) {
   if (seed == kReverseSeed) {
-    std::reverse(items.begin(), items.end());
+    std::ranges::reverse(items);
     return;
   }
   for (size_t i = items.size(); i > 1; --i)

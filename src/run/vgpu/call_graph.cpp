@@ -14,7 +14,7 @@ constexpr int kMaxDepth = 256;
 constexpr size_t kMaxExact = 1000;  // functions; with more, every call counts as recursive
 
 bool has_indirect_call(const ptx::Function& f) {
-  return std::any_of(f.instructions.begin(), f.instructions.end(), [](const ptx::Instruction& in) {
+  return std::ranges::any_of(f.instructions, [](const ptx::Instruction& in) {
     return in.opcode == "call" && in.operands[1].reg >= 0;
   });
 }

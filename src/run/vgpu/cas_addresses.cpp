@@ -16,7 +16,7 @@ bool is_cas(const ptx::Instruction& in) {
 
 CasAddresses::CasAddresses(const ptx::Function& f, std::span<const int> destinations)
     : function_(&f) {
-  if (std::none_of(f.instructions.begin(), f.instructions.end(), is_cas)) return;
+  if (std::ranges::none_of(f.instructions, is_cas)) return;
   definitions_.assign(f.registers.size(), kNone);
   const auto defined = [&](const ptx::Operand& operand, size_t by) {
     if (operand.reg < 0) return;

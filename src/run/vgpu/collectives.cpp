@@ -6,12 +6,8 @@
 // reporting it at once, would flag the upper lanes of every usual reduction.
 #include "vgpu/collectives.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include <fmt/core.h>
 
-#include "vgpu/address.h"
 #include "vgpu/lanes.h"
 #include "vgpu/machine.h"
 #include "vgpu/ordering.h"
@@ -20,9 +16,6 @@
 
 namespace kw::vgpu {
 namespace {
-
-using record::Certainty;
-using record::FindingKind;
 
 uint32_t get_mask(const std::byte* file, uint32_t slot) { return get<uint32_t>(file, slot, 0); }
 void put_mask(std::byte* file, uint32_t slot, uint32_t value, uint32_t lanes) {

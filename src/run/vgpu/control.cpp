@@ -24,9 +24,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::Certainty;
-using record::FindingKind;
-
 void put_group(Warp& w, uint32_t pc, uint32_t mask) {
   if (mask != 0) w.groups[w.group_count++] = {pc, mask, w.turn, GroupState::Runnable};
 }
@@ -187,20 +184,15 @@ void frame_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Code& code = *m.launch.code;
   switch (in.op) {
     case Op::CopyFrames:
-      copy_frames(w, code.frame_copies[in.target], mask);
-      break;
+      return copy_frames(w, code.frame_copies[in.target], mask);
     case Op::Undefine:
-      undefine_registers(m, w, pc, code.undefined[in.target], mask);
-      break;
+      return undefine_registers(m, w, pc, code.undefined[in.target], mask);
     case Op::EnterFrame:
-      enter_frame(m, w, pc, code.frames[in.target], mask);
-      break;
+      return enter_frame(m, w, pc, code.frames[in.target], mask);
     case Op::RestoreFrame:
-      restore_frame(m, w, code.frames[in.target], mask);
-      break;
+      return restore_frame(m, w, code.frames[in.target], mask);
     default:
-      copy_indirect_results(m, w, pc, mask);
-      break;
+      return copy_indirect_results(m, w, pc, mask);
   }
 }
 
@@ -210,17 +202,13 @@ void move_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
   switch (in.op) {
     case Op::Call:
-      enter(m, w, pc, m.launch.code->calls[in.target], mask);
-      break;
+      return enter(m, w, pc, m.launch.code->calls[in.target], mask);
     case Op::CallIndirect:
-      call_indirect(m, w, pc, mask);
-      break;
+      return call_indirect(m, w, pc, mask);
     case Op::Return:
-      return_lanes(m, w, pc, mask);
-      break;
+      return return_lanes(m, w, pc, mask);
     default:
-      branch_indexed(m, w, pc, mask);
-      break;
+      return branch_indexed(m, w, pc, mask);
   }
 }
 
@@ -232,52 +220,39 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     case Op::EnterFrame:
     case Op::RestoreFrame:
     case Op::CopyIndirectFrames:
-      frame_op(m, w, pc, mask);
-      break;
+      return frame_op(m, w, pc, mask);
     case Op::IsSpace:
-      is_space(m, w, in, mask);
-      break;
+      return is_space(m, w, in, mask);
     case Op::Fence:
       if (m.counters == nullptr) fence(m, in.sub != 0 ? MemoryScope::Device : MemoryScope::Block);
       break;
     case Op::Nanosleep:
-      poll_sleep(m, w, pc);
-      break;
+      return poll_sleep(m, w, pc);
     case Op::ActiveMask:
-      active_mask(w, in, mask);
-      break;
+      return active_mask(w, in, mask);
     case Op::ReadClock:
-      read_clock(m, w, in, mask);
-      break;
+      return read_clock(m, w, in, mask);
     case Op::Print:
-      print_lanes(m, w, pc, mask);
-      break;
+      return print_lanes(m, w, pc, mask);
     case Op::AssertFail:
-      assert_fail(m, w, pc, mask);
-      break;
+      return assert_fail(m, w, pc, mask);
     case Op::Trap:
-      report_fatal(m, FindingKind::Trap, actor(m, w, __builtin_ctz(mask), pc), std::nullopt,
-                   [] { return std::string("executes a trap"); });
-      break;
+      return report_fatal(m, FindingKind::Trap, actor(m, w, __builtin_ctz(mask), pc), std::nullopt,
+                          [] { return std::string("executes a trap"); });
     case Op::AsyncCopy:
-      async_copy(m, w, pc, mask);
-      break;
+      return async_copy(m, w, pc, mask);
     case Op::AsyncCommit:
-      async_commit(m, w, mask);
-      break;
+      return async_commit(m, w, mask);
     case Op::AsyncWait:
-      async_wait(m, w, pc, mask);
-      break;
+      return async_wait(m, w, pc, mask);
     case Op::TensorLoad:
     case Op::TensorStore:
     case Op::TensorMma:
-      run_tensor(m, w, pc, mask);
-      break;
+      return run_tensor(m, w, pc, mask);
     case Op::GroupMma:
     case Op::GroupCommit:
     case Op::GroupWait:
-      run_group_product(m, w, pc, mask);
-      break;
+      return run_group_product(m, w, pc, mask);
     default:
       break;
   }

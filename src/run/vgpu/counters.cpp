@@ -5,7 +5,7 @@
 // row per instruction of the kernel.
 #include "vgpu/counters.h"
 
-#include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace kw::vgpu {
@@ -15,25 +15,12 @@ using record::CounterValues;
 using record::InstClass;
 
 InstClass alu_class(isa::AluClass c) {
-  switch (c) {
-    case isa::AluClass::Integer:
-      return InstClass::Integer;
-    case isa::AluClass::Float16:
-      return InstClass::Float16;
-    case isa::AluClass::Float32:
-      return InstClass::Float32;
-    case isa::AluClass::Float64:
-      return InstClass::Float64;
-    case isa::AluClass::Special:
-      return InstClass::Special;
-    case isa::AluClass::Convert:
-      return InstClass::Convert;
-    case isa::AluClass::Move:
-      return InstClass::Move;
-    case isa::AluClass::Predicate:
-      return InstClass::Predicate;
-  }
-  return InstClass::Other;
+  // In the order of enum AluClass.
+  constexpr InstClass kClasses[] = {InstClass::Integer, InstClass::Float16,  InstClass::Float32,
+                                    InstClass::Float64, InstClass::Special,  InstClass::Convert,
+                                    InstClass::Move,    InstClass::Predicate};
+  static_assert(std::size(kClasses) == static_cast<size_t>(isa::AluClass::Predicate) + 1);
+  return kClasses[static_cast<size_t>(c)];
 }
 
 // A generic access gets the class of the space that most of its requests used.

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
 #include "ptx/module.h"
 #include "vgpu/code.h"
 

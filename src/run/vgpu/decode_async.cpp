@@ -1,14 +1,6 @@
 #include "vgpu/decoder.h"
 
 namespace kw::vgpu {
-namespace {
-
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
-
-}  // namespace
-
 // cp.async.ca|cg.shared.global [dst], [src], bytes[, src_bytes | ignore_src][, policy];
 // cp.async.commit_group; cp.async.wait_group N; cp.async.wait_all
 bool decode_async_copy(Decoder& d, const Instruction& in) {

@@ -8,10 +8,6 @@
 namespace kw::vgpu {
 namespace {
 
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
-
 // shfl[.sync].mode.b32 d[|p], a, b, c[, membermask]
 bool decode_shuffle(Decoder& d, const Instruction& in) {
   const bool sync = in.has("sync");
@@ -42,17 +38,14 @@ bool decode_shuffle(Decoder& d, const Instruction& in) {
     args.dst[1] = *predicate_slot;
     flags |= kFlagSecondDst;
   }
-  ShuffleMode mode = ShuffleMode::Index;
-  if (in.has("up"))
-    mode = ShuffleMode::Up;
-  else if (in.has("down"))
-    mode = ShuffleMode::Down;
-  else if (in.has("bfly"))
-    mode = ShuffleMode::Butterfly;
-  else if (!in.has("idx"))
-    return false;
+  static constexpr std::pair<const char*, ShuffleMode> kModes[] = {{"idx", ShuffleMode::Index},
+                                                                   {"bfly", ShuffleMode::Butterfly},
+                                                                   {"down", ShuffleMode::Down},
+                                                                   {"up", ShuffleMode::Up}};
+  const ShuffleMode* mode = modified_by(in, kModes);
+  if (mode == nullptr) return false;
   Inst& inst = d.emit(Op::Shuffle);
-  inst.sub = static_cast<uint8_t>(mode);
+  inst.sub = static_cast<uint8_t>(*mode);
   inst.flags = flags;
   inst.args = args;
   return true;
@@ -62,16 +55,13 @@ bool decode_shuffle(Decoder& d, const Instruction& in) {
 bool decode_vote(Decoder& d, const Instruction& in) {
   const bool sync = in.has("sync");
   if (in.operands.size() != (sync ? 3u : 2u)) return false;
-  VoteMode mode = VoteMode::Ballot;
-  if (in.has("all"))
-    mode = VoteMode::All;
-  else if (in.has("any"))
-    mode = VoteMode::Any;
-  else if (in.has("uni"))
-    mode = VoteMode::Uni;
-  else if (!in.has("ballot"))
-    return false;
-  const auto dst = d.destination(in.operands[0], mode == VoteMode::Ballot ? 4 : 0);
+  static constexpr std::pair<const char*, VoteMode> kModes[] = {{"ballot", VoteMode::Ballot},
+                                                                {"uni", VoteMode::Uni},
+                                                                {"any", VoteMode::Any},
+                                                                {"all", VoteMode::All}};
+  const VoteMode* mode = modified_by(in, kModes);
+  if (mode == nullptr) return false;
+  const auto dst = d.destination(in.operands[0], *mode == VoteMode::Ballot ? 4 : 0);
   bool negate = false;
   const auto value = d.predicate(in.operands[1], negate);
   if (!dst || !value) return false;
@@ -84,7 +74,7 @@ bool decode_vote(Decoder& d, const Instruction& in) {
     args.src[3] = *mask;
   }
   Inst& inst = d.emit(Op::Vote);
-  inst.sub = static_cast<uint8_t>(mode);
+  inst.sub = static_cast<uint8_t>(*mode);
   inst.flags = static_cast<uint16_t>((sync ? kFlagHasMask : 0) | (negate ? kFlagNegate : 0));
   inst.args = args;
   return true;
@@ -125,10 +115,7 @@ bool decode_redux(Decoder& d, const Instruction& in) {
   static constexpr std::pair<const char*, ReduxOp> kOps[] = {
       {"add", ReduxOp::Add}, {"min", ReduxOp::Min}, {"max", ReduxOp::Max},
       {"and", ReduxOp::And}, {"or", ReduxOp::Or},   {"xor", ReduxOp::Xor}};
-  const ReduxOp* op = nullptr;
-  for (const auto& [name, value] : kOps) {
-    if (in.has(name)) op = &value;
-  }
+  const ReduxOp* op = modified_by(in, kOps);
   const auto dst = d.destination(in.operands[0], 4);
   const auto value = d.source(in.operands[1], 4, in.types[0]);
   const auto mask = d.source(in.operands[2], 4, Type::B32);

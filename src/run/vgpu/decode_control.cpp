@@ -9,14 +9,9 @@
 
 #include "vgpu/address.h"
 #include "vgpu/decoder.h"
-#include "vgpu/registers.h"
 
 namespace kw::vgpu {
 namespace {
-
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
 
 bool decode_branch(Decoder& d, const Instruction& in) {
   if (in.operands.empty() || in.operands[0].label < 0) return false;
@@ -183,10 +178,9 @@ bool decode_trap(Decoder& d, const Instruction&) {
 
 bool decode_fence(Decoder& d, const Instruction& in) {
   static constexpr const char* kScopes[] = {"gl", "sys", "gpu", "cta", "cluster"};
-  const bool mbarrier =
-      std::any_of(in.modifiers.begin(), in.modifiers.end(), [](const std::string& m) {
-        return m.rfind("mbarrier", 0) == 0 || m.rfind("tensormap", 0) == 0;
-      });
+  const bool mbarrier = std::ranges::any_of(in.modifiers, [](const std::string& m) {
+    return m.rfind("mbarrier", 0) == 0 || m.rfind("tensormap", 0) == 0;
+  });
   if (mbarrier) return false;
   bool device_wide = false;
   for (const char* scope : kScopes) device_wide = device_wide || (in.has(scope) && scope[0] != 'c');
@@ -233,9 +227,8 @@ bool decode_barrier(Decoder& d, const Instruction& in) {
     barrier.count = *count;
     barrier.has_count = true;
   }
-  barrier.uniform = std::all_of(list.begin(), list.end(), [](const Operand* operand) {
-    return operand->kind == Operand::Kind::Immediate;
-  });
+  barrier.uniform = std::ranges::all_of(
+      list, [](const Operand* operand) { return operand->kind == Operand::Kind::Immediate; });
   if (barrier.kind == BarrierInst::Kind::Arrive && !barrier.has_count) return false;
   return d.emit_row(Op::Barrier, d.code.barriers, barrier);
 }

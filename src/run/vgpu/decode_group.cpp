@@ -7,10 +7,6 @@
 namespace kw::vgpu {
 namespace {
 
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
-
 int depth_for(Type type) {
   switch (type) {
     case Type::F16:

@@ -8,6 +8,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "core/contains.h"
 #include "vgpu/address.h"
 #include "vgpu/decoder.h"
 #include "vgpu/move.h"
@@ -16,10 +17,7 @@
 namespace kw::vgpu {
 namespace {
 
-using ptx::Instruction;
-using ptx::Operand;
 using ptx::Space;
-using ptx::Type;
 
 bool is_signed(Type type) {
   return type == Type::S8 || type == Type::S16 || type == Type::S32 || type == Type::S64;
@@ -41,7 +39,7 @@ bool known_modifier(const std::string& m) {
       "gpu",  "sys",      "cluster", "nc",      "ca",      "cg",      "cs",    "lu",
       "cv",   "wb",       "wt",      "v2",      "v4",      "v8",      "noftz", "unified"};
   if (m.rfind("L1::", 0) == 0 || m.rfind("L2::", 0) == 0) return true;
-  return std::find(kKnown.begin(), kKnown.end(), m) != kKnown.end();
+  return contains(kKnown, m);
 }
 
 bool is_space_modifier(const std::string& m) {
@@ -51,7 +49,7 @@ bool is_space_modifier(const std::string& m) {
 
 bool only_known_modifiers(const Instruction& in) {
   if (in.types.size() != 1) return false;
-  return std::all_of(in.modifiers.begin(), in.modifiers.end(), [&](const std::string& m) {
+  return std::ranges::all_of(in.modifiers, [&](const std::string& m) {
     return known_modifier(m) || is_space_modifier(m) || m == ptx::type_name(in.types.back());
   });
 }
@@ -72,12 +70,7 @@ bool memory_shape(const Instruction& in, MemOp& mem, bool allow_vector) {
 }
 
 bool data_slots(Decoder& d, const Operand& operand, MemOp& mem) {
-  std::vector<const Operand*> list;
-  if (operand.kind == Operand::Kind::Vector) {
-    for (const Operand& element : operand.elements) list.push_back(&element);
-  } else {
-    list.push_back(&operand);
-  }
+  const std::vector<const Operand*> list = elements_of(operand);
   if (list.size() != mem.count) return false;
   // Registers may be wider than the data. Immediates and discards take the width of a register in
   // the list.

@@ -4,7 +4,6 @@
 // instructions, would need a second version of every instruction function. The cost is 32 copies of
 // each constant in the register file.
 #include <bit>
-#include <cstring>
 
 #include "vgpu/address.h"
 #include "vgpu/decoder.h"
@@ -12,9 +11,6 @@
 
 namespace kw::vgpu {
 namespace {
-
-using ptx::Operand;
-using ptx::Type;
 
 // An immediate in the operand's type. Decimal floats are parsed as doubles, 0f… as the bits of a
 // float.
@@ -85,6 +81,13 @@ std::optional<uint64_t> symbol_value(const Decoder& d, const Operand& operand) {
 }
 
 }  // namespace
+
+std::vector<const Operand*> elements_of(const Operand& operand) {
+  if (operand.kind != Operand::Kind::Vector) return {&operand};
+  std::vector<const Operand*> elements;
+  for (const Operand& element : operand.elements) elements.push_back(&element);
+  return elements;
+}
 
 const ptx::Variable* Decoder::variable_of(const Operand& operand) const {
   const ptx::Function& f = function();

@@ -7,14 +7,9 @@
 #include <cstdio>
 
 #include "vgpu/decoder.h"
-#include "vgpu/registers.h"
 
 namespace kw::vgpu {
 namespace {
-
-using ptx::Instruction;
-using ptx::Operand;
-using ptx::Type;
 
 struct Shape3 {
   int m = 0, n = 0, k = 0;
@@ -74,9 +69,7 @@ bool fragment(Decoder& d, const Operand& operand, Type type, int rows, int colum
   out.type = type;
   out.rows = rows;
   out.columns = columns;
-  std::vector<const Operand*> list;
-  if (operand.kind != Operand::Kind::Vector) list.push_back(&operand);
-  for (const Operand& element : operand.elements) list.push_back(&element);
+  const std::vector<const Operand*> list = elements_of(operand);
   if (list.empty() || list.size() > 8) return false;
   const int width = type == Type::F64 ? 8 : 4;
   for (const Operand* one : list) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ptx/module.h"
@@ -16,6 +17,10 @@
 #include "vgpu/decode.h"
 
 namespace kw::vgpu {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Type;
 
 /// The places of one function's registers, parameters and variables.
 struct FunctionLayout {
@@ -82,6 +87,17 @@ struct Decoder {
   const ptx::Instruction* instruction = nullptr;
   SourcePlace place;
 };
+
+/// The value of the last row whose name is a modifier of the instruction; nullptr if there is none.
+template <class T, size_t kCount>
+const T* modified_by(const Instruction& in, const std::pair<const char*, T> (&rows)[kCount]) {
+  const T* found = nullptr;
+  for (const auto& [name, value] : rows)
+    if (in.has(name)) found = &value;
+  return found;
+}
+/// The elements of a vector, or the operand itself.
+std::vector<const Operand*> elements_of(const Operand& operand);
 
 /// Emits one instruction. False: it is not supported, and reported as such if no other problem was.
 using DecodeFn = bool (*)(Decoder&, const ptx::Instruction&);

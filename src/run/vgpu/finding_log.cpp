@@ -81,9 +81,8 @@ void FindingLog::prefer_races() {
 std::vector<record::Finding> FindingLog::take() {
   std::vector<record::Finding> all;
   for (Row& row : rows_) {
-    const auto known = std::find_if(all.begin(), all.end(), [&](const record::Finding& other) {
-      return same_to_the_reader(other, row.finding);
-    });
+    const auto known = std::ranges::find_if(
+        all, [&](const record::Finding& other) { return same_to_the_reader(other, row.finding); });
     if (known == all.end())
       all.push_back(std::move(row.finding));
     else

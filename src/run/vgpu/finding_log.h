@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,6 +12,9 @@
 #include "record/finding.h"
 
 namespace kw::vgpu {
+
+using record::Certainty;
+using record::FindingKind;
 
 class FindingLog {
  public:

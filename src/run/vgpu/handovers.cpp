@@ -61,8 +61,7 @@ void Handovers::read(Machine& m, const LaneAccess& a, uint32_t region, uint64_t 
       if (flag.key != key) check(m, a, region, offset, cell, flag);
     }
   }
-  const auto same =
-      std::find_if(seen.begin(), seen.end(), [&](const Seen& s) { return s.key == key; });
+  const auto same = std::ranges::find_if(seen, [&](const Seen& s) { return s.key == key; });
   if (same != seen.end())
     same->at = cell.at;
   else if (seen.size() < kMaxSeen)

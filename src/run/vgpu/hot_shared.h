@@ -4,7 +4,6 @@
 // has two such loads per multiply-add.
 #pragma once
 
-#include "vgpu/address.h"
 #include "vgpu/hot.h"
 #include "vgpu/hot_scan.h"
 #include "vgpu/machine.h"

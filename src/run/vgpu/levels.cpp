@@ -1,26 +1,13 @@
 #include "vgpu/levels.h"
 
+#include "numeric/cpu_level.h"
 #include "vgpu/move.h"
 #include "vgpu/slow_ops.h"
 
 namespace kw::vgpu {
-namespace {
 
-enum class Level { V2, V3, V4 };
-
-Level detect() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return Level::V4;
-  if (__builtin_cpu_supports("x86-64-v3")) return Level::V3;
-  return Level::V2;
-}
-
-Level level() {
-  static const Level kLevel = detect();
-  return kLevel;
-}
-
-}  // namespace
+using numeric::best_level;
+using numeric::CpuLevel;
 
 const WarpLoops& warp_loops() {
   static const WarpLoops kLoops[] = {
@@ -28,25 +15,25 @@ const WarpLoops& warp_loops() {
       {&v3::run_checked, &v3::run_tainted, &v3::run_counted},
       {&v4::run_checked, &v4::run_tainted, &v4::run_counted},
   };
-  return kLoops[static_cast<int>(level())];
+  return kLoops[static_cast<int>(best_level())];
 }
 
 void count_access(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
-  if (level() == Level::V4) return v4::count_access(m, w, pc, op, mask);
-  if (level() == Level::V3) return v3::count_access(m, w, pc, op, mask);
+  if (best_level() == CpuLevel::V4) return v4::count_access(m, w, pc, op, mask);
+  if (best_level() == CpuLevel::V3) return v3::count_access(m, w, pc, op, mask);
   v2::count_access(m, w, pc, op, mask);
 }
 
 void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses,
                      uint32_t mask) {
-  if (level() == Level::V4) return v4::count_addresses(m, pc, op, addresses, mask);
-  if (level() == Level::V3) return v3::count_addresses(m, pc, op, addresses, mask);
+  if (best_level() == CpuLevel::V4) return v4::count_addresses(m, pc, op, addresses, mask);
+  if (best_level() == CpuLevel::V3) return v3::count_addresses(m, pc, op, addresses, mask);
   v2::count_addresses(m, pc, op, addresses, mask);
 }
 
 bool choose_moves(MemOp& mem) {
-  if (level() == Level::V4) return v4::choose_moves(mem);
-  if (level() == Level::V3) return v3::choose_moves(mem);
+  if (best_level() == CpuLevel::V4) return v4::choose_moves(mem);
+  if (best_level() == CpuLevel::V3) return v3::choose_moves(mem);
   return v2::choose_moves(mem);
 }
 

@@ -7,8 +7,6 @@
 #include <immintrin.h>
 #endif
 
-#include <cstring>
-
 #include "vgpu/levels.h"
 
 namespace kw::vgpu::KW_SIMD_LEVEL {

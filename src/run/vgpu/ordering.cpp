@@ -155,9 +155,8 @@ bool ordered_between_blocks(const Machine& m, uint32_t segment) {
   const auto ours = m.syncs.find(static_cast<uint32_t>(m.block->linear));
   if (theirs == m.syncs.end() || ours == m.syncs.end()) return false;
   const auto& releases = theirs->second.releases;  // both fields grow along the list
-  const auto first = std::upper_bound(
-      releases.begin(), releases.end(), other.time,
-      [](uint32_t time, const BlockSync::Release& release) { return time < release.covers; });
+  const auto first =
+      std::ranges::upper_bound(releases, other.time, {}, &BlockSync::Release::covers);
   return first != releases.end() && first->at < ours->second.acquired;
 }
 

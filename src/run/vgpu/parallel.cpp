@@ -147,8 +147,7 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const
     if (result.late.empty()) result.late = worker.machine->late;
   }
   // A finding before the deadline must be checked by the serial run.
-  if (std::any_of(workers.begin(), workers.end(),
-                  [](const Worker& worker) { return !worker.log.empty(); }))
+  if (std::ranges::any_of(workers, [](const Worker& worker) { return !worker.log.empty(); }))
     result.late.clear();
   // Each thread had the whole budget; which blocks it took must not decide the result.
   result.clean = result.clean && result.executed <= budget;

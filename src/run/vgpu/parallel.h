@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "vgpu/machine.h"
 #include "vgpu/scheduler.h"

@@ -182,7 +182,7 @@ void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     const uint64_t arguments = argument(m, w, in, 1, lane);
     const Reader reader{m, w, lane, pc};
     const std::string format = reader.text(argument(m, w, in, 0, lane));
-    const auto count = static_cast<uint32_t>(std::count(format.begin(), format.end(), '%'));
+    const auto count = static_cast<uint32_t>(std::ranges::count(format, '%'));
     if (m.printed.size() < kMaxPrinted) {
       const std::string text = Formatter(reader, arguments).run(format);
       m.printed.append(text, 0, kMaxPrinted - m.printed.size());

@@ -82,8 +82,7 @@ ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program,
 
 Status ProgramMemory::fill(const ports::InputViews& inputs) {
   if (inputs.size() != program_.buffers.size())
-    return input_error(
-        fmt::format("{} inputs for {} buffers", inputs.size(), program_.buffers.size()));
+    return input_error("{} inputs for {} buffers", inputs.size(), program_.buffers.size());
   add_variables(image_, regions_);
   for (uint32_t r = 0; r < regions_.count(); ++r) {
     const MemoryRegion& region = regions_.row(r);
@@ -97,7 +96,7 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
       continue;
     }
     if (const std::string problem = layout_problem(buffer); !problem.empty())
-      return input_error(fmt::format("buffer '{}': {}", buffer.name, problem));
+      return input_error("buffer '{}': {}", buffer.name, problem);
     RegionInfo info;
     info.name = buffer.name;
     info.buffer = static_cast<int>(i);
@@ -125,8 +124,8 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
     region.reports_undefined = buffer.role == Role::Output || buffer.role == Role::Inout;
     if (given && !is_dense(buffer)) std::memset(region.data, kPoison, region.size);
     if (given && !spread(buffer, inputs[i], region.data)) {
-      return input_error(fmt::format("input '{}' has {} bytes, which does not fit its shape",
-                                     buffer.name, inputs[i].data.size()));
+      return input_error("input '{}' has {} bytes, which does not fit its shape", buffer.name,
+                         inputs[i].data.size());
     }
   }
   workspace_ = regions_.count();

@@ -2,7 +2,6 @@
 // checked and collected after the last one.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "ports/device.h"

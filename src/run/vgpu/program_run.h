@@ -2,10 +2,6 @@
 // the memory they leave, collects the outputs.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "arch/arch.h"
 #include "ports/device.h"
 #include "vgpu/image.h"

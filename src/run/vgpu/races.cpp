@@ -19,9 +19,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::Certainty;
-using record::FindingKind;
-
 const char* verb(AccessKind kind) {
   return kind == AccessKind::Read    ? "reads"
          : kind == AccessKind::Write ? "writes"

@@ -173,8 +173,8 @@ void place_width(const ptx::Function& function, const std::vector<Lifetime>& lif
     if (register_width(function.registers[r].type) == width && lifetimes[r].first >= 0)
       order.push_back(static_cast<int>(r));
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return lifetimes[a].first < lifetimes[b].first; });
+  std::ranges::stable_sort(order,
+                           [&](int a, int b) { return lifetimes[a].first < lifetimes[b].first; });
   struct Busy {
     int last;
     uint32_t offset;
@@ -200,7 +200,7 @@ void place_width(const ptx::Function& function, const std::vector<Lifetime>& lif
 // one.
 void list_undefined(const ptx::Function& function, std::span<const RegisterUse> uses,
                     const Bits& live, RegisterPlan& plan) {
-  if (std::all_of(live.begin(), live.end(), [](uint64_t word) { return word == 0; })) return;
+  if (std::ranges::all_of(live, [](uint64_t word) { return word == 0; })) return;
   Bits read(live.size());
   const auto note = [&](int r, int at) {
     if (!test(live, r)) return;

@@ -15,9 +15,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::Certainty;
-using record::FindingKind;
-
 constexpr uint64_t kNearNull = uint64_t{1} << 32;  // a null pointer plus any 32-bit index
 
 struct Access {

@@ -22,8 +22,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::FindingKind;
-
 constexpr uint32_t kStepsPerLook = 64;  // slow steps between two reads of the clock
 // Full rounds in which every block waited and nothing changed. After this many, a state that never
 // repeats is taken for a counter of polls, not for work.

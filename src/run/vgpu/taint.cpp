@@ -18,8 +18,6 @@
 namespace kw::vgpu {
 namespace {
 
-using record::Certainty;
-using record::FindingKind;
 constexpr std::byte kAll{0xff};
 
 Subject origin_subject(const Machine& m, const UndefinedOrigin& origin) {

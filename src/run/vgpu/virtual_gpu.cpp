@@ -44,7 +44,7 @@ Result<ports::RunOutcome> VirtualGpu::run(ports::ImageId image, const kernel::Pr
                                           const ports::InputViews& inputs,
                                           const ports::RunOptions& options) {
   const auto found = images_.find(image);
-  if (found == images_.end()) return input_error(fmt::format("no image {} is loaded", image));
+  if (found == images_.end()) return input_error("no image {} is loaded", image);
   LaunchRequest request;
   request.target = &target_;
   request.image = found->second.get();
