@@ -87,7 +87,7 @@ def main():
     source = open(sys.argv[1], "rb") if len(sys.argv) > 1 else sys.stdin.buffer
     with source:
         text = source.read()
-    json.dump({**run(text), "python": sys.executable or ""}, sys.stdout, allow_nan=False)
+    json.dump({**run(text), "python": sys.executable or ""}, sys.stdout, allow_nan=False, separators=(",", ":"))
 
 
 main()

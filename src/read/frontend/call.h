@@ -15,6 +15,8 @@
 
 namespace kw::frontend {
 
+struct Written;  // a function that is written in Python (written.h)
+
 class Call {
  public:
   /// Binds positional and keyword arguments to a signature such as "input, dim=None, *,
@@ -48,6 +50,9 @@ class Call {
   Result<std::vector<int>> dims(std::string_view name, graph::NodeId x);
   /// An int or a tuple of ints, as PyTorch's "size".
   Result<graph::Shape> sizes(std::string_view name);
+  /// The arguments of a function with this signature. Its annotations say their types: Tensor,
+  /// FloatTensor (of a float dtype), float, int, bool, str.
+  Result<Arguments> typed(std::string_view signature);
 
  private:
   Call() = default;
@@ -64,7 +69,8 @@ class Call {
 struct OpRow {
   const char* names;
   const char* signature;
-  Result<Value> (*apply)(Call& call);
+  Result<Value> (*apply)(Call& call);  // null for a row that is written in Python
+  const Written* written = nullptr;
 };
 
 /// The row for "torch.softmax", "F.softmax" or "Tensor.softmax"; null for an unknown name.

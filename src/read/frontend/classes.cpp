@@ -18,6 +18,7 @@
 #include "frontend/statements.h"
 #include "frontend/tensors.h"
 #include "frontend/torch_library.h"
+#include "frontend/written.h"
 
 namespace kw::frontend {
 namespace {

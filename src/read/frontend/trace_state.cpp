@@ -24,6 +24,7 @@ TraceState::~TraceState() {
 }
 
 void TraceState::mark(std::string origin, const Json& node) {
+  if (library() && keeps_origin) return;
   if (library())
     graph.at(std::move(origin));
   else

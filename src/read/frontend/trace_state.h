@@ -66,6 +66,7 @@ struct TraceState {
   bool allow_tf32 = false;
   bool is_located = false;   // the Error being returned already has its place
   bool fatal = false;        // the Error being returned must not be kept for later
+  bool keeps_origin = false;  // inside an op that is written in Python: nodes have its name
   bool no_gradient = false;  // inside torch.no_grad() or a similar context
   int64_t steps = 0;
   int depth = 0;

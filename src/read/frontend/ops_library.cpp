@@ -1,0 +1,57 @@
+// Rows for python/library alone: what PyTorch has no function for, or one with other nodes.
+#include <algorithm>
+
+#include "frontend/ops_formula.h"
+#include "frontend/ops_tables.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::Dim;
+using graph::NodeId;
+using graph::Shape;
+using tensor::DType;
+
+Result<Value> result_type(Call& call) {
+  const graph::Operand both[] = {KW_TRY(call.operand("a")), KW_TRY(call.operand("b"))};
+  return Value(DTypeValue{KW_TRY(call.graph().result_type(both))});
+}
+
+// "Long", as PyTorch's messages say.
+Result<Value> type_word(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  return Value(std::string(graph::torch_name(call.graph().dtype(x))));
+}
+
+// Whether both have the same extents; if they have, it is a condition of the trace.
+Result<Value> same_sizes(Call& call) {
+  const Shape a = KW_TRY(call.sizes("a"));
+  const Shape b = KW_TRY(call.sizes("b"));
+  if (a != b) return Value(false);
+  for (size_t i = 0; i < a.size(); ++i) call.graph().guard_equal(a[i], b[i]);
+  return Value(true);
+}
+
+// The index of every element along one dim of that shape.
+Result<Value> positions(Call& call) {
+  Shape shape = KW_TRY(call.sizes("shape"));
+  const int64_t dim = KW_TRY(call.integer("dim"));
+  const auto fits = [](const Dim& extent) { return extent.value() >= 0; };
+  const bool within = dim >= 0 && dim < static_cast<int64_t>(shape.size());
+  if (!within || !std::all_of(shape.begin(), shape.end(), fits))
+    return input_error("positions() needs a shape and one of its dims");
+  return tensor_value(call.graph().iota(std::move(shape), static_cast<int>(dim), DType::Int64));
+}
+
+constexpr OpRow kLibraryRows[] = {
+    {"aten.library.result_type", "a, b", result_type},
+    {"aten.library.type_word", "input", type_word},
+    {"aten.library.same_sizes", "a, b", same_sizes},
+    {"aten.library.positions", "shape, dim", positions},
+};
+
+}  // namespace
+
+std::span<const OpRow> library_rows() { return kLibraryRows; }
+
+}  // namespace kw::frontend
