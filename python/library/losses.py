@@ -377,7 +377,7 @@ def multilabel_margin_loss(input: FloatTensor, target: Tensor, size_average: boo
     scores, target, batched = rows_of("multilabel_margin_loss", input, target, 2)
     reduction = reduction_word(reduction, size_average, reduce)
     count, classes = scores.shape
-    if not library.same_sizes(target.shape[1], classes):
+    if float(target.shape[1]) != float(classes):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(scores.shape)}")
     listed = torch.cumprod((target >= 0).to(torch.int64), 1) != 0
     place = torch.where(listed, target, 0)

@@ -345,6 +345,9 @@ Result<Value> typed_argument(Call& call, const FormalParameter& parameter) {
   if (parameter.type == "float") return Value(KW_TRY(call.number(name)));
   if (parameter.type == "bool") return Value(KW_TRY(call.boolean(name)));
   if (parameter.type == "str") return Value(KW_TRY(call.text(name)));
+  if (parameter.type == "Scalar") KW_TRY(call.operand(name));
+  if (parameter.type == "Tensors") KW_TRY(call.tensors(name));
+  if (parameter.type == "Scalar" || parameter.type == "Tensors") return value;
   const NodeId node = KW_TRY(call.tensor(name));
   const tensor::DType dtype = call.graph().dtype(node);
   if (parameter.type == "FloatTensor" && !tensor::is_float(dtype))

@@ -51,7 +51,7 @@ class Call {
   /// An int or a tuple of ints, as PyTorch's "size".
   Result<graph::Shape> sizes(std::string_view name);
   /// The arguments of a function with this signature. Its annotations say their types: Tensor,
-  /// FloatTensor (of a float dtype), float, int, bool, str.
+  /// FloatTensor (of a float dtype), Tensors, Scalar (a number or a tensor), float, int, bool, str.
   Result<Arguments> typed(std::string_view signature);
 
  private:

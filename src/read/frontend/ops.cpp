@@ -19,9 +19,9 @@ Index build_index() {
        {pointwise_rows(),   arithmetic_rows(), activation_rows(), cast_rows(),
         reduction_rows(),   norm_rows(),       scan_rows(),       selection_rows(),
         matmul_rows(),      einsum_rows(),     movement_rows(),   joining_rows(),
-        indexing_rows(),    distance_rows(),   creation_rows(),   special_rows(),
-        statistics_rows(),  conv_rows(),       pool_rows(),       attention_rows(),
-        interpolate_rows(), recurrent_rows(),  pad_rows(),        library_rows()}) {
+        indexing_rows(),    distance_rows(),   creation_rows(),   conv_rows(),
+        pool_rows(),        attention_rows(),  interpolate_rows(), recurrent_rows(),
+        pad_rows(),         library_rows()}) {
     for (const OpRow& row : table) {
       for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
     }

@@ -1,6 +1,7 @@
 // Rows for python/library alone: what PyTorch has no function for, or one with other nodes.
 #include <algorithm>
 
+#include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 
@@ -40,14 +41,37 @@ Result<Value> positions(Call& call) {
   const bool within = dim >= 0 && dim < static_cast<int64_t>(shape.size());
   if (!within || !std::all_of(shape.begin(), shape.end(), fits))
     return input_error("positions() needs a shape and one of its dims");
-  return tensor_value(call.graph().iota(std::move(shape), static_cast<int>(dim), DType::Int64));
+  const DType dtype = KW_TRY(call.dtype("dtype")).value_or(DType::Int64);
+  return tensor_value(call.graph().iota(std::move(shape), static_cast<int>(dim), dtype));
+}
+
+// The dim of `input`; negative ones count from the end, the result does not.
+Result<Value> wrap_dim(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  return Value(Dim(KW_TRY(call.dim("dim", x))));
+}
+
+// The value of an extent, which becomes a condition of the trace.
+Result<Value> concrete_row(Call& call) {
+  const Dim extent = KW_TRY(call.dim_value("extent"));
+  return Value(Dim(concrete(call.graph(), extent)));
+}
+
+// torch.return_types.max.
+Result<Value> named_pair(Call& call) {
+  NodeId values = KW_TRY(call.tensor("values"));
+  NodeId indices = KW_TRY(call.tensor("indices"));
+  return values_and_indices(values, indices);
 }
 
 constexpr OpRow kLibraryRows[] = {
     {"aten.library.result_type", "a, b", result_type},
     {"aten.library.type_word", "input", type_word},
     {"aten.library.same_sizes", "a, b", same_sizes},
-    {"aten.library.positions", "shape, dim", positions},
+    {"aten.library.positions", "shape, dim, dtype=None", positions},
+    {"aten.library.wrap_dim", "input, dim", wrap_dim},
+    {"aten.library.concrete", "extent", concrete_row},
+    {"aten.library.values_and_indices", "values, indices", named_pair},
 };
 
 }  // namespace

@@ -14,8 +14,6 @@ std::span<const OpRow> indexing_rows();
 std::span<const OpRow> distance_rows();
 std::span<const OpRow> einsum_rows();
 std::span<const OpRow> joining_rows();
-std::span<const OpRow> special_rows();
-std::span<const OpRow> statistics_rows();
 std::span<const OpRow> conv_rows();
 std::span<const OpRow> pool_rows();
 std::span<const OpRow> pad_rows();
