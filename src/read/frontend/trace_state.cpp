@@ -32,6 +32,7 @@ void TraceState::mark(std::string origin, const Json& node) {
 }
 
 std::string TraceState::shown(const Json& node) const {
+  if (library() && keeps_origin) return "";
   return text_of(library() ? *library() : *source, node);
 }
 

@@ -49,8 +49,7 @@ Result<std::shared_ptr<const Source>> source_of(const std::string& file) {
     auto read = std::make_shared<Source>();
     read->path = read->name = file;
     read->text = one.text;
-    const Json parsed = KW_TRY(Json::parse(one.tree));
-    read->tree = parsed["tree"];
+    read->tree = KW_TRY(Json::parse(one.tree));
     source = std::move(read);
   }
   return source;
@@ -66,7 +65,7 @@ Result<Value> definition(TraceState& trace, const Written& one) {
     frame.library = source.get();
     trace.frames.push_back(&frame);
     const bool kept = std::exchange(trace.keeps_origin, true);
-    auto flow = run_all(trace, source->tree["body"]);
+    auto flow = run_all(trace, source->tree["tree"]["body"]);
     trace.keeps_origin = kept;
     trace.frames.pop_back();
     if (!flow) return std::move(flow).error();
