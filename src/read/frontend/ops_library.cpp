@@ -14,8 +14,9 @@ using graph::Shape;
 using tensor::DType;
 
 Result<Value> result_type(Call& call) {
-  const graph::Operand both[] = {KW_TRY(call.operand("a")), KW_TRY(call.operand("b"))};
-  return Value(DTypeValue{KW_TRY(call.graph().result_type(both))});
+  std::vector<graph::Operand> operands = {KW_TRY(call.operand("a")), KW_TRY(call.operand("b"))};
+  if (call.given("c")) operands.push_back(KW_TRY(call.operand("c")));
+  return Value(DTypeValue{KW_TRY(call.graph().result_type(operands))});
 }
 
 // "Long", as PyTorch's messages say.
@@ -65,7 +66,7 @@ Result<Value> named_pair(Call& call) {
 }
 
 constexpr OpRow kLibraryRows[] = {
-    {"aten.library.result_type", "a, b", result_type},
+    {"aten.library.result_type", "a, b, c=None", result_type},
     {"aten.library.type_word", "input", type_word},
     {"aten.library.same_sizes", "a, b", same_sizes},
     {"aten.library.positions", "shape, dim, dtype=None", positions},

@@ -235,16 +235,6 @@ Result<Value> vector_norm(Call& call) {
   return p_norm(call, order);
 }
 
-Result<Value> dist(Call& call) {
-  Formula f(call);
-  Term x = f.tensor("input");
-  Term y = f.tensor("other");
-  Term gap = x - y;
-  double p = f.number("p");
-  if (f.failed()) return f.result(gap);
-  return f.result(f.node(graph::vector_norm(call.graph(), gap.value.node, p, {}, false)));
-}
-
 // F.softmax without a dim chooses one by rank; old networks rely on that.
 Result<int> softmax_dim(Call& call, NodeId x) {
   if (call.given("dim")) return call.dim("dim", x);
@@ -298,7 +288,6 @@ constexpr OpRow kReductionRows[] = {
     {"torch.linalg.matrix_norm", "input, ord='fro', dim=None, keepdim=False, *, dtype=None",
      matrix_norm},
     {"torch.linalg.norm", "input, ord=None, dim=None, keepdim=False, *, dtype=None", linalg_norm},
-    {"torch.dist Tensor.dist", "input, other, p=2", dist},
     {"torch.softmax Tensor.softmax torch.special.softmax", "input, dim, dtype=None",
      softmax<graph::softmax, false>},
     {"F.softmax", "input, dim=None, _stacklevel=3, dtype=None", softmax<graph::softmax, false>},
