@@ -215,3 +215,16 @@ def softshrink(input: FloatTensor, lambd: float = 0.5):
     rest = torch.where(x < -lambd, raised, none)
     lowered = x - lambd
     return torch.where(x > lambd, lowered, rest).to(input.dtype)
+
+
+@op("F.glu")
+def glu(input: FloatTensor, dim: int = -1):
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = library.wrap_dim(input, dim)
+    extent = input.shape[dim]
+    library.need_multiple(extent, 2, f"Halving dimension must be even, but dimension {dim} is size {extent}")
+    half = extent // 2
+    a, b = library.slice(input, dim, 0, half), library.slice(input, dim, half, half + half)
+    gate = torch.sigmoid(wide(b))
+    return (wide(a) * gate).to(input.dtype)

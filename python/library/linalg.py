@@ -86,3 +86,41 @@ def trace(input: Tensor):
 @op("torch.dist Tensor.dist")
 def dist(input: Tensor, other: Tensor, p: float = 2):
     return torch.linalg.vector_norm(input - other, p)
+
+
+@op("torch.norm Tensor.norm")
+def norm(input: Tensor, p="fro", dim=None, keepdim: bool = False, dtype=None):
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm(p='{p}') is not supported; numbers and 'fro' are")
+    return torch.linalg.vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
+
+
+def norm_of_matrix(name, input, ord, dim, keepdim, dtype):
+    """Frobenius, and sums of magnitudes along rows or columns."""
+    if dim is None:
+        dim = (-2, -1) if input.dim() >= 2 else ()
+    dims = [library.wrap_dim(input, one) for one in (dim if isinstance(dim, (list, tuple)) else [dim])]
+    if len(dims) != 2 or dims[0] == dims[1]:
+        raise RuntimeError(f"{name}(): a matrix norm needs two different dims")
+    if ord is None or ord == "fro":
+        return torch.linalg.vector_norm(input, 2, dims, keepdim, dtype=dtype)
+    if isinstance(ord, str) or abs(ord) not in (1, float("inf")):
+        raise RuntimeError(f"{name}(): of the matrix norms 'fro', 1, -1, inf and -inf are supported; the others need singular values")
+    summed, picked = (1, 0) if abs(ord) == float("inf") else (0, 1)
+    sums = torch.abs(input).sum(dims[summed], keepdim=True)
+    found = (torch.amax if ord > 0 else torch.amin)(sums, dims[picked], keepdim=True)
+    return found if keepdim else found.reshape([n for i, n in enumerate(found.shape) if i not in dims])
+
+
+@op("torch.linalg.matrix_norm")
+def matrix_norm(input: Tensor, ord="fro", dim=None, keepdim: bool = False, *, dtype=None):
+    return norm_of_matrix("matrix_norm", input, ord, dim, keepdim, dtype)
+
+
+@op("torch.linalg.norm")
+def linalg_norm(input: Tensor, ord=None, dim=None, keepdim: bool = False, *, dtype=None):
+    """One dim, or one that is meant: a vector norm."""
+    one_dim = not isinstance(dim, (list, tuple)) or len(dim) == 1
+    if input.dim() == 1 or ord is None if dim is None else one_dim:
+        return torch.linalg.vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return norm_of_matrix("norm", input, ord, dim, keepdim, dtype)

@@ -83,7 +83,6 @@ const std::vector<std::string>& op_names();
 
 // The tables, one per group of functions; ops.cpp joins them.
 std::span<const OpRow> pointwise_rows();
-std::span<const OpRow> activation_rows();
 std::span<const OpRow> reduction_rows();
 std::span<const OpRow> norm_rows();
 std::span<const OpRow> scan_rows();

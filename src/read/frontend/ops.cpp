@@ -16,12 +16,12 @@ using Index = std::map<std::string, const OpRow*, std::less<>>;
 Index build_index() {
   Index index;
   for (const auto& table :
-       {pointwise_rows(),   arithmetic_rows(), activation_rows(), cast_rows(),
-        reduction_rows(),   norm_rows(),       scan_rows(),       selection_rows(),
-        matmul_rows(),      einsum_rows(),     movement_rows(),   joining_rows(),
-        indexing_rows(),    distance_rows(),   creation_rows(),   conv_rows(),
-        pool_rows(),        attention_rows(),  interpolate_rows(), recurrent_rows(),
-        pad_rows(),         library_rows()}) {
+       {pointwise_rows(), arithmetic_rows(),  cast_rows(),      reduction_rows(),
+        norm_rows(),      scan_rows(),        selection_rows(), matmul_rows(),
+        einsum_rows(),    movement_rows(),    joining_rows(),   indexing_rows(),
+        distance_rows(),  creation_rows(),    conv_rows(),      pool_rows(),
+        attention_rows(), interpolate_rows(), recurrent_rows(), pad_rows(),
+        library_rows()}) {
     for (const OpRow& row : table) {
       for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
     }

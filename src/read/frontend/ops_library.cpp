@@ -65,6 +65,27 @@ Result<Value> named_pair(Call& call) {
   return values_and_indices(values, indices);
 }
 
+// The elements from start to stop along one dim, with no condition: the caller knows that they fit.
+Result<Value> slice_row(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  const Dim start = KW_TRY(call.dim_value("start"));
+  const Dim stop = KW_TRY(call.dim_value("stop"));
+  if (call.graph().rank(x) == 0 || start.value() < 0 || stop.value() < start.value() ||
+      stop.value() > call.graph().extent(x, dim).value())
+    return input_error("slice() out of range");
+  return tensor_value(KW_TRY(call.graph().slice(x, dim, start, stop)));
+}
+
+// Makes it a condition of the trace that `extent` is a multiple of `divisor`.
+Result<Value> need_multiple_row(Call& call) {
+  const Dim extent = KW_TRY(call.dim_value("extent"));
+  const int64_t divisor = KW_TRY(call.integer("divisor"));
+  const std::string otherwise = KW_TRY(call.text("otherwise"));
+  KW_TRY(need_multiple(call.graph(), extent, divisor, otherwise));
+  return Value();
+}
+
 constexpr OpRow kLibraryRows[] = {
     {"aten.library.result_type", "a, b, c=None", result_type},
     {"aten.library.type_word", "input", type_word},
@@ -72,6 +93,8 @@ constexpr OpRow kLibraryRows[] = {
     {"aten.library.positions", "shape, dim, dtype=None", positions},
     {"aten.library.wrap_dim", "input, dim", wrap_dim},
     {"aten.library.concrete", "extent", concrete_row},
+    {"aten.library.slice", "input, dim, start, stop", slice_row},
+    {"aten.library.need_multiple", "extent, divisor, otherwise", need_multiple_row},
     {"aten.library.values_and_indices", "values, indices", named_pair},
 };
 
