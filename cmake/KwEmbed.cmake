@@ -29,6 +29,30 @@ function(kw_embed_folder module folder variable)
   target_include_directories(kw_${module} PRIVATE ${output})
 endfunction()
 
+# kw_embed_python(module folder kVariable): every Python file of `folder` and its syntax tree (python/ast_dump.py), as
+#   #include "kVariable.inc"  gives  static constexpr struct { const char *name, *text, *tree; } kVariable[] = {…};
+# whose last row is empty.
+function(kw_embed_python module folder variable)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.py)
+  list(SORT files)
+  set(rows "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    execute_process(COMMAND ${Python3_EXECUTABLE} -I -S -B ${PROJECT_SOURCE_DIR}/python/ast_dump.py ${file} OUTPUT_VARIABLE tree
+      COMMAND_ERROR_IS_FATAL ANY)
+    if(tree MATCHES "^{\"error\"")
+      message(FATAL_ERROR "${file}: ${tree}")
+    endif()
+    cmake_path(GET file FILENAME name)
+    string(APPEND rows "    {\"${name}\", R\"kw_embed(${text})kw_embed\", R\"kw_embed(${tree})kw_embed\"},\n")
+  endforeach()
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
+  file(CONFIGURE OUTPUT ${output}/${variable}.inc @ONLY CONTENT
+    "static constexpr struct {\n  const char *name, *text, *tree;\n} ${variable}[] = {\n@rows@    {nullptr, nullptr, nullptr},\n};\n")
+  target_include_directories(kw_${module} PRIVATE ${output})
+endfunction()
+
 # kw_embed_library(module target kVariable): the bytes of a library this build makes:
 #   #include "kVariable.inc"  declares  extern "C" const char kVariable[], kVariable_end[];
 function(kw_embed_library module target variable)

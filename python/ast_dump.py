@@ -1,4 +1,4 @@
-"""Prints the syntax tree of the Python file on stdin (or at argv[1]) as one JSON object; never runs it.
+"""Prints the syntax tree of the Python file on stdin as one JSON object; never runs it. argv[1]: a file of python/library.
 
 {"tree": node} or {"error": {"message", "line", "column"}}, and "python": the interpreter's path. A node is {"_": kind,
 "at": [line, column, end line, end column], field: node | [nodes] | text}; absent fields are None in Python's ast. Columns
@@ -82,12 +82,26 @@ def run(text):
         return at("nested too deeply", 1, 1)
 
 
+def small(node, places):
+    """Without empty lists, annotations and, unless asked for, places."""
+    if isinstance(node, list):
+        return [small(one, places) for one in node]
+    if not isinstance(node, dict):
+        return node
+    return {name: small(one, places) for name, one in node.items()
+            if one != [] and name not in ("annotation", "returns") and (places or name != "at")}
+
+
 def main():
     sys.setrecursionlimit(5000)
-    source = open(sys.argv[1], "rb") if len(sys.argv) > 1 else sys.stdin.buffer
-    with source:
+    library = len(sys.argv) > 1
+    with open(sys.argv[1], "rb") if library else sys.stdin.buffer as source:
         text = source.read()
-    json.dump({**run(text), "python": sys.executable or ""}, sys.stdout, allow_nan=False)
+    result = {**run(text), "python": sys.executable or ""}
+    if library:
+        # Nodes of an op have the name of the op; others have their text in the file, which needs places.
+        result = small(result, b"@names(" in text)
+    json.dump(result, sys.stdout, allow_nan=False, separators=(",", ":"))
 
 
 main()

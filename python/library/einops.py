@@ -1,6 +1,7 @@
 """einops: rearrange, reduce and repeat, as functions and as modules. Evaluated like a reference, by the same rules; never run."""
 import torch
 import torch.nn as nn
+from kernelwright import names
 
 
 def groups_of(side, rank):
@@ -89,6 +90,7 @@ def transformed(tensor, pattern, reduction, sizes):
     return x.reshape(shape)
 
 
+@names("einops.rearrange")
 def rearrange(tensor, pattern, **axes_lengths):
     for name in axes_lengths:
         if name not in pattern.replace("(", " ").replace(")", " ").replace("->", " ").split():
@@ -96,14 +98,17 @@ def rearrange(tensor, pattern, **axes_lengths):
     return transformed(tensor, pattern, None, axes_lengths)
 
 
+@names("einops.repeat")
 def repeat(tensor, pattern, **axes_lengths):
     return transformed(tensor, pattern, None, axes_lengths)
 
 
+@names("einops.reduce")
 def reduce(tensor, pattern, reduction, **axes_lengths):
     return transformed(tensor, pattern, reduction, axes_lengths)
 
 
+@names("einops.layers.torch.Rearrange")
 class Rearrange(nn.Module):
     def __init__(self, pattern, **axes_lengths):
         super().__init__()
@@ -114,6 +119,7 @@ class Rearrange(nn.Module):
         return transformed(x, self.pattern, None, dict(self.axes_lengths))
 
 
+@names("einops.layers.torch.Reduce")
 class Reduce(nn.Module):
     def __init__(self, pattern, reduction, **axes_lengths):
         super().__init__()

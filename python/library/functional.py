@@ -1,8 +1,10 @@
 """Functions of torch.nn.functional that are made of others: evaluated like a reference, by the same rules; never run."""
 import torch
 import torch.nn.functional as F
+from kernelwright import names
 
 
+@names("F.affine_grid")
 def affine_grid(theta, size, align_corners=None):
     extents = size[2:]
     rows, columns = len(extents), len(extents) + 1
@@ -78,6 +80,7 @@ def cubic_weights(t):
             ((a + 2) * after - (a + 3)) * after * after + 1, ((a * beyond - 5 * a) * beyond + 8 * a) * beyond - 4 * a)
 
 
+@names("F.grid_sample")
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(f"grid_sample has the modes 'bilinear', 'nearest' and 'bicubic', not '{mode}'")
@@ -140,18 +143,22 @@ def unpooled(input, indices, kernel_size, stride, padding, output_size, rank):
     return flat.scatter(-1, indices.reshape(*lead, -1), input.reshape(*lead, -1)).reshape(*lead, *output_size)
 
 
+@names("F.max_unpool1d")
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     return unpooled(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
+@names("F.max_unpool2d")
 def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     return unpooled(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
+@names("F.max_unpool3d")
 def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
     return unpooled(input, indices, kernel_size, stride, padding, output_size, 3)
 
 
+@names("F.triplet_margin_with_distance_loss")
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"there is no reduction '{reduction}': 'none', 'mean' or 'sum'")

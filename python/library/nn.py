@@ -9,6 +9,7 @@ import math
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from kernelwright import names
 
 
 class RecurrentLayers(nn.Module):
@@ -89,6 +90,7 @@ class RecurrentLayers(nn.Module):
         return output, h_n
 
 
+@names("torch.nn.RNN")
 class RNN(RecurrentLayers):
     def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0,
                  device=None, dtype=None):
@@ -97,16 +99,19 @@ class RNN(RecurrentLayers):
         super().__init__("rnn_" + nonlinearity, 1, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
 
 
+@names("torch.nn.LSTM")
 class LSTM(RecurrentLayers):
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None):
         super().__init__("lstm", 4, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
 
 
+@names("torch.nn.GRU")
 class GRU(RecurrentLayers):
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0, device=None, dtype=None):
         super().__init__("gru", 3, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, dtype)
 
 
+@names("torch.nn.MultiheadAttention")
 class MultiheadAttention(nn.Module):
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None,
                  dtype=None):
@@ -211,6 +216,7 @@ def activation_of(activation):
     return activation
 
 
+@names("torch.nn.TransformerEncoderLayer")
 class TransformerEncoderLayer(nn.Module):
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True,
                  device=None, dtype=None):
@@ -240,6 +246,7 @@ class TransformerEncoderLayer(nn.Module):
         return self.norm2(x + self.feed(x))
 
 
+@names("torch.nn.TransformerDecoderLayer")
 class TransformerDecoderLayer(nn.Module):
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True,
                  device=None, dtype=None):
@@ -278,6 +285,7 @@ class TransformerDecoderLayer(nn.Module):
         return self.norm3(x + self.feed(x))
 
 
+@names("torch.nn.TransformerEncoder")
 class TransformerEncoder(nn.Module):
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
@@ -292,6 +300,7 @@ class TransformerEncoder(nn.Module):
         return x if self.norm is None else self.norm(x)
 
 
+@names("torch.nn.TransformerDecoder")
 class TransformerDecoder(nn.Module):
     def __init__(self, decoder_layer, num_layers, norm=None):
         super().__init__()
@@ -308,6 +317,7 @@ class TransformerDecoder(nn.Module):
         return x if self.norm is None else self.norm(x)
 
 
+@names("torch.nn.Transformer")
 class Transformer(nn.Module):
     def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation="relu",
                  custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
@@ -335,6 +345,7 @@ class Transformer(nn.Module):
                             memory_key_padding_mask=memory_key_padding_mask)
 
 
+@names("torch.nn.MaxUnpool1d")
 class MaxUnpool1d(nn.Module):
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
@@ -346,16 +357,19 @@ class MaxUnpool1d(nn.Module):
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
+@names("torch.nn.MaxUnpool2d")
 class MaxUnpool2d(MaxUnpool1d):
     def forward(self, input, indices, output_size=None):
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
+@names("torch.nn.MaxUnpool3d")
 class MaxUnpool3d(MaxUnpool1d):
     def forward(self, input, indices, output_size=None):
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
+@names("torch.nn.TripletMarginWithDistanceLoss")
 class TripletMarginWithDistanceLoss(nn.Module):
     def __init__(self, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
         super().__init__()

@@ -1,6 +1,8 @@
 """functools and itertools, which models are built with. Evaluated like a reference, by the same rules; never run."""
+from kernelwright import names
 
 
+@names("functools.partial")
 def partial(function, *first, **named):
     def call(*rest, **more):
         return function(*first, *rest, **{**named, **more})
@@ -8,6 +10,7 @@ def partial(function, *first, **named):
     return call
 
 
+@names("itertools.product")
 def product(*lists, repeat=1):
     rows = [()]
     for one in lists * repeat:
@@ -16,6 +19,7 @@ def product(*lists, repeat=1):
     return rows
 
 
+@names("itertools.accumulate")
 def accumulate(items, function=None, *, initial=None):
     totals = [] if initial is None else [initial]
     for item in items:
@@ -23,16 +27,19 @@ def accumulate(items, function=None, *, initial=None):
     return totals
 
 
+@names("itertools.pairwise")
 def pairwise(items):
     listed = list(items)
     return list(zip(listed[:-1], listed[1:]))
 
 
+@names("itertools.islice")
 def islice(items, start, *rest):
     listed = list(items)
     return listed[slice(start, *rest)] if rest else listed[:start]
 
 
+@names("itertools.combinations")
 def combinations(items, count):
     listed = list(items)
     rows = [()]

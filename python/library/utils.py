@@ -1,6 +1,7 @@
 """torch.nn.utils: weights that are computed again in every call. Evaluated like a reference, by the same rules; never run."""
 import torch
 import torch.nn as nn
+from kernelwright import names
 
 
 class Parts(nn.Module):
@@ -18,6 +19,7 @@ def parameters_of(weight, dim):
     return nn.Parameter(torch.empty(shape, dtype=weight.dtype)), nn.Parameter(torch.empty(weight.shape, dtype=weight.dtype))
 
 
+@names("torch.nn.utils.weight_norm")
 def weight_norm(module, name="weight", dim=0):
     g, v = parameters_of(getattr(module, name), dim)
     delattr(module, name)
@@ -32,6 +34,7 @@ def weight_norm(module, name="weight", dim=0):
     return module
 
 
+@names("torch.nn.utils.parametrizations.weight_norm")
 def parametrized_weight_norm(module, name="weight", dim=0):
     g, v = parameters_of(getattr(module, name), dim)
     delattr(module, name)

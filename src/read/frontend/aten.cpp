@@ -21,6 +21,7 @@
 #include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 #include "frontend/spec_text.h"
+#include "frontend/library_rows.h"
 #include "graph/derive.h"
 
 namespace kw::frontend {
@@ -63,7 +64,8 @@ class Importer {
 
   const Exported& exported_;
   task::Dims dims_;
-  graph::Builder graph_;
+  TraceState trace_{std::make_shared<Source>(), {}};
+  graph::Builder& graph_ = trace_.graph;
   std::map<std::string, Value> values_;
   std::vector<InputNode> inputs_;
   std::set<std::string> names_;
@@ -224,7 +226,7 @@ Status Importer::add_node(const Json& node) {
   graph_.at(op, static_cast<int>(node["line"].as_int()), 1);
   Call call =
       KW_TRY(Call::bind(graph_, op, row->signature, std::move(positional), std::move(keywords)));
-  Value value = KW_TRY(row->apply(call));
+  Value value = KW_TRY(apply_row(trace_, *row, call));
   KW_TRY(check_results(node, value));
   values_[node["name"].as_string()] = std::move(value);
   return Done{};

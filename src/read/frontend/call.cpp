@@ -25,6 +25,7 @@ struct FormalParameter {
   bool keyword_only = false;
   bool rest = false;  // "*sizes"
   bool required = true;
+  std::string type;  // its annotation
   Value fallback;
 };
 
@@ -60,7 +61,10 @@ std::vector<FormalParameter> parse_signature(std::string_view signature) {
       text.remove_prefix(1);
     }
     const size_t equals = text.find('=');
-    parameter.name = trim(text.substr(0, equals));
+    const std::string_view head = trim(text.substr(0, equals));
+    const size_t colon = head.find(':');
+    parameter.name = head.substr(0, colon);
+    if (colon != std::string_view::npos) parameter.type = trim(head.substr(colon + 1));
     parameter.required = equals == std::string_view::npos && !parameter.rest;
     if (equals != std::string_view::npos)
       parameter.fallback = literal(trim(text.substr(equals + 1)));
@@ -328,6 +332,43 @@ Result<graph::Shape> Call::sizes(std::string_view name) {
     shape.push_back(*extent);
   }
   return shape;
+}
+
+namespace {
+
+Result<Value> typed_argument(Call& call, const FormalParameter& parameter) {
+  const std::string& name = parameter.name;
+  const Value& value = call[name];
+  const bool missing = value.is_none() && !parameter.required && parameter.fallback.is_none();
+  if (missing || parameter.type.empty()) return value;
+  if (parameter.type == "int") return Value(KW_TRY(call.dim_value(name)));
+  if (parameter.type == "float") return Value(KW_TRY(call.number(name)));
+  if (parameter.type == "bool") return Value(KW_TRY(call.boolean(name)));
+  if (parameter.type == "str") return Value(KW_TRY(call.text(name)));
+  if (parameter.type == "Scalar") KW_TRY(call.operand(name));
+  if (parameter.type == "Tensors") KW_TRY(call.tensors(name));
+  if (parameter.type == "Scalar" || parameter.type == "Tensors") return value;
+  const NodeId node = KW_TRY(call.tensor(name));
+  const tensor::DType dtype = call.graph().dtype(node);
+  if (parameter.type == "FloatTensor" && !tensor::is_float(dtype))
+    return input_error(fmt::format("\"{}\" not implemented for '{}'", call.function(),
+                                   graph::torch_name(dtype)));
+  return value;
+}
+
+}  // namespace
+
+Result<Arguments> Call::typed(std::string_view signature) {
+  Arguments arguments;
+  for (const FormalParameter& parameter : parse_signature(signature)) {
+    if (!is_bound(bound_, parameter.name)) continue;
+    Value value = KW_TRY(typed_argument(*this, parameter));
+    if (parameter.rest)
+      arguments.positional = *items_of(value);
+    else
+      arguments.keywords.emplace_back(parameter.name, std::move(value));
+  }
+  return arguments;
 }
 
 }  // namespace kw::frontend

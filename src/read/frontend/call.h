@@ -15,6 +15,8 @@
 
 namespace kw::frontend {
 
+struct LibraryRow;  // a function that is written in Python (library_rows.h)
+
 class Call {
  public:
   /// Binds positional and keyword arguments to a signature such as "input, dim=None, *,
@@ -48,6 +50,9 @@ class Call {
   Result<std::vector<int>> dims(std::string_view name, graph::NodeId x);
   /// An int or a tuple of ints, as PyTorch's "size".
   Result<graph::Shape> sizes(std::string_view name);
+  /// The arguments of a function with this signature. Its annotations say their types: Tensor,
+  /// FloatTensor (of a float dtype), Tensors, Scalar (a number or a tensor), float, int, bool, str.
+  Result<Arguments> typed(std::string_view signature);
 
  private:
   Call() = default;
@@ -64,7 +69,8 @@ class Call {
 struct OpRow {
   const char* names;
   const char* signature;
-  Result<Value> (*apply)(Call& call);
+  Result<Value> (*apply)(Call& call);  // null for a row that is written in Python
+  const LibraryRow* library = nullptr;
 };
 
 /// The row for "torch.softmax", "F.softmax" or "Tensor.softmax"; null for an unknown name.
@@ -77,7 +83,6 @@ const std::vector<std::string>& op_names();
 
 // The tables, one per group of functions; ops.cpp joins them.
 std::span<const OpRow> pointwise_rows();
-std::span<const OpRow> activation_rows();
 std::span<const OpRow> reduction_rows();
 std::span<const OpRow> norm_rows();
 std::span<const OpRow> scan_rows();

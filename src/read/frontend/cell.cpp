@@ -264,8 +264,9 @@ Result<Value> plain(Builder& graph, const Value& value, int depth) {
   if (!items) return value;
   std::vector<Value> result;
   for (const Value& item : *items) result.push_back(KW_TRY(plain(graph, item, depth + 1)));
-  return value.get<std::shared_ptr<List>>() ? make_list(std::move(result))
-                                            : make_tuple(std::move(result));
+  const auto* tuple = value.get<std::shared_ptr<Tuple>>();
+  return tuple ? make_named_tuple(std::move(result), (*tuple)->fields)
+               : make_list(std::move(result));
 }
 
 }  // namespace kw::frontend

@@ -18,6 +18,7 @@
 #include "frontend/statements.h"
 #include "frontend/tensors.h"
 #include "frontend/torch_library.h"
+#include "frontend/library_rows.h"
 
 namespace kw::frontend {
 namespace {
@@ -28,7 +29,7 @@ Result<std::shared_ptr<Class>> base_class(TraceState& trace, const Value& base) 
   if (!library) return input_error(fmt::format("a {} cannot be a base class", type_name(base)));
   const std::string name = canonical(library->name);
   const std::string word = name.substr(name.rfind('.') + 1);
-  const std::optional<Value> ours = KW_TRY(written(trace, name));
+  const std::optional<Value> ours = KW_TRY(library_definition(trace, name));
   if (ours && ours->get<std::shared_ptr<Class>>()) return *ours->get<std::shared_ptr<Class>>();
   auto cls = std::make_shared<Class>();
   cls->name = word;
@@ -241,7 +242,7 @@ Result<std::optional<Value>> attribute(TraceState& trace, const Value& value,
     return object_attribute(trace, *object, name);
   if (const auto* library = value.get<Library>()) {
     const std::string full = library->name + "." + name;
-    const std::optional<Value> ours = KW_TRY(written(trace, canonical(library->name)));
+    const std::optional<Value> ours = KW_TRY(library_definition(trace, canonical(library->name)));
     if (ours) return attribute(trace, *ours, name);
     if (auto constant = library_constant(full)) return constant;
     return std::optional(Value(Library{full}));

@@ -1,28 +1,34 @@
 // The parts of PyTorch, einops and Python's standard library that are written in Python
-// (python/library). They are evaluated like a reference, because they consist of other functions
-// and modules.
+// (python/library), because they consist of other functions and modules. They are evaluated like a
+// reference. The decorator @names gives the names that references use; the call follows Python's
+// rules. @op does the same and makes the function an op row, whose signature is its def: methods of
+// tensors, in-place forms and exported graphs call it, too.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/result.h"
-#include "frontend/syntax.h"
+#include "frontend/call.h"
+#include "frontend/trace_state.h"
 
 namespace kw::frontend {
 
 struct LibraryRow {
-  const char* name;  // the name in references: "torch.nn.LSTM", "F.grid_sample"
-  const char* file;  // in python/library
-  const char* word;  // its name in that file
+  std::string names;      // in references, separated by blanks: "torch.nn.LSTM", "F.grid_sample"
+  std::string file;       // in python/library
+  std::string word;       // its name in that file
+  std::string signature;  // of an op, as in the file
+  bool is_op = false;
 };
 
-/// The row of a name; null for an unknown name.
-const LibraryRow* find_library_row(std::string_view name);
-std::vector<std::string> written_names();
-/// Parsed once and kept, because every trace of a task needs it.
-Result<std::shared_ptr<const Source>> written_source(const std::string& file);
+/// Everything that has a decorator.
+const std::vector<LibraryRow>& library_rows();
+/// A class or function of python/library that is not an op; not set for other names.
+Result<std::optional<Value>> library_definition(TraceState& trace, const std::string& name);
+/// What the row computes; a row that is written in Python is evaluated.
+Result<Value> apply_row(TraceState& trace, const OpRow& row, Call& call);
 
 }  // namespace kw::frontend

@@ -165,7 +165,8 @@ bool is_harmless_context(const std::string& name) {
       "contextlib.nullcontext functools.lru_cache functools.cache functools.wraps "
       "typing.overload typing.no_type_check torch.compiler.disable torch._dynamo.disable "
       "torch.fx.wrap torch.jit.interface torch.cuda.amp.custom_fwd torch.amp.custom_fwd "
-      "torch.autograd.set_detect_anomaly torch.random.fork_rng";
+      "torch.autograd.set_detect_anomaly torch.random.fork_rng kernelwright.names "
+      "kernelwright.op";
   return has_word(kNames, name);
 }
 

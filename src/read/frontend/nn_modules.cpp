@@ -184,8 +184,9 @@ const ModuleRow* find_module(std::string_view name) {
 const std::vector<std::string>& module_names() {
   static const std::vector<std::string> kNames = [] {
     std::vector<std::string> names(std::begin(kContainers), std::end(kContainers));
-    for (const std::string& name : written_names()) {
-      if (name.starts_with("torch.nn.") && name.rfind('.') == 8) names.push_back(name.substr(9));
+    for (const LibraryRow& one : library_rows()) {
+      if (one.names.starts_with("torch.nn.") && one.names.rfind('.') == 8)
+        names.push_back(one.names.substr(9));
     }
     for (const ModuleRow& row : rows()) names.emplace_back(row.name);
     return names;

@@ -1,10 +1,12 @@
 // Joins the tables. Spellings that differ by a rule need no row. torch.nn.functional.x is F.x. x_
 // is x, and the tracer writes the result back.
 #include <algorithm>
+#include <list>
 #include <map>
 
 #include "core/text.h"
 #include "frontend/ops_tables.h"
+#include "frontend/library_rows.h"
 
 namespace kw::frontend {
 namespace {
@@ -14,16 +16,21 @@ using Index = std::map<std::string, const OpRow*, std::less<>>;
 Index build_index() {
   Index index;
   for (const auto& table :
-       {pointwise_rows(),  arithmetic_rows(), activation_rows(),  cast_rows(),
-        reduction_rows(),  norm_rows(),       scan_rows(),        selection_rows(),
-        matmul_rows(),     einsum_rows(),     movement_rows(),    joining_rows(),
-        indexing_rows(),   distance_rows(),   creation_rows(),    special_rows(),
-        statistics_rows(), conv_rows(),       pool_rows(),        loss_rows(),
-        class_loss_rows(), attention_rows(),  interpolate_rows(), recurrent_rows(),
-        pad_rows()}) {
+       {pointwise_rows(), arithmetic_rows(),  cast_rows(),      reduction_rows(),
+        norm_rows(),      scan_rows(),        selection_rows(), matmul_rows(),
+        einsum_rows(),    movement_rows(),    joining_rows(),   indexing_rows(),
+        distance_rows(),  creation_rows(),    conv_rows(),      pool_rows(),
+        attention_rows(), interpolate_rows(), recurrent_rows(), pad_rows(),
+        library_rows()}) {
     for (const OpRow& row : table) {
       for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
     }
+  }
+  static std::list<OpRow> rows;  // written in Python
+  for (const LibraryRow& one : library_rows()) {
+    if (!one.is_op) continue;
+    rows.push_back({one.names.c_str(), one.signature.c_str(), nullptr, &one});
+    for (std::string& name : split(one.names, ' ')) index.emplace(std::move(name), &rows.back());
   }
   return index;
 }

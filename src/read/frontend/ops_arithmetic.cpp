@@ -7,8 +7,6 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
-#include <numbers>
 
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
@@ -300,113 +298,6 @@ Result<Value> clamp_with(Call& call, std::string_view low, std::string_view high
   return f.result(x);
 }
 
-// xlogy and xlog1py: the result is 0 if x is 0, unless y is NaN.
-template <Op log_op>
-Result<Value> x_log_y(Call& call) {
-  Formula f(call);
-  Pair p = operands(f);
-  if (f.failed()) return f.result(p.a);
-  DType type = graph::float_type(p.type);
-  DType work = graph::opmath(type);
-  Term x = f.converted(p.a, work);
-  Term y = f.converted(p.b, work);
-  Term product = x * apply(log_op, y);
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  return f.result(where(isnan(y), kNan, where(x == 0, 0.0, product)), type);
-}
-
-// log(exp(a) + exp(b)), or the same with base 2.
-Result<Value> log_add_exp(Call& call, bool base_two) {
-  Formula f(call);
-  Term a = f.tensor("input");
-  Term b = f.tensor("other");
-  if (f.failed()) return f.result(a);
-  DType type = f.type_of({a, b});
-  if (is_integral(type)) return not_implemented(call, type);
-  a = cast(a, graph::opmath(type));
-  b = cast(b, graph::opmath(type));
-  Term gap = -abs(a - b);
-  Term high = maximum(a, b);
-  Term rest = base_two ? log1p(apply(Op::Exp2, gap)) * std::numbers::log2e : log1p(exp(gap));
-  return f.result(where(isinf(a) & (a == b), a, high + rest), type);
-}
-
-Result<Value> ldexp(Call& call) {
-  Formula f(call);
-  Pair p = operands(f);
-  if (f.failed()) return f.result(p.a);
-  DType type = graph::float_type(p.type);
-  DType work = graph::opmath(type);
-  Term exponent =
-      p.b.value.is_tensor() ? apply(Op::Exp2, cast(p.b, work)) : Term(std::exp2(p.b.value.number));
-  return f.result(convert(p.a, work) * exponent, type);
-}
-
-Result<Value> lerp(Call& call) {
-  Formula f(call);
-  Term start = f.floating("input");
-  Term end = f.floating("end");
-  Term weight = f.operand("weight");
-  if (f.failed()) return f.result(start);
-  DType type = f.dtype(start);
-  if (f.dtype(end) != type || (weight.value.is_tensor() && f.dtype(weight) != type)) {
-    return input_error(
-        fmt::format("lerp(): expected dtype {} for `end` and `weight`", graph::torch_name(type)));
-  }
-  Term a = wide(start), b = wide(end);
-  if (!weight.value.is_tensor()) {
-    double w = weight.value.number;
-    return f.result(std::abs(w) < 0.5 ? a + (b - a) * w : b - (b - a) * (1 - w), type);
-  }
-  Term w = wide(weight);
-  return f.result(where(abs(w) < 0.5, a + (b - a) * w, b - (b - a) * (1 - w)), type);
-}
-
-template <bool divide>
-Result<Value> add_product(Call& call) {
-  Formula f(call);
-  Term x = f.tensor("input");
-  Term a = f.tensor("tensor1");
-  Term b = f.tensor("tensor2");
-  Term value = f.operand("value");
-  if (f.failed()) return f.result(x);
-  DType type = f.type_of({x, a, b});
-  if (type == DType::Bool) return not_implemented(call, type);
-  if (divide && is_integral(f.type_of({a, b}))) {
-    return input_error("Integer division with addcdiv is no longer supported");
-  }
-  DType work = graph::opmath(type);
-  a = cast(a, work);
-  b = cast(b, work);
-  Term change = divide ? a / b : a * b;
-  if (value.value.is_tensor() || value.value.number != 1) {
-    change = change * f.converted(value, work);
-  }
-  return f.result(cast(x, work) + change, type);
-}
-
-Result<Value> isclose(Call& call) {
-  Formula f(call);
-  Term a = f.tensor("input");
-  Term b = f.tensor("other");
-  double rtol = f.number("rtol"), atol = f.number("atol");
-  if (f.failed()) return f.result(a);
-  if (f.dtype(a) != f.dtype(b)) {
-    return input_error(fmt::format("{} did not match {}", graph::torch_name(f.dtype(a)),
-                                   graph::torch_name(f.dtype(b))));
-  }
-  Term close = a == b;
-  if (tensor::is_float(f.dtype(a))) {
-    if (f.boolean("equal_nan")) close = close | (isnan(a) & isnan(b));
-    Term finite = ~(isinf(b) | isnan(b)) & ~(isinf(a) | isnan(a));
-    close = close | (finite & (abs(wide(a) - wide(b)) <= abs(wide(b) * rtol) + atol));
-  } else {
-    Term x = cast(a, DType::Fp64), y = cast(b, DType::Fp64);
-    close = close | (abs(x - y) <= abs(y * rtol) + atol);
-  }
-  return f.result(close);
-}
-
 // Fmax and Fmin ignore a NaN if the other operand is a number; Maximum and Minimum return NaN.
 template <Op op>
 Result<Value> extremum_of_two(Call& call) {
@@ -463,17 +354,6 @@ constexpr OpRow kArithmeticRows[] = {
      [](Call& call) { return clamp_with(call, "min", "min_only"); }},
     {"torch.clamp_max Tensor.clamp_max", "input, max",
      [](Call& call) { return clamp_with(call, "max_only", "max"); }},
-    {"torch.xlogy Tensor.xlogy torch.special.xlogy", kTwo, x_log_y<Op::Log>},
-    {"torch.special.xlog1py", kTwo, x_log_y<Op::Log1p>},
-    {"torch.logaddexp Tensor.logaddexp", kTwo, [](Call& call) { return log_add_exp(call, false); }},
-    {"torch.logaddexp2 Tensor.logaddexp2", kTwo,
-     [](Call& call) { return log_add_exp(call, true); }},
-    {"torch.ldexp Tensor.ldexp", kTwo, ldexp},
-    {"torch.lerp Tensor.lerp", "input, end, weight", lerp},
-    {"torch.addcmul Tensor.addcmul", "input, tensor1, tensor2, *, value=1", add_product<false>},
-    {"torch.addcdiv Tensor.addcdiv", "input, tensor1, tensor2, *, value=1", add_product<true>},
-    {"torch.isclose Tensor.isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False",
-     isclose},
 };
 
 }  // namespace

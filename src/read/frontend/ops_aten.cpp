@@ -213,25 +213,6 @@ Result<Value> aten_embedding(Call& call) {
   return tensor_value(KW_TRY(graph::embedding(call.graph(), indices, weight)));
 }
 
-// ATen's modes are numbers, and its bags always have offsets. The first result is the output; the
-// others are for the backward pass and None here.
-Result<Value> aten_embedding_bag(Call& call) {
-  constexpr const char* kModes[] = {"sum", "mean", "max"};
-  const int64_t mode = KW_TRY(call.integer("mode"));
-  const int64_t padding = KW_TRY(call.integer("padding_idx"));
-  if (mode < 0 || mode > 2) return input_error(fmt::format("embedding_bag mode {}", mode));
-  if (padding >= 0) return input_error("embedding_bag(): padding_idx is not supported");
-  const OpRow* row = find_op("F.embedding_bag");
-  Call bag = KW_TRY(Call::bind(call.graph(), "F.embedding_bag", row->signature,
-                               {call["indices"], call["weight"], call["offsets"]},
-                               {{"mode", Value(std::string(kModes[mode]))},
-                                {"per_sample_weights", call["per_sample_weights"]},
-                                {"include_last_offset", call["include_last_offset"]}}));
-  std::vector<Value> results(4);
-  results[0] = KW_TRY(row->apply(bag));
-  return make_tuple(std::move(results));
-}
-
 Result<Value> sym_size(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dim", x));
@@ -253,13 +234,6 @@ Result<Value> padded(Call& call, graph::PadMode mode, double value) {
 Result<Value> constant_pad(Call& call) {
   double value = KW_TRY(call.number("value"));
   return padded(call, graph::PadMode::Constant, value);
-}
-
-// The output twice: the second result is for the backward pass only.
-Result<Value> with_buffer(Call& call, const char* row) {
-  const OpRow* target = find_op(row);
-  Value out = KW_TRY(target->apply(call));
-  return make_tuple({out, out});
 }
 
 // Outside of training every element is kept.
@@ -306,10 +280,6 @@ constexpr OpRow kOwn[] = {
     {"index_put", "input, indices, values, accumulate=False", index_put},
     {"embedding", "weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False",
      aten_embedding},
-    {"_embedding_bag _embedding_bag_forward_only",
-     "weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, "
-     "per_sample_weights=None, include_last_offset=False, padding_idx=-1",
-     aten_embedding_bag},
     {"sym_size", "input, dim", sym_size},
     {"sym_numel", "input", sym_numel},
     {"constant_pad_nd", "input, pad, value=0", constant_pad},
@@ -317,7 +287,6 @@ constexpr OpRow kOwn[] = {
      [](Call& call) { return padded(call, graph::PadMode::Reflect, 0); }},
     {"replication_pad1d replication_pad2d replication_pad3d", kPad,
      [](Call& call) { return padded(call, graph::PadMode::Replicate, 0); }},
-    {"log_sigmoid_forward", "input", [](Call& call) { return with_buffer(call, "F.logsigmoid"); }},
     {"native_dropout", "input, p, train", native_dropout},
     {"numpy_T", "input", numpy_t},
 };
@@ -335,7 +304,6 @@ constexpr Alias kAliases[] = {
     {"view", "torch.reshape", "input, shape"},
     {"expand", "torch.broadcast_to", "input, size, *, implicit=False"},
     {"repeat", "Tensor.repeat", "input, repeats"},
-    {"elu", "aten.elu", nullptr},
     {"fill", "torch.fill", nullptr},
     {"copy", "Tensor.copy_", nullptr},
     {"linalg_vector_norm", "torch.linalg.vector_norm", nullptr},
@@ -400,8 +368,8 @@ Index build_aten_index() {
   }
   for (const Alias& alias : kAliases) {
     const OpRow* target = find_op(alias.row);
-    rows.push_back(
-        {alias.names, alias.signature ? alias.signature : target->signature, target->apply});
+    rows.push_back({alias.names, alias.signature ? alias.signature : target->signature,
+                    target->apply, target->written});
     for (std::string& name : split(alias.names, ' ')) index.emplace(std::move(name), &rows.back());
   }
   return index;
@@ -422,7 +390,7 @@ const OpRow* find_aten(std::string_view overload) {
   // Other names of ATen are torch's. In-place and out= forms do not occur in exported graphs.
   if (base.starts_with("special_")) return find_op("torch.special." + base.substr(8));
   if (base.starts_with("linalg_")) return find_op("torch.linalg." + base.substr(7));
-  for (const char* place : {"torch.", "F.", "Tensor."}) {
+  for (const char* place : {"aten.", "torch.", "F.", "Tensor."}) {
     if (const OpRow* row = find_op(place + base)) return row;
   }
   return nullptr;

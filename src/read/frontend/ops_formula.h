@@ -68,30 +68,11 @@ Result<std::optional<graph::NodeId>> maybe_tensor(Call& call, std::string_view n
 
 inline Term maximum(const Term& a, const Term& b) { return apply(graph::Op::Maximum, a, b); }
 inline Term minimum(const Term& a, const Term& b) { return apply(graph::Op::Minimum, a, b); }
-inline Term clamp(const Term& x, const Term& low, const Term& high) {
-  return minimum(maximum(x, low), high);
-}
 inline Term pow(const Term& a, const Term& b) { return apply(graph::Op::Pow, a, b); }
 inline Term abs(const Term& x) { return apply(graph::Op::Abs, x); }
 inline Term round(const Term& x) { return apply(graph::Op::Round, x); }
 inline Term trunc(const Term& x) { return apply(graph::Op::Trunc, x); }
 inline Term isnan(const Term& x) { return apply(graph::Op::IsNan, x); }
 inline Term isinf(const Term& x) { return apply(graph::Op::IsInf, x); }
-
-/// Applies a formula to the float tensor "input", in the wide type, with one rounding at the end.
-template <typename F>
-Result<Value> activation(Call& call, F f) {
-  Formula formula(call);
-  Term x = formula.floating("input");
-  return formula.result(f(wide(x), formula), formula.dtype(x));
-}
-
-/// The same for functions that convert integers and bool to fp32.
-template <typename F>
-Result<Value> float_function(Call& call, F f) {
-  Formula formula(call);
-  Term x = formula.tensor("input");
-  return formula.result(f(wide(x), formula), graph::float_type(formula.dtype(x)));
-}
 
 }  // namespace kw::frontend

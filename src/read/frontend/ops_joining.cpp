@@ -34,47 +34,6 @@ Result<Value> stack(Call& call) {
   return tensor_value(KW_TRY(graph::stack(call.graph(), tensors, static_cast<int>(dim))));
 }
 
-// atleast_2d makes a vector one row; atleast_3d also adds a last dim to a matrix.
-Result<NodeId> at_least(graph::Builder& g, NodeId x, int rank) {
-  const Shape shape = g[x].shape;
-  if (static_cast<int>(shape.size()) >= rank) return x;
-  if (shape.empty()) return g.reshape(x, Shape(static_cast<size_t>(rank), Dim(1)));
-  if (rank == 2) return g.reshape(x, {Dim(1), shape[0]});
-  if (shape.size() == 1) return g.reshape(x, {Dim(1), shape[0], Dim(1)});
-  return g.reshape(x, {shape[0], shape[1], Dim(1)});
-}
-
-template <int rank>
-Result<Value> at_least_row(Call& call) {
-  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
-  std::vector<NodeId> results;
-  for (NodeId x : tensors) results.push_back(KW_TRY(at_least(call.graph(), x, rank)));
-  return results.size() == 1 ? tensor_value(results[0]) : tensor_tuple(results);
-}
-
-// hstack joins vectors along dim 0 and other tensors along dim 1; vstack joins along 0, dstack
-// along 2.
-template <int rank, int dim>
-Result<Value> stack_along(Call& call) {
-  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
-  if (tensors.empty()) {
-    return input_error(fmt::format("{} expects a non-empty TensorList", call.function()));
-  }
-  for (NodeId& x : tensors) x = KW_TRY(at_least(call.graph(), x, rank));
-  const bool lines = rank == 1 && call.graph().rank(tensors[0]) == 1;
-  return tensor_value(KW_TRY(graph::cat(call.graph(), tensors, lines ? 0 : dim)));
-}
-
-Result<Value> column_stack(Call& call) {
-  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
-  if (tensors.empty()) return input_error("column_stack expects a non-empty TensorList");
-  for (NodeId& x : tensors) {
-    if (call.graph().rank(x) > 1) continue;
-    x = KW_TRY(call.graph().reshape(x, {graph::count_of(call.graph()[x].shape), Dim(1)}));
-  }
-  return tensor_value(KW_TRY(graph::cat(call.graph(), tensors, 1)));
-}
-
 Result<Value> split_named(Call& call, std::string_view input, std::string_view size) {
   NodeId x = KW_TRY(call.tensor(input));
   int dim = KW_TRY(call.dim("dim", x));
@@ -101,8 +60,9 @@ Result<Value> chunk(Call& call) {
 }
 
 // Splits into a number of sections, or at the given positions.
-Result<Value> tensor_split_along(Call& call, int dim) {
+Result<Value> tensor_split(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
   graph::Builder& g = call.graph();
   if (!items_of(call["indices_or_sections"])) {
     int64_t sections = KW_TRY(call.integer("indices_or_sections"));
@@ -118,31 +78,6 @@ Result<Value> tensor_split_along(Call& call, int dim) {
   }
   parts.push_back(KW_TRY(graph::slice_range(g, x, dim, start, std::nullopt, 1)));
   return tensor_tuple(parts);
-}
-
-Result<Value> tensor_split(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  int dim = KW_TRY(call.dim("dim", x));
-  return tensor_split_along(call, dim);
-}
-
-template <int dim>
-Result<Value> split_fixed(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  const int rank = call.graph().rank(x);
-  if (rank <= dim) {
-    return input_error(
-        fmt::format("{} requires a tensor with at least {} dimension(s), but got a "
-                    "tensor with {} dimensions!",
-                    call.function(), dim + 1, rank));
-  }
-  return tensor_split_along(call, dim);
-}
-
-Result<Value> hsplit(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  if (call.graph().rank(x) == 0) return split_fixed<0>(call);
-  return tensor_split_along(call, call.graph().rank(x) == 1 ? 0 : 1);
 }
 
 Result<Value> unbind(Call& call) {
@@ -230,60 +165,6 @@ Result<Value> broadcast_tensors(Call& call) {
   return tensor_tuple(tensors);
 }
 
-Result<Value> meshgrid(Call& call) {
-  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
-  std::string indexing = call.given("indexing") ? KW_TRY(call.text("indexing")) : "ij";
-  if (indexing != "ij" && indexing != "xy") {
-    return input_error(
-        fmt::format("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
-                    "received: {}",
-                    indexing));
-  }
-  graph::Builder& g = call.graph();
-  Shape shape;
-  for (NodeId x : tensors) {
-    if (g.rank(x) > 1) {
-      return input_error("torch.meshgrid: Expected 0D or 1D tensor in the tensor list");
-    }
-    shape.push_back(graph::count_of(g[x].shape));
-  }
-  const bool swapped = indexing == "xy" && tensors.size() >= 2;
-  std::vector<NodeId> results;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    Shape line(shape.size(), Dim(1));
-    line[i] = shape[i];
-    NodeId x = KW_TRY(g.reshape(tensors[i], line));
-    x = KW_TRY(g.expand(x, shape));
-    if (swapped) x = KW_TRY(graph::transpose(g, x, 0, 1));
-    results.push_back(x);
-  }
-  return tensor_tuple(results);
-}
-
-// Matrices along the diagonal of a larger one.
-Result<Value> block_diag(Call& call) {
-  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
-  graph::Builder& g = call.graph();
-  if (tensors.empty()) return input_error("block_diag(): expected at least one tensor");
-  Dim width(0);
-  for (NodeId& x : tensors) {
-    if (g.rank(x) > 2) {
-      return input_error("torch.block_diag: Input tensors must have 2 or fewer dimensions");
-    }
-    x = KW_TRY(at_least(g, x, 2));
-    width = width + g.extent(x, 1);
-  }
-  std::vector<NodeId> rows;
-  Dim before(0);
-  for (NodeId x : tensors) {
-    const Dim own = g.extent(x, 1);
-    rows.push_back(
-        KW_TRY(graph::pad(g, x, {before, width - before - own}, graph::PadMode::Constant, 0)));
-    before = before + own;
-  }
-  return tensor_value(KW_TRY(graph::cat(g, rows, 0)));
-}
-
 // The sum over the dims that broadcasting added or enlarged.
 Result<Value> sum_to_size(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
@@ -309,13 +190,6 @@ Result<Value> sum_to_size(Call& call) {
 constexpr OpRow kJoiningRows[] = {
     {"torch.cat torch.concat torch.concatenate", "tensors, dim=0", cat},
     {"torch.stack", "tensors, dim=0", stack},
-    {"torch.hstack", "tensors", stack_along<1, 1>},
-    {"torch.vstack torch.row_stack", "tensors", stack_along<2, 0>},
-    {"torch.dstack", "tensors", stack_along<3, 2>},
-    {"torch.column_stack", "tensors", column_stack},
-    {"torch.atleast_1d", "*tensors", at_least_row<1>},
-    {"torch.atleast_2d", "*tensors", at_least_row<2>},
-    {"torch.atleast_3d", "*tensors", at_least_row<3>},
     {"torch.split", "tensor, split_size_or_sections, dim=0",
      [](Call& call) { return split_named(call, "tensor", "split_size_or_sections"); }},
     {"Tensor.split", "input, split_size, dim=0",
@@ -324,9 +198,6 @@ constexpr OpRow kJoiningRows[] = {
      [](Call& call) { return split_named(call, "input", "split_sizes"); }},
     {"torch.chunk Tensor.chunk", "input, chunks, dim=0", chunk},
     {"torch.tensor_split Tensor.tensor_split", "input, indices_or_sections, dim=0", tensor_split},
-    {"torch.vsplit Tensor.vsplit", "input, indices_or_sections", split_fixed<0>},
-    {"torch.hsplit Tensor.hsplit", "input, indices_or_sections", hsplit},
-    {"torch.dsplit Tensor.dsplit", "input, indices_or_sections", split_fixed<2>},
     {"torch.unbind Tensor.unbind", "input, dim=0", unbind},
     {"torch.narrow Tensor.narrow", "input, dim, start, length", narrow},
     {"torch.select Tensor.select", "input, dim, index", select},
@@ -338,8 +209,6 @@ constexpr OpRow kJoiningRows[] = {
     {"F.pad", "input, pad, mode='constant', value=None", pad},
     {"Tensor.sum_to_size", "input, *size", sum_to_size},
     {"torch.broadcast_tensors", "*tensors", broadcast_tensors},
-    {"torch.meshgrid", "*tensors, indexing=None", meshgrid},
-    {"torch.block_diag", "*tensors", block_diag},
 };
 
 }  // namespace

@@ -1,16 +1,10 @@
 // Products of matrices and vectors; einsum is in ops_einsum.cpp. All become the graph's matmul with
-// reshapes around it, because code generation has designs for that operator. kron and cross are
-// elementwise instead, since a matmul would do useless work. multi_dot multiplies from left to
-// right, while PyTorch chooses the cheapest order; only roundings differ. matrix_power is unrolled
-// and takes powers up to 64.
+// reshapes around it, because code generation has designs for that operator.
 #include <fmt/core.h>
 
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
-#include "graph/compose_index.h"
 #include "graph/compose_matmul.h"
-#include "graph/compose_move.h"
-#include "graph/compose_reduce.h"
 
 namespace kw::frontend {
 namespace {
@@ -81,93 +75,6 @@ Result<Value> added(Call& call, const char* first, const char* second) {
   return tensor_value(KW_TRY(product(call.graph(), input, a, b, scales)));
 }
 
-Result<Value> multi_dot(Call& call) {
-  std::vector<NodeId> tensors = KW_TRY(call.tensors("tensors"));
-  if (tensors.size() < 2) {
-    return input_error("multi_dot(): expected at least 2 tensors");
-  }
-  NodeId product = tensors[0];
-  for (size_t i = 1; i < tensors.size(); ++i) {
-    product = KW_TRY(call.graph().matmul(product, tensors[i]));
-  }
-  return tensor_value(product);
-}
-
-Result<Value> matrix_power(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  int64_t n = KW_TRY(call.integer("n"));
-  if (n < 1 || n > 64) {
-    return input_error("matrix_power(): powers from 1 to 64 are supported");
-  }
-  NodeId product = x;
-  for (int64_t i = 1; i < n; ++i) product = KW_TRY(call.graph().matmul(product, x));
-  return tensor_value(product);
-}
-
-// Every block of the result is one element of the first times the whole second.
-Result<Value> kron(Call& call) {
-  Formula f(call);
-  Term a = f.tensor("input");
-  Term b = f.tensor("other");
-  if (f.failed()) return f.result(a);
-  graph::Builder& g = call.graph();
-  const size_t rank = static_cast<size_t>(std::max(f.rank(a), f.rank(b)));
-  auto padded = [&](const Term& x) {
-    graph::Shape shape(rank - g[x.value.node].shape.size(), Dim(1));
-    shape.insert(shape.end(), g[x.value.node].shape.begin(), g[x.value.node].shape.end());
-    return shape;
-  };
-  const graph::Shape left = padded(a), right = padded(b);
-  graph::Shape left_wide, right_wide, result;
-  for (size_t i = 0; i < rank; ++i) {
-    left_wide.insert(left_wide.end(), {left[i], Dim(1)});
-    right_wide.insert(right_wide.end(), {Dim(1), right[i]});
-    result.push_back(left[i] * right[i]);
-  }
-  Term product =
-      f.node(g.reshape(a.value.node, left_wide)) * f.node(g.reshape(b.value.node, right_wide));
-  if (f.failed()) return f.result(product);
-  return f.result(f.node(g.reshape(product.value.node, result)));
-}
-
-Result<Value> cross(Call& call) {
-  Formula f(call);
-  Term a = f.tensor("input");
-  Term b = f.tensor("other");
-  if (f.failed()) return f.result(a);
-  graph::Builder& g = call.graph();
-  const NodeId nodes[] = {a.value.node, b.value.node};
-  graph::Shape shape = KW_TRY(g.broadcast(nodes));
-  a = f.node(g.expand(a.value.node, shape));
-  b = f.node(g.expand(b.value.node, shape));
-  int dim = -1;
-  if (call.given("dim")) {
-    dim = KW_TRY(call.dim("dim", a.value.node));
-  } else {
-    for (size_t i = shape.size(); i-- > 0;) {
-      if (shape[i].value() == 3) dim = static_cast<int>(i);
-    }
-  }
-  if (dim < 0 || shape.empty() || shape[static_cast<size_t>(dim)].value() != 3) {
-    return input_error("linalg.cross: inputs dimension must have length 3");
-  }
-  Term ahead_a = f.node(graph::roll(g, a.value.node, {Dim(-1)}, {dim}));
-  Term ahead_b = f.node(graph::roll(g, b.value.node, {Dim(-1)}, {dim}));
-  Term behind_a = f.node(graph::roll(g, a.value.node, {Dim(1)}, {dim}));
-  Term behind_b = f.node(graph::roll(g, b.value.node, {Dim(1)}, {dim}));
-  const tensor::DType type = f.type_of({a, b});
-  const tensor::DType work = graph::opmath(type);
-  Term plus = cast(ahead_a, work) * cast(behind_b, work);
-  return f.result(plus - cast(behind_a, work) * cast(ahead_b, work), type);
-}
-
-Result<Value> trace(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  if (call.graph().rank(x) != 2) return input_error("trace: expected a matrix");
-  NodeId line = KW_TRY(graph::diagonal(call.graph(), x, Dim(0), 0, 1));
-  return tensor_value(KW_TRY(graph::sum(call.graph(), line, {}, false)));
-}
-
 constexpr OpRow kMatmulRows[] = {
     {"torch.matmul Tensor.matmul torch.linalg.matmul operator.matmul", "input, other",
      [](Call& call) { return of_two<matmul>(call, "input", "other"); }},
@@ -197,13 +104,6 @@ constexpr OpRow kMatmulRows[] = {
      [](Call& call) { return added<graph::addbmm>(call, "batch1", "batch2"); }},
     {"torch.addr Tensor.addr", "input, vec1, vec2, *, beta=1, alpha=1",
      [](Call& call) { return added<graph::addr>(call, "vec1", "vec2"); }},
-    {"torch.linalg.multi_dot", "tensors", multi_dot},
-    {"torch.chain_matmul", "*tensors", multi_dot},
-    {"torch.matrix_power Tensor.matrix_power torch.linalg.matrix_power", "input, n", matrix_power},
-    {"torch.kron Tensor.kron", "input, other", kron},
-    {"torch.cross Tensor.cross", "input, other, dim=None", cross},
-    {"torch.linalg.cross", "input, other, *, dim=-1", cross},
-    {"torch.trace Tensor.trace", "input", trace},
 };
 
 }  // namespace

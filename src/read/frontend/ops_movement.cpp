@@ -1,9 +1,8 @@
 // Changes the order or shape of one tensor; joining and splitting is in ops_joining.cpp. Most rows
 // are reshape, permute, expand and slice, which move values without arithmetic. So views work
 // (cell.h), and later stages can fold movements into index arithmetic. An operator per PyTorch
-// function would hide this. Divisibility, as in pixel_shuffle, becomes a guard of the trace.
-// view(dtype) is refused, because a graph has values, not bits. clone and contiguous return the
-// same node: memory does not exist in a graph.
+// function would hide this. view(dtype) is refused, because a graph has values, not bits. clone and
+// contiguous return the same node: memory does not exist in a graph.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -167,15 +166,6 @@ Result<Value> flip(Call& call) {
   return tensor_value(KW_TRY(graph::flip(call.graph(), x, dims)));
 }
 
-template <int dim>
-Result<Value> flip_one(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  if (call.graph().rank(x) <= dim) {
-    return input_error(fmt::format("{}(): Input must be >= {}-d.", call.function(), dim + 1));
-  }
-  return tensor_value(KW_TRY(graph::flip(call.graph(), x, {dim})));
-}
-
 Result<Value> roll(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   Shape shifts = KW_TRY(call.sizes("shifts"));
@@ -186,29 +176,6 @@ Result<Value> roll(Call& call) {
                                    shifts.size(), dims.size()));
   }
   return tensor_value(KW_TRY(graph::roll(call.graph(), x, shifts, dims)));
-}
-
-Result<Value> rot90(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  int64_t k = KW_TRY(call.integer("k"));
-  std::vector<int> dims{0, 1};
-  if (call.given("dims")) dims = KW_TRY(ordered_dims(call, "dims", x));
-  if (dims.size() != 2 || dims[0] == dims[1] || call.graph().rank(x) < 2) {
-    return input_error("expected total rotation dims == 2, and both to be different");
-  }
-  graph::Builder& g = call.graph();
-  switch (((k % 4) + 4) % 4) {
-    case 1:
-      x = KW_TRY(graph::flip(g, x, {dims[1]}));
-      return tensor_value(KW_TRY(graph::transpose(g, x, dims[0], dims[1])));
-    case 2:
-      return tensor_value(KW_TRY(graph::flip(g, x, dims)));
-    case 3:
-      x = KW_TRY(graph::flip(g, x, {dims[0]}));
-      return tensor_value(KW_TRY(graph::transpose(g, x, dims[0], dims[1])));
-    default:
-      return tensor_value(x);
-  }
 }
 
 using Triangle = Result<NodeId> (*)(graph::Builder&, NodeId, const Dim&);
@@ -231,13 +198,6 @@ Result<Value> diag(Call& call) {
         fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", call.graph().rank(x)));
   }
   return tensor_value(KW_TRY(graph::diag(call.graph(), x, offset)));
-}
-
-Result<Value> diagflat(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  const Dim offset = KW_TRY(call.dim_value("offset"));
-  NodeId line = KW_TRY(call.graph().reshape(x, {Dim(-1)}));
-  return tensor_value(KW_TRY(graph::diag(call.graph(), line, offset)));
 }
 
 Result<Value> diagonal(Call& call) {
@@ -281,73 +241,6 @@ Result<Value> unfold(Call& call) {
   return tensor_value(KW_TRY(graph::window(g, x, dim, span)));
 }
 
-constexpr int64_t kLargestFactor = 1 << 20;  // its square fits 64 bits
-
-// Moves channels to blocks of pixels; pixel_unshuffle moves them back.
-Result<Value> pixel_shuffle(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  const int64_t r = KW_TRY(call.integer("upscale_factor"));
-  graph::Builder& g = call.graph();
-  const int rank = g.rank(x);
-  const char* const refusal =
-      "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-      "upscale_factor";
-  if (rank < 3 || r < 1 || r > kLargestFactor) return input_error(refusal);
-  KW_TRY(need_multiple(g, g.extent(x, rank - 3), r * r, refusal));
-  Shape batch(g[x].shape.begin(), g[x].shape.end() - 3);
-  const Dim c = floor_div(g.extent(x, rank - 3), Dim(r * r));
-  const Dim h = g.extent(x, rank - 2), w = g.extent(x, rank - 1);
-  Shape split = batch, joined = batch;
-  split.insert(split.end(), {c, Dim(r), Dim(r), h, w});
-  joined.insert(joined.end(), {c, h * Dim(r), w * Dim(r)});
-  std::vector<int> order;
-  const int b = rank - 3;
-  for (int i = 0; i < b; ++i) order.push_back(i);
-  for (int i : {0, 3, 1, 4, 2}) order.push_back(b + i);
-  NodeId blocks = KW_TRY(g.reshape(x, split));
-  NodeId turned = KW_TRY(g.permute(blocks, order));
-  return tensor_value(KW_TRY(g.reshape(turned, joined)));
-}
-
-Result<Value> pixel_unshuffle(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  const int64_t r = KW_TRY(call.integer("downscale_factor"));
-  graph::Builder& g = call.graph();
-  const int rank = g.rank(x);
-  const char* const refusal =
-      "pixel_unshuffle expects height and width to be divisible by downscale_factor";
-  if (rank < 3 || r < 1 || r > kLargestFactor) return input_error(refusal);
-  KW_TRY(need_multiple(g, g.extent(x, rank - 2), r, refusal));
-  KW_TRY(need_multiple(g, g.extent(x, rank - 1), r, refusal));
-  Shape batch(g[x].shape.begin(), g[x].shape.end() - 3);
-  const Dim c = g.extent(x, rank - 3);
-  const Dim h = floor_div(g.extent(x, rank - 2), Dim(r));
-  const Dim w = floor_div(g.extent(x, rank - 1), Dim(r));
-  Shape split = batch, joined = batch;
-  split.insert(split.end(), {c, h, Dim(r), w, Dim(r)});
-  joined.insert(joined.end(), {c * Dim(r * r), h, w});
-  std::vector<int> order;
-  const int b = rank - 3;
-  for (int i = 0; i < b; ++i) order.push_back(i);
-  for (int i : {0, 2, 4, 1, 3}) order.push_back(b + i);
-  NodeId blocks = KW_TRY(g.reshape(x, split));
-  NodeId turned = KW_TRY(g.permute(blocks, order));
-  return tensor_value(KW_TRY(g.reshape(turned, joined)));
-}
-
-Result<Value> channel_shuffle(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  const int64_t groups = KW_TRY(call.integer("groups"));
-  graph::Builder& g = call.graph();
-  const char* const refusal = "Number of channels must be divisible by groups";
-  if (g.rank(x) < 3) return input_error(refusal);
-  KW_TRY(need_multiple(g, g.extent(x, 1), groups, refusal));
-  Shape shape = g[x].shape;
-  NodeId split = KW_TRY(graph::unflatten(g, x, 1, {Dim(groups), floor_div(shape[1], Dim(groups))}));
-  NodeId turned = KW_TRY(graph::transpose(g, split, 1, 2));
-  return tensor_value(KW_TRY(g.reshape(turned, shape)));
-}
-
 constexpr OpRow kMovementRows[] = {
     {"Tensor.contiguous Tensor.cpu Tensor.cuda Tensor.clone torch.clone",
      "input, *, memory_format=None", unmoved},
@@ -376,21 +269,14 @@ constexpr OpRow kMovementRows[] = {
      movedim},
     {"torch.flip", "input, dims", flip},
     {"Tensor.flip", "input, *dims", flip},
-    {"torch.flipud Tensor.flipud", "input", flip_one<0>},
-    {"torch.fliplr Tensor.fliplr", "input", flip_one<1>},
     {"torch.roll Tensor.roll", "input, shifts, dims=None", roll},
-    {"torch.rot90 Tensor.rot90", "input, k=1, dims=None", rot90},
     {"torch.triu Tensor.triu", "input, diagonal=0", triangular<graph::triu>},
     {"torch.tril Tensor.tril", "input, diagonal=0", triangular<graph::tril>},
     {"torch.diag Tensor.diag", "input, diagonal=0", diag},
-    {"torch.diagflat Tensor.diagflat", "input, offset=0", diagflat},
     {"torch.diagonal Tensor.diagonal", "input, offset=0, dim1=0, dim2=1", diagonal},
     {"torch.linalg.diagonal", "input, *, offset=0, dim1=-2, dim2=-1", diagonal},
     {"torch.diag_embed Tensor.diag_embed", "input, offset=0, dim1=-2, dim2=-1", diag_embed},
     {"Tensor.unfold", "input, dimension, size, step", unfold},
-    {"F.pixel_shuffle torch.pixel_shuffle", "input, upscale_factor", pixel_shuffle},
-    {"F.pixel_unshuffle torch.pixel_unshuffle", "input, downscale_factor", pixel_unshuffle},
-    {"F.channel_shuffle torch.channel_shuffle", "input, groups", channel_shuffle},
 };
 
 }  // namespace

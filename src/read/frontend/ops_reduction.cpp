@@ -3,7 +3,6 @@
 // torch.max(x, dim) and torch.max(x, other) are three functions, and var() takes `unbiased` in the
 // place of `dim`. One row serves all forms and decides by the type of the argument, because a
 // signature is one text. The alternative, a row per overload, would need a choice before binding.
-// Matrix norms that need singular values are refused.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -158,91 +157,9 @@ Result<Value> p_norm(Call& call, double p) {
   return tensor_value(KW_TRY(graph::vector_norm(call.graph(), x, p, dims, keepdim, dtype)));
 }
 
-Result<Value> norm(Call& call) {
-  if (const auto* name = call["p"].get<std::string>()) {
-    if (*name == "fro") return p_norm(call, 2);
-    return input_error(fmt::format("norm(p='{}') is not supported; numbers and 'fro' are", *name));
-  }
-  if (!call.given("p")) return p_norm(call, 2);
-  double p = KW_TRY(call.number("p"));
-  return p_norm(call, p);
-}
-
-// The largest (or smallest) sum of magnitudes over one of two dims.
-Result<Value> matrix_norm_of(Call& call, NodeId x, double order, int rows, int columns) {
-  bool keepdim = KW_TRY(call.boolean("keepdim"));
-  const bool by_rows = std::isinf(order);
-  Formula f(call);
-  Term sums =
-      f.node(graph::sum(call.graph(), abs(f.node(x)).value.node, {by_rows ? columns : rows}, true));
-  if (f.failed()) return f.result(sums);
-  auto pick = order > 0 ? graph::amax : graph::amin;
-  Term picked = f.node(pick(call.graph(), sums.value.node, {by_rows ? rows : columns}, true));
-  if (f.failed() || keepdim) return f.result(picked);
-  graph::Shape shape;
-  const graph::Shape& full = call.graph()[picked.value.node].shape;
-  for (int i = 0; i < static_cast<int>(full.size()); ++i) {
-    if (i != rows && i != columns) shape.push_back(full[static_cast<size_t>(i)]);
-  }
-  return f.result(f.node(call.graph().reshape(picked.value.node, shape)));
-}
-
-// torch.linalg.norm and matrix_norm: Frobenius, and sums of magnitudes along rows or columns.
-Result<Value> matrix_norm(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  std::vector<int> dims;
-  if (call.given("dim")) {
-    graph::Shape given = KW_TRY(call.sizes("dim"));
-    for (const graph::Dim& one : given) {
-      dims.push_back(KW_TRY(call.graph().wrap_dim(one.value(), x)));
-    }
-  } else {
-    dims = {call.graph().rank(x) - 2, call.graph().rank(x) - 1};
-  }
-  if (dims.size() != 2 || dims[0] < 0 || dims[0] == dims[1]) {
-    return input_error(
-        fmt::format("{}(): a matrix norm needs two different dims", call.function()));
-  }
-  const auto* name = call["ord"].get<std::string>();
-  if (!call.given("ord") || (name && *name == "fro")) {
-    bool keepdim = KW_TRY(call.boolean("keepdim"));
-    std::optional<DType> dtype = KW_TRY(call.dtype("dtype"));
-    return tensor_value(KW_TRY(graph::vector_norm(call.graph(), x, 2, dims, keepdim, dtype)));
-  }
-  double order = name ? 2 : KW_TRY(call.number("ord"));
-  if (std::abs(order) != 1 && !std::isinf(order)) {
-    return input_error(
-        fmt::format("{}(): of the matrix norms 'fro', 1, -1, inf and -inf are "
-                    "supported; the others need singular values",
-                    call.function()));
-  }
-  return matrix_norm_of(call, x, order, dims[0], dims[1]);
-}
-
-Result<Value> linalg_norm(Call& call) {
-  NodeId x = KW_TRY(call.tensor("input"));
-  const std::vector<Value>* listed = items_of(call["dim"]);
-  const bool one_dim = call.given("dim") && (!listed || listed->size() == 1);
-  const bool vector =
-      one_dim || (!call.given("dim") && (!call.given("ord") || call.graph().rank(x) == 1));
-  if (!vector) return matrix_norm(call);
-  double order = call.given("ord") ? KW_TRY(call.number("ord")) : 2;
-  return p_norm(call, order);
-}
-
 Result<Value> vector_norm(Call& call) {
   double order = KW_TRY(call.number("ord"));
   return p_norm(call, order);
-}
-
-Result<Value> dist(Call& call) {
-  Formula f(call);
-  Term x = f.tensor("input");
-  Term y = f.tensor("other");
-  Term gap = x - y;
-  double p = f.number("p");
-  if (f.failed()) return f.result(gap);
-  return f.result(f.node(graph::vector_norm(call.graph(), gap.value.node, p, {}, false)));
 }
 
 // F.softmax without a dim chooses one by rank; old networks rely on that.
@@ -267,7 +184,6 @@ Result<Value> softmax(Call& call) {
 constexpr char kSumming[] = "input, dim=None, keepdim=False, *, dtype=None";
 constexpr char kChoosing[] = "input, dim=None, keepdim=False";
 constexpr char kSpread[] = "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
-constexpr char kNorm[] = "input, p='fro', dim=None, keepdim=False, dtype=None";
 constexpr char kExtremum[] = "input, dim=None, keepdim=False, *, other=None";
 
 constexpr OpRow kReductionRows[] = {
@@ -292,13 +208,8 @@ constexpr OpRow kReductionRows[] = {
     {"torch.std Tensor.std", kSpread, standard_deviation},
     {"torch.var_mean", kSpread, var_mean},
     {"torch.std_mean", kSpread, std_mean},
-    {"torch.norm Tensor.norm", kNorm, norm},
     {"torch.linalg.vector_norm", "input, ord=2, dim=None, keepdim=False, *, dtype=None",
      vector_norm},
-    {"torch.linalg.matrix_norm", "input, ord='fro', dim=None, keepdim=False, *, dtype=None",
-     matrix_norm},
-    {"torch.linalg.norm", "input, ord=None, dim=None, keepdim=False, *, dtype=None", linalg_norm},
-    {"torch.dist Tensor.dist", "input, other, p=2", dist},
     {"torch.softmax Tensor.softmax torch.special.softmax", "input, dim, dtype=None",
      softmax<graph::softmax, false>},
     {"F.softmax", "input, dim=None, _stacklevel=3, dtype=None", softmax<graph::softmax, false>},

@@ -14,15 +14,12 @@ std::span<const OpRow> indexing_rows();
 std::span<const OpRow> distance_rows();
 std::span<const OpRow> einsum_rows();
 std::span<const OpRow> joining_rows();
-std::span<const OpRow> special_rows();
-std::span<const OpRow> statistics_rows();
 std::span<const OpRow> conv_rows();
 std::span<const OpRow> pool_rows();
 std::span<const OpRow> pad_rows();
-std::span<const OpRow> loss_rows();
-std::span<const OpRow> class_loss_rows();
 std::span<const OpRow> attention_rows();
 std::span<const OpRow> interpolate_rows();
 std::span<const OpRow> recurrent_rows();
+std::span<const OpRow> library_rows();
 
 }  // namespace kw::frontend

@@ -130,7 +130,7 @@ Result<Flow> run_assert(TraceState& trace, const Json& statement) {
 }
 
 Result<Flow> run_raise(TraceState& trace, const Json& statement) {
-  trace.fatal = true;
+  if (!trace.library()) trace.fatal = true;
   const Json& exception = statement["exc"];
   std::string what =
       trace.shown(exception["_"].as_string() == "Call" ? exception["func"] : exception);

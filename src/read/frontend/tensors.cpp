@@ -23,6 +23,7 @@
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "frontend/library_rows.h"
 #include "graph/compose_reduce.h"
 #include "graph/derive.h"
 
@@ -225,7 +226,7 @@ Result<Value> call_row(TraceState& trace, const std::string& name, Arguments arg
   if (in_place) writes = KW_TRY(truth_of(trace, *in_place)) || writes;
   Call call = KW_TRY(
       Call::bind(trace.graph, name, row->signature, arguments.positional, arguments.keywords));
-  Value result = KW_TRY(row->apply(call));
+  Value result = KW_TRY(apply_row(trace, *row, call));
   KW_TRY(check_size(trace, result));
   if (trace.no_gradient && !writes) result = KW_TRY(detached(trace, result));
   if (name == "F.batch_norm" || name == "torch.batch_norm")

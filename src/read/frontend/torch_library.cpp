@@ -365,26 +365,6 @@ Error unknown_library_call(const std::string& name) {
 
 }  // namespace
 
-Result<std::optional<Value>> written(TraceState& trace, const std::string& name) {
-  const LibraryRow* row = find_library_row(name);
-  if (!row) return std::optional<Value>();
-  std::shared_ptr<Scope>& scope = trace.libraries[row->file];
-  if (!scope) {
-    const std::shared_ptr<const Source> source = KW_TRY(written_source(row->file));
-    scope = std::make_shared<Scope>();
-    Frame frame;
-    frame.scope = scope;
-    frame.library = source.get();
-    trace.frames.push_back(&frame);
-    auto flow = run_all(trace, source->tree["body"]);
-    trace.frames.pop_back();
-    if (!flow) return std::move(flow).error();
-  }
-  const Value value = scope->names.at(row->word);
-  if (const auto* cls = value.get<std::shared_ptr<Class>>()) (*cls)->library = name;
-  return std::optional(value);
-}
-
 Result<Value> call_library(TraceState& trace, const std::string& name, Arguments arguments) {
   if (name.starts_with("builtins.") && name != "builtins.print")
     return call_builtin(trace, name.substr(9), std::move(arguments));
@@ -399,7 +379,7 @@ Result<Value> call_library(TraceState& trace, const std::string& name, Arguments
   if (standard) return *standard;
   const std::optional<Value> special = KW_TRY(call_torch(trace, name, arguments));
   if (special) return *special;
-  const std::optional<Value> ours = KW_TRY(written(trace, name));
+  const std::optional<Value> ours = KW_TRY(library_definition(trace, name));
   if (ours) return invoke(trace, *ours, std::move(arguments));
   if (is_random(name)) return random_tensor(trace, name, std::move(arguments));
   if (name.starts_with("torch.nn.")) {

@@ -24,6 +24,7 @@ TraceState::~TraceState() {
 }
 
 void TraceState::mark(std::string origin, const Json& node) {
+  if (library() && keeps_origin) return;
   if (library())
     graph.at(std::move(origin));
   else
@@ -31,6 +32,7 @@ void TraceState::mark(std::string origin, const Json& node) {
 }
 
 std::string TraceState::shown(const Json& node) const {
+  if (library() && keeps_origin) return "";
   return text_of(library() ? *library() : *source, node);
 }
 

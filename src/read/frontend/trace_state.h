@@ -45,7 +45,8 @@ struct TraceState {
   const Source* library() const { return frames.empty() ? nullptr : frames.back()->library; }
   /// Nodes made from now on get this place of the file. Inside library code they get the caller's.
   void mark(std::string origin, const Json& node);
-  std::string shown(const Json& node) const;  // its text in the file
+  /// Its text in the file; empty inside an op that is written in Python.
+  std::string shown(const Json& node) const;
   Error refuse(const Json& node, const std::string& message);
   Error located(const Json& node, Error error);
 
@@ -66,6 +67,7 @@ struct TraceState {
   bool allow_tf32 = false;
   bool is_located = false;   // the Error being returned already has its place
   bool fatal = false;        // the Error being returned must not be kept for later
+  bool keeps_origin = false;  // inside an op that is written in Python: nodes have its name
   bool no_gradient = false;  // inside torch.no_grad() or a similar context
   int64_t steps = 0;
   int depth = 0;

@@ -1,0 +1,105 @@
+// Rows for python/library alone: what PyTorch has no function for, or one with other nodes.
+#include <algorithm>
+
+#include "frontend/numbers.h"
+#include "frontend/ops_formula.h"
+#include "frontend/ops_tables.h"
+
+namespace kw::frontend {
+namespace {
+
+using graph::Dim;
+using graph::NodeId;
+using graph::Shape;
+using tensor::DType;
+
+Result<Value> result_type(Call& call) {
+  std::vector<graph::Operand> operands = {KW_TRY(call.operand("a")), KW_TRY(call.operand("b"))};
+  if (call.given("c")) operands.push_back(KW_TRY(call.operand("c")));
+  return Value(DTypeValue{KW_TRY(call.graph().result_type(operands))});
+}
+
+// "Long", as PyTorch's messages say.
+Result<Value> type_word(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  return Value(std::string(graph::torch_name(call.graph().dtype(x))));
+}
+
+// Whether both have the same extents; if they have, it is a condition of the trace.
+Result<Value> same_sizes(Call& call) {
+  const Shape a = KW_TRY(call.sizes("a"));
+  const Shape b = KW_TRY(call.sizes("b"));
+  if (a != b) return Value(false);
+  for (size_t i = 0; i < a.size(); ++i) call.graph().guard_equal(a[i], b[i]);
+  return Value(true);
+}
+
+// The index of every element along one dim of that shape.
+Result<Value> positions(Call& call) {
+  Shape shape = KW_TRY(call.sizes("shape"));
+  const int64_t dim = KW_TRY(call.integer("dim"));
+  const auto fits = [](const Dim& extent) { return extent.value() >= 0; };
+  const bool within = dim >= 0 && dim < static_cast<int64_t>(shape.size());
+  if (!within || !std::all_of(shape.begin(), shape.end(), fits))
+    return input_error("positions() needs a shape and one of its dims");
+  const DType dtype = KW_TRY(call.dtype("dtype")).value_or(DType::Int64);
+  return tensor_value(call.graph().iota(std::move(shape), static_cast<int>(dim), dtype));
+}
+
+// The dim of `input`; negative ones count from the end, the result does not.
+Result<Value> wrap_dim(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  return Value(Dim(KW_TRY(call.dim("dim", x))));
+}
+
+// The value of an extent, which becomes a condition of the trace.
+Result<Value> concrete_row(Call& call) {
+  const Dim extent = KW_TRY(call.dim_value("extent"));
+  return Value(Dim(concrete(call.graph(), extent)));
+}
+
+// torch.return_types.max.
+Result<Value> named_pair(Call& call) {
+  NodeId values = KW_TRY(call.tensor("values"));
+  NodeId indices = KW_TRY(call.tensor("indices"));
+  return values_and_indices(values, indices);
+}
+
+// The elements from start to stop along one dim, with no condition: the caller knows that they fit.
+Result<Value> slice_row(Call& call) {
+  NodeId x = KW_TRY(call.tensor("input"));
+  int dim = KW_TRY(call.dim("dim", x));
+  const Dim start = KW_TRY(call.dim_value("start"));
+  const Dim stop = KW_TRY(call.dim_value("stop"));
+  if (call.graph().rank(x) == 0 || start.value() < 0 || stop.value() < start.value() ||
+      stop.value() > call.graph().extent(x, dim).value())
+    return input_error("slice() out of range");
+  return tensor_value(KW_TRY(call.graph().slice(x, dim, start, stop)));
+}
+
+// Makes it a condition of the trace that `extent` is a multiple of `divisor`.
+Result<Value> need_multiple_row(Call& call) {
+  const Dim extent = KW_TRY(call.dim_value("extent"));
+  const int64_t divisor = KW_TRY(call.integer("divisor"));
+  const std::string otherwise = KW_TRY(call.text("otherwise"));
+  KW_TRY(need_multiple(call.graph(), extent, divisor, otherwise));
+  return Value();
+}
+
+constexpr OpRow kLibraryRows[] = {
+    {"aten.library.result_type", "a, b, c=None", result_type},
+    {"aten.library.type_word", "input", type_word},
+    {"aten.library.same_sizes", "a, b", same_sizes},
+    {"aten.library.positions", "shape, dim, dtype=None", positions},
+    {"aten.library.wrap_dim", "input, dim", wrap_dim},
+    {"aten.library.concrete", "extent", concrete_row},
+    {"aten.library.slice", "input, dim, start, stop", slice_row},
+    {"aten.library.need_multiple", "extent, divisor, otherwise", need_multiple_row},
+    {"aten.library.values_and_indices", "values, indices", named_pair},
+};
+
+}  // namespace
+
+std::span<const OpRow> library_rows() { return kLibraryRows; }
+
+}  // namespace kw::frontend
