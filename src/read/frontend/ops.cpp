@@ -21,7 +21,7 @@ Index build_index() {
         einsum_rows(),    movement_rows(),    joining_rows(),   indexing_rows(),
         distance_rows(),  creation_rows(),    conv_rows(),      pool_rows(),
         attention_rows(), interpolate_rows(), recurrent_rows(), pad_rows(),
-        library_rows()}) {
+        helper_rows()}) {
     for (const OpRow& row : table) {
       for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);
     }

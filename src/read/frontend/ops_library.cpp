@@ -100,6 +100,6 @@ constexpr OpRow kLibraryRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> library_rows() { return kLibraryRows; }
+std::span<const OpRow> helper_rows() { return kLibraryRows; }
 
 }  // namespace kw::frontend

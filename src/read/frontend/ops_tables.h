@@ -20,6 +20,6 @@ std::span<const OpRow> pad_rows();
 std::span<const OpRow> attention_rows();
 std::span<const OpRow> interpolate_rows();
 std::span<const OpRow> recurrent_rows();
-std::span<const OpRow> library_rows();
+std::span<const OpRow> helper_rows();
 
 }  // namespace kw::frontend
