@@ -35,6 +35,7 @@ TEST(Check, ThrowsABugWithPlaceAndReason) {
 }
 
 TEST(Text, SplitsTrimsSuggests) {
+  EXPECT_EQ(lower_case("Content-TYPE Ä"), "content-type Ä");
   EXPECT_EQ(trim("  a b\n"), "a b");
   EXPECT_EQ(split("a,,b", ',').size(), 3u);
   EXPECT_EQ(split_lines("a\r\n\nb\n").size(), 3u);

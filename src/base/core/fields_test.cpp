@@ -87,6 +87,15 @@ TEST(JsonFields, ZeroIsWrittenAsAsked) {
             R"("shelves":[],"stock":{},"shelf_count":0,"place":{"street":""}})");
 }
 
+TEST(JsonFields, DocumentsListMembersToo) {
+  JsonWriter v(Json::object().set("event", "sold"));
+  v("left", -1, negative_is_null)("most", 0, negative_is_null);
+  v("shelves", json_list(std::vector<int>{2, 3}, [](auto& row, int rows) { row("rows", rows); }));
+  EXPECT_EQ(v.take().dump(),
+            R"({"event":"sold","left":null,"most":0,"shelves":[{"rows":2},{"rows":3}]})");
+  EXPECT_EQ(v.take().dump(), "{}");
+}
+
 TEST(JsonFields, AMissingMemberKeepsItsInitialValue) {
   const Shop shop = read_record<Shop>(parsed(R"({"unknown": 1, "price": 3})"));
   EXPECT_EQ(shop.name, "corner");

@@ -1,7 +1,6 @@
 #include "truth/errors.h"
 
 #include "ports/bound.h"
-#include "truth/interpreter.h"
 
 namespace kw::truth {
 
@@ -25,8 +24,6 @@ const OpErrors& op_errors(Op op) {
       return kExact;
   }
 }
-
-double op_error(Op op) { return op_errors(op).relative; }
 
 bool is_half(DType type) {
   return tensor::is_float(type) && type != DType::Fp64 && type != DType::Fp32;

@@ -2,13 +2,9 @@
 // docs/error-bound.md has the rules of the bound.
 #pragma once
 
-#include "graph/op.h"
 #include "ports/oracle.h"
 
 namespace kw::truth {
-
-/// Returns the relative error, in units, that one op may add on the fp32 path (0 for exact ops).
-double op_error(graph::Op op);
 
 class Interpreter final : public ports::Oracle {
  public:

@@ -59,9 +59,6 @@ Result<std::optional<record::Candidate>> Stages::polish(const record::Candidate&
                                                         std::string* why) {
   return impl_->polish(winner, facts, why);
 }
-const std::optional<llm::Failure>& Stages::provider_failure() const {
-  return impl_->writer.failure();
-}
 const std::vector<Attempt>& Stages::attempts() const { return impl_->attempts; }
 
 Stages::Impl::Impl(ModelPlan p, StageInput b, Ports o, StageProgress progress)

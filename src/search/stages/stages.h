@@ -80,8 +80,6 @@ class Stages {
   /// then has the reason. `facts` is what the comments may state.
   Result<std::optional<record::Candidate>> polish(const record::Candidate& winner,
                                                   const std::string& facts, std::string* why);
-  /// The failure that ended the last call.
-  const std::optional<llm::Failure>& provider_failure() const;
   const std::vector<Attempt>& attempts() const;
 
  private:
