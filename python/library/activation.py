@@ -14,11 +14,6 @@ SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 
 
-def wide(x):
-    """In the type that kernels compute in."""
-    return x if x.dtype == torch.float64 else x.float()
-
-
 def clamped(name, x, low, high=None):
     if x.dtype == torch.bool:
         raise RuntimeError(f"\"{name}\" not implemented for 'Bool'")
@@ -59,7 +54,7 @@ def threshold(input: Tensor, threshold: Scalar, value: Scalar, inplace=False):
 
 
 def exponential_unit(input, alpha, scale=1, inner=1):
-    x = wide(input)
+    x = library.wide(input)
     below = torch.expm1(x if inner == 1 else x * inner) * (alpha * scale)
     above = x if scale == 1 else x * scale
     return torch.where(x <= 0, below, above).to(input.dtype)
@@ -93,7 +88,7 @@ def celu(input: FloatTensor, alpha: float = 1.0, inplace=False):
 
 
 def leaky(input, slope):
-    x = wide(input)
+    x = library.wide(input)
     below = x * slope
     return torch.where(x > 0, x, below).to(input.dtype)
 
@@ -123,15 +118,15 @@ def prelu(input: FloatTensor, weight: FloatTensor):
                                f"{weight.numel()} and channel size = {channels}.")
         shape[1] = channels
     slope = weight.reshape(shape)
-    x = wide(input)
-    below = wide(slope) * x
-    above = wide(input)
+    x = library.wide(input)
+    below = library.wide(slope) * x
+    above = library.wide(input)
     return torch.where(input > 0, above, below).to(input.dtype)
 
 
 @op("F.gelu")
 def gelu(input: FloatTensor, *, approximate: str = "none"):
-    x = wide(input)
+    x = library.wide(input)
     if approximate == "none":
         share = 1 + torch.erf(x * (math.sqrt(2) / 2))
     elif approximate == "tanh":
@@ -144,30 +139,30 @@ def gelu(input: FloatTensor, *, approximate: str = "none"):
 
 @op("F.silu")
 def silu(input: FloatTensor, inplace=False):
-    x = wide(input)
+    x = library.wide(input)
     return (x * torch.sigmoid(x)).to(input.dtype)
 
 
 @op("F.mish")
 def mish(input: FloatTensor, inplace=False):
-    x = wide(input)
+    x = library.wide(input)
     return (x * torch.tanh(torch.log1p(torch.exp(x)))).to(input.dtype)
 
 
 @op("F.hardsigmoid")
 def hardsigmoid(input: FloatTensor, inplace=False):
-    return ((wide(input) + 3.0).clamp(0.0, 6.0) / 6.0).to(input.dtype)
+    return ((library.wide(input) + 3.0).clamp(0.0, 6.0) / 6.0).to(input.dtype)
 
 
 @op("F.hardswish")
 def hardswish(input: FloatTensor, inplace=False):
-    x = wide(input)
+    x = library.wide(input)
     return (x * (x + 3.0).clamp(0.0, 6.0) / 6.0).to(input.dtype)
 
 
 @op("F.logsigmoid")
 def logsigmoid(input: FloatTensor):
-    x = wide(input)
+    x = library.wide(input)
     rest = torch.log1p(torch.exp(-torch.abs(x)))
     return (torch.minimum(x, 0.0) - rest).to(input.dtype)
 
@@ -181,7 +176,7 @@ def log_sigmoid_forward(input: FloatTensor):
 
 @op("F.softplus")
 def softplus(input: FloatTensor, beta: float = 1.0, threshold: float = 20.0):
-    x = wide(input)
+    x = library.wide(input)
     scaled = x if beta == 1 else x * beta
     soft = torch.log1p(torch.exp(scaled))
     below = soft if beta == 1 else soft / beta
@@ -200,7 +195,7 @@ def tanhshrink(input: Tensor):
 
 @op("F.hardshrink torch.hardshrink Tensor.hardshrink")
 def hardshrink(input: FloatTensor, lambd: float = 0.5):
-    x = wide(input)
+    x = library.wide(input)
     below = x <= lambd
     return torch.where((x >= -lambd) & below, 0.0, x).to(input.dtype)
 
@@ -209,7 +204,7 @@ def hardshrink(input: FloatTensor, lambd: float = 0.5):
 def softshrink(input: FloatTensor, lambd: float = 0.5):
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
-    x = wide(input)
+    x = library.wide(input)
     none = x * 0.0
     raised = x + lambd
     rest = torch.where(x < -lambd, raised, none)
@@ -226,5 +221,5 @@ def glu(input: FloatTensor, dim: int = -1):
     library.need_multiple(extent, 2, f"Halving dimension must be even, but dimension {dim} is size {extent}")
     half = extent // 2
     a, b = library.slice(input, dim, 0, half), library.slice(input, dim, half, half + half)
-    gate = torch.sigmoid(wide(b))
-    return (wide(a) * gate).to(input.dtype)
+    gate = torch.sigmoid(library.wide(b))
+    return (library.wide(a) * gate).to(input.dtype)

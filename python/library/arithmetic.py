@@ -9,11 +9,6 @@ from aten import library
 from kernelwright import op
 
 
-def wide(x):
-    """In the type that kernels compute in."""
-    return x if x.dtype == torch.float64 else x.float()
-
-
 def work_type(dtype):
     return torch.float64 if dtype == torch.float64 else torch.float32
 
@@ -80,10 +75,10 @@ def ldexp(input: Scalar, other: Scalar):
 def lerp(input: FloatTensor, end: FloatTensor, weight: Scalar):
     if end.dtype != input.dtype or (torch.is_tensor(weight) and weight.dtype != input.dtype):
         raise RuntimeError(f"lerp(): expected dtype {library.type_word(input)} for `end` and `weight`")
-    a, b = wide(input), wide(end)
+    a, b = library.wide(input), library.wide(end)
     if not torch.is_tensor(weight):
         return (a + (b - a) * weight if abs(weight) < 0.5 else b - (b - a) * (1 - weight)).to(input.dtype)
-    w = wide(weight)
+    w = library.wide(weight)
     rest = 1 - w
     high = b - (b - a) * rest
     low = a + (b - a) * w
@@ -134,6 +129,6 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
         close = close | (torch.isnan(a) & none)
     others = finite(a)
     both = finite(b) & others
-    limit = torch.abs(wide(b) * rtol) + atol
-    y = wide(b)
-    return close | (both & (torch.abs(wide(a) - y) <= limit))
+    limit = torch.abs(library.wide(b) * rtol) + atol
+    y = library.wide(b)
+    return close | (both & (torch.abs(library.wide(a) - y) <= limit))

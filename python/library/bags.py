@@ -9,11 +9,6 @@ from aten import library
 from kernelwright import op
 
 
-def wide(x):
-    """In the type that kernels compute in."""
-    return x if x.dtype == torch.float64 else x.float()
-
-
 def within_bags(index, offsets, closed):
     """Which of the N rows are in which of the B bags: [B, N, 1]."""
     if offsets is None:
@@ -58,11 +53,11 @@ def bag(input, weight, offsets, max_norm, mode, per_sample_weights, include_last
         shape = [1 if flat else input.shape[0], input.shape[0 if flat else 1], 1]
         real = input.to(torch.int64).reshape(shape) != (padding_idx + count if float(padding_idx) < 0 else padding_idx)
         within = real if within is None else within & real
-    rows = wide(found)
+    rows = library.wide(found)
     if per_sample_weights is not None:
         if mode != "sum":
             raise ValueError("embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum'")
-        rows = rows * wide(per_sample_weights.unsqueeze(-1))
+        rows = rows * library.wide(per_sample_weights.unsqueeze(-1))
     if within is not None:
         rows = torch.where(within, rows, float("-inf") if mode == "max" else 0.0)
     result = torch.amax(rows, 1, keepdim=True) if mode == "max" else torch.sum(rows, 1, keepdim=True)

@@ -11,11 +11,6 @@ from aten import library
 from kernelwright import op
 
 
-def wide(x):
-    """In the type that kernels compute in."""
-    return x if x.dtype == torch.float64 else x.float()
-
-
 def reduction_word(reduction, size_average=None, reduce=None):
     """size_average and reduce are the older arguments; numbers are ATen's."""
     if size_average is not None or reduce is not None:
@@ -100,7 +95,7 @@ def kl_div(input: FloatTensor, target: FloatTensor, size_average: bool = None, r
         loss = torch.exp(target) * gap
     else:
         crossed = target * input
-        w = wide(target)
+        w = library.wide(target)
         own = w * torch.log(w)
         loss = torch.where(w == 0, 0.0, own).to(target.dtype) - crossed
     if reduction == "batchmean" and size_average is None and reduce is None:
@@ -111,7 +106,7 @@ def kl_div(input: FloatTensor, target: FloatTensor, size_average: bool = None, r
 @op("F.binary_cross_entropy")
 def binary_cross_entropy(input: FloatTensor, target: FloatTensor, weight: Tensor = None, size_average: bool = None, reduce: bool = None, reduction="mean"):
     same_sizes(target, input, "Using a target size that is different to the input size is deprecated. Please ensure they have the same size")
-    p, t = wide(input), wide(target)
+    p, t = library.wide(input), library.wide(target)
     # Logarithms are at least -100, so that a certain error has a finite loss.
     likely = t * torch.log(p).clamp(min=-100.0)
     unlikely = torch.log1p(-p).clamp(min=-100.0)
@@ -236,10 +231,10 @@ def picked(scores, target, weight, ignored, dim):
     check_target(scores, target, dim)
     kept = target != ignored
     place = torch.where(kept, target, 0)
-    loss = -wide(torch.gather(scores, dim, place.unsqueeze(dim)).squeeze(dim))
+    loss = -library.wide(torch.gather(scores, dim, place.unsqueeze(dim)).squeeze(dim))
     share = kept.to(loss.dtype)
     if weight is not None:
-        each = wide(torch.index_select(weight, 0, place.reshape(place.numel())).reshape(place.shape))
+        each = library.wide(torch.index_select(weight, 0, place.reshape(place.numel())).reshape(place.shape))
         loss = loss * each
         share = torch.where(kept, each, 0.0)
     return torch.where(kept, loss, 0.0), share
@@ -360,13 +355,13 @@ def multi_margin_loss(input: FloatTensor, target: Tensor, p: float = 1, margin: 
         raise ValueError("multi_margin_loss: only p == 1 and p == 2 supported")
     classes = scores.shape[1]
     column = target.unsqueeze(1)
-    own = wide(torch.gather(scores, 1, column))
-    all = wide(scores)
+    own = library.wide(torch.gather(scores, 1, column))
+    all = library.wide(scores)
     gap = torch.maximum(margin - own + all, 0.0)
     if p == 2:
         gap = gap * gap
     if weight is not None:
-        gap = gap * wide(torch.index_select(weight, 0, target).unsqueeze(1))
+        gap = gap * library.wide(torch.index_select(weight, 0, target).unsqueeze(1))
     others = column != library.positions((1, classes), 1)
     return reduce_rows(torch.where(others, gap, 0.0).sum(1) / classes, scores, batched, reduction)
 
@@ -391,8 +386,8 @@ def multilabel_margin_loss(input: FloatTensor, target: Tensor, size_average: boo
     same = across(place) == indices
     hit = across(listed) & same
     is_target = torch.any(hit, 1, keepdim=True)
-    every = wide(scores.reshape(count, 1, classes))
-    gap = torch.maximum(1.0 - wide(across(own)) + every, 0.0)
+    every = library.wide(scores.reshape(count, 1, classes))
+    gap = torch.maximum(1.0 - library.wide(across(own)) + every, 0.0)
     other = ~is_target
     counts = across(listed) & other
     return reduce_rows(torch.where(counts, gap, 0.0).sum((1, 2)) / classes, scores, batched, reduction)

@@ -7,11 +7,6 @@ from aten import library
 from kernelwright import op
 
 
-def wide(x):
-    """In the type that kernels compute in."""
-    return x if x.dtype == torch.float64 else x.float()
-
-
 def rounded(value, input):
     """Of the input's dtype; fp32 for integers."""
     return value.to(input.dtype if input.dtype.is_floating_point else torch.float32)
@@ -19,13 +14,13 @@ def rounded(value, input):
 
 @op("torch.frac Tensor.frac")
 def frac(input: FloatTensor):
-    x = wide(input)
+    x = library.wide(input)
     return (x - torch.trunc(x)).to(input.dtype)
 
 
 @op("torch.logit Tensor.logit torch.special.logit")
 def logit(input: Tensor, eps: float = None):
-    x = wide(input)
+    x = library.wide(input)
     if eps is not None:
         x = x.clamp(eps, 1 - eps)
     return rounded(torch.log(x / (1 - x)), input)
@@ -33,7 +28,7 @@ def logit(input: Tensor, eps: float = None):
 
 @op("torch.sinc Tensor.sinc torch.special.sinc")
 def sinc(input: Tensor):
-    x = wide(input)
+    x = library.wide(input)
     angle = x * math.pi
     ratio = torch.sin(angle) / angle
     return rounded(torch.where(x == 0, 1.0, ratio), input)
@@ -51,7 +46,7 @@ def nan_to_num(input: Tensor, nan: float = None, posinf: float = None, neginf: f
 
 @op("torch.angle Tensor.angle")
 def angle(input: Tensor):
-    x = wide(input)
+    x = library.wide(input)
     half_turn = torch.tensor(math.pi, dtype=x.dtype)
     known = torch.where(x < 0, half_turn, 0.0)
     return rounded(torch.where(torch.isnan(x), float("nan"), known), input)
@@ -59,12 +54,12 @@ def angle(input: Tensor):
 
 @op("torch.deg2rad Tensor.deg2rad")
 def deg2rad(input: Tensor):
-    return rounded(wide(input) * (math.pi / 180), input)
+    return rounded(library.wide(input) * (math.pi / 180), input)
 
 
 @op("torch.rad2deg Tensor.rad2deg")
 def rad2deg(input: Tensor):
-    return rounded(wide(input) * (180 / math.pi), input)
+    return rounded(library.wide(input) * (180 / math.pi), input)
 
 
 def polygamma_of(n, input):
@@ -88,7 +83,7 @@ def mvlgamma(input: Tensor, p: int):
     """The log of the multivariate gamma function is a sum of lgammas."""
     if float(p) < 1 or float(p) > 64:
         raise RuntimeError("mvlgamma(): p has to be between 1 and 64")
-    x = wide(input)
+    x = library.wide(input)
     total = torch.lgamma(x)
     for j in range(1, p):
         total = total + torch.lgamma(x - j / 2)
@@ -97,7 +92,7 @@ def mvlgamma(input: Tensor, p: int):
 
 @op("torch.special.entr")
 def entr(input: Tensor):
-    x = wide(input)
+    x = library.wide(input)
     log = torch.log(x)
     product = -x * log
     below = torch.where(x < 0, float("-inf"), product)
@@ -107,12 +102,12 @@ def entr(input: Tensor):
 
 @op("torch.special.ndtr")
 def ndtr(input: Tensor):
-    return rounded(torch.erfc(wide(input) * -math.sqrt(2) / 2) * 0.5, input)
+    return rounded(torch.erfc(library.wide(input) * -math.sqrt(2) / 2) * 0.5, input)
 
 
 @op("torch.special.ndtri")
 def ndtri(input: Tensor):
-    return rounded(torch.erfinv(wide(input) * 2 - 1) * math.sqrt(2), input)
+    return rounded(torch.erfinv(library.wide(input) * 2 - 1) * math.sqrt(2), input)
 
 
 def bessel(name, input, first_order, scaled):

@@ -77,13 +77,33 @@ def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx: float = None, dim: 
     return torch.cumsum(areas(y, x, dx, dim), dim)
 
 
+@op("torch.diff Tensor.diff")
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor = None, append: Tensor = None):
+    """Differences of neighbours, n times."""
+    if input.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if float(n) < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = library.wrap_dim(input, dim)
+    parts = [x for x in (prepend, input, append) if x is not None]
+    x = torch.cat(parts, dim) if len(parts) > 1 else input
+    for _ in range(n):
+        extent = x.shape[dim]
+        if float(extent) == 0:
+            break
+        later = library.slice(x, dim, 1, extent)
+        earlier = library.slice(x, dim, 0, extent - 1)
+        x = later != earlier if x.dtype == torch.bool else later - earlier
+    return x
+
+
 @op("torch.renorm Tensor.renorm")
 def renorm(input: FloatTensor, p: float, dim: int, maxnorm: float):
     """Slices along a dim whose norm is above the limit are scaled down to it."""
     if input.dim() < 2:
         raise RuntimeError("renorm: input needs at least 2 dimensions")
     dim = library.wrap_dim(input, dim)
-    w = input if input.dtype == torch.float64 else input.float()
+    w = library.wide(input)
     norm = torch.linalg.vector_norm(w, p, [i for i in range(input.dim()) if i != dim], keepdim=True)
     scaled = w * (maxnorm / (norm + 1e-7))
     return torch.where(norm > maxnorm, scaled, w).to(input.dtype)

@@ -6,8 +6,6 @@
 // PyTorch's kernels, because edge cases differ.
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 

@@ -25,6 +25,12 @@ Result<Value> type_word(Call& call) {
   return Value(std::string(graph::torch_name(call.graph().dtype(x))));
 }
 
+// In the type that kernels compute in.
+Result<Value> wide_row(Call& call) {
+  Formula f(call);
+  return f.result(wide(f.tensor("input")));
+}
+
 // Whether both have the same extents; if they have, it is a condition of the trace.
 Result<Value> same_sizes(Call& call) {
   const Shape a = KW_TRY(call.sizes("a"));
@@ -89,6 +95,7 @@ Result<Value> need_multiple_row(Call& call) {
 constexpr OpRow kLibraryRows[] = {
     {"aten.library.result_type", "a, b, c=None", result_type},
     {"aten.library.type_word", "input", type_word},
+    {"aten.library.wide", "input", wide_row},
     {"aten.library.same_sizes", "a, b", same_sizes},
     {"aten.library.positions", "shape, dim, dtype=None", positions},
     {"aten.library.wrap_dim", "input, dim", wrap_dim},

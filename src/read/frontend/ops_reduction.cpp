@@ -5,8 +5,6 @@
 // signature is one text. The alternative, a row per overload, would need a choice before binding.
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_norm.h"
