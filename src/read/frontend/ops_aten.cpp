@@ -369,7 +369,7 @@ Index build_aten_index() {
   for (const Alias& alias : kAliases) {
     const OpRow* target = find_op(alias.row);
     rows.push_back({alias.names, alias.signature ? alias.signature : target->signature,
-                    target->apply, target->written});
+                    target->apply, target->library});
     for (std::string& name : split(alias.names, ' ')) index.emplace(std::move(name), &rows.back());
   }
   return index;
