@@ -13,7 +13,7 @@
 
 #include "compile/nvrtc_compiler.h"
 #include "compile/search.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 
 namespace {
 

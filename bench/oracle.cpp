@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "compile/worker.h"
-#include "gpu/worker.h"
+#include "compile/compile_worker.h"
+#include "gpu/gpu_worker.h"
 #include "graph/builder.h"
 #include "machine/devices.h"
 #include "tensor/inputs.h"

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "gate/families.h"
-#include "gpu/worker.h"
+#include "gpu/gpu_worker.h"
 #include "machine/devices.h"
 #include "ports/bound.h"
 #include "reference/load_reference.h"

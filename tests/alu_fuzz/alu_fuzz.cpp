@@ -9,7 +9,7 @@
 
 #include "core/text.h"
 #include "device_runner.h"
-#include "gpu/worker.h"
+#include "gpu/gpu_worker.h"
 #include "machine/devices.h"
 
 namespace kw::alu_fuzz {

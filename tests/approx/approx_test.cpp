@@ -10,17 +10,17 @@
 #include <fmt/core.h>
 
 #include "arch/arch.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "core/text.h"
 #include "gate/metric.h"
 #include "graph/term.h"
 #include "kernel/instantiate.h"
 #include "kernel/module.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 #include "machine/devices.h"
 #include "os/files.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 #include "text/approx.h"
 #include "truth/interpreter.h"
 

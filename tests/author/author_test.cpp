@@ -8,13 +8,13 @@
 #include <set>
 
 #include "catalog/catalog.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "machine/devices.h"
 #include "os/files.h"
-#include "workflows/claims.h"
+#include "workflows/claimed_methods.h"
 #include "workflows/task_tools.h"
 
 namespace kw {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "core/text.h"
 #include "harness.h"
 #include "os/files.h"

@@ -9,7 +9,7 @@
 
 #include "arch/arch.h"
 #include "core/text.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 #include "os/files.h"
 #include "plan/codegen.h"

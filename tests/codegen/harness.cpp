@@ -11,7 +11,7 @@
 #include "kernel/select.h"
 #include "machine/devices.h"
 #include "os/files.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 
 namespace kw::codegen_tests {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 #include "ptx/parse.h"
 
 namespace kw::corpus {

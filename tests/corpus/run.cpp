@@ -7,7 +7,7 @@
 #include "kernel/instantiate.h"
 #include "kernel/select.h"
 #include "open_bits.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 
 namespace kw::corpus {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "compile/worker.h"
-#include "gpu/worker.h"
+#include "compile/compile_worker.h"
+#include "gpu/gpu_worker.h"
 
 namespace kw::corpus {
 

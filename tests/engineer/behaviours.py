@@ -93,14 +93,14 @@ COVERED = {
         "src/search/workflows/explaining_judge_test.cpp": ["BoundText.GivesAdviceForTheBound"],
     },
     16: {
-        "src/run/vgpu/counters_test.cpp": ["*"],
-        "src/judge/single_run/check_test.cpp": ["Doctor.KnowsWhetherAProfileReadCounters"],
+        "src/run/vgpu/instruction_counts_test.cpp": ["*"],
+        "src/judge/single_run/check_module_test.cpp": ["Doctor.KnowsWhetherAProfileReadCounters"],
         "tests/cli/doctor.py": ["ncu"],
     },
     17: {
         "src/run/compile/cache_test.cpp": ["Cache.RemembersAcrossObjects", "Cache.DamagedEntriesAreMadeAgain"],
         "src/run/compile/search_test.cpp": ["Search.NothingFoundIsOneClearError"],
-        "src/run/compile/messages_test.cpp": ["ParseLog.KnowsEveryDialect"],
+        "src/run/compile/compiler_messages_test.cpp": ["ParseLog.KnowsEveryDialect"],
         "src/run/compile/program_compiler_test.cpp": ["Nvcc.IsStoppedInTime"],
         "src/base/os/process_test.cpp": ["Child.EndsAreTold", "Child.AnAbsurdFrameLengthIsRefused"],
     },

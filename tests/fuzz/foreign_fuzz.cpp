@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cuda_import/import.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace {
 

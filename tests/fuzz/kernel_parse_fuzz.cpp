@@ -16,7 +16,7 @@
 #include "arch/arch.h"
 #include "kernel/inject.h"
 #include "kernel/instantiate.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "gpu/worker.h"
+#include "gpu/gpu_worker.h"
 #include "os/files.h"
 
 #ifdef KW_FAKE_DRIVER

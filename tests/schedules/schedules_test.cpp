@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "core/text.h"
 #include "harness.h"
 #include "os/files.h"

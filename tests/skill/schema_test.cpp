@@ -6,7 +6,7 @@
 
 #include "optimize/claims.h"
 #include "os/files.h"
-#include "profile/plan.h"
+#include "profile/method_plan.h"
 
 namespace kw {
 namespace {

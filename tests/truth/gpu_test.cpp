@@ -6,9 +6,9 @@
 
 #include "cases.h"
 #include "compile/select.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "gpu/gpu_device.h"
-#include "gpu/worker.h"
+#include "gpu/gpu_worker.h"
 #include "truth_gpu/gpu_oracle.h"
 
 namespace kw::truth_tests {

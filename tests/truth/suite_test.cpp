@@ -8,7 +8,7 @@
 
 #include "cases.h"
 #include "compile/select.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "gate/families.h"
 #include "truth_gpu/gpu_oracle.h"
 #include "reference/load_reference.h"

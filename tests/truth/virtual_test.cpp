@@ -5,7 +5,7 @@
 
 #include "cases.h"
 #include "compile/select.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "truth/random_graph.h"
 #include "truth_gpu/gpu_oracle.h"
 #include "vgpu/virtual_gpu.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "core/text.h"
 #include "machine/devices.h"
 #include "os/files.h"

@@ -12,7 +12,7 @@
 #include "clib/kernel.h"
 #include "clib/kernelwright.h"
 #include "clib/own_workers.h"
-#include "clib/plan.h"
+#include "clib/bound_kernel.h"
 #include "commands/io.h"
 #include "core/json.h"
 #include "core/result.h"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "clib/words.h"
+#include "clib/json_options.h"
 #include "core/text.h"
 #include "os/interrupt.h"
 

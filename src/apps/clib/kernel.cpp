@@ -20,7 +20,7 @@
 #include "kernel/instantiate.h"
 #include "machine/best_image.h"
 #include "machine/devices.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 
 namespace kw::clib {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "binding/bind.h"
-#include "clib/plan.h"
+#include "clib/bound_kernel.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "kernel/module.h"

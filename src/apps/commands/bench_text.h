@@ -5,7 +5,7 @@
 
 #include "report/style.h"
 #include "timing/bench.h"
-#include "timing/compare.h"
+#include "timing/compare_modules.h"
 
 namespace kw::commands {
 

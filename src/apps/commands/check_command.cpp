@@ -1,9 +1,9 @@
 #include "binding/load.h"
 #include "commands/command.h"
-#include "commands/text.h"
+#include "commands/run_text.h"
 #include "commands/values.h"
 #include "machine/devices.h"
-#include "single_run/check.h"
+#include "single_run/check_module.h"
 #include "single_run/json.h"
 
 namespace kw::commands {

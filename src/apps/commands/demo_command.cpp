@@ -6,14 +6,14 @@
 #include "binding/load.h"
 #include "commands/command.h"
 #include "commands/synthesize_text.h"
-#include "commands/text.h"
+#include "commands/run_text.h"
 #include "kBugText.inc"
 #include "kReferenceText.inc"
 #include "machine/devices.h"
 #include "os/files.h"
 #include "report/findings.h"
 #include "single_run/json.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 #include "workflows/synthesize.h"
 
 namespace kw::commands {

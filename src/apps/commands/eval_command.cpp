@@ -13,7 +13,7 @@
 #include <filesystem>
 
 #include "commands/command.h"
-#include "commands/job.h"
+#include "commands/kernel_commands.h"
 #include "commands/model_options.h"
 #include "commands/values.h"
 #include "commands/watch.h"

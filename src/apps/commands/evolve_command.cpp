@@ -9,7 +9,7 @@
 #include <array>
 
 #include "commands/command.h"
-#include "commands/job.h"
+#include "commands/kernel_commands.h"
 #include "commands/model_options.h"
 #include "commands/synthesize_text.h"
 #include "commands/values.h"

@@ -4,7 +4,7 @@
 #include "commands/values.h"
 #include "core/text.h"
 #include "os/files.h"
-#include "reference/import.h"
+#include "reference/import_file.h"
 
 namespace kw::commands {
 

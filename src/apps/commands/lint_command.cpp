@@ -7,7 +7,7 @@
 #include "commands/values.h"
 #include "core/text.h"
 #include "os/files.h"
-#include "verification/lint.h"
+#include "verification/lint_tasks.h"
 #include "verification/verify_tools.h"
 
 namespace kw::commands {

@@ -15,7 +15,7 @@
 #include "commands/values.h"
 #include "core/text.h"
 #include "optimize/loop.h"
-#include "optimize/summary.h"
+#include "optimize/summary_page.h"
 #include "os/interrupt.h"
 
 namespace kw::commands {

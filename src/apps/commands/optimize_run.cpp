@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "commands/candidate_file.h"
-#include "commands/job.h"
+#include "commands/kernel_commands.h"
 #include "commands/values.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
@@ -19,7 +19,7 @@
 #include "machine/devices.h"
 #include "os/files.h"
 #include "os/permissions.h"
-#include "reference/import.h"
+#include "reference/import_file.h"
 #include "reference/load_reference.h"
 
 namespace kw::commands {

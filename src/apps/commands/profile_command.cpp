@@ -8,7 +8,7 @@
 #include "judge/judge.h"
 #include "os/files.h"
 #include "profile/sass_text.h"
-#include "profile/text.h"
+#include "profile/profile_text.h"
 #include "reference/load_reference.h"
 
 namespace kw::commands {

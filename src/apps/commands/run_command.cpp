@@ -2,13 +2,13 @@
 
 #include "binding/load.h"
 #include "commands/command.h"
-#include "commands/text.h"
+#include "commands/run_text.h"
 #include "commands/values.h"
 #include "core/json_writer.h"
 #include "machine/devices.h"
 #include "os/files.h"
 #include "single_run/json.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 
 namespace kw::commands {
 

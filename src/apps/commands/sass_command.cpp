@@ -4,7 +4,7 @@
 #include "commands/command.h"
 #include "commands/values.h"
 #include "core/text.h"
-#include "evidence/sass.h"
+#include "evidence/sass_report.h"
 #include "machine/devices.h"
 #include "profile/sass_text.h"
 

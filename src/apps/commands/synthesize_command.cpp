@@ -1,5 +1,5 @@
 #include "commands/command.h"
-#include "commands/job.h"
+#include "commands/kernel_commands.h"
 #include "commands/model_options.h"
 #include "commands/synthesize_text.h"
 #include "os/files.h"

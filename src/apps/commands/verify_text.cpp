@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "commands/text.h"
+#include "commands/run_text.h"
 #include "core/text.h"
 #include "ports/bound.h"
 #include "report/verdict.h"

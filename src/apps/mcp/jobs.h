@@ -19,7 +19,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "mcp/tool.h"
-#include "mcp/words.h"
+#include "mcp/tool_arguments.h"
 
 namespace kw::mcp {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/json.h"
-#include "options/command.h"
+#include "options/command_list.h"
 #include "os/permissions.h"
 
 namespace kw::mcp {

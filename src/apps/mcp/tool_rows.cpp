@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 #include "core/text.h"
-#include "options/command.h"
+#include "options/command_list.h"
 
 namespace kw::mcp {
 namespace {

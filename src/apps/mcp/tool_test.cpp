@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 #include "mcp/schema.h"
-#include "options/command.h"
+#include "options/command_list.h"
 
 namespace kw::mcp {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "options/command.h"
+#include "options/command_list.h"
 
 namespace kw::options {
 

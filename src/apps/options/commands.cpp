@@ -6,7 +6,7 @@
 // neither can miss an option. Tables in C++ were the alternative. They need a string per line of
 // prose, and an author who edits help does not see what is printed. The cost: a misspelt name fails
 // when the program starts, not when it is compiled; every test of a command would find it.
-#include "options/command.h"
+#include "options/command_list.h"
 
 #include <fmt/core.h>
 

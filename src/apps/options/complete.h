@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "options/command.h"
+#include "options/command_list.h"
 
 namespace kw::options {
 

@@ -2,7 +2,7 @@
 
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "options/command.h"
+#include "options/command_list.h"
 
 namespace kw::options {
 namespace {

@@ -11,6 +11,6 @@
 #include "emit/reshapes.h"
 #include "emit/row_frame.h"
 #include "emit/row_loop.h"
-#include "emit/schedule.h"
+#include "emit/schedule_row.h"
 #include "emit/target_context.h"
 #include "text/text.h"

@@ -7,7 +7,7 @@
 
 #include "emit/packs.h"
 #include "emit/row_loop.h"
-#include "emit/schedule.h"
+#include "emit/schedule_row.h"
 
 namespace kw::generate {
 

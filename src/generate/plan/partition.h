@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plan/program.h"
+#include "plan/prepared_trace.h"
 
 namespace kw::generate {
 

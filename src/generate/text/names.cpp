@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/contains.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::generate {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "clock/audit.h"
-#include "clock/compare.h"
+#include "clock/paired_samples.h"
 #include "clock/statistics.h"
 #include "clock/stopping.h"
 #include "ports/device.h"

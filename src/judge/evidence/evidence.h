@@ -11,7 +11,7 @@
 #include "compile/disassemble.h"
 #include "profile/call.h"
 #include "profile/examined.h"
-#include "profile/plan.h"
+#include "profile/method_plan.h"
 #include "timing/bench.h"
 
 namespace kw::evidence {

@@ -6,7 +6,7 @@
 
 #include "binding/load.h"
 #include "os/interrupt.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 
 namespace kw::evidence {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "compile/search.h"
 #include "evidence/evidence_build.h"
-#include "evidence/ncu.h"
+#include "evidence/run_ncu.h"
 #include "gate/families.h"
 #include "gate/programs.h"
 #include "os/files.h"

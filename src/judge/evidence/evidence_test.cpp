@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "core/text.h"
-#include "evidence/ncu.h"
+#include "evidence/run_ncu.h"
 #include "evidence/profile.h"
 #include "gate/fakes.h"
 #include "os/files.h"

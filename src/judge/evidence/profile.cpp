@@ -5,7 +5,7 @@
 #include "compile/search.h"
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "evidence/ncu.h"
+#include "evidence/run_ncu.h"
 #include "os/files.h"
 #include "profile/sass_text.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/json.h"
 #include "evidence/evidence.h"
-#include "profile/plan.h"
+#include "profile/method_plan.h"
 
 namespace kw::evidence {
 

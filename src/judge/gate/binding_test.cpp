@@ -4,7 +4,7 @@
 
 #include "cuda_source/diagnostics.h"
 #include "graph/builder.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::gate {
 

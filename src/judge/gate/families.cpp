@@ -14,7 +14,7 @@
 #include <span>
 
 #include "core/text.h"
-#include "gate/parallel.h"
+#include "gate/pieces.h"
 #include "tensor/convert.h"
 #include "tensor/inputs.h"
 

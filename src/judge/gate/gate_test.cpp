@@ -6,7 +6,7 @@
 
 #include "gate/fakes.h"
 #include "gate/families.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::gate {
 

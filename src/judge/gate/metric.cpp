@@ -14,7 +14,7 @@
 #include <limits>
 
 #include "gate/metric_fast.h"
-#include "gate/parallel.h"
+#include "gate/pieces.h"
 #include "gate/tally.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"

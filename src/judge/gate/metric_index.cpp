@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "gate/parallel.h"
+#include "gate/pieces.h"
 #include "gate/tally.h"
 
 namespace kw::gate {

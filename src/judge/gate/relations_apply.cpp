@@ -11,7 +11,7 @@
 
 #include "gate/families.h"
 #include "gate/metamorphic.h"
-#include "gate/parallel.h"
+#include "gate/pieces.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
 #include "tensor/inputs.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "judge/context.h"
+#include "judge/judge_context.h"
 
 namespace kw::judge {
 

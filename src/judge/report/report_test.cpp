@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "report/counters.h"
+#include "report/counters_text.h"
 #include "report/excerpt.h"
 #include "report/findings.h"
 #include "report/picture.h"

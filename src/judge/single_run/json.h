@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/json.h"
-#include "single_run/check.h"
-#include "single_run/run.h"
+#include "single_run/check_module.h"
+#include "single_run/run_module.h"
 
 namespace kw::single_run {
 

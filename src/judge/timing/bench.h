@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "clock/compare.h"
+#include "clock/paired_samples.h"
 #include "clock/measure.h"
 #include "core/json.h"
 #include "core/result.h"

@@ -18,7 +18,7 @@
 #include "graph/movement.h"
 #include "kernel/instantiate.h"
 #include "machine/best_image.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 
 namespace kw::timing {
 namespace {

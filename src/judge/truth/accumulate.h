@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "graph/op.h"
+#include "graph/graph_op.h"
 #include "truth/mode.h"
 #include "truth/values.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "truth/program.h"
+#include "truth/chunk_program.h"
 
 namespace kw::truth {
 

@@ -12,7 +12,7 @@
 #include "truth/jump_rules.h"
 #include "truth/moves.h"
 #include "truth/parallel.h"
-#include "truth/run.h"
+#include "truth/graph_pass.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "truth/output.h"
-#include "truth/run.h"
+#include "truth/graph_pass.h"
 
 namespace kw::truth {
 

@@ -1,7 +1,7 @@
 // Computes batched matrix products with bounds.
 #pragma once
 
-#include "truth/program.h"
+#include "truth/chunk_program.h"
 #include "truth/reduce.h"
 
 namespace kw::truth {

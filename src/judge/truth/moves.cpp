@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "truth/parallel.h"
-#include "truth/run.h"
+#include "truth/graph_pass.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {

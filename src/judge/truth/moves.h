@@ -2,7 +2,7 @@
 // numbers.
 #pragma once
 
-#include "truth/program.h"
+#include "truth/chunk_program.h"
 #include "truth/reduce.h"
 
 namespace kw::truth {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ports/oracle.h"
-#include "truth/run.h"
+#include "truth/graph_pass.h"
 
 namespace kw::truth {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <span>
 
-#include "graph/op.h"
+#include "graph/graph_op.h"
 #include "truth/errors.h"
 #include "truth/mode.h"
 #include "truth/values.h"

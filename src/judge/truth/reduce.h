@@ -1,7 +1,7 @@
 // Sum, Prod, Max and Min over any dims, computed chunk by chunk.
 #pragma once
 
-#include "truth/program.h"
+#include "truth/chunk_program.h"
 
 namespace kw::truth {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "graph/op.h"
+#include "graph/graph_op.h"
 #include "tensor/dtype.h"
 
 namespace kw::truth {

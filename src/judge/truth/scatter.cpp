@@ -11,7 +11,7 @@
 
 #include "ports/bound.h"
 #include "truth/moves.h"
-#include "truth/run.h"
+#include "truth/graph_pass.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {

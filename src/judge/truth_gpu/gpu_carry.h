@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "truth/program.h"
+#include "truth/chunk_program.h"
 
 namespace kw::truth_gpu {
 

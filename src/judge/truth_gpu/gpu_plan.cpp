@@ -11,7 +11,7 @@
 
 #include "ports/bound.h"
 #include "truth/output.h"
-#include "truth/plan.h"
+#include "truth/evaluation_plan.h"
 #include "truth/reduce.h"
 #include "truth/scalar.h"
 #include "truth_gpu/gpu_loops.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "truth/program.h"
+#include "truth/chunk_program.h"
 
 namespace kw::truth_gpu {
 

@@ -11,7 +11,7 @@
 
 #include "core/result.h"
 #include "ports/device.h"
-#include "reference/import.h"
+#include "reference/import_file.h"
 #include "task/task.h"
 #include "verification/verify.h"
 

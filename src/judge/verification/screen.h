@@ -8,7 +8,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 #include "torch_worker/torch_process.h"
 
 namespace kw::verification {

@@ -17,7 +17,7 @@
 #include "ports/compiler.h"
 #include "ports/device.h"
 #include "ports/oracle.h"
-#include "single_run/run.h"
+#include "single_run/run_module.h"
 #include "task/task.h"
 #include "verification/cross_check.h"
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-#include "catalog/check.h"
+#include "catalog/row_checks.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "core/toml.h"

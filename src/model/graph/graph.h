@@ -8,7 +8,7 @@
 
 #include "core/result.h"
 #include "graph/dim.h"
-#include "graph/op.h"
+#include "graph/graph_op.h"
 #include "tensor/dtype.h"
 
 namespace kw::graph {

@@ -1,7 +1,7 @@
 // Ops that return the elements of their one input at other places.
 #pragma once
 
-#include "graph/op.h"
+#include "graph/graph_op.h"
 
 namespace kw::graph {
 

@@ -13,7 +13,7 @@
 #include "core/contains.h"
 #include "core/text.h"
 #include "kernel/kernel_name.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

@@ -15,7 +15,7 @@
 #include "kernel/check_names.h"
 #include "kernel/draft.h"
 #include "kernel/kernel_name.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

@@ -13,7 +13,7 @@
 
 #include "kernel/cursor.h"
 #include "kernel/kernel_name.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "core/text.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::kernel {
 namespace {

@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 #include "kernel/parse_expr.h"
 
 namespace kw::kernel {

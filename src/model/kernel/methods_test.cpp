@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::kernel {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

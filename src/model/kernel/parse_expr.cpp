@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/text.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

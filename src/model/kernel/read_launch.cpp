@@ -11,7 +11,7 @@
 #include "core/contains.h"
 #include "core/text.h"
 #include "kernel/line_reader.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 #include "kernel/parse_expr.h"
 
 namespace kw::kernel {

@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 #include "kernel/line_reader.h"
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

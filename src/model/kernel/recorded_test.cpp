@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/instantiate.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 
 namespace kw::kernel {

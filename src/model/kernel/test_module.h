@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "arch/arch.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 
 namespace kw::kernel {

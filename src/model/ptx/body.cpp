@@ -12,7 +12,7 @@
 
 #include "ptx/constant.h"
 #include "ptx/declare.h"
-#include "ptx/names.h"
+#include "ptx/ptx_words.h"
 
 namespace kw::ptx {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/context.h"
+#include "ptx/parse_context.h"
 
 namespace kw::ptx {
 

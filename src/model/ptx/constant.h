@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ptx/lexer.h"
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::ptx {
 

@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 
 #include "ptx/constant.h"
-#include "ptx/names.h"
+#include "ptx/ptx_words.h"
 
 namespace kw::ptx {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/context.h"
+#include "ptx/parse_context.h"
 
 namespace kw::ptx {
 

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "ptx/body.h"
-#include "ptx/names.h"
+#include "ptx/ptx_words.h"
 
 namespace kw::ptx {
 

@@ -8,7 +8,7 @@
 
 #include "ptx/body.h"
 #include "ptx/constant.h"
-#include "ptx/names.h"
+#include "ptx/ptx_words.h"
 
 namespace kw::ptx {
 

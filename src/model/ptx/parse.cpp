@@ -10,9 +10,9 @@
 
 #include "core/text.h"
 #include "ptx/body.h"
-#include "ptx/context.h"
+#include "ptx/parse_context.h"
 #include "ptx/declare.h"
-#include "ptx/names.h"
+#include "ptx/ptx_words.h"
 
 namespace kw::ptx {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/result.h"
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::ptx {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::ptx {
 

@@ -12,11 +12,11 @@
 #include "core/text.h"
 #include "cuda_import/device_text.h"
 #include "cuda_import/host_code_reader.h"
-#include "cuda_import/plan.h"
+#include "cuda_import/plan_lines.h"
 #include "cuda_import/source.h"
 #include "cuda_source/cuda_types.h"
-#include "kernel/names.h"
-#include "kernel/parse.h"
+#include "kernel/plan_names.h"
+#include "kernel/parse_module.h"
 
 namespace kw::cuda_import {
 

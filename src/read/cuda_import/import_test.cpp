@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/text.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::cuda_import {
 namespace {

@@ -17,7 +17,7 @@
 #include "frontend/classes.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/math_library.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"

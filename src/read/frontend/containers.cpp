@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/numbers.h"
 #include "frontend/objects.h"
 #include "frontend/refusals.h"

@@ -14,7 +14,7 @@
 #include "core/text.h"
 #include "frontend/classes.h"
 #include "frontend/functions.h"
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"

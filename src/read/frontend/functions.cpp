@@ -13,7 +13,7 @@
 #include "frontend/builtins.h"
 #include "frontend/classes.h"
 #include "frontend/expressions.h"
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"

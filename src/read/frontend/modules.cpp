@@ -16,7 +16,7 @@
 #include "frontend/cell.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/names.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"

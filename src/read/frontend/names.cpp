@@ -13,7 +13,7 @@
 #include <numbers>
 #include <set>
 
-#include "kernel/names.h"
+#include "kernel/plan_names.h"
 
 namespace kw::frontend {
 

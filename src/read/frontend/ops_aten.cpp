@@ -11,7 +11,7 @@
 
 #include "core/text.h"
 #include "frontend/cell.h"
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_index.h"

@@ -18,7 +18,7 @@
 #include "frontend/cell.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/index.h"
+#include "frontend/subscript.h"
 #include "frontend/known.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"

@@ -11,13 +11,13 @@
 #include <filesystem>
 
 #include "compile/cache.h"
-#include "compile/messages.h"
+#include "compile/compiler_messages.h"
 #include "compile/resources.h"
 #include "compile/search.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
 #include "host_recording/merge.h"
-#include "host_recording/source.h"
+#include "host_recording/recording_source.h"
 #include "kRecorderLibrary.inc"
 #include "machine/devices.h"
 #include "os/files.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "host_recording/job.h"
+#include "host_recording/recording_job.h"
 #include "os/scratch.h"
 #include "ports/compiler.h"
 
@@ -47,7 +47,7 @@ struct ForeignBuildRequest {
 ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
                                    const std::string& launcher);
 
-/// The build of an extension whose `function` is called with `arguments` (host_recording/source.h).
+/// The build of an extension whose `function` is called with `arguments` (host_recording/recording_source.h).
 ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
                                   const std::string& function, const std::string& arguments);
 

@@ -10,7 +10,7 @@
 #include "core/result.h"
 #include "cuda_import/types.h"
 #include "graph/graph.h"
-#include "host_recording/job.h"
+#include "host_recording/recording_job.h"
 #include "host_recording/transplant.h"
 #include "task/task.h"
 

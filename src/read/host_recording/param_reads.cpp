@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/text.h"
-#include "host_recording/job.h"
+#include "host_recording/recording_job.h"
 
 namespace kw::host_recording {
 namespace {

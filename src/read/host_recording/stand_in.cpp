@@ -14,12 +14,12 @@
 #include <future>
 #include <set>
 
-#include "compile/messages.h"
+#include "compile/compiler_messages.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
 #include "host_recording/merge.h"
-#include "host_recording/source.h"
+#include "host_recording/recording_source.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"

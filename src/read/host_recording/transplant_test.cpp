@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "host_recording/helpers.h"
-#include "host_recording/job.h"
-#include "host_recording/source.h"
-#include "kernel/parse.h"
+#include "host_recording/recording_job.h"
+#include "host_recording/recording_source.h"
+#include "kernel/parse_module.h"
 
 namespace kw::host_recording {
 namespace {

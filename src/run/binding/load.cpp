@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "os/files.h"
 
 namespace kw::binding {

@@ -6,7 +6,7 @@
 
 #include "cuda/clock.h"
 #include "cuda/program_subject.h"
-#include "cuda/run.h"
+#include "cuda/run_program.h"
 
 namespace kw::clock_library {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "compile/messages.h"
+#include "compile/compiler_messages.h"
 #include "compile/program_text.h"
 #include "core/text.h"
 #include "os/files.h"

@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "compile/device_headers.h"
-#include "compile/messages.h"
+#include "compile/compiler_messages.h"
 #include "compile/wire.h"
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 #include "core/contains.h"
 #include "core/hash.h"
 #include "core/text.h"

@@ -14,7 +14,7 @@
 #include <cstdlib>
 
 #include "compile/cubin.h"
-#include "compile/messages.h"
+#include "compile/compiler_messages.h"
 #include "compile/normalise.h"
 #include "compile/resources.h"
 #include "core/hash.h"

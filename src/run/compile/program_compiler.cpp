@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "compile/entries.h"
-#include "compile/messages.h"
+#include "compile/compiler_messages.h"
 #include "compile/normalise.h"
 #include "compile/resources.h"
 #include "core/text.h"

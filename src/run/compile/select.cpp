@@ -6,7 +6,7 @@
 #include "compile/device_headers.h"
 #include "compile/nvrtc_core.h"
 #include "compile/program_compiler.h"
-#include "compile/recorded.h"
+#include "compile/recorded_compiler.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "os/files.h"

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "compile/worker.h"
+#include "compile/compile_worker.h"
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == kw::compile::kWorkerCommand) {

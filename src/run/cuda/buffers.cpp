@@ -10,7 +10,7 @@
 #include <bit>
 
 #include "core/check.h"
-#include "cuda/layout.h"
+#include "cuda/storage_layout.h"
 #include "cuda/poison.h"
 #include "ports/audit_hash.h"
 

@@ -2,7 +2,7 @@
 // launches, its inputs in device memory.
 #pragma once
 
-#include "cuda/run.h"
+#include "cuda/run_program.h"
 #include "cuda/subject.h"
 
 namespace kw::cuda {

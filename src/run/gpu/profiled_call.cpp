@@ -10,7 +10,7 @@
 #include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/launch.h"
-#include "cuda/run.h"
+#include "cuda/run_program.h"
 #include "gpu/arena.h"
 #include "gpu/lock.h"
 #include "gpu/messages.h"

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "core/result.h"
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::isa {
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "isa/convert_aux.h"
-#include "isa/decode.h"
+#include "isa/decode_alu.h"
 
 namespace kw::isa {
 

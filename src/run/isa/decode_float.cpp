@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "isa/compare_aux.h"
-#include "isa/decode.h"
+#include "isa/decode_alu.h"
 
 namespace kw::isa {
 

@@ -1,7 +1,7 @@
 // Decodes mov, selp, slct and cvt.
 #include <fmt/core.h>
 
-#include "isa/decode.h"
+#include "isa/decode_alu.h"
 
 namespace kw::isa {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::vgpu {
 

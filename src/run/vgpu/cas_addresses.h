@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::vgpu {
 

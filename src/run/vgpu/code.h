@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 #include "vgpu/inst.h"
 
 namespace kw::vgpu {

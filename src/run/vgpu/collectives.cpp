@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "vgpu/lanes.h"
+#include "vgpu/lane_values.h"
 #include "vgpu/machine.h"
 #include "vgpu/ordering.h"
 #include "vgpu/report.h"

@@ -11,7 +11,7 @@
 #include "vgpu/address.h"
 #include "vgpu/async_copy.h"
 #include "vgpu/group_products.h"
-#include "vgpu/lanes.h"
+#include "vgpu/lane_values.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
 #include "vgpu/print.h"

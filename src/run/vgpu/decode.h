@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 #include "vgpu/code.h"
 
 namespace kw::vgpu {

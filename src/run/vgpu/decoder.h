@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 #include "vgpu/call_graph.h"
 #include "vgpu/cas_addresses.h"
 #include "vgpu/code.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "isa/alu.h"
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::vgpu {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::vgpu {
 

@@ -6,7 +6,7 @@
 
 #include "ports/device.h"
 #include "vgpu/finding_log.h"
-#include "vgpu/image.h"
+#include "vgpu/decoded_image.h"
 
 namespace kw::vgpu {
 

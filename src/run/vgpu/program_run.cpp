@@ -14,11 +14,11 @@
 
 #include <fmt/core.h>
 
-#include "vgpu/counters.h"
+#include "vgpu/instruction_counts.h"
 #include "vgpu/launch_check.h"
 #include "vgpu/machine.h"
 #include "vgpu/order_check.h"
-#include "vgpu/parallel.h"
+#include "vgpu/parallel_launch.h"
 #include "vgpu/pool.h"
 #include "vgpu/program_memory.h"
 #include "vgpu/scheduler.h"

@@ -4,7 +4,7 @@
 
 #include "arch/arch.h"
 #include "ports/device.h"
-#include "vgpu/image.h"
+#include "vgpu/decoded_image.h"
 
 namespace kw::vgpu {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "ptx/module.h"
+#include "ptx/ptx_module.h"
 #include "vgpu/code.h"
 
 namespace kw::vgpu {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "kCanary.inc"
-#include "vgpu/image.h"
+#include "vgpu/decoded_image.h"
 #include "vgpu/program_memory.h"
 #include "vgpu/program_run.h"
 

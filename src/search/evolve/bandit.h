@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/json.h"
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 
 namespace kw::evolve {
 

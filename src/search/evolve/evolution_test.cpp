@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "evolve/compare.h"
+#include "evolve/compare_runs.h"
 #include "evolve/fakes.h"
 
 namespace kw::evolve {

@@ -14,7 +14,7 @@
 #include "core/random.h"
 #include "core/result.h"
 #include "evolve/population.h"
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 #include "kernel/module.h"
 
 namespace kw::evolve {

@@ -1,11 +1,11 @@
 // A comparison of evolutions as one HTML file: the best so far over proposals as a picture, and the
-// tables of compare.h. No scripts, fonts or links.
+// tables of compare_runs.h. No scripts, fonts or links.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "evolve/compare.h"
+#include "evolve/compare_runs.h"
 
 namespace kw::evolve {
 

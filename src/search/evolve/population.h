@@ -12,7 +12,7 @@
 #include "archive/archive.h"
 #include "core/random.h"
 #include "evolve/novelty.h"
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 #include "record/candidate.h"
 
 namespace kw::evolve {

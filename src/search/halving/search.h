@@ -10,7 +10,7 @@
 
 #include "archive/archive.h"
 #include "core/result.h"
-#include "halving/ports.h"
+#include "halving/proposer.h"
 #include "halving/stop.h"
 
 namespace kw::halving {

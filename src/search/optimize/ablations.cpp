@@ -13,7 +13,7 @@
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "optimize/claims.h"
 
 namespace kw::optimize {

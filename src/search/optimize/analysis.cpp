@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "optimize/bench_file.h"
-#include "profile/text.h"
+#include "profile/profile_text.h"
 #include "profile/trigger.h"
 
 namespace kw::optimize {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optimize/evidence.h"
-#include "optimize/plan.h"
+#include "optimize/iteration_plan.h"
 
 namespace kw::optimize {
 

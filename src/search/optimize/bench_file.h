@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/json.h"
-#include "optimize/state.h"
-#include "optimize/tools.h"
+#include "optimize/optimize_state.h"
+#include "optimize/optimize_tools.h"
 
 namespace kw::optimize {
 

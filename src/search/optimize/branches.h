@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "optimize/folder.h"
-#include "optimize/tools.h"
+#include "optimize/optimize_tools.h"
 
 namespace kw::optimize {
 

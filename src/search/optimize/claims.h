@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optimize/plan.h"
+#include "optimize/iteration_plan.h"
 
 namespace kw::optimize {
 

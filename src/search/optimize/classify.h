@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/json.h"
-#include "optimize/tools.h"
+#include "optimize/optimize_tools.h"
 #include "profile/sass_verdict.h"
 
 namespace kw::optimize {

@@ -7,7 +7,7 @@
 #include "core/json.h"
 #include "core/result.h"
 #include "optimize/folder.h"
-#include "optimize/tools.h"
+#include "optimize/optimize_tools.h"
 
 namespace kw::optimize {
 

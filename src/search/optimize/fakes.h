@@ -12,8 +12,8 @@
 
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
-#include "optimize/tools.h"
+#include "kernel/parse_module.h"
+#include "optimize/optimize_tools.h"
 #include "os/files.h"
 #include "ports/fakes.h"
 

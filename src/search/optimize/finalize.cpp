@@ -4,7 +4,7 @@
 #include "optimize/bench_file.h"
 #include "optimize/records.h"
 #include "optimize/steps.h"
-#include "optimize/summary.h"
+#include "optimize/summary_page.h"
 
 namespace kw::optimize {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
-#include "optimize/state.h"
+#include "optimize/optimize_state.h"
 #include "os/lock.h"
 
 namespace kw::optimize {

@@ -16,10 +16,10 @@
 #include "core/text.h"
 #include "optimize/analysis.h"
 #include "optimize/evidence.h"
-#include "optimize/plan.h"
+#include "optimize/iteration_plan.h"
 #include "optimize/records.h"
 #include "os/files.h"
-#include "profile/text.h"
+#include "profile/profile_text.h"
 
 namespace kw::optimize {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/golden.h"
 #include "core/text.h"
-#include "optimize/summary.h"
+#include "optimize/summary_page.h"
 #include "optimize/test_run.h"
 
 namespace kw::optimize {

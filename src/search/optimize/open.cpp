@@ -5,10 +5,10 @@
 #include "optimize/analysis.h"
 #include "optimize/bench_file.h"
 #include "optimize/evidence.h"
-#include "optimize/plan.h"
+#include "optimize/iteration_plan.h"
 #include "optimize/steps.h"
 #include "os/files.h"
-#include "profile/text.h"
+#include "profile/profile_text.h"
 
 namespace kw::optimize {
 namespace {

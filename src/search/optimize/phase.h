@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/result.h"
-#include "optimize/state.h"
+#include "optimize/optimize_state.h"
 
 namespace kw::optimize {
 

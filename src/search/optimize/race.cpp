@@ -15,7 +15,7 @@
 #include "core/text.h"
 #include "optimize/bench_file.h"
 #include "optimize/branches.h"
-#include "optimize/plan.h"
+#include "optimize/iteration_plan.h"
 #include "optimize/records.h"
 #include "optimize/steps.h"
 

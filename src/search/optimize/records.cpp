@@ -4,7 +4,7 @@
 
 #include "core/json_writer.h"
 #include "optimize/evidence.h"
-#include "optimize/plan.h"
+#include "optimize/iteration_plan.h"
 
 namespace kw::optimize {
 namespace {

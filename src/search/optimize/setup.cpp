@@ -11,7 +11,7 @@
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "optimize/bench_file.h"
 #include "optimize/evidence.h"
 #include "optimize/steps.h"

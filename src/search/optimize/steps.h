@@ -8,7 +8,7 @@
 #include "optimize/claims.h"
 #include "optimize/folder.h"
 #include "optimize/phase.h"
-#include "optimize/tools.h"
+#include "optimize/optimize_tools.h"
 
 namespace kw::optimize {
 

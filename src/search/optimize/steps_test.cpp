@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/text.h"
-#include "optimize/summary.h"
+#include "optimize/summary_page.h"
 #include "optimize/test_run.h"
 
 namespace kw::optimize {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 #include "ports/judge.h"
 
 namespace kw::review {

@@ -12,7 +12,7 @@
 #include "core/result.h"
 #include "llm/config.h"
 #include "review/vote.h"
-#include "stages/ports.h"
+#include "stages/stage_ports.h"
 
 namespace kw::review {
 

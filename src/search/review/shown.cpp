@@ -18,7 +18,7 @@
 
 #include "core/text.h"
 #include "cuda_source/source_lexer.h"
-#include "stages/source.h"
+#include "stages/answer_source.h"
 
 namespace kw::review {
 namespace {

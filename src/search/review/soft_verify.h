@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 #include "review/scoreboard.h"
 #include "review/soft_options.h"
 #include "stages/model_journal.h"
 #include "stages/model_session.h"
-#include "stages/ports.h"
+#include "stages/stage_ports.h"
 #include "store/run.h"
 
 namespace kw::review {

@@ -21,7 +21,7 @@
 #include "review/shown.h"
 #include "review/static_warning.h"
 #include "stages/prompts.h"
-#include "stages/source.h"
+#include "stages/answer_source.h"
 
 namespace kw::review {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "stages/source.h"
+#include "stages/answer_source.h"
 
 namespace kw::review {
 namespace {

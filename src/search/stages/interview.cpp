@@ -11,7 +11,7 @@
 #include "core/text.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
-#include "stages/source.h"
+#include "stages/answer_source.h"
 #include "stages/spec.h"
 
 namespace kw::stages {

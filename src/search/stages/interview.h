@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/result.h"
-#include "stages/plan.h"
-#include "stages/ports.h"
+#include "stages/stage_plan.h"
+#include "stages/stage_ports.h"
 
 namespace kw::stages {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stages/model_session.h"
-#include "stages/ports.h"
+#include "stages/stage_ports.h"
 #include "store/run.h"
 
 namespace kw::stages {

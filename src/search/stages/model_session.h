@@ -9,7 +9,7 @@
 
 #include "llm/client.h"
 #include "stages/model_options.h"
-#include "stages/plan.h"
+#include "stages/stage_plan.h"
 
 namespace kw::stages {
 

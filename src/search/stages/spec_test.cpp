@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stages/interview.h"
-#include "stages/plan.h"
+#include "stages/stage_plan.h"
 
 namespace kw::stages {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/result.h"
 #include "llm/request.h"
-#include "stages/ports.h"
-#include "stages/source.h"
+#include "stages/stage_ports.h"
+#include "stages/answer_source.h"
 
 namespace kw::stages {
 

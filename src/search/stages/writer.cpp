@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 
 #include "core/text.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 #include "stages/prompts.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "suites/words.h"
+#include "suites/number_text.h"
 
 namespace kw::suites {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "suites/evaluation.h"
-#include "suites/words.h"
+#include "suites/number_text.h"
 
 namespace kw::suites {
 

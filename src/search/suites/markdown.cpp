@@ -11,7 +11,7 @@
 
 #include "core/text.h"
 #include "suites/evaluation.h"
-#include "suites/words.h"
+#include "suites/number_text.h"
 
 namespace kw::suites {
 

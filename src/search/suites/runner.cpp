@@ -21,7 +21,7 @@
 #include "os/files.h"
 #include "os/inside.h"
 #include "os/lock.h"
-#include "suites/folder.h"
+#include "suites/results_folder.h"
 
 namespace kw::suites {
 

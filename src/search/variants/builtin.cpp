@@ -12,7 +12,7 @@
 #include "core/check.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 
 namespace kw::variants {

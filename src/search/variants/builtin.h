@@ -13,7 +13,7 @@
 
 #include "core/random.h"
 #include "core/result.h"
-#include "halving/ports.h"
+#include "halving/proposer.h"
 #include "plan/codegen.h"
 #include "task/task.h"
 

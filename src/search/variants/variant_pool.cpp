@@ -15,7 +15,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "kernel/select.h"
 
 namespace kw::variants {

@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::variants {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "plan/codegen.h"
 #include "variants/variant_pool.h"
-#include "workflows/claims.h"
+#include "workflows/claimed_methods.h"
 #include "workflows/task_tools.h"
 
 namespace kw::workflows {

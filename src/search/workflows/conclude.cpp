@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -18,7 +18,7 @@
 #include "os/files.h"
 #include "os/permissions.h"
 #include "store/find.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/text.h"
 #include "llm/config.h"
 #include "os/interrupt.h"
-#include "stages/plan.h"
+#include "stages/stage_plan.h"
 #include "store/find.h"
 #include "store/run.h"
 #include "store/run_id.h"

@@ -13,7 +13,7 @@
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "evolve/compare.h"
+#include "evolve/compare_runs.h"
 #include "evolve/ensemble.h"
 #include "evolve/page.h"
 #include "os/files.h"

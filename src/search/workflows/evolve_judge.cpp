@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 
 namespace kw::workflows {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "archive/archive.h"
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 #include "judge/judge.h"
 #include "workflows/explaining_judge.h"
 

@@ -19,7 +19,7 @@
 #include "os/interrupt.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
-#include "stages/source.h"
+#include "stages/answer_source.h"
 #include "stages/writer.h"
 
 namespace kw::workflows {

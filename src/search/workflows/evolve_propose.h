@@ -12,7 +12,7 @@
 
 #include "evolve/ensemble.h"
 #include "evolve/mutator.h"
-#include "evolve/ports.h"
+#include "evolve/evolve_ports.h"
 #include "plan/codegen.h"
 #include "stages/model_journal.h"
 #include "stages/model_session.h"

@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "evolve/ensemble.h"
 #include "evolve/evolution.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

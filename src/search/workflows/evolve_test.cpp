@@ -5,7 +5,7 @@
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "graph/builder.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

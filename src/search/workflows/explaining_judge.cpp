@@ -13,7 +13,7 @@
 #include "report/excerpt.h"
 #include "report/findings.h"
 #include "report/verdict.h"
-#include "stages/source.h"
+#include "stages/answer_source.h"
 
 namespace kw::workflows {
 namespace {

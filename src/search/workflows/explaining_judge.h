@@ -10,7 +10,7 @@
 #include "judge/judge.h"
 #include "profile/metric_set.h"
 #include "profile/sass.h"
-#include "stages/ports.h"
+#include "stages/stage_ports.h"
 
 namespace kw::workflows {
 

@@ -4,7 +4,7 @@
 #include "core/text.h"
 #include "os/interrupt.h"
 #include "workflows/kernel_spec.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/text.h"
 #include "kernel/module.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "plan/codegen.h"
 
 namespace kw::workflows {

@@ -11,10 +11,10 @@
 
 #include "core/text.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "os/files.h"
 #include "os/interrupt.h"
-#include "stages/branches.h"
+#include "stages/model_branches.h"
 #include "stages/model_journal.h"
 #include "stages/model_session.h"
 #include "workflows/kernel_spec.h"

@@ -1,7 +1,7 @@
 // The step that opens the GPU, or the virtual one, with its compiler, lanes and rates.
 #include "timing/calibration.h"
 #include "verification/verify_tools.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 

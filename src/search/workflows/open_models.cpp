@@ -8,7 +8,7 @@
 
 #include "evolve/ensemble.h"
 #include "llm/config.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "core/json_writer.h"
 #include "machine/devices.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "arch/arch.h"
 #include "core/text.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

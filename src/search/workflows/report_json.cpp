@@ -10,8 +10,8 @@
 
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "evolve/compare.h"
-#include "workflows/steps.h"
+#include "evolve/compare_runs.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

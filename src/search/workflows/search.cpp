@@ -7,7 +7,7 @@
 #include "arch/arch.h"
 #include "variants/builtin.h"
 #include "verification/verify_tools.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -1,4 +1,4 @@
-// One synthesis in progress: the state that the steps of steps.h read and change. Internal.
+// One synthesis in progress: the state that the steps of synthesis_steps.h read and change. Internal.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "evolve/evolution.h"
-#include "evolve/state.h"
+#include "evolve/evolution_state.h"
 #include "halving/search.h"
 #include "judge/judge.h"
 #include "reference/load_reference.h"

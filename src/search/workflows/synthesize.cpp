@@ -13,7 +13,7 @@
 #include "os/entropy.h"
 #include "os/files.h"
 #include "os/inside.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

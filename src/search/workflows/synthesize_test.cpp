@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/text.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

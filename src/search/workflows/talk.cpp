@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "os/interrupt.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "optimize/tools.h"
-#include "single_run/run.h"
+#include "optimize/optimize_tools.h"
+#include "single_run/run_module.h"
 #include "task/task.h"
 #include "workflows/synthesize.h"
 

@@ -11,9 +11,9 @@
 
 #include "graph/cost.h"
 #include "kernel/methods.h"
-#include "kernel/parse.h"
+#include "kernel/parse_module.h"
 #include "os/scratch.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

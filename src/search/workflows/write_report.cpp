@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 #include "variants/builtin.h"
-#include "workflows/steps.h"
+#include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
 namespace {

@@ -1,0 +1,61 @@
+// Values of interpreted host code: integers as terms, pointers as tensors, and values that only
+// pass through.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda_import/launcher_records.h"
+#include "cuda_import/types.h"
+
+namespace kw::cuda_import {
+
+struct HostValue {
+  enum class Kind : uint8_t {
+    Nothing,  // void, or an object without use here
+    Integer,
+    Ratio,   // of two integers, exact
+    Real,    // a constant
+    Scalar,  // a floating-point parameter, unchanged
+    Pointer,
+    Extents,
+    Status,  // result of a runtime call: success
+    Text,    // a string
+    Kernel,
+    Properties,  // of the device
+    Address,     // of a variable
+    Function,    // a lambda
+    List,        // {…}
+    Unknown,     // no value; `text` is the reason
+  } kind = Kind::Nothing;
+  TermRef term;         // Integer; numerator of Ratio
+  TermRef denominator;  // denominator of Ratio
+  double real = 0;
+  std::string text;  // Scalar, Pointer: the name ("" = null); Kernel: as launched; Unknown: why
+  CType type;        // of the pointee, with its stars
+  Extents extents;
+  std::vector<HostValue> items;  // List
+  size_t slot = kNoSlot;         // its place if it can be assigned to; Address: the target
+  int member = -1;               // member of Extents
+  size_t first = 0, last = 0, body_first = 0, body_last = 0;  // Function: ranges of tokens
+  size_t code = 0;                                            // Function: the text of these tokens
+  int line = 0, column = 0;                                   // Unknown: place in the file
+
+  static constexpr size_t kNoSlot = static_cast<size_t>(-1);
+  bool is(Kind what) const { return kind == what; }
+};
+
+HostValue integer_value(TermRef term);
+HostValue unknown_value(std::string why, const cuda_source::Token& where);
+/// `a op b` with the result C++ computes: "+", "<", "&&", …
+HostValue combine(const std::string& op, const HostValue& a, const HostValue& b,
+                  const cuda_source::Token& where);
+/// The value as a condition; null if it cannot be expressed.
+TermRef condition_of(const HostValue& value);
+/// ceil and floor.
+HostValue rounded(const HostValue& value, bool up, const cuda_source::Token& where);
+/// The value converted to an arithmetic type.
+HostValue converted(const HostValue& value, const CType& type, const cuda_source::Token& where);
+
+}  // namespace kw::cuda_import

@@ -1,0 +1,207 @@
+// The problem: a foreign launcher is arbitrary host code, and its calls must be observed. The
+// choice: a worker process enters a sandbox, loads the recording runtime and then the library, and
+// calls the launcher three times per shape. The second call gets new tensors and the third the
+// first ones again, so that cached addresses show. The alternative, parsing the host code
+// (cuda_import), does not understand every file. The cost: three calls per shape. The recording is
+// sent before and after each call, so that a crash loses only that call.
+#include "host_recording/captive_worker.h"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "core/text.h"
+#include "host_recording/confine.h"
+#include "host_recording/recorder/control.h"
+#include "os/files.h"
+#include "os/landlock.h"
+#include "os/own_program.h"
+#include "os/process.h"
+#include "os/spawn.h"
+
+namespace kw::host_recording {
+namespace {
+
+constexpr uint64_t kHostMemory = uint64_t{4} << 30;
+constexpr uint64_t kCpuSeconds = 120;
+constexpr size_t kFrameBytes = size_t{1} << 20;
+constexpr const char* kSystemFiles[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache"};
+
+/// The functions of the recording runtime.
+struct Runtime {
+  decltype(&kw_record_kernel) kernel = nullptr;
+  decltype(&kw_record_attribute_is) attribute = nullptr;
+  decltype(&kw_record_begin) begin = nullptr;
+  decltype(&kw_record_line) line = nullptr;
+  decltype(&kw_record_tensor) tensor = nullptr;
+  decltype(&kw_record_take) take = nullptr;
+  decltype(&kw_record_at_end) at_end = nullptr;
+
+  template <typename Function>
+  static bool find(void* library, const char* name, Function& to) {
+    to = reinterpret_cast<Function>(::dlsym(library, name));
+    return to != nullptr;
+  }
+  bool load(void* library) {
+    return find(library, "kw_record_kernel", kernel) &&
+           find(library, "kw_record_attribute_is", attribute) &&
+           find(library, "kw_record_begin", begin) && find(library, "kw_record_line", line) &&
+           find(library, "kw_record_tensor", tensor) && find(library, "kw_record_take", take) &&
+           find(library, "kw_record_at_end", at_end);
+  }
+};
+
+Runtime& runtime() {
+  static Runtime only;
+  return only;
+}
+
+/// Sends everything recorded so far, because the next call may end this process.
+void send_recorded() {
+  std::string frame(kFrameBytes, '\0');
+  while (const size_t count = runtime().take(frame.data(), frame.size())) {
+    if (os::child_send("+" + frame.substr(0, count)) != os::ChannelState::Open) std::_Exit(3);
+  }
+}
+
+int give_up(const std::string& why) {
+  os::child_send("!" + why);
+  return 0;
+}
+
+std::string loader_error() {
+  const char* const text = ::dlerror();
+  return text == nullptr ? "" : ": " + std::string(text);
+}
+
+void prepare(const CaptiveJob& job) {
+  for (const auto& [entry, kernel] : job.kernels) {
+    std::vector<long> row = {kernel.registers, kernel.static_shared, kernel.local_bytes,
+                             kernel.max_threads};
+    row.insert(row.end(), kernel.params.begin(), kernel.params.end());
+    runtime().kernel(entry.c_str(), row.data(), static_cast<int>(row.size()));
+  }
+  for (const auto& [which, value] : job.attributes) runtime().attribute(which, value);
+  runtime().begin(job.base, job.memory_bytes);
+  runtime().at_end(send_recorded);
+  runtime().line("kernelwright recording 1", 1);
+}
+
+using Launcher = void (*)(void**);
+
+/// Calls the launcher once with tensors at these addresses.
+void make_call(const Case& one, const std::vector<uint64_t>& addresses, Launcher launcher) {
+  std::vector<std::vector<uint64_t>> storage;
+  std::vector<void*> pointers;
+  for (const Argument& argument : one.arguments) {
+    std::vector<uint64_t>& room = storage.emplace_back(argument.bytes.size() / 8 + 2);
+    // The bytes after a tensor's address hold its type and shape.
+    const size_t first = argument.tensor >= 0 ? 1 : 0;
+    if (argument.tensor >= 0) room[0] = addresses.at(static_cast<size_t>(argument.tensor));
+    std::copy(argument.bytes.begin(), argument.bytes.end(),
+              reinterpret_cast<uint8_t*>(room.data() + first));
+  }
+  for (std::vector<uint64_t>& room : storage) pointers.push_back(room.data());
+  launcher(pointers.data());
+}
+
+std::vector<uint64_t> make_tensors(const Case& one) {
+  std::vector<uint64_t> addresses;
+  for (size_t i = 0; i < one.tensor_bytes.size(); ++i)
+    addresses.push_back(runtime().tensor(static_cast<int>(i), one.tensor_bytes[i]));
+  return addresses;
+}
+
+void say_tensors(const Case& one, const std::vector<uint64_t>& addresses, uint64_t noise) {
+  for (size_t i = 0; i < addresses.size(); ++i)
+    runtime().line(fmt::format("tensor {} {} {}", i, addresses[i], one.tensor_bytes[i]).c_str(),
+                   noise);
+}
+
+void make_calls(const CaptiveJob& job, Launcher launcher) {
+  uint64_t noise = job.seed;
+  for (size_t i = 0; i < job.cases.size(); ++i) {
+    runtime().line(fmt::format("case {}", i).c_str(), noise);
+    const std::vector<uint64_t> first = make_tensors(job.cases[i]);
+    std::vector<uint64_t> second;
+    for (size_t call = 0; call < kCallsPerCase; ++call) {
+      noise = noise * 6364136223846793005u + 1442695040888963407u;
+      if (call == 1) second = make_tensors(job.cases[i]);
+      if (call == 2) say_tensors(job.cases[i], first, noise);
+      runtime().line("call", noise);
+      send_recorded();
+      make_call(job.cases[i], call == 1 ? second : first, launcher);
+      runtime().line("end", noise);
+      send_recorded();
+    }
+  }
+}
+
+}  // namespace
+
+int captive_worker_main() {
+  std::string frame;
+  if (os::child_receive(&frame) != os::ChannelState::Open) return 2;
+  const Result<Json> json = Json::parse(frame);
+  const Result<CaptiveJob> job = json ? job_from_json(*json) : Result<CaptiveJob>(json.error());
+  if (!job) return give_up(job.error().message);
+  os::limit_resources({kHostMemory, kCpuSeconds, 0});
+  os::Allowed allowed;
+  allowed.reading = {std::begin(kSystemFiles), std::end(kSystemFiles)};
+  allowed.reading.insert(allowed.reading.end(), job->readable.begin(), job->readable.end());
+  const os::Confinement files = os::confine(allowed);
+  const std::string calls = forbid_system_calls();
+  os::child_send(fmt::format("?{}{}", files.active ? "files " : "", calls.empty() ? "" : "calls"));
+  void* const recording = ::dlopen(job->runtime.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (recording == nullptr || !runtime().load(recording))
+    return give_up("the recording runtime cannot be loaded" + loader_error());
+  prepare(*job);
+  void* const library = ::dlopen(job->library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return give_up("cannot be loaded" + loader_error());
+  const auto launcher = reinterpret_cast<Launcher>(::dlsym(library, "kw_recorded_call"));
+  if (launcher == nullptr) return give_up("it lost its launcher");
+  make_calls(*job, launcher);
+  os::child_send("=");
+  std::_Exit(0);  // skip the library's exit handlers and destructors
+}
+
+Result<Captured> run_captive(const CaptiveJob& job, double timeout_seconds) {
+  const std::string program = KW_TRY(os::worker_program());
+  std::unique_ptr<os::Child> child =
+      KW_TRY(os::Child::start({program, "worker-captive"}, {{}, os::Environment::Needed}));
+  Captured captured;
+  child->send(to_json(job).dump());
+  const double deadline = os::monotonic_seconds() + timeout_seconds;
+  std::string frame;
+  while (!captured.finished) {
+    const os::ChannelState state =
+        child->receive(&frame, std::max(0.01, deadline - os::monotonic_seconds()));
+    if (state == os::ChannelState::TimedOut) {
+      captured.ended = fmt::format("did not finish within {:.0f} s", timeout_seconds);
+      return captured;
+    }
+    if (state == os::ChannelState::Closed) {
+      // The channel closes shortly before the process ends.
+      for (int i = 0; i < 200 && child->alive(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      captured.ended = child->how_it_ended();
+      if (captured.ended.empty()) captured.ended = "closed its channel";
+      return captured;
+    }
+    const char kind = frame.empty() ? '\0' : frame[0];
+    if (kind == '+') captured.text += frame.substr(1);
+    if (kind == '=') captured.finished = true;
+    if (kind == '!') {
+      captured.ended = frame.substr(1);
+      return captured;
+    }
+  }
+  return captured;
+}
+
+}  // namespace kw::host_recording

@@ -1,0 +1,160 @@
+// Runs the blocks of one launch on several host threads. Most kernels' blocks are independent, but
+// only a run can show it. So each thread works on the same data with its own stamps, and the stamps
+// are merged afterwards. If two threads touched the same unit and one wrote, or if anything was
+// found, the result is discarded. Then the program runs again serially. Locks on shared stamps
+// would slow down every access; this costs one merge per region, and a second run for wrong
+// kernels. Findings always come from the serial run, so they are reproducible.
+#include "vgpu/parallel_launch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "vgpu/scheduler.h"
+
+namespace kw::vgpu {
+namespace {
+
+struct Worker {
+  Regions memory;
+  FindingLog log;
+  std::unique_ptr<Machine> machine;
+  bool done = false;
+};
+
+// Threads take blocks in small runs. Which thread gets which block does not matter when the result
+// is clean.
+void work(Worker& worker, BlockOrder order, std::atomic<uint64_t>& next, uint64_t step,
+          std::atomic<bool>& failed) {
+  try {
+    for (;;) {
+      const uint64_t begin = next.fetch_add(step);
+      if (begin >= order.size()) break;
+      const uint64_t end = std::min(order.size(), begin + step);
+      if (failed.load(std::memory_order_relaxed) ||
+          !run_blocks(*worker.machine, order, begin, end) || !worker.log.empty()) {
+        failed = true;
+        return;
+      }
+    }
+    worker.done = true;
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+}
+
+void same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
+  int finest = into.row(r).unit_log2;
+  for (Worker& worker : workers) finest = std::min<int>(finest, worker.memory.row(r).unit_log2);
+  into.refine(into.row(r), finest);
+  for (Worker& worker : workers) worker.memory.refine(worker.memory.row(r), finest);
+}
+
+constexpr uint64_t kMergeUnits = 4096;  // merged together, so that the arrays stay in cache
+
+/// Merges the stamps of units [begin, end) of a region. Returns false when two threads used a unit
+/// and at least one wrote it: only a serial run can decide whether that is a race.
+bool merge_units(MemoryRegion& region, const std::vector<const MemoryRegion*>& parts,
+                 uint64_t fresh, uint64_t begin, uint64_t end) {
+  uint8_t writers[kMergeUnits] = {};
+  uint8_t readers[kMergeUnits] = {};  // other than the writer itself
+  uint8_t conflict = 0;
+  const uint64_t count = end - begin;
+  for (const MemoryRegion* part : parts) {
+    const uint64_t* reads = part->reads == nullptr ? nullptr : part->reads + begin;
+    const uint64_t* writes = part->writes == nullptr ? nullptr : part->writes + begin;
+    for (uint64_t u = 0; writes == nullptr && reads != nullptr && u < count; ++u)
+      readers[u] |= static_cast<uint8_t>(reads[u] != 0);
+    if (writes == nullptr) continue;
+    uint64_t* all = region.writes + begin;
+    for (uint64_t u = 0; u < count; ++u) {
+      const auto wrote = static_cast<uint8_t>(writes[u] >= fresh);
+      conflict |= static_cast<uint8_t>(writers[u] & wrote);
+      writers[u] |= wrote;
+      all[u] = std::max(all[u], writes[u]);
+      if (reads != nullptr) readers[u] |= static_cast<uint8_t>((reads[u] != 0) & (wrote == 0));
+    }
+  }
+  for (uint64_t u = 0; u < count; ++u) conflict |= static_cast<uint8_t>(writers[u] & readers[u]);
+  return conflict == 0;
+}
+
+bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
+                  uint32_t first_segment) {
+  MemoryRegion& region = memory.row(r);
+  same_unit(memory, workers, r);
+  const uint64_t fresh = uint64_t{first_segment} << global_stamp::kSegmentShift;
+  std::vector<const MemoryRegion*> parts;
+  bool anyone_wrote = false;
+  for (Worker& worker : workers) {
+    parts.push_back(&worker.memory.row(r));
+    anyone_wrote = anyone_wrote || parts.back()->writes != nullptr;
+  }
+  if (!anyone_wrote) return true;
+  memory.ensure_writes(region);
+  const uint64_t units = unit_count(region);
+  for (uint64_t begin = 0; begin < units; begin += kMergeUnits) {
+    const uint64_t end = std::min(units, begin + kMergeUnits);
+    if (!merge_units(region, parts, fresh, begin, end)) return false;
+  }
+  return true;
+}
+
+// Units that earlier launches wrote must count as written in this one.
+void inherit(Regions& memory, Worker& worker) {
+  for (uint32_t r = 0; r < memory.count(); ++r) {
+    MemoryRegion& from = memory.row(r);
+    MemoryRegion& to = worker.memory.row(r);
+    if (!from.tracked || from.defined || from.writes == nullptr) continue;
+    worker.memory.refine(to, from.unit_log2);
+    worker.memory.ensure_writes(to);
+    std::memcpy(to.writes, from.writes, 8 * unit_count(from));
+  }
+}
+
+}  // namespace
+
+ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const BlockOrder& order,
+                            int threads, uint64_t budget, uint32_t first_segment) {
+  const size_t count = std::min(static_cast<uint64_t>(threads), order.size());
+  std::vector<Worker> workers(count);
+  for (Worker& worker : workers) {
+    worker.memory = memory.fork();
+    inherit(memory, worker);
+    worker.machine = std::make_unique<Machine>(context, worker.memory, worker.log, first_segment);
+    worker.machine->budget = budget;
+    worker.machine->must_be_clean = true;
+  }
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> failed{false};
+  for (Worker& worker : workers) worker.machine->cancelled = &failed;
+  const uint64_t step = std::max<uint64_t>(1, order.size() / (count * 8));
+  std::vector<std::thread> host;
+  for (size_t t = 1; t < count; ++t)
+    host.emplace_back([&, t] { work(workers[t], order, next, step, failed); });
+  work(workers[0], order, next, step, failed);
+  for (std::thread& thread : host) thread.join();
+
+  ParallelResult result;
+  result.next_segment = first_segment;
+  result.clean = !failed;
+  for (const Worker& worker : workers) {
+    result.executed += worker.machine->executed;
+    result.next_segment = std::max(result.next_segment, worker.machine->next_segment);
+    result.clean = result.clean && worker.done && worker.log.empty();
+    if (result.late.empty()) result.late = worker.machine->late;
+  }
+  // A finding before the deadline must be checked by the serial run.
+  if (std::ranges::any_of(workers, [](const Worker& worker) { return !worker.log.empty(); }))
+    result.late.clear();
+  // Each thread had the whole budget; which blocks it took must not decide the result.
+  result.clean = result.clean && result.executed <= budget;
+  for (uint32_t r = 0; r < memory.count() && result.clean; ++r) {
+    if (memory.row(r).tracked) result.clean = merge_region(memory, workers, r, first_segment);
+  }
+  return result;
+}
+
+}  // namespace kw::vgpu
