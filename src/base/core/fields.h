@@ -1,8 +1,7 @@
 // A record lists its members once, in a function template beside it. Every form of the record
 // follows from that list: JSON (json_writer.h, json_reader.h) and bytes (bytes.h).
 //
-//   template <class V>
-//   void fields(V& v, Attempt& a) {
+//   void fields(auto& v, Attempt& a) {
 //     v("stage", a.stage)("attempt", a.number);
 //     v("op", a.op, kOperatorWords);   // an enum, written as a word
 //     v("us", a.us, Zero::Null);       // 0 is written as null

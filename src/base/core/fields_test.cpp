@@ -16,8 +16,7 @@ struct Shelf {
   std::string name;
   int rows = 0;
 };
-template <class V>
-void fields(V& v, Shelf& s) {
+void fields(auto& v, Shelf& s) {
   v("name", s.name, required);
   v("rows", s.rows);
 }
@@ -34,8 +33,7 @@ struct Shop {
   std::map<int, std::string> notes;
   std::string street, owner;
 };
-template <class V>
-void fields(V& v, Shop& s) {
+void fields(auto& v, Shop& s) {
   v("name", s.name, required);
   v("fruit", s.fruit, kFruitWords, required);
   v("price", s.price, Zero::Null);
@@ -131,8 +129,7 @@ struct Parcel {
   std::optional<Shelf> shelf;
   std::vector<std::pair<std::string, int64_t>> pairs;
 };
-template <class V>
-void fields(V& v, Parcel& p) {
+void fields(auto& v, Parcel& p) {
   v(up_to(p.fruit, Fruit::Pear), p.fragile, p.label, p.sizes, p.shelf, p.pairs);
 }
 

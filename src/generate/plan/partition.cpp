@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "emit/emit.h"
+#include "plan/schedule.h"
 
 namespace kw::generate {
 

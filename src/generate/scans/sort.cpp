@@ -10,6 +10,7 @@
 
 #include "emit/emit.h"
 #include "scans/schedules.h"
+#include "scans/selection.h"
 
 namespace kw::generate {
 

@@ -12,8 +12,7 @@ constexpr const char* kBetterNames[] = {"high", "low", "neither"};
 
 const char* unit_name(Unit unit) { return kUnitNames[static_cast<size_t>(unit)]; }
 
-template <class V>
-void fields(V& v, Metric& m) {
+void fields(auto& v, Metric& m) {
   v("id", m.id)("title", m.title)("unit", computed(unit_name(m.unit)));
   v("better", m.better, kBetterNames)("ncu", m.ncu)("labels", m.labels)("vgpu", m.vgpu);
 }

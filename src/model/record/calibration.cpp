@@ -17,13 +17,11 @@ bool starts_with(const std::string& text, const std::string& start) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, Peak& p) {
+void fields(auto& v, Peak& p) {
   v("precision", p.precision)("instruction", p.instruction)("tera", p.tera);
 }
 
-template <class V>
-void fields(V& v, Calibration& c) {
+void fields(auto& v, Calibration& c) {
   v("version", computed(kVersion))("uuid", c.uuid)("gpu", c.gpu)("driver", c.driver);
   v("date", c.date)("read_gbps", c.read, required)("write_gbps", c.write, required);
   v("copy_gbps", c.copy, required)("add_gbps", c.add, required);

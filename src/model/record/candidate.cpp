@@ -29,8 +29,7 @@ Candidate make_candidate(std::string text, std::map<std::string, int64_t> tunes,
           std::move(proposer), std::move(origin), std::move(parents)};
 }
 
-template <class V>
-void fields(V& v, Candidate& c) {
+void fields(auto& v, Candidate& c) {
   const When by_model{!c.model.empty()};
   v("id", c.id)("tunes", c.tunes)("proposer", c.proposer)("origin", c.origin)("parents", c.parents);
   v("model_id", c.model, by_model)("stage", c.stage, by_model)("attempt", c.attempt, by_model);

@@ -79,13 +79,9 @@ Json to_json(const CounterValues& values) {
   return json;
 }
 
-template <class V>
-void fields(V& v, LineCounters& l) {
-  v("file", l.file)("line", l.line)("values", l.values);
-}
+void fields(auto& v, LineCounters& l) { v("file", l.file)("line", l.line)("values", l.values); }
 
-template <class V>
-void fields(V& v, LaunchCounters& c) {
+void fields(auto& v, LaunchCounters& c) {
   v("kernel", c.kernel)("blocks", c.blocks)("threads_per_block", c.threads_per_block);
   v("total", c.total)("lines", c.lines);
 }

@@ -5,8 +5,7 @@
 
 namespace kw::record {
 
-template <class V>
-void fields(V& v, Event& e) {
+void fields(auto& v, Event& e) {
   v("seconds", e.seconds, required)("kind", e.kind, required)("data", e.data);
 }
 

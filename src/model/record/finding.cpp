@@ -103,18 +103,13 @@ std::vector<uint32_t> sides(const kernel::Dim3& d) { return {d.x, d.y, d.z}; }
 
 }  // namespace
 
-template <class V>
-void fields(V& v, Place& p) {
-  v("file", p.file)("line", p.line)("ptx_line", p.ptx_line);
-}
+void fields(auto& v, Place& p) { v("file", p.file)("line", p.line)("ptx_line", p.ptx_line); }
 
-template <class V>
-void fields(V& v, ThreadId& id) {
+void fields(auto& v, ThreadId& id) {
   v("block", computed(sides(id.block)))("thread", computed(sides(id.thread)));
 }
 
-template <class V>
-void fields(V& v, Finding& f) {
+void fields(auto& v, Finding& f) {
   // A negative element is valid only for an access outside its buffer; otherwise it means "none".
   const bool outside = f.kind == FindingKind::OutOfBoundsGlobal && !f.buffer.empty();
   const bool none = f.element < 0 && !outside;

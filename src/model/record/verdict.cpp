@@ -15,49 +15,37 @@ constexpr std::array<const char*, 8> kStageNames = {"static",  "compile",     "v
 
 const char* stage_name(Stage stage) { return kStageNames[static_cast<size_t>(stage)]; }
 
-template <class V>
-void fields(V& v, Cell& c) {
+void fields(auto& v, Cell& c) {
   v("shape", c.shape)("family", c.family)("certified", c.certified);
   v("seed", computed(c.certified ? std::nullopt : std::optional(c.seed)));
 }
 
-template <class V>
-void fields(V& v, Worst& w) {
+void fields(auto& v, Worst& w) {
   v("output", w.output)("index", w.index)("got", w.got)("want", w.want)("bound", w.bound)("z", w.z);
   v("ulps", w.ulps)("why", w.why);
 }
 
-template <class V>
-void fields(V& v, ErrorSummary& s) {
+void fields(auto& v, ErrorSummary& s) {
   v("max_z", s.max_z)("rms_z", s.rms_z)("max_abs", s.max_abs)("max_rel", s.max_rel);
   v("max_ulps", s.max_ulps)("elements", s.elements)("discontinuous", s.discontinuous);
   v("overflowed", s.overflowed)("worst", s.worst)("cell", s.cell);
 }
 
-template <class V>
-void fields(V& v, Rejected& r) {
+void fields(auto& v, Rejected& r) {
   v("stage", r.stage, kStageNames)("reason", r.reason)("finding", r.finding)("repro", r.repro);
 }
 
-template <class V>
-void fields(V& v, Crashed& c) {
-  v("reason", c.what)("cell", c.cell)("repro", c.repro);
-}
+void fields(auto& v, Crashed& c) { v("reason", c.what)("cell", c.cell)("repro", c.repro); }
 
-template <class V>
-void fields(V& v, Wrong& w) {
+void fields(auto& v, Wrong& w) {
   v("stage", w.stage, kStageNames)("reason", w.reason)("error", w.summary)("repro", w.repro);
 }
 
-template <class V>
-void fields(V& v, Passed& p) {
+void fields(auto& v, Passed& p) {
   v("error", p.summary)("cells", p.cells)("deterministic", p.deterministic);
 }
 
-template <class V>
-void fields(V& v, Unknown& u) {
-  v("missing_evidence", u.missing_evidence);
-}
+void fields(auto& v, Unknown& u) { v("missing_evidence", u.missing_evidence); }
 
 Json to_json(const Cell& cell) { return record_json(cell); }
 Json to_json(const Worst& worst) { return record_json(worst); }

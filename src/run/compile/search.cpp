@@ -416,11 +416,10 @@ std::string Finder::cuda_program(const std::string& name) const {
 }
 
 void Finder::find_clang() {
-  std::vector<std::string> names;
-  for (int major = 30; major >= kOldestClang; --major)
-    names.push_back(fmt::format("clang-{}", major));
   // The oldest accepted version comes first: everything is tested with it.
-  std::ranges::reverse(names);
+  std::vector<std::string> names;
+  for (int major = kOldestClang; major <= 30; ++major)
+    names.push_back(fmt::format("clang-{}", major));
   names.emplace_back("clang");
   for (const std::string& name : names) {
     const std::string path = options_.root.empty()

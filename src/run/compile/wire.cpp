@@ -16,49 +16,31 @@ struct Wire {
   static constexpr bool kWide = true;
 };
 
-template <class V>
-void fields(V& v, ports::KernelResources& r) {
+void fields(auto& v, ports::KernelResources& r) {
   v(r.registers, r.static_shared, r.local_bytes, r.spill_store_bytes, r.spill_load_bytes,
     r.stack_bytes, r.constant_bytes, r.max_threads);
 }
-template <class V>
-void fields(V& v, ports::CompiledKernel& r) {
+void fields(auto& v, ports::CompiledKernel& r) {
   v(r.expression, r.entry, r.signature, r.resources);
 }
-template <class V>
-void fields(V& v, ports::CompileMessage& r) {
-  v(r.severity, r.line, r.column, r.text);
-}
-template <class V>
-void fields(V& v, ports::Compiled& r) {
+void fields(auto& v, ports::CompileMessage& r) { v(r.severity, r.line, r.column, r.text); }
+void fields(auto& v, ports::Compiled& r) {
   v(r.kind, r.image, r.target, r.compiler, r.kernels, r.messages, r.seconds, r.from_cache);
 }
-template <class V>
-void fields(V& v, ports::CompileFailed& r) {
+void fields(auto& v, ports::CompileFailed& r) {
   v(r.compiler, r.messages, r.log, r.timed_out, r.crashed);
 }
-template <class V>
-void fields(V& v, ports::CompileOutcome& r) {
-  v(r.compiled, r.failed);
-}
-template <class V>
-void fields(V& v, ports::CompileRequest& r) {
+void fields(auto& v, ports::CompileOutcome& r) { v(r.compiled, r.failed); }
+void fields(auto& v, ports::CompileRequest& r) {
   v(r.source, r.file_name, r.target, r.image, r.defines, r.kernels, r.include_folders,
     r.timeout_seconds);
 }
-template <class V>
-void fields(V& v, WorkerSetup& r) {
+void fields(auto& v, WorkerSetup& r) {
   v(r.library, r.builtins, r.version, r.header_folders, r.readable, r.scratch_folder, r.precompile,
     r.memory_bytes);
 }
-template <class V>
-void fields(V& v, WorkerHello& r) {
-  v(r.error, r.confined, r.unconfined_reason);
-}
-template <class V>
-void fields(V& v, WorkerReply& r) {
-  v(r.outcome, r.error, r.wants_rest);
-}
+void fields(auto& v, WorkerHello& r) { v(r.error, r.confined, r.unconfined_reason); }
+void fields(auto& v, WorkerReply& r) { v(r.outcome, r.error, r.wants_rest); }
 
 }  // namespace
 

@@ -16,120 +16,81 @@ struct Frame {
   static constexpr bool kWide = false;
 };
 
-template <class V>
-void fields(V& v, kernel::Dim3& d) {
-  v(d.x, d.y, d.z);
-}
+void fields(auto& v, kernel::Dim3& d) { v(d.x, d.y, d.z); }
 
-template <class V>
-void fields(V& v, kernel::Buffer& b) {
+void fields(auto& v, kernel::Buffer& b) {
   v(b.name, up_to(b.role, kernel::Role::Scratch), up_to(b.dtype, tensor::DType::Bool), b.shape,
     b.strides, b.bytes, b.align, up_to(b.fill, kernel::Fill::ZeroKept), b.present);
 }
 
-template <class V>
-void fields(V& v, kernel::Patch& p) {
-  v(p.at, p.buffer, p.add);
-}
+void fields(auto& v, kernel::Patch& p) { v(p.at, p.buffer, p.add); }
 
-template <class V>
-void fields(V& v, kernel::Param& p) {
-  v(p.buffer, p.bytes, p.name, p.patches);
-}
+void fields(auto& v, kernel::Param& p) { v(p.buffer, p.bytes, p.name, p.patches); }
 
-template <class V>
-void fields(V& v, kernel::Launch& l) {
+void fields(auto& v, kernel::Launch& l) {
   v(l.kernel, l.entry, l.grid, l.block, l.cluster, l.shared_bytes, l.cooperative, l.pdl, l.line,
     l.params);
 }
 
-template <class V>
-void fields(V& v, Range& r) {
-  v(r.offset, r.bytes);
-}
+void fields(auto& v, Range& r) { v(r.offset, r.bytes); }
 
-template <class V>
-void fields(V& v, InputRef& r) {
-  v(r.key, r.range);
-}
+void fields(auto& v, InputRef& r) { v(r.key, r.range); }
 
-template <class V>
-void fields(V& v, Upload& u) {
-  v(u.key, u.range);
-}
+void fields(auto& v, Upload& u) { v(u.key, u.range); }
 
-template <class V>
-void fields(V& v, ProgramMessage& m) {
+void fields(auto& v, ProgramMessage& m) {
   v(m.image, m.program.module_name, m.program.buffers, m.program.launches, m.pool, m.outputs);
 }
 
 // Only the run options that a real GPU uses are sent.
-template <class V>
-void fields(V& v, ports::RunOptions& o) {
+void fields(auto& v, ports::RunOptions& o) {
   v(o.timeout_seconds, o.misalign_bytes, o.copy_outputs, o.hash_seed);
 }
 
-template <class V>
-void fields(V& v, ports::TimeProtocol& p) {
+void fields(auto& v, ports::TimeProtocol& p) {
   v(p.warmup_calls, p.warmup_seconds, p.max_samples, p.max_seconds, p.cold_cache, p.graph_copies,
     p.graph_below_us, p.timeout_seconds, p.audit, p.copies_out, p.seed, p.hash_seed, p.span);
 }
 
-template <class V>
-void fields(V& v, ports::DeviceInfo& i) {
+void fields(auto& v, ports::DeviceInfo& i) {
   v(i.name, i.target, i.sms, i.l2_bytes, i.shared_per_block_optin, i.memory_bytes, i.sm_clock_mhz,
     i.memory_clock_mhz, i.dram_gbps, i.uuid, i.driver, up_to(i.image, ports::ImageKind::Cubin));
 }
 
 // Only what a real GPU can know of a finding is sent: no threads, no second place.
-template <class V>
-void fields(V& v, record::Finding& f) {
+void fields(auto& v, record::Finding& f) {
   v(up_to(f.kind, record::FindingKind::StateAcrossCalls),
     up_to(f.certainty, record::Certainty::Warning), f.message, f.kernel, f.launch, f.at.file,
     f.at.line, f.buffer, f.element, f.count);
 }
 
-template <class V>
-void fields(V& v, ports::RunOutcome& o) {
+void fields(auto& v, ports::RunOutcome& o) {
   v(up_to(o.status, ports::RunStatus::Refused), o.message, o.hashes, o.findings, o.printed,
     o.seconds);
 }
 
-template <class V>
-void fields(V& v, record::TimingSamples& s) {
+void fields(auto& v, record::TimingSamples& s) {
   v(s.method, s.microseconds, s.calls_per_sample, s.buffer_sets, s.overhead_us, s.host_us,
     s.span_us, s.discarded, s.clocks_low, s.sm_clock_mhz, s.temperature_c, s.power_w);
 }
 
-template <class V>
-void fields(V& v, record::CallAudit& a) {
-  v(a.sample, a.entry, a.hashes);
-}
+void fields(auto& v, record::CallAudit& a) { v(a.sample, a.entry, a.hashes); }
 
-template <class V>
-void fields(V& v, ports::CopiedCall& c) {
-  v(c.sample, c.entry);
-}
+void fields(auto& v, ports::CopiedCall& c) { v(c.sample, c.entry); }
 
-template <class V>
-void fields(V& v, ports::TimedResult& t) {
-  v(t.samples, t.audits, t.copied, t.findings);
-}
+void fields(auto& v, ports::TimedResult& t) { v(t.samples, t.audits, t.copied, t.findings); }
 
-template <class V>
-void fields(V& v, ports::TimeOutcome& o) {
+void fields(auto& v, ports::TimeOutcome& o) {
   v(up_to(o.status, ports::RunStatus::Refused), o.message, o.results);
 }
 
-template <class V>
-void fields(V& v, Request& r) {
+void fields(auto& v, Request& r) {
   v(up_to(r.verb, Verb::Calibrate), r.protocol, r.ordinal, r.arena_bytes, r.image,
     up_to(r.kind, ports::ImageKind::Cubin), r.bytes, r.drops, r.uploads, r.programs, r.options,
     r.seed, r.protocol_options);
 }
 
-template <class V>
-void fields(V& v, Reply& r) {
+void fields(auto& v, Reply& r) {
   v(r.error, up_to(r.blame, Blame::Bug), r.context_lost, r.info, r.run, r.time, r.slots,
     r.calibration, r.lost);
 }

@@ -14,6 +14,7 @@
 
 #include "vgpu/collectives.h"
 #include "vgpu/ordering.h"
+#include "vgpu/pool.h"
 #include "vgpu/report.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
